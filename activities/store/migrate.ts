@@ -1,8 +1,9 @@
 /** Brings a database to the newest schema. Many may try at once: the first does it, the others wait. */
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
+import { applyFunctions } from './apply-functions.ts';
 
-/** Resolves with the names of the migrations that ran. Safe to run again. */
+/** Resolves with the names of what ran: migrations, and `functions` if the SQL functions changed. Safe to run again. */
 export async function migrate(databaseUrl: string): Promise<readonly string[]> {
   const ran = await runner({
     databaseUrl,
@@ -12,5 +13,6 @@ export async function migrate(databaseUrl: string): Promise<readonly string[]> {
     advisoryLockMode: 'wait',
     log: () => undefined,
   });
-  return ran.map((migration) => migration.name);
+  const changed = await applyFunctions(databaseUrl);
+  return [...ran.map((migration) => migration.name), ...(changed ? ['functions'] : [])];
 }

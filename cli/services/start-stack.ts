@@ -205,7 +205,7 @@ function migrationStep({ info }: Parts): Step {
     title: 'Database schema',
     async run() {
       const ran = await migrate(info.databaseUrl);
-      return ran.length === 0 ? 'up to date' : `${ran.length} migration${ran.length === 1 ? '' : 's'} run`;
+      return ran.length === 0 ? 'up to date' : `brought up to date: ${ran.join(', ')}`;
     },
   };
 }

@@ -1,0 +1,56 @@
+-- Begins a step: takes messages into the turn, settles the calls before, and returns all that the model call needs.
+-- Runs again safely: what was taken stays taken. Reads only when there is nothing to take or settle.
+create function begin_step(
+  p_tenant text, p_session text, p_turn text, p_step int, p_messages jsonb, p_settled jsonb, p_after bigint,
+  p_summary_after bigint, p_default_agent text, p_run text
+) returns jsonb
+language plpgsql as $$
+declare
+  turn_row turns%rowtype;
+  session_row sessions%rowtype;
+  agent_row agents%rowtype;
+  answer messages%rowtype;
+begin
+  if jsonb_array_length(p_messages) > 0 and not
+    take_messages(p_tenant, p_session, p_turn, p_step, p_messages, p_default_agent, p_run) then
+    return jsonb_build_object('duplicate', true);
+  end if;
+  if jsonb_array_length(p_settled) > 0 then perform settle_calls(p_tenant, p_session, p_turn, p_settled); end if;
+
+  select * into session_row from sessions where tenant_id = p_tenant and key = p_session;
+  select * into turn_row from turns where tenant_id = p_tenant and id = p_turn;
+  select * into agent_row from agents where tenant_id = p_tenant and key = session_row.agent_key;
+  select * into answer from messages where tenant_id = p_tenant and turn_id = p_turn and step = p_step and role = 'assistant';
+  return jsonb_build_object(
+    'agent', (select config from agent_revisions r where r.tenant_id = p_tenant and r.agent_key = agent_row.key
+              and r.revision = coalesce(turn_row.agent_revision, agent_row.revision)),
+    'agent_key', session_row.agent_key,
+    'agent_current', agent_row.revision = coalesce(turn_row.agent_revision, agent_row.revision),
+    'user', coalesce(turn_row.context ->> 'user', session_row.user_id),
+    'context', turn_row.context,
+    'spent', jsonb_build_object('input', turn_row.input_tokens, 'output', turn_row.output_tokens,
+                                'usd', turn_row.cost_usd, 'unpriced', turn_row.unpriced_calls),
+    'summary', case when session_row.summary_position > p_summary_after then session_row.summary end,
+    'summary_position', session_row.summary_position,
+    'recorded', case when answer.id is null then null else jsonb_build_object(
+      'text', answer.text, 'finish', answer.finish,
+      'calls', (select coalesce(jsonb_agg(jsonb_build_object(
+                 'id', c.id, 'tool', c.tool, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'),
+                 'approval', c.approval_id, 'state', c.state, 'expires',
+                 (select extract(epoch from a.expires_at - a.created_at)::int from approvals a
+                  where a.tenant_id = p_tenant and a.id = c.approval_id)) order by c.index), '[]')
+               from tool_calls c where c.tenant_id = p_tenant and c.turn_id = p_turn and c.step = p_step)) end,
+    'transcript', (select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+                 'position', x.position, 'role', x.role, 'text', x.text, 'turn', x.turn_id, 'step', x.step, 'calls',
+                 case when x.role = 'assistant' and x.calls is not null then (
+                   select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.asked_as, 'args', c.args,
+                     'sealed', encode(c.args_sealed, 'base64'), 'ok', c.ok, 'state', c.state, 'digest', c.digest,
+                     'result', c.result) order by c.index)
+                   from tool_calls c where c.tenant_id = p_tenant and c.turn_id = x.turn_id and c.step = x.step) end
+                 , 'invoke', case when x.role = 'user' then x.calls end)) order by x.position), '[]')
+               from messages x where x.tenant_id = p_tenant and x.session_key = p_session
+                 and x.position > greatest(p_after, session_row.summary_position)
+                 and (x.turn_id <> p_turn or x.step < p_step or x.role = 'user')),
+    'allowlist', allowlist_of(p_tenant, session_row.agent_key, turn_row.context ->> 'user')
+  );
+end $$;

@@ -1,0 +1,57 @@
+-- Claims a call for one attempt (DU-2) and returns all that running it needs. The approval is used up by the same
+-- transaction that claims. A call that only reads needs no claim: its row is its result (p_reads).
+-- kind: run | done (its result is known) | lost (`once`, claimed before, no result) | refused (why: status) | limited
+-- (EX-6; seconds to wait) | missing
+create function claim_call(
+  p_tenant text, p_call text, p_fence text, p_once boolean, p_reads boolean, p_per_hour int, p_burst int
+) returns jsonb
+language plpgsql as $$
+declare
+  c tool_calls%rowtype;
+  t turns%rowtype;
+  claims boolean;
+  seconds int;
+begin
+  select * into c from tool_calls where tenant_id = p_tenant and id = p_call;
+  if not found then return jsonb_build_object('kind', 'missing'); end if;
+  claims := not p_reads or c.verdict <> 'allow';
+  if claims then
+    perform 1 from sessions where tenant_id = p_tenant and key = c.session_key for update;
+    select * into c from tool_calls where tenant_id = p_tenant and id = p_call for update;
+  end if;
+  if c.state = 'done' then
+    return jsonb_build_object('kind', 'done', 'ok', c.ok, 'code', c.code, 'result', left(c.result, 2000), 'child', c.child);
+  end if;
+  select * into t from turns where tenant_id = p_tenant and id = c.turn_id;
+  if t.status in ('completed', 'failed', 'stopped') then 
+    return jsonb_build_object('kind', 'refused', 'status', 'over', 'session', c.session_key, 'turn', c.turn_id);
+  end if;
+  if c.state = 'running' and c.fence <> p_fence and p_once then
+    return jsonb_build_object('kind', 'lost', 'session', c.session_key, 'turn', c.turn_id);
+  end if;
+  if p_per_hour > 0 and c.state = 'requested' then
+    seconds := take_token(p_tenant, c.session_key, p_per_hour, p_burst);
+    if seconds > 0 then
+      return jsonb_build_object('kind', 'limited', 'seconds', seconds, 'session', c.session_key, 'turn', c.turn_id);
+    end if;
+  end if;
+  if c.verdict = 'ask' and c.state = 'requested' then
+    update approvals set used_at = now() where tenant_id = p_tenant and id = c.approval_id and call_id = c.id
+      and status = 'approved' and used_at is null and digest = c.digest;
+    if not found then
+      return jsonb_build_object('kind', 'refused', 'session', c.session_key, 'turn', c.turn_id, 'status', coalesce(
+        (select status from approvals where tenant_id = p_tenant and id = c.approval_id), 'missing'));
+    end if;
+  end if;
+  if claims then
+    update tool_calls set state = 'running', fence = p_fence, started_at = coalesce(started_at, now())
+      where tenant_id = p_tenant and id = p_call;
+    perform append_events(p_tenant, c.session_key, c.turn_id, jsonb_build_array(jsonb_build_object('type', 'tool.started',
+      'data', jsonb_build_object('call_id', c.id, 'tool', c.tool, 'summary', c.summary, 'step', c.step))));
+  end if;
+  return jsonb_build_object('kind', 'run', 'claimed', claims, 'session', c.session_key, 'turn', c.turn_id, 'step', c.step,
+    'tool', c.tool, 'asked_as', c.asked_as, 'summary', c.summary, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'), 'digest', c.digest,
+    'approved', c.verdict = 'ask', 'context', t.context,
+    'agent', (select config from agents where tenant_id = p_tenant and key = t.agent_key),
+    'allowlist', allowlist_of(p_tenant, t.agent_key, t.context ->> 'user'));
+end $$;

@@ -1,0 +1,42 @@
+-- Records a model's answer with its calls, approvals and costs. False when the step had been recorded: then nothing changes.
+create function record_answer(
+  p_tenant text, p_session text, p_turn text, p_step int, p_answer jsonb, p_calls jsonb, p_approvals jsonb, p_feed jsonb
+) returns boolean
+language plpgsql as $$
+declare
+  pos bigint;
+  agent text;
+begin
+  -- The session's row first, as everywhere: one order of locks.
+  select position + 1, agent_key into pos, agent from sessions where tenant_id = p_tenant and key = p_session for update;
+  insert into messages (tenant_id, id, session_key, turn_id, step, role, text, calls, finish, model, usage, position)
+    values (p_tenant, p_answer ->> 'id', p_session, p_turn, p_step, 'assistant', p_answer ->> 'text',
+            (select jsonb_agg(jsonb_build_object('id', c -> 'id', 'tool', c -> 'tool', 'args', c -> 'args')) from jsonb_array_elements(p_calls) c), p_answer ->> 'finish',
+            p_answer ->> 'model', p_answer -> 'usage', pos)
+    on conflict do nothing;
+  if not found then return false; end if;
+  update sessions set position = pos where tenant_id = p_tenant and key = p_session;
+  insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, asked_as, summary, args, args_sealed,
+      digest, verdict, reason, approval_id, state, ok, code, result, ended_at)
+    select p_tenant, c ->> 'id', p_session, p_turn, p_step, (c ->> 'index')::int, c ->> 'tool', c ->> 'asked_as',
+      c ->> 'summary', c -> 'args', decode(c ->> 'sealed', 'base64'), c ->> 'digest', c ->> 'verdict', c ->> 'reason',
+      c ->> 'approval_id', coalesce(c ->> 'state', 'requested'), (c ->> 'ok')::boolean, c ->> 'code', c ->> 'result',
+      case when c ->> 'state' = 'done' then now() end
+    from jsonb_array_elements(p_calls) c;
+  insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest,
+      reason, risk, expires_at)
+    select p_tenant, a ->> 'id', a ->> 'call_id', p_session, p_turn, agent, a ->> 'user', a ->> 'tool', a -> 'args',
+      a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', now() + make_interval(secs => (a ->> 'expires')::float)
+    from jsonb_array_elements(p_approvals) a;
+  update turns set steps = p_step, text = coalesce(nullif(p_answer ->> 'text', ''), text),
+      status = case when jsonb_array_length(p_approvals) > 0 then 'waiting_approval' else status end,
+      input_tokens = input_tokens + coalesce((p_answer #>> '{usage,inputTokens}')::bigint, 0),
+      output_tokens = output_tokens + coalesce((p_answer #>> '{usage,outputTokens}')::bigint, 0),
+      cached_tokens = cached_tokens + coalesce((p_answer #>> '{usage,cachedInputTokens}')::bigint, 0),
+      cost_usd = case when p_answer -> 'usd' is null then cost_usd
+                      else coalesce(cost_usd, 0) + (p_answer ->> 'usd')::numeric end,
+      unpriced_calls = unpriced_calls + (case when p_answer -> 'usd' is null then 1 else 0 end)
+    where tenant_id = p_tenant and id = p_turn;
+  perform append_events(p_tenant, p_session, p_turn, p_feed);
+  return true;
+end $$;

@@ -1,0 +1,27 @@
+-- Records a result. False when another attempt holds the claim or the call is over: the late result is refused.
+-- The result of a call that only read and so was never claimed does not wait for the disk (synchronous_commit): no kill of
+-- ours loses it, the next answer's commit makes it durable with its own, and should Postgres itself crash before that, the
+-- model is told that the outcome is unknown and may read again.
+create function record_result(
+  p_tenant text, p_session text, p_call text, p_fence text, p_ok boolean, p_code text, p_result text, p_whole_id text,
+  p_whole text, p_child jsonb, p_feed jsonb
+) returns boolean
+language plpgsql as $$
+declare
+  c tool_calls%rowtype;
+  claimed boolean;
+begin
+  perform 1 from sessions where tenant_id = p_tenant and key = p_session for update;
+  select fence is not null into claimed from tool_calls where tenant_id = p_tenant and id = p_call;
+  update tool_calls set state = 'done', ok = p_ok, code = p_code, result = p_result, whole_id = p_whole_id,
+      child = p_child, started_at = coalesce(started_at, now()), ended_at = now(), fence = null
+    where tenant_id = p_tenant and id = p_call and state <> 'done' and (fence is null or fence = p_fence)
+    returning * into c;
+  if not found then return false; end if;
+  if not claimed then perform set_config('synchronous_commit', 'off', true); end if;
+  if p_whole is not null then
+    insert into tool_results (tenant_id, id, text) values (p_tenant, p_whole_id, p_whole) on conflict do nothing;
+  end if;
+  perform append_events(p_tenant, c.session_key, c.turn_id, p_feed);
+  return true;
+end $$;

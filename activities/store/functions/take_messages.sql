@@ -1,0 +1,79 @@
+-- Takes messages into a turn: their rows, their place in the transcript, the turn's own row. False when all of them
+-- belong to other turns, so that this one has nothing to do. Runs again safely: what was taken stays taken.
+create function take_messages(
+  p_tenant text, p_session text, p_turn text, p_step int, p_messages jsonb, p_default_agent text, p_run text
+) returns boolean
+language plpgsql as $$
+declare
+  m jsonb;
+  row_turn text;
+  row_session text;
+  row_text text;
+  row_context jsonb;
+  taken int := 0;
+  elsewhere int := 0;
+  first_context jsonb;
+  first_text text;
+  wanted_agent text;
+  pos bigint;
+  feed jsonb := '[]';
+  turn_row turns%rowtype;
+  session_row sessions%rowtype;
+begin
+  -- A sender other than our API may be the first to speak in a session.
+  select coalesce(x.context ->> 'agent', i.item ->> 'agent', p_default_agent) into wanted_agent
+    from jsonb_array_elements(p_messages) with ordinality as i (item, ord)
+    left join messages x on x.tenant_id = p_tenant and x.id = i.item ->> 'id'
+    order by i.ord limit 1;
+  insert into sessions (tenant_id, key, agent_key) values (p_tenant, p_session, wanted_agent) on conflict do nothing;
+  select * into session_row from sessions where tenant_id = p_tenant and key = p_session for update;
+  pos := session_row.position;
+  for m in select * from jsonb_array_elements(p_messages) loop
+    if m ? 'text' then
+      insert into messages (tenant_id, id, session_key, role, text, mode, context)
+        values (p_tenant, m ->> 'id', p_session, 'user', m ->> 'text', m ->> 'mode', m - 'id' - 'text' - 'mode')
+        on conflict do nothing;
+    end if;
+    select turn_id, session_key, text, context into row_turn, row_session, row_text, row_context
+      from messages where tenant_id = p_tenant and id = m ->> 'id' for update;
+    if not found or row_session <> p_session then
+      elsewhere := elsewhere + 1;
+    elsif row_turn is not null and row_turn <> p_turn then
+      elsewhere := elsewhere + 1;
+    else
+      first_context := coalesce(first_context, row_context);
+      first_text := coalesce(first_text, row_text);
+      if row_turn is null then
+        taken := taken + 1;
+        pos := pos + 1;
+        update messages set turn_id = p_turn, position = pos, step = p_step
+          where tenant_id = p_tenant and id = m ->> 'id';
+        feed := feed || jsonb_build_object('type', 'message.received', 'data',
+          jsonb_build_object('message_id', m ->> 'id', 'text', left(row_text, 2000), 'step', p_step));
+      end if;
+    end if;
+  end loop;
+  if p_step = 1 and elsewhere = jsonb_array_length(p_messages) then
+    return false;
+  end if;
+  insert into turns (tenant_id, id, session_key, agent_key, status, context)
+    values (p_tenant, p_turn, p_session, session_row.agent_key, 'queued', coalesce(first_context, '{}'))
+    on conflict do nothing;
+  select * into turn_row from turns where tenant_id = p_tenant and id = p_turn for update;
+  -- The same message, submitted again after its turn was over and its id forgotten by the runs.
+  if p_step = 1 and turn_row.ended_at is not null then return false; end if;
+  if turn_row.started_at is null then
+    feed := jsonb_build_array(jsonb_build_object('type', 'turn.started', 'data', '{}'::jsonb)) || feed;
+  end if;
+  update turns set status = 'running', started_at = coalesce(started_at, now()), ended_at = null, run_id = p_run,
+      context = case when started_at is null then coalesce(first_context, context) else context end,
+      agent_revision = coalesce(agent_revision,
+        (select revision from agents where tenant_id = p_tenant and key = session_row.agent_key))
+    where tenant_id = p_tenant and id = p_turn returning * into turn_row;
+  if taken > 0 then
+    update sessions set position = pos, turns = turns + (case when p_step = 1 then 1 else 0 end),
+      title = coalesce(title, left(first_text, 80)) where tenant_id = p_tenant and key = p_session;
+  end if;
+  if jsonb_array_length(feed) > 0 then perform append_events(p_tenant, p_session, p_turn, feed); end if;
+  return true;
+end $$;
