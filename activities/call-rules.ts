@@ -1,5 +1,6 @@
 /** What an agent may call: the rules over the catalog and the settings, asked at planning and again at the call (PO-3). */
 import type { AgentConfig, AskRule, ToolPolicy } from '#domain/agent.ts';
+import { type ApprovalTerms, termsOf } from '#domain/approval-terms.ts';
 import {
   decideTool,
   effectiveTools,
@@ -36,7 +37,7 @@ export type Verdict =
       readonly verdict: 'ask';
       readonly reason: string;
       readonly risk?: string;
-      readonly expires_seconds?: number;
+      readonly terms?: ApprovalTerms;
     };
 
 export interface CallRules {
@@ -100,8 +101,12 @@ export function createCallRules(deps: { readonly catalog: Catalog; readonly tool
 }
 
 function askedBy(rule: AskRule): Verdict {
-  const expiry = rule.expires_seconds === undefined ? {} : { expires_seconds: rule.expires_seconds };
-  return { verdict: 'ask', reason: rule.reason ?? `a rule asks before ${rule.tool}`, ...expiry };
+  const terms = termsOf(rule);
+  return {
+    verdict: 'ask',
+    reason: rule.reason ?? `a rule asks before ${rule.tool}`,
+    ...(terms === undefined ? {} : { terms }),
+  };
 }
 
 function verdictOf({ decision, reason, category }: ShellVerdict): Verdict {

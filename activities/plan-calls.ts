@@ -1,5 +1,6 @@
 /** From what a model asked for to what the loop will do: each call is looked up, read, judged and written down. */
 import type { AgentConfig } from '#domain/agent.ts';
+import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
@@ -91,7 +92,8 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
   if (verdict.verdict === 'allow') return { call: { ...common, verdict: 'allow' }, planned };
 
   const approval_id = approvalIdOf(basis.tenant, id);
-  const expires = verdict.expires_seconds ?? deps.approvalSeconds;
+  const { terms = {} } = verdict;
+  const expires = terms.expires_seconds ?? deps.approvalSeconds;
   return {
     call: { ...common, verdict: 'ask', reason: verdict.reason, approval_id },
     approval: {
@@ -104,9 +106,25 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
       digest,
       reason: verdict.reason,
       ...(verdict.risk === undefined ? {} : { risk: verdict.risk }),
+      terms,
       expires,
     },
-    planned: { ...planned, approval: { id: approval_id, expires } },
+    planned: { ...planned, approval: plannedApproval(approval_id, expires, terms) },
+  };
+}
+
+/** What the approval's workflow must know of its terms; who may decide is looked up when somebody does. */
+function plannedApproval(
+  id: string,
+  expires: number,
+  { quorum = 1, escalate, remind_seconds }: ApprovalTerms,
+): NonNullable<PlannedCall['approval']> {
+  return {
+    id,
+    expires,
+    ...(quorum > 1 ? { quorum } : {}),
+    ...(escalate === undefined ? {} : { escalate: escalate.after_seconds }),
+    ...(remind_seconds === undefined ? {} : { remind: remind_seconds }),
   };
 }
 
@@ -123,7 +141,8 @@ export function planRecorded(
     if (!read.ok) return [];
     const planned = plannedCall(deps, call.id, read, agent);
     if (call.approval === null) return [planned];
-    return [{ ...planned, approval: { id: call.approval, expires: call.expires ?? deps.approvalSeconds } }];
+    const expires = call.expires ?? deps.approvalSeconds;
+    return [{ ...planned, approval: plannedApproval(call.approval, expires, call.terms ?? {}) }];
   });
 }
 

@@ -1,5 +1,6 @@
 /** What an agent is. Its row holds the newest revision; a turn keeps the one it began with. */
 
+import type { ApprovalTerms } from './approval-terms.ts';
 import type { ShellSwitch } from './shell/shell-switches.ts';
 
 export const EXEC_SECURITY = ['deny', 'allowlist', 'full'] as const;
@@ -8,8 +9,8 @@ export type ExecSecurity = (typeof EXEC_SECURITY)[number];
 export const EXEC_ASK = ['off', 'on-miss', 'always'] as const;
 export type ExecAsk = (typeof EXEC_ASK)[number];
 
-/** AP-5. A call that matches is put to a person; every given field must match. */
-export interface AskRule {
+/** AP-5. A call that matches is put to a person, on these terms; every given field of the match must match. */
+export interface AskRule extends ApprovalTerms {
   /** A tool's name, a glob, or `group:NAME`. */
   readonly tool: string;
   /** Argument name → glob over its text (`*` any run, `?` one character). */
@@ -17,7 +18,6 @@ export interface AskRule {
   /** Globs over the agent's key and the user's id. */
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
-  readonly expires_seconds?: number | undefined;
   readonly reason?: string | undefined;
 }
 

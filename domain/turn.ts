@@ -164,7 +164,14 @@ export interface PlannedCall {
   readonly serial?: true;
   /** Start-to-close of one attempt, in seconds. */
   readonly timeout: number;
-  readonly approval?: { readonly id: string; readonly expires: number };
+  /** Seconds; `quorum` is there when more than one person must agree. */
+  readonly approval?: {
+    readonly id: string;
+    readonly expires: number;
+    readonly quorum?: number;
+    readonly escalate?: number;
+    readonly remind?: number;
+  };
 }
 
 export type CallModelResult =

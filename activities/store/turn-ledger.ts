@@ -3,6 +3,7 @@
  * safe to repeat (see migrations/0001_spine.sql).
  */
 import type { AgentConfig } from '#domain/agent.ts';
+import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
@@ -19,6 +20,7 @@ export interface RecordedCall extends CallRow {
   readonly approval: string | null;
   /** Seconds that its approval has, when it has one. */
   readonly expires: number | null;
+  readonly terms: ApprovalTerms | null;
   readonly state: string;
 }
 
@@ -125,6 +127,7 @@ export interface NewApproval {
   readonly digest: string;
   readonly reason: string;
   readonly risk?: string;
+  readonly terms: ApprovalTerms;
   readonly expires: number;
 }
 

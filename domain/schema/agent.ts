@@ -1,8 +1,10 @@
 /** Agents on the wire. Unknown fields are refused, so that a misspelt rule never silently means "no rule". */
 import { z } from 'zod';
 import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS } from '../agent.ts';
+import { termsProblem } from '../approval-terms.ts';
 import { policyProblems } from '../policy/check-policy.ts';
 import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
+import { approvalTermsShape } from './approval-terms.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
 
 /** A tool's name, a glob over names, or `group:NAME`. */
@@ -11,14 +13,19 @@ const toolPattern = z
   .regex(/^[A-Za-z0-9_*?:.-]{1,128}$/, 'must be a tool name, a glob, group:NAME or capability:NAME');
 const toolPatterns = z.array(toolPattern).max(500);
 
-export const askRuleSchema = z.strictObject({
-  tool: toolPattern,
-  args: z.record(z.string().max(100), textSchema(1000)).optional(),
-  agent: textSchema(128).optional(),
-  user: textSchema(256).optional(),
-  expires_seconds: z.int().min(1).max(2_592_000).optional(),
-  reason: textSchema(500).optional(),
-});
+export const askRuleSchema = z
+  .strictObject({
+    tool: toolPattern,
+    args: z.record(z.string().max(100), textSchema(1000)).optional(),
+    agent: textSchema(128).optional(),
+    user: textSchema(256).optional(),
+    ...approvalTermsShape,
+    reason: textSchema(500).optional(),
+  })
+  .superRefine((rule, context) => {
+    const message = termsProblem(rule);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
 
 const providerToolPolicySchema = z.strictObject({
   profile: nameSchema.optional(),

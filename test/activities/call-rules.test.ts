@@ -103,7 +103,7 @@ describe('AP-5 any tool may be put to a person by a rule', () => {
     assert.deepEqual(judge('write_file', { path: 'prod.env', content: '' }, { tools }), {
       verdict: 'ask',
       reason: 'settings',
-      expires_seconds: 7,
+      terms: { expires_seconds: 7 },
     });
     assert.equal(judge('write_file', { path: 'a.txt', content: '' }, { tools }).verdict, 'allow');
   });

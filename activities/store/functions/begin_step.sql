@@ -36,10 +36,10 @@ begin
       'text', answer.text, 'finish', answer.finish,
       'calls', (select coalesce(jsonb_agg(jsonb_build_object(
                  'id', c.id, 'tool', c.tool, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'),
-                 'approval', c.approval_id, 'state', c.state, 'expires',
-                 (select extract(epoch from a.expires_at - a.created_at)::int from approvals a
-                  where a.tenant_id = p_tenant and a.id = c.approval_id)) order by c.index), '[]')
-               from tool_calls c where c.tenant_id = p_tenant and c.turn_id = p_turn and c.step = p_step)) end,
+                 'approval', c.approval_id, 'state', c.state, 'terms', a.terms,
+                 'expires', extract(epoch from a.expires_at - a.created_at)::int) order by c.index), '[]')
+               from tool_calls c left join approvals a on a.tenant_id = p_tenant and a.id = c.approval_id
+               where c.tenant_id = p_tenant and c.turn_id = p_turn and c.step = p_step)) end,
     'transcript', (select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
                  'position', x.position, 'role', x.role, 'text', x.text, 'turn', x.turn_id, 'step', x.step, 'calls',
                  case when x.role = 'assistant' and x.calls is not null then (

@@ -1,0 +1,54 @@
+/** AP-4: who may decide an approval, how many must, and what happens while nobody does. Rules carry it, rows keep it. */
+import type { Scope } from './schema/api-key.ts';
+
+/** Any of these: a user by id, or a key that has the scope. */
+export interface Approvers {
+  readonly users?: readonly string[] | undefined;
+  readonly scopes?: readonly Scope[] | undefined;
+}
+
+export interface ApprovalTerms {
+  /** Absent: the user whose turn it is, keys without a user, and admins. */
+  readonly approvers?: Approvers | undefined;
+  /** How many different people must agree; one who rejects is enough to deny. 1 by default. */
+  readonly quorum?: number | undefined;
+  /** The user whose turn it is may not decide. */
+  readonly exclude_requester?: boolean | undefined;
+  readonly expires_seconds?: number | undefined;
+  /** What happens when nobody decides: nothing runs. */
+  readonly on_expiry?: 'deny' | undefined;
+  /** From then on these may decide as well. */
+  readonly escalate?: { readonly after_seconds: number; readonly to: Approvers } | undefined;
+  /** An event says again that it waits, so often. */
+  readonly remind_seconds?: number | undefined;
+}
+
+export const TERM_LIMITS = { quorum: 20, users: 200, seconds: 2_592_000, minRemindSeconds: 5 } as const;
+
+const TERMS = [
+  'approvers',
+  'quorum',
+  'exclude_requester',
+  'expires_seconds',
+  'on_expiry',
+  'escalate',
+  'remind_seconds',
+] as const satisfies readonly (keyof ApprovalTerms)[];
+
+/** The terms among a rule's fields; undefined when it has none. */
+export function termsOf(rule: ApprovalTerms): ApprovalTerms | undefined {
+  const given = TERMS.filter((name) => rule[name] !== undefined);
+  return given.length === 0 ? undefined : Object.fromEntries(given.map((name) => [name, rule[name]]));
+}
+
+/** Undefined, or why terms can never be met. */
+export function termsProblem(terms: ApprovalTerms): string | undefined {
+  const { approvers, quorum = 1, escalate, expires_seconds } = terms;
+  if (escalate !== undefined && expires_seconds !== undefined && escalate.after_seconds >= expires_seconds)
+    return 'escalate.after_seconds must be less than expires_seconds';
+  if (approvers === undefined) return undefined;
+  const all = [approvers, ...(escalate === undefined ? [] : [escalate.to])];
+  if (all.some(({ scopes = [] }) => scopes.length > 0)) return undefined;
+  const people = new Set(all.flatMap(({ users = [] }) => users));
+  return people.size < quorum ? `a quorum of ${quorum} needs as many approvers` : undefined;
+}
