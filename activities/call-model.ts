@@ -135,7 +135,7 @@ async function askModel(
   const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
   let current = transcript;
   if (isNearlyFull(current, window)) current = await compact(deps, input, refs, current, window);
-  const tools = deps.catalog.offer(agent.tool_names ?? 'canonical', deps.rules.offered(agent, basis.context));
+  const tools = deps.catalog.offer(agent.tool_names ?? 'canonical', deps.rules.offered({ ...basis, agent }));
   const ask = (prompt: Prompt): Promise<Given> =>
     generate(deps, input, refs, { ...prompt, tools }, agent.limits?.output_tokens);
   try {
@@ -254,9 +254,21 @@ function handOverReads(
   for (const call of plan.calls) {
     if (call.verdict !== 'allow' || deps.catalog.find(call.tool)?.tool.replay !== 'readonly') continue;
     const { tool, asked_as, summary, args, sealed = null, digest } = call;
-    const { context, allowlist } = basis;
+    const { context, tenant_policy, allowlist } = basis;
     const place = { session: input.session, turn: input.turn, step: input.step };
-    const asked = { ...place, tool, asked_as, summary, args, sealed, digest, context, agent, allowlist };
+    const asked = {
+      ...place,
+      tool,
+      asked_as,
+      summary,
+      args,
+      sealed,
+      digest,
+      context,
+      tenant_policy,
+      agent,
+      allowlist,
+    };
     deps.handOver.offer(
       input.tenant,
       call.id,

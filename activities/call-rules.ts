@@ -13,6 +13,7 @@ import { findAskRule } from '#domain/policy/find-ask-rule.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { ALLOWED_ALWAYS, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
@@ -21,10 +22,16 @@ import { commandOf, judgeExec } from './exec-rules.ts';
 /** The tool whose calls are judged as shell commands. */
 const EXEC = 'exec';
 
-export interface CallToJudge {
+/** Whose rules hold. */
+export interface RuleScope {
   readonly agent: AgentConfig;
-  readonly user: string | null;
+  /** Of the agent's tenant; null or absent when it sets none. */
+  readonly tenant_policy?: TenantPolicy | null;
   readonly context: MessageContext;
+}
+
+export interface CallToJudge extends RuleScope {
+  readonly user: string | null;
   readonly tool: Tool;
   readonly args: Readonly<Record<string, unknown>>;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
@@ -42,9 +49,9 @@ export type Verdict =
 
 export interface CallRules {
   /** Names of the tools to show to the model. */
-  offered(agent: AgentConfig, context: MessageContext): readonly string[];
+  offered(scope: RuleScope): readonly string[];
   /** For each tool the step and rule that gives or withholds it (PO-4). */
-  explain(agent: AgentConfig, context: MessageContext): readonly ToolDecision[];
+  explain(scope: RuleScope): readonly ToolDecision[];
   judge(call: CallToJudge): Verdict;
   /** The pattern that `approve_always` would store, or why none is safe. */
   alwaysPattern(
@@ -60,21 +67,25 @@ export function createCallRules(deps: { readonly catalog: Catalog; readonly tool
     facts.set(tool, fact);
     return fact;
   };
-  const layersOf = (agent: AgentConfig, context: MessageContext): PolicyLayers => ({
+  const layersOf = ({ agent, tenant_policy, context }: RuleScope): PolicyLayers => ({
     global: deps.tools,
+    tenant: tenant_policy?.tools,
     agent: agent.tools,
     provider: providerOf(agent),
+    group: context.group,
+    subagent: context.subagent && (context.subagent.leaf ? 'leaf' : 'inner'),
+    parent: context.within,
     request: context.allowed_tools,
   });
 
   return {
-    offered: (agent, context) => effectiveTools(deps.catalog.list().map(factOf), layersOf(agent, context)),
+    offered: (scope) => effectiveTools(deps.catalog.list().map(factOf), layersOf(scope)),
 
-    explain: (agent, context) => explainTools(deps.catalog.list().map(factOf), layersOf(agent, context)),
+    explain: (scope) => explainTools(deps.catalog.list().map(factOf), layersOf(scope)),
 
     judge(call) {
       const tool = factOf(call.tool);
-      const given = decideTool(tool, layersOf(call.agent, call.context));
+      const given = decideTool(tool, layersOf(call));
       if (!given.allowed)
         return {
           verdict: 'deny',
@@ -86,7 +97,7 @@ export function createCallRules(deps: { readonly catalog: Catalog; readonly tool
         ? command.rule === ALLOWED_ALWAYS
         : storedFor(call).includes(exactPattern(call.args));
       if (wasAllowed) return { verdict: 'allow' };
-      const rule = findAskRule([...(deps.tools.ask ?? []), ...(call.agent.tools?.ask ?? [])], {
+      const rule = findAskRule(askRules(deps.tools, call), {
         tool,
         args: call.args,
         agent: call.agent.key,
@@ -98,6 +109,10 @@ export function createCallRules(deps: { readonly catalog: Catalog; readonly tool
     alwaysPattern: (tool, args) =>
       tool === EXEC ? proposeAllowlistEntry(commandOf(args)) : { pattern: exactPattern(args) },
   };
+}
+
+function askRules(settings: ToolPolicy, { tenant_policy, agent }: RuleScope): readonly AskRule[] {
+  return [settings, tenant_policy?.tools, agent.tools].flatMap((layer) => layer?.ask ?? []);
 }
 
 function askedBy(rule: AskRule): Verdict {

@@ -32,6 +32,10 @@ export interface RunningCall extends CallContext {
   readonly progress: (text: string) => void;
   /** Default time of commands for this agent (`exec.timeout_seconds`); the same as `limits.timeoutSeconds` is given. */
   readonly exec: { readonly timeoutSeconds: number };
+  /** Present when the caller is a subagent. */
+  readonly subagent?: { readonly depth: number; readonly leaf: boolean };
+  /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
+  readonly toolsGiven: () => readonly string[];
 }
 
 export interface ToolSpec<Input, Needs extends keyof Deps> {

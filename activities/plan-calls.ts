@@ -4,9 +4,9 @@ import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
-import type { MessageContext, PlannedCall } from '#domain/turn.ts';
+import type { PlannedCall } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
-import type { CallRules } from './call-rules.ts';
+import type { CallRules, RuleScope } from './call-rules.ts';
 import type { Catalog, ParsedCall } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
 import type { Scrubber } from './scrubber.ts';
@@ -24,13 +24,11 @@ export interface PlanDeps {
   readonly approvalSeconds: number;
 }
 
-export interface CallBasis {
+export interface CallBasis extends RuleScope {
   readonly tenant: string;
   readonly turn: string;
   readonly step: number;
-  readonly agent: AgentConfig;
   readonly user: string | null;
-  readonly context: MessageContext;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
 }
 

@@ -97,6 +97,7 @@ async function perform(
     const verdict = deps.rules.judge({
       agent: claim.agent,
       user,
+      tenant_policy: claim.tenant_policy,
       context: claim.context,
       tool,
       args,
@@ -132,6 +133,8 @@ function callContext(
     callId: input.call,
     askedAs: claim.asked_as,
     exec: { timeoutSeconds: agent.exec?.timeout_seconds ?? EXEC_SECONDS },
+    ...(context.subagent ? { subagent: context.subagent } : {}),
+    toolsGiven: () => deps.rules.offered(claim),
     workspace: deps.workspaceOf(input.tenant, agent.workspace ?? agent.key),
     signal: Context.current().cancellationSignal,
     idempotencyKey: `${input.tenant}/${input.call}`,

@@ -157,9 +157,10 @@ async function settleEdit(
       type: 'Unprocessable',
       message: `the edited arguments are refused: ${read.message}`,
     };
-  const { agent, context, allowlist } = basis;
+  const { agent, tenant_policy, context, allowlist } = basis;
   const verdict = deps.rules.judge({
     agent,
+    tenant_policy,
     context,
     allowlist,
     user: context.user ?? null,

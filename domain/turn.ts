@@ -35,6 +35,12 @@ export interface MessageContext {
   readonly channel?: string;
   readonly chat_id?: string;
   readonly allowed_tools?: readonly string[];
+  /** What the channel or group chat allows (PO-1, the seventh step). */
+  readonly group?: readonly string[];
+  /** Set by what starts a child, in its first message's row. Depth 1 is a child of a session; a leaf starts no more. */
+  readonly subagent?: { readonly depth: number; readonly leaf: boolean };
+  /** Names of the tools that the parent could use: a child never has more (SA-4). */
+  readonly within?: readonly string[];
 }
 
 /** `text` only when the sender is not our API (which has written the row before): at most 64 KB (TEMPORAL §6). */

@@ -1,6 +1,7 @@
 /** The approval's row as its workflow writes it: settled once, whoever tries. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { ApprovalStatus, Decision, SettleApprovalResult } from '#domain/approval.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 
@@ -32,6 +33,7 @@ export interface ApprovalBasis {
   readonly args: Readonly<Record<string, unknown>>;
   readonly agent: AgentConfig;
   readonly context: MessageContext;
+  readonly tenant_policy: TenantPolicy | null;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
 }
 
@@ -92,10 +94,11 @@ export function createApprovalLedger(
     async basis(tenant, id) {
       const { rows } = await pool.query<ApprovalBasis>({
         name: 'approval_basis',
-        text: `select a.call_id, a.tool, a.args, g.config as agent, t.context,
+        text: `select a.call_id, a.tool, a.args, g.config as agent, t.context, n.policy as tenant_policy,
                  allowlist_of(a.tenant_id, a.agent_key, t.context ->> 'user') as allowlist
                from approvals a
                join turns t on t.tenant_id = a.tenant_id and t.id = a.turn_id
+               join tenants n on n.id = a.tenant_id
                join agents g on g.tenant_id = a.tenant_id and g.key = a.agent_key
                where a.tenant_id = $1 and a.id = $2`,
         values: [tenant, id],

@@ -5,6 +5,7 @@
 import type { AgentConfig } from '#domain/agent.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { NewEvent } from '#domain/event.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 
@@ -51,6 +52,7 @@ export interface StepBasis {
   readonly agent_current: boolean;
   readonly user: string | null;
   readonly context: MessageContext;
+  readonly tenant_policy: TenantPolicy | null;
   readonly spent: {
     readonly input: number;
     readonly output: number;
@@ -158,6 +160,7 @@ export type Claim =
       readonly digest: string;
       readonly approved: boolean;
       readonly context: MessageContext;
+      readonly tenant_policy: TenantPolicy | null;
       readonly agent: AgentConfig;
       readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
     };

@@ -11,6 +11,7 @@ import { CAPABILITY, matchesTool, type PolicyTool } from './tool-groups.ts';
 export interface PolicyLayers {
   /** The settings. */
   readonly global?: ToolPolicy | undefined;
+  readonly tenant?: ToolPolicy | undefined;
   readonly agent?: ToolPolicy | undefined;
   /** Of the agent's model; selects `by_provider`. */
   readonly provider?: string | undefined;
@@ -30,13 +31,18 @@ export type PolicyStep =
   | 'provider_profile'
   | 'global_allow'
   | 'provider_allow'
+  | 'tenant_profile'
+  | 'tenant_allow'
+  | 'tenant_provider_allow'
   | 'agent_profile'
   | 'agent_allow'
   | 'agent_provider_allow'
   | 'group_allow'
   | 'global_deny'
+  | 'tenant_deny'
   | 'agent_deny'
   | 'global_also_allow'
+  | 'tenant_also_allow'
   | 'agent_also_allow'
   | 'capability_deny'
   | 'subagent_deny'
@@ -103,31 +109,46 @@ function stepsOf(layers: PolicyLayers, profiles: Profiles): readonly Step[] {
 }
 
 function allowSteps(layers: PolicyLayers, profiles: Profiles): readonly Step[] {
-  const { global, agent, provider } = layers;
+  const { global, provider } = layers;
   const ofProvider = own(global?.by_provider, provider);
-  const ofAgentProvider = own(agent?.by_provider, provider);
   return [
     ...(ofProvider?.profile === undefined
       ? profileStep('global_profile', global?.profile, profiles)
       : profileStep('provider_profile', ofProvider.profile, profiles)),
     ...only('global_allow', global?.allow),
     ...only('provider_allow', ofProvider?.allow),
-    ...profileStep('agent_profile', ofAgentProvider?.profile ?? agent?.profile, profiles),
-    ...only('agent_allow', agent?.allow),
-    ...only('agent_provider_allow', ofAgentProvider?.allow),
+    ...narrowingSteps('tenant', layers, profiles),
+    ...narrowingSteps('agent', layers, profiles),
     ...only('group_allow', layers.group),
   ];
 }
 
-function denySteps({ global, agent }: PolicyLayers): readonly Step[] {
+/** The allow steps of a layer above the settings: its profile, too, only takes away. */
+function narrowingSteps(
+  owner: 'tenant' | 'agent',
+  layers: PolicyLayers,
+  profiles: Profiles,
+): readonly Step[] {
+  const policy = layers[owner];
+  const ofProvider = own(policy?.by_provider, layers.provider);
+  return [
+    ...profileStep(`${owner}_profile`, ofProvider?.profile ?? policy?.profile, profiles),
+    ...only(`${owner}_allow`, policy?.allow),
+    ...only(`${owner}_provider_allow`, ofProvider?.allow),
+  ];
+}
+
+function denySteps({ global, tenant, agent }: PolicyLayers): readonly Step[] {
   const isCapability = (pattern: string): boolean => pattern.startsWith(CAPABILITY);
   const plain = (list: readonly string[] = []): string[] => list.filter((pattern) => !isCapability(pattern));
   // Capabilities are denied after `also_allow`, so that nothing brings such a tool back.
-  const capabilities = [...(global?.deny ?? []), ...(agent?.deny ?? [])].filter(isCapability);
+  const capabilities = [global, tenant, agent].flatMap((layer) => layer?.deny ?? []).filter(isCapability);
   return [
     { step: 'global_deny', effect: 'remove', patterns: plain(global?.deny) },
+    { step: 'tenant_deny', effect: 'remove', patterns: plain(tenant?.deny) },
     { step: 'agent_deny', effect: 'remove', patterns: plain(agent?.deny) },
     { step: 'global_also_allow', effect: 'add', patterns: global?.also_allow ?? [] },
+    { step: 'tenant_also_allow', effect: 'add', patterns: tenant?.also_allow ?? [] },
     { step: 'agent_also_allow', effect: 'add', patterns: agent?.also_allow ?? [] },
     { step: 'capability_deny', effect: 'remove', patterns: capabilities },
   ];

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
-import { type CallRules, createCallRules, type Verdict } from '#activities/call-rules.ts';
+import { type CallRules, createCallRules, type RuleScope, type Verdict } from '#activities/call-rules.ts';
 import { type Catalog, loadCatalog } from '#activities/catalog.ts';
 
 const agent: AgentConfig = { key: 'main', type: 'open', model: 'rehearsal/echo' };
+const scope = { agent, context: {} };
 let catalog: Catalog;
 
 before(async () => {
@@ -58,9 +60,56 @@ describe('PO-3 a call is judged by the tools that the agent was given', () => {
 
   test('what is offered to the model is what would not be denied', () => {
     const rules = createCallRules({ catalog, tools: { deny: ['group:runtime'] } });
-    const offered = rules.offered({ ...agent, tools: { deny: ['wait'] } }, {});
+    const offered = rules.offered({ agent: { ...agent, tools: { deny: ['wait'] } }, context: {} });
     assert.ok(offered.includes('read_file'));
     for (const name of ['exec', 'process', 'wait']) assert.ok(!offered.includes(name), name);
+  });
+});
+
+describe('PO-1 layers that come with the turn', () => {
+  const rules = (tools: ToolPolicy = {}): CallRules => createCallRules({ catalog, tools });
+  const judged = (tool: string, given: Omit<RuleScope, 'agent'>): Verdict => {
+    const found = catalog.find(tool);
+    assert.ok(found);
+    return rules().judge({ agent, user: null, allowlist: [], args: {}, tool: found.tool, ...given });
+  };
+
+  test('a subagent has none of the tools that subagents are denied, offered or called, whatever is given back', () => {
+    const tools: ToolPolicy = { also_allow: ['session_status', 'sessions_list'] };
+    const inner: MessageContext = { subagent: { depth: 1, leaf: false } };
+    const leaf: MessageContext = { subagent: { depth: 2, leaf: true } };
+    const offered = rules(tools).offered({ agent: { ...agent, tools }, context: inner });
+    assert.ok(!offered.includes('session_status'));
+    assert.ok(offered.includes('sessions_list'));
+    assert.ok(!rules(tools).offered({ agent, context: leaf }).includes('sessions_list'));
+    assert.equal(judged('session_status', { context: inner }).verdict, 'deny');
+    assert.equal(judged('sessions_list', { context: leaf }).verdict, 'deny');
+    assert.equal(judged('sessions_list', { context: inner }).verdict, 'allow');
+  });
+
+  test('a child has at most what its parent had, and a channel what it allows', () => {
+    const within = ['read_file', 'datetime'];
+    assert.deepEqual(rules().offered({ agent, context: { within } }).toSorted(), within.toSorted());
+    assert.deepEqual(rules().offered({ agent, context: { within, group: ['group:fs'] } }), ['read_file']);
+    assert.equal(judged('write_file', { context: { within } }).verdict, 'deny');
+    assert.equal(judged('datetime', { context: { within, group: ['group:fs'] } }).verdict, 'deny');
+    assert.equal(judged('read_file', { context: { within, group: ['group:fs'] } }).verdict, 'allow');
+    assert.deepEqual(rules().offered({ agent, context: { within: [] } }), []);
+  });
+
+  test("a tenant's policy holds for each of its agents, between the settings and the agent", () => {
+    const tenant_policy: TenantPolicy = { tools: { allow: ['group:fs'], deny: ['write_file'] } };
+    assert.deepEqual(
+      rules({ allow: ['read_file', 'write_file', 'datetime'] }).offered({ ...scope, tenant_policy }),
+      ['read_file'],
+    );
+    assert.deepEqual(judged('write_file', { context: {}, tenant_policy }), {
+      verdict: 'deny',
+      reason:
+        "write_file is not among the tools that main was given: denied by the tenant's deny list (write_file)",
+    });
+    const asks: TenantPolicy = { tools: { ask: [{ tool: 'read_file', reason: 'tenant' }] } };
+    assert.equal(judged('read_file', { context: {}, tenant_policy: asks }).verdict, 'ask');
   });
 });
 
@@ -77,20 +126,23 @@ describe('PO-4 the rules say why', () => {
   test('a profile of the agent or of the settings decides what is offered, judged and explained', () => {
     const minimal: AgentConfig = { ...agent, tools: { profile: 'minimal' } };
     const rules = createCallRules({ catalog, tools: {} });
-    assert.deepEqual(rules.offered(minimal, {}), ['session_status']);
-    assert.deepEqual(createCallRules({ catalog, tools: { profile: 'minimal' } }).offered(agent, {}), [
+    assert.deepEqual(rules.offered({ agent: minimal, context: {} }), ['session_status']);
+    assert.deepEqual(createCallRules({ catalog, tools: { profile: 'minimal' } }).offered(scope), [
       'session_status',
     ]);
     assert.equal(judge('read_file', { path: 'a' }, minimal).verdict, 'deny');
-    const why = rules.explain(minimal, {}).find((each) => each.tool === 'read_file');
+    const why = rules.explain({ agent: minimal, context: {} }).find((each) => each.tool === 'read_file');
     assert.deepEqual(why, { tool: 'read_file', allowed: false, step: 'agent_profile', rule: 'minimal' });
   });
 
   test("what holds for a model provider holds for the agent's first model", () => {
     const tools: ToolPolicy = { profile: 'full', by_provider: { rehearsal: { profile: 'minimal' } } };
     const rules = createCallRules({ catalog, tools });
-    assert.deepEqual(rules.offered(agent, {}), ['session_status']);
-    const other = rules.offered({ ...agent, model: ['openai/gpt-4.1-mini', 'rehearsal/echo'] }, {});
+    assert.deepEqual(rules.offered(scope), ['session_status']);
+    const other = rules.offered({
+      agent: { ...agent, model: ['openai/gpt-4.1-mini', 'rehearsal/echo'] },
+      context: {},
+    });
     assert.ok(other.includes('exec'));
   });
 });

@@ -28,6 +28,7 @@ begin
     'agent_current', agent_row.revision = coalesce(turn_row.agent_revision, agent_row.revision),
     'user', coalesce(turn_row.context ->> 'user', session_row.user_id),
     'context', turn_row.context,
+    'tenant_policy', (select policy from tenants where id = p_tenant),
     'spent', jsonb_build_object('input', turn_row.input_tokens, 'output', turn_row.output_tokens,
                                 'usd', turn_row.cost_usd, 'unpriced', turn_row.unpriced_calls),
     'summary', case when session_row.summary_position > p_summary_after then session_row.summary end,

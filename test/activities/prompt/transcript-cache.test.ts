@@ -14,6 +14,7 @@ function basis(
     agent_current: true,
     user: null,
     context: {},
+    tenant_policy: null,
     spent: { input: 0, output: 0, usd: null, unpriced: 0 },
     summary: summary.text,
     summary_position: summary.position,
