@@ -222,6 +222,8 @@ export interface EndTurnInput {
   readonly messages?: readonly HeldMessage[];
   /** Turns that were waiting and are dropped. */
   readonly dropped?: readonly QueuedTurn[];
+  /** The stop was for all of the session: its background commands end too. */
+  readonly endCommands?: true;
 }
 
 /** The fixed activities; tools are registered beside them under their own names. */

@@ -101,7 +101,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
   const { required, secret } = config.approvals.decisionToken;
   const activities: Record<string, (input: never) => Promise<unknown>> = {
     call_model: createCallModel({ ...shared, models, transcripts: createTranscriptCache(TRANSCRIPTS) }),
-    end_turn: createEndTurn(shared),
+    end_turn: createEndTurn({ ...shared, processes: parts.tools.processes }),
     settle_approval: createSettleApproval({
       ...shared,
       approvals: createApprovalLedger(pool, notifier.poke),

@@ -43,6 +43,7 @@ async function main(): Promise<void> {
   });
   const reaped = await reapOrphans();
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');
+  const tools = await createToolDeps(config, pool);
   const worker = await createWorker({
     config,
     connection,
@@ -50,7 +51,7 @@ async function main(): Promise<void> {
     notifier,
     catalog,
     models: createModels(config.models, config.rehearsal),
-    tools: await createToolDeps(config, pool),
+    tools,
     sealingKeys: await loadSealingKeys(config),
     bundle,
     buildId,
@@ -60,6 +61,8 @@ async function main(): Promise<void> {
   log.info({ ready: true, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
   tell('ready');
   await running;
+  const ended = await tools.processes.stopOwn();
+  if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
   await notifier.close();
   await connection.close();
   await pool.end();

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type Config, childEnvironment } from '#config';
 import type { Deps } from '#activities/deps.ts';
-import { createProcesses } from '#activities/process/background.ts';
+import { createProcesses, processesFolder } from '#activities/process/background.ts';
 import { commandEnvironment } from '#activities/process/command-environment.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
@@ -18,6 +18,6 @@ export async function createToolDeps(config: Config, pool: Pool): Promise<Deps> 
     now: Date.now,
     files: createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now }),
     shell: createShell({ environment, worker }),
-    processes: createProcesses({ dir: join(config.stateDir, 'processes'), environment, now: Date.now }),
+    processes: createProcesses({ dir: processesFolder(config.stateDir), environment, now: Date.now }),
   };
 }

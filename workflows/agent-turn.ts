@@ -86,10 +86,10 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   const turn = input.carry?.resume?.turn ?? inbox.startTurn();
   view.begin(turn);
   const end = await runTurn(turn, input, inbox, view, turnScope, received);
-  const stoppedBy = inbox.stopWanted()?.by;
+  const stop = inbox.stopWanted();
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
-  await recordEnd(turn, end, stoppedBy, input, inbox);
+  await recordEnd(turn, end, stop, input, inbox);
 
   if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
   return {
@@ -209,7 +209,7 @@ function callModel(turn: QueuedTurn, going: Going, input: AgentTurnInput): Promi
 async function recordEnd(
   turn: QueuedTurn,
   end: TurnEnd,
-  by: string | undefined,
+  stop: StopInput | undefined,
   input: AgentTurnInput,
   inbox: TurnInbox,
 ): Promise<void> {
@@ -221,7 +221,8 @@ async function recordEnd(
     step: end.step,
     status: end.status,
     ...(end.error ? { error: end.error } : {}),
-    ...(by === undefined ? {} : { by }),
+    ...(stop?.by === undefined ? {} : { by: stop.by }),
+    ...(stop?.level === 'all' ? { endCommands: true as const } : {}),
     ...(end.settle.length > 0 ? { settle: end.settle } : {}),
     ...(end.messages.length > 0 ? { messages: end.messages } : {}),
   };

@@ -55,8 +55,8 @@ export interface Processes {
   kill(owner: BackgroundOwner, id: string): Promise<boolean | undefined>;
   /** Ends all of a session's processes; returns how many ran. */
   killSession(tenant: string, sessionKey: string): Promise<number>;
-  /** Ends every process there is, of all tenants. */
-  stopAll(): Promise<number>;
+  /** Ends those that were started here, in this worker; returns how many ran. */
+  stopOwn(): Promise<number>;
 }
 
 export interface ProcessesOptions {
@@ -75,6 +75,11 @@ interface Meta {
   readonly id: string;
   readonly command: string;
   readonly started_at: string;
+}
+
+/** Where they are kept under the state folder. */
+export function processesFolder(stateDir: string): string {
+  return join(stateDir, 'processes');
 }
 
 const MAX_RUNNING = 10;
@@ -97,18 +102,8 @@ export function createProcesses(options: ProcessesOptions): Processes {
     return entry === undefined ? undefined : readEntry(entry);
   };
 
-  const listed = async (folder: string): Promise<Known[]> => {
-    const entries = await Promise.all((await namesIn(folder)).map((name) => readEntry(join(folder, name))));
-    return entries
-      .filter((entry) => entry !== undefined)
-      .sort((a, b) => (a.shown.startedAt < b.shown.startedAt ? 1 : -1));
-  };
-
-  const stopIn = async (folder: string): Promise<number> => {
-    const running = (await listed(folder)).filter(({ shown }) => shown.running);
-    await Promise.all(running.map(({ target }) => killTree(target, graceMs)));
-    return running.length;
-  };
+  /** Folders of those that were started here and are not forgotten. */
+  const own = new Set<string>();
 
   return {
     async start(owner, request) {
@@ -120,12 +115,16 @@ export function createProcesses(options: ProcessesOptions): Processes {
           ok: false,
           message: `${running.length} background processes run in this session, which is the most; kill one first: ${running.map(({ shown }) => shown.id).join(', ')}`,
         };
-      await forget(others.filter(({ shown }) => !shown.running).slice(MAX_ENDED));
+      for (const { folder: old } of others.filter(({ shown }) => !shown.running).slice(MAX_ENDED)) {
+        await rm(old, { recursive: true, force: true });
+        own.delete(old);
+      }
       const id = `proc_${digest(`${owner.sessionKey}\0${owner.idempotencyKey}`).slice(0, 12)}`;
       const entry = join(folder, id);
       await mkdir(entry, { recursive: true, mode: 0o700 });
       const started_at = new Date(now()).toISOString();
       const meta: Meta = { id, command: request.command, started_at };
+      own.add(entry);
       await writeDone(join(entry, 'meta.json'), JSON.stringify(meta));
       const env = { ...environment, PWD: request.pwd, [PROCESS_MARK]: id };
       const child = spawn('/bin/sh', ['-c', BACKGROUND_SCRIPT, id, entry, shellProgram(), request.command], {
@@ -169,16 +168,46 @@ export function createProcesses(options: ProcessesOptions): Processes {
       return true;
     },
 
-    killSession: (tenant, sessionKey) => stopIn(sessionDir({ tenant, sessionKey })),
+    killSession: async (tenant, sessionKey) =>
+      endAll(await listed(sessionDir({ tenant, sessionKey })), graceMs),
 
-    async stopAll() {
-      let count = 0;
-      for (const tenant of await namesIn(dir))
-        for (const session of await namesIn(join(dir, tenant)))
-          count += await stopIn(join(dir, tenant, session));
-      return count;
+    async stopOwn() {
+      const entries = await Promise.all(Array.from(own, readEntry));
+      return endAll(
+        entries.filter((entry) => entry !== undefined),
+        graceMs,
+      );
     },
   };
+}
+
+/** Ends every background command under a folder of processes, whichever worker started it; returns how many ran. */
+export async function endBackgroundCommands(dir: string): Promise<number> {
+  let count = 0;
+  for (const tenant of await namesIn(dir))
+    for (const session of await namesIn(join(dir, tenant)))
+      count += await endAll(await listed(join(dir, tenant, session)), GRACE_MS);
+  return count;
+}
+
+/** Also those whose command has ended while what it started runs on. */
+async function endAll(entries: readonly Known[], graceMs: number): Promise<number> {
+  const ended = await Promise.all(
+    entries.map(async ({ target }) => {
+      if ((await findTree(target)).length === 0) return false;
+      await killTree(target, graceMs);
+      return true;
+    }),
+  );
+  return ended.filter(Boolean).length;
+}
+
+/** Newest first. */
+async function listed(folder: string): Promise<Known[]> {
+  const entries = await Promise.all((await namesIn(folder)).map((name) => readEntry(join(folder, name))));
+  return entries
+    .filter((entry) => entry !== undefined)
+    .sort((a, b) => (a.shown.startedAt < b.shown.startedAt ? 1 : -1));
 }
 
 interface Known {
@@ -209,10 +238,6 @@ async function readEntry(folder: string): Promise<Known | undefined> {
       exitCode: exit === undefined ? null : Number(exit.trim()),
     },
   };
-}
-
-async function forget(entries: readonly Known[]): Promise<void> {
-  for (const { folder } of entries) await rm(folder, { recursive: true, force: true });
 }
 
 async function writeDone(path: string, text: string): Promise<void> {

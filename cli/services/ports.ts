@@ -56,3 +56,9 @@ function listenOnce(port: number, host: string): Promise<number | undefined> {
     });
   });
 }
+
+/** An address to open in a browser; a server that listens everywhere is also here. */
+export function localHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, temporalConnection, userCacheDir, withoutPassword } from '#config';
+import { endBackgroundCommands, processesFolder } from '#activities/process/background.ts';
 import { migrate } from '#activities/store/migrate.ts';
 import type { Child } from './child.ts';
 import { startNodeProgram } from './node-program.ts';
-import { nextFreePort } from './ports.ts';
+import { localHost, nextFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
@@ -86,6 +87,9 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
       await supervised.get(name)?.stop();
       await children.get(name)?.stop();
       state.forget(name);
+      // Its own are ended by the worker; these are of workers that were killed while we ran.
+      if (name === 'worker' && !options.onlyServices)
+        await endBackgroundCommands(processesFolder(config.stateDir));
     }
   };
   return {
@@ -330,10 +334,4 @@ function portOf(address: string): number {
 
 function portWords(port: number, wanted: number): string {
   return port === wanted || wanted === 0 ? `port ${port}` : `port ${port} (${wanted} is in use)`;
-}
-
-/** An address to open in a browser; a server that listens everywhere is also here. */
-function localHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
 }

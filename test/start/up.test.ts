@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
-import { eventually } from '#test/support/processes.ts';
+import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Clone, cloneRepository, type Program } from './program.ts';
 
 function isAlive(pid: number): boolean {
@@ -121,9 +121,36 @@ describe('npm start in a fresh clone', () => {
     assert.match(stdout, /notes/);
   });
 
+  /** A command that runs on after its turn, as a server that an agent starts does. */
+  async function leaveRunning(session: string): Promise<string> {
+    const seconds = uniqueSeconds();
+    const patch = { exec: { security: 'full', ask: 'off' }, model: 'rehearsal/follow' };
+    await program.ask('POST', '/v1/agents', { key: 'runs', type: 'open', ...patch });
+    const text = `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}`;
+    const { body } = await program.ask('POST', `/v1/sessions/${session}/messages?wait=60`, {
+      agent: 'runs',
+      text,
+    });
+    assert.equal(body.status, 'completed', JSON.stringify(body));
+    assert.ok(await eventually(() => runningWith(seconds).length > 0));
+    return seconds;
+  }
+
+  it('a worker that is ended takes its background commands with it', async () => {
+    const seconds = await leaveRunning('served');
+    const ended = program.info().pids['worker'] ?? assert.fail('no worker');
+    process.kill(ended, 'SIGTERM');
+    assert.ok(await eventually(() => runningWith(seconds).length === 0, 30_000), 'it runs on');
+    assert.ok(await eventually(() => program.info().pids['worker'] !== ended, 60_000), program.printed());
+  });
+
   it('Ctrl-C ends every part, and a second start finds everything again', async () => {
+    // Of a worker that cannot end it itself.
+    const orphaned = await leaveRunning('orphaned');
+    process.kill(program.info().pids['worker'] ?? assert.fail('no worker'), 'SIGKILL');
     const { pids } = program.info();
     await program.interrupt();
+    assert.deepEqual(runningWith(orphaned), []);
     for (const [name, pid] of Object.entries(pids))
       assert.ok(await eventually(() => !isAlive(pid)), `${name}, pid ${pid}, is still there`);
     assert.match(program.printed(), /Everything is kept in \.tempoclaw/);

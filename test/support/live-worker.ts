@@ -123,6 +123,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const dataConverter = dataConverterOf(config.encryption);
   const encoding = dataConverter ? { dataConverter } : {};
   const { bundle, buildId } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
+  const tools = await createToolDeps(config, pool);
   const worker = await createWorker({
     config,
     connection,
@@ -130,7 +131,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     notifier,
     catalog: createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]),
     models: createModels(config.models, { userDir: folder }),
-    tools: await createToolDeps(config, pool),
+    tools,
     sealingKeys: [randomBytes(32)],
     bundle,
     buildId,
@@ -173,6 +174,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
       await endSessions(client, tenant);
       worker.shutdown();
       await running;
+      await tools.processes.stopOwn();
       try {
         await replayAll(client, tenant, { workflowBundle: bundle, ...encoding });
       } finally {

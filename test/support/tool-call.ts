@@ -64,7 +64,7 @@ export interface BenchOptions {
 export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOptions = {}): Promise<Bench> {
   let processes: Processes | undefined;
   // Before the folders by which they are found are removed.
-  t.after(() => processes?.stopAll());
+  t.after(() => processes?.stopOwn());
   const base = await temporaryFolder(t);
   const workspace = join(base, 'workspace');
   const now = Date.now;

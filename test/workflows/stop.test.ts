@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { StopInput } from '#domain/turn.ts';
+import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
 describe('DU-4 stopping', () => {
@@ -9,7 +10,10 @@ describe('DU-4 stopping', () => {
   before(async () => {
     live = await startLiveWorker({
       scripts: { slow: 'rules:\n  - reply: { delay: 20s, text: Too late. }\n' },
-      agents: [{ key: 'slow', model: 'rehearsal/slow' }],
+      agents: [
+        { key: 'slow', model: 'rehearsal/slow' },
+        { key: 'runs', exec: { security: 'full', ask: 'off' } },
+      ],
     });
   });
   after(() => live.close());
@@ -81,6 +85,26 @@ describe('DU-4 stopping', () => {
       new Set([turn, ...waiting.map((receipt) => receipt.turn_id)]),
     );
     assert.equal((await live.heard('all')).length, 1);
+  });
+
+  it('all: background commands of the session end with it; now leaves them, and those of others', async () => {
+    const [mine, other] = [uniqueSeconds(), uniqueSeconds()];
+    const background = (session: string, seconds: string) =>
+      live.say(
+        session,
+        `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}\nthen\nhold {"note":"${session}"}`,
+        { agent: 'runs' },
+      );
+    const turn = await background('commands', mine);
+    const next = await background('commands-other', other);
+    for (const session of ['commands', 'commands-other']) await live.probes.untilHeld(session);
+    assert.ok(await eventually(() => [mine, other].every((seconds) => runningWith(seconds).length > 0)));
+    await stop('commands-other', next.turn_id, 'now');
+    await live.ended(next.turn_id);
+    await stop('commands', turn.turn_id, 'all');
+    await live.ended(turn.turn_id);
+    assert.deepEqual(runningWith(mine), []);
+    assert.notDeepEqual(runningWith(other), []);
   });
 
   it('a waiting turn by its id: it alone is dropped', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createProcesses } from '#activities/process/background.ts';
+import { createProcesses, endBackgroundCommands } from '#activities/process/background.ts';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';
 import { tool } from '#activities/tools/runtime/process.ts';
 import type { ToolResult } from '#domain/tool.ts';
@@ -83,6 +83,25 @@ describe('TL process', () => {
     assert.ok(await eventually(async () => (await other.log(owner, id, 0, 100))?.text === 'then more\n'));
     assert.equal(await other.killSession('default', 'test'), 1);
     assert.equal((await other.find(owner, id))?.running, false);
+  });
+
+  test('a worker that ends takes its own with it; those of another stay until all are ended', async (t) => {
+    const bench = await toolBench(t, { graceMs: 100 });
+    const [mine, others] = [uniqueSeconds(), uniqueSeconds()];
+    // The command itself is over at once: what it left is ended too.
+    await start(bench, `(sleep ${mine} &)`);
+    const dir = join(bench.base, 'processes');
+    const another = createProcesses({ dir, environment: { PATH: '/bin' }, now: Date.now });
+    const call = { tenant: 'default', sessionKey: 'else', idempotencyKey: 'one' };
+    await another.start(call, { command: `sleep ${others}`, cwd: bench.base, pwd: bench.base });
+    assert.ok(
+      await eventually(() => [mine, others].every((text) => runningWith(`sleep ${text}`).length > 0)),
+    );
+    assert.equal(await bench.deps.processes.stopOwn(), 1);
+    assert.deepEqual(runningWith(`sleep ${mine}`), []);
+    assert.notDeepEqual(runningWith(`sleep ${others}`), []);
+    assert.equal(await endBackgroundCommands(dir), 1);
+    assert.deepEqual(runningWith(`sleep ${others}`), []);
   });
 
   test('at most ten run at once in a session', async (t) => {
