@@ -1,15 +1,17 @@
 /** What an agent may call: the rules over the catalog and the settings, asked at planning and again at the call (PO-3). */
-import type { AgentConfig, AskRule, ToolPolicy } from '#domain/agent.ts';
+import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { type ApprovalTerms, termsOf } from '#domain/approval-terms.ts';
+import { type EffectiveExec, effectiveExec } from '#domain/policy/effective-exec.ts';
 import {
   decideTool,
   effectiveTools,
   explainTools,
   type PolicyLayers,
+  type PolicyStep,
   type ToolDecision,
 } from '#domain/policy/effective-tools.ts';
 import { explainDecision } from '#domain/policy/explain-decision.ts';
-import { findAskRule } from '#domain/policy/find-ask-rule.ts';
+import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { ALLOWED_ALWAYS, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
@@ -37,15 +39,25 @@ export interface CallToJudge extends RuleScope {
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
 }
 
+/** Which of a call's rules decided: a step of the tool policy, a rule on calls, or what judges commands. */
+export type CallStep = PolicyStep | `${RuleLayer}_rule` | 'shell' | 'allowed_always';
+
+interface Decided {
+  readonly step: CallStep;
+  /** The pattern, profile or shell rule; null when a list decides by not naming the tool. */
+  readonly rule: string | null;
+}
+
 export type Verdict =
-  | { readonly verdict: 'allow' }
-  | { readonly verdict: 'deny'; readonly reason: string }
-  | {
+  | (Decided & { readonly verdict: 'allow' })
+  | (Decided & { readonly verdict: 'deny'; readonly reason: string })
+  | (Decided & {
       readonly verdict: 'ask';
       readonly reason: string;
       readonly risk?: string;
+      /** Who decides and how long it waits; the defaults when absent. */
       readonly terms?: ApprovalTerms;
-    };
+    });
 
 export interface CallRules {
   /** Names of the tools to show to the model. */
@@ -60,7 +72,14 @@ export interface CallRules {
   ): { readonly pattern: string } | { readonly refused: string };
 }
 
-export function createCallRules(deps: { readonly catalog: Catalog; readonly tools: ToolPolicy }): CallRules {
+export interface CallRuleDeps {
+  readonly catalog: Catalog;
+  /** The settings' layer. */
+  readonly tools: ToolPolicy;
+  readonly exec?: ExecPolicy;
+}
+
+export function createCallRules(deps: CallRuleDeps): CallRules {
   const facts = new WeakMap<Tool, PolicyTool>();
   const factOf = (tool: Tool): PolicyTool => {
     const fact = facts.get(tool) ?? toPolicyTool(tool);
@@ -78,6 +97,11 @@ export function createCallRules(deps: { readonly catalog: Catalog; readonly tool
     request: context.allowed_tools,
   });
 
+  const execOf = ({ agent, tenant_policy }: RuleScope): EffectiveExec =>
+    effectiveExec([deps.exec, tenant_policy?.exec, agent.exec]);
+  const judgeCommand = (call: CallToJudge): ShellVerdict =>
+    judgeExec(commandOf(call.args), execOf(call), storedFor(call));
+
   return {
     offered: (scope) => effectiveTools(deps.catalog.list().map(factOf), layersOf(scope)),
 
@@ -86,24 +110,26 @@ export function createCallRules(deps: { readonly catalog: Catalog; readonly tool
     judge(call) {
       const tool = factOf(call.tool);
       const given = decideTool(tool, layersOf(call));
-      if (!given.allowed)
-        return {
-          verdict: 'deny',
-          reason: `${call.tool.name} is not among the tools that ${call.agent.key} was given: ${explainDecision(given)}`,
-        };
-      const command = call.tool.name === EXEC ? judgeExec({ ...call, stored: storedFor(call) }) : null;
-      if (command?.decision === 'deny') return { verdict: 'deny', reason: command.reason };
-      const wasAllowed = command
-        ? command.rule === ALLOWED_ALWAYS
-        : storedFor(call).includes(exactPattern(call.args));
-      if (wasAllowed) return { verdict: 'allow' };
-      const rule = findAskRule(askRules(deps.tools, call), {
-        tool,
-        args: call.args,
-        agent: call.agent.key,
-        user: call.user,
-      });
-      return rule ? askedBy(rule) : command ? verdictOf(command) : { verdict: 'allow' };
+      if (!given.allowed) return notGiven(call, given);
+      const command = call.tool.name === EXEC ? judgeCommand(call) : null;
+      if (command?.decision === 'deny') return verdictOf(command);
+      const found = findCallRule(
+        { global: deps.tools, tenant: call.tenant_policy?.tools, agent: call.agent.tools },
+        {
+          tool,
+          args: call.args,
+          agent: call.agent.key,
+          user: call.user,
+          channel: call.context.channel ?? null,
+          ...(command ? { commands: command.command_words } : {}),
+        },
+      );
+      if (found?.rule.decision === 'deny') return byRule(found);
+      const always = alwaysAllowed(call, command);
+      if (always) return always;
+      if (found?.rule.decision === 'ask') return byRule(found);
+      if (command) return verdictOf(command);
+      return found ? byRule(found) : { verdict: 'allow', step: given.step, rule: given.rule };
     },
 
     alwaysPattern: (tool, args) =>
@@ -111,26 +137,39 @@ export function createCallRules(deps: { readonly catalog: Catalog; readonly tool
   };
 }
 
-function askRules(settings: ToolPolicy, { tenant_policy, agent }: RuleScope): readonly AskRule[] {
-  return [settings, tenant_policy?.tools, agent.tools].flatMap((layer) => layer?.ask ?? []);
+function notGiven(call: CallToJudge, given: ToolDecision): Verdict {
+  const { step, rule } = given;
+  const reason = `${call.tool.name} is not among the tools that ${call.agent.key} was given: ${explainDecision(given)}`;
+  return { verdict: 'deny', reason, step, rule };
 }
 
-function askedBy(rule: AskRule): Verdict {
-  const terms = termsOf(rule);
-  return {
-    verdict: 'ask',
-    reason: rule.reason ?? `a rule asks before ${rule.tool}`,
-    ...(terms === undefined ? {} : { terms }),
-  };
+function byRule({ layer, rule }: FoundRule): Verdict {
+  const decided = { step: `${layer}_rule`, rule: rule.tool } as const;
+  switch (rule.decision) {
+    case 'allow':
+      return { verdict: 'allow', ...decided };
+    case 'deny':
+      return { verdict: 'deny', reason: rule.reason ?? `a rule denies ${rule.tool}`, ...decided };
+    default: {
+      const terms = termsOf(rule);
+      const reason = rule.reason ?? `a rule asks before ${rule.tool}`;
+      return { verdict: 'ask', reason, ...(terms === undefined ? {} : { terms }), ...decided };
+    }
+  }
 }
 
-function verdictOf({ decision, reason, category }: ShellVerdict): Verdict {
-  if (decision === 'allow') return { verdict: 'allow' };
-  return {
-    verdict: decision,
-    reason,
-    ...(decision === 'ask' && category !== null ? { risk: category } : {}),
-  };
+/** A person said “always” to exactly this. */
+function alwaysAllowed(call: CallToJudge, command: ShellVerdict | null): Verdict | undefined {
+  const pattern = exactPattern(call.args);
+  const isAllowed = command ? command.rule === ALLOWED_ALWAYS : storedFor(call).includes(pattern);
+  return isAllowed ? { verdict: 'allow', step: 'allowed_always', rule: null } : undefined;
+}
+
+function verdictOf({ decision, rule, reason, category }: ShellVerdict): Verdict {
+  const decided = { step: 'shell', rule } as const;
+  if (decision === 'allow') return { verdict: 'allow', ...decided };
+  const risk = decision === 'ask' && category !== null ? { risk: category } : {};
+  return { verdict: decision, reason, ...risk, ...decided };
 }
 
 /** Patterns that people's “always” left for the tool. */

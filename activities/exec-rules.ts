@@ -1,14 +1,7 @@
-/** SH-1, SH-2 for the exec tool: the agent's settings and a person's earlier decisions, put to the shell judge. */
-import { type AgentConfig, DEFAULT_EXEC } from '#domain/agent.ts';
+/** SH-1, SH-2 for the exec tool: the rules in force and a person's earlier decisions, put to the shell judge. */
+import { type EffectiveExec } from '#domain/policy/effective-exec.ts';
 import { judgeCommand, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { DEFAULT_PATH_RULES } from './workspace/resolve-path.ts';
-
-export interface ExecToJudge {
-  readonly agent: AgentConfig;
-  readonly args: Readonly<Record<string, unknown>>;
-  /** Entries that `proposeAllowlistEntry` made and a person stored. */
-  readonly stored: readonly string[];
-}
 
 /** The command of exec's arguments, as the shell will get it. */
 export function commandOf(args: Readonly<Record<string, unknown>>): string {
@@ -16,12 +9,15 @@ export function commandOf(args: Readonly<Record<string, unknown>>): string {
   return typeof given === 'string' ? given : '';
 }
 
-export function judgeExec({ agent, args, stored }: ExecToJudge): ShellVerdict {
-  return judgeCommand(commandOf(args), {
-    security: agent.exec?.security ?? DEFAULT_EXEC.security,
-    ask: agent.exec?.ask ?? DEFAULT_EXEC.ask,
-    allowlist: [...(agent.exec?.allowlist ?? []), ...stored],
-    categoriesOff: agent.exec?.categories_off ?? [],
+/** `stored`: entries that `proposeAllowlistEntry` made and a person stored. */
+export function judgeExec(
+  command: string,
+  exec: EffectiveExec,
+  stored: readonly string[] = [],
+): ShellVerdict {
+  return judgeCommand(command, {
+    ...exec,
+    allowlist: [...exec.allowlist, ...stored],
     deniedPaths: DEFAULT_PATH_RULES.deniedPrefixes,
   });
 }

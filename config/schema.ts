@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
-import { toolPolicySchema } from '#domain/schema/agent.ts';
+import { sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
 
 const port = z.int().min(0).max(65535);
 const seconds = z.number().positive().max(86_400);
@@ -142,6 +142,8 @@ export const configSchema = z.strictObject({
   rehearsal: z.strictObject({ dir: z.string().min(1).exactOptional() }).prefault({}),
   approvals: approvals.prefault({}),
   tools: tools.prefault({}),
+  /** How commands are judged, for every agent, below what its tenant and the agent itself say. */
+  exec: sharedExecPolicySchema.prefault({}),
   encryption: z
     .strictObject({
       key: encryptionKey.exactOptional(),

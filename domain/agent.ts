@@ -15,10 +15,19 @@ export interface AskRule extends ApprovalTerms {
   readonly tool: string;
   /** Argument name → glob over its text (`*` any run, `?` one character). */
   readonly args?: Readonly<Record<string, string>> | undefined;
-  /** Globs over the agent's key and the user's id. */
+  /** Globs over the agent's key, the user's id and the channel's name. */
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
+  readonly channel?: string | undefined;
   readonly reason?: string | undefined;
+}
+
+export const RULE_DECISIONS = ['allow', 'ask', 'deny'] as const;
+export type RuleDecision = (typeof RULE_DECISIONS)[number];
+
+/** `allow` spares the call the rules after it in the same list; what the lists or the shell judge deny stays denied. */
+export interface CallRule extends AskRule {
+  readonly decision: RuleDecision;
 }
 
 /** What holds while the agent's model is a provider's. */
@@ -35,6 +44,9 @@ export interface ToolPolicy {
   readonly deny?: readonly string[] | undefined;
   readonly also_allow?: readonly string[] | undefined;
   readonly by_provider?: Readonly<Record<string, ProviderToolPolicy>> | undefined;
+  /** The first that matches a call decides. */
+  readonly rules?: readonly CallRule[] | undefined;
+  /** Short for rules that ask, after those of `rules`. */
   readonly ask?: readonly AskRule[] | undefined;
 }
 
@@ -43,7 +55,8 @@ export interface ExecPolicy {
   readonly ask?: ExecAsk | undefined;
   /** Globs over a command's words, or program names. */
   readonly allowlist?: readonly string[] | undefined;
-  /** Deny categories of SH-1, or parts of them, that do not hold for the agent. */
+  /** Deny categories of SH-1, or parts of them, that hold or do not; `categories_off` is short for false. */
+  readonly categories?: Readonly<Partial<Record<ShellSwitch, boolean | undefined>>> | undefined;
   readonly categories_off?: readonly ShellSwitch[] | undefined;
   readonly timeout_seconds?: number | undefined;
 }

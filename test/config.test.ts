@@ -99,6 +99,31 @@ describe('refused settings', () => {
     assert.equal(problems.length, 3);
   });
 
+  test('PO-2 a profile, group or category that does not exist is refused with the line it stands on', () => {
+    const yaml = `tools:
+  profile: codding
+  allow:
+    - exec
+    - group:nope
+  by_provider:
+    x: { profile: bad }
+  rules:
+    - { tool: "group:zzz", decision: deny }
+exec:
+  categories: { denied_path: false }
+`;
+    const starts = problemsOf({ yaml }).map(
+      (problem) => /^tempoclaw\.yaml:\d+:\d+: [\w.]+/.exec(problem)?.[0],
+    );
+    assert.deepEqual(starts.toSorted(), [
+      'tempoclaw.yaml:11:17: exec.categories.denied_path',
+      'tempoclaw.yaml:2:12: tools.profile',
+      'tempoclaw.yaml:5:7: tools.allow.1',
+      'tempoclaw.yaml:7:19: tools.by_provider.x.profile',
+      'tempoclaw.yaml:9:15: tools.rules.0.tool',
+    ]);
+  });
+
   test('broken YAML is named with line and column', () => {
     assert.match(problemsOf({ yaml: 'api:\n  port: [1\n' })[0] ?? '', /^tempoclaw\.yaml:\d+:\d+: /);
     assert.match(problemsOf({ yaml: '- a\n- b\n' })[0] ?? '', /must be a map/);

@@ -86,7 +86,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
   const { config, catalog, models, pool, notifier } = parts;
   const sealer = createSealer(parts.sealingKeys);
   const scrubber = createScrubber();
-  const rules = createCallRules({ catalog, tools: config.tools });
+  const rules = createCallRules({ catalog, tools: config.tools, exec: config.exec });
   const ledger = createTurnLedger(pool, notifier.poke);
   const shared = {
     catalog,

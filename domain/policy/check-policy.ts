@@ -15,6 +15,7 @@ export function policyProblems(policy: ToolPolicy): readonly PolicyProblem[] {
     ...listProblems(policy.allow, ['allow']),
     ...listProblems(policy.deny, ['deny']),
     ...listProblems(policy.also_allow, ['also_allow']),
+    ...(policy.rules ?? []).flatMap((rule, at) => patternProblems(rule.tool, ['rules', at, 'tool'])),
     ...(policy.ask ?? []).flatMap((rule, at) => patternProblems(rule.tool, ['ask', at, 'tool'])),
     ...Object.entries(policy.by_provider ?? {}).flatMap(([provider, layer]) => [
       ...profileProblems(layer.profile, ['by_provider', provider]),

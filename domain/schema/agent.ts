@@ -1,7 +1,7 @@
 /** Agents on the wire. Unknown fields are refused, so that a misspelt rule never silently means "no rule". */
 import { z } from 'zod';
-import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS } from '../agent.ts';
-import { termsProblem } from '../approval-terms.ts';
+import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS, RULE_DECISIONS } from '../agent.ts';
+import { termsOf, termsProblem } from '../approval-terms.ts';
 import { policyProblems } from '../policy/check-policy.ts';
 import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
@@ -13,17 +13,29 @@ const toolPattern = z
   .regex(/^[A-Za-z0-9_*?:.-]{1,128}$/, 'must be a tool name, a glob, group:NAME or capability:NAME');
 const toolPatterns = z.array(toolPattern).max(500);
 
-export const askRuleSchema = z
-  .strictObject({
-    tool: toolPattern,
-    args: z.record(z.string().max(100), textSchema(1000)).optional(),
-    agent: textSchema(128).optional(),
-    user: textSchema(256).optional(),
-    ...approvalTermsShape,
-    reason: textSchema(500).optional(),
-  })
+const ruleShape = {
+  tool: toolPattern,
+  args: z.record(z.string().max(100), textSchema(1000)).optional(),
+  agent: textSchema(128).optional(),
+  user: textSchema(256).optional(),
+  channel: textSchema(256).optional(),
+  ...approvalTermsShape,
+  reason: textSchema(500).optional(),
+} as const;
+
+export const askRuleSchema = z.strictObject(ruleShape).superRefine((rule, context) => {
+  const message = termsProblem(rule);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
+
+export const callRuleSchema = z
+  .strictObject({ ...ruleShape, decision: z.enum(RULE_DECISIONS) })
   .superRefine((rule, context) => {
-    const message = termsProblem(rule);
+    const terms = termsOf(rule);
+    const message =
+      rule.decision === 'ask' || terms === undefined
+        ? termsProblem(rule)
+        : `a rule that does not ask has no ${Object.keys(terms).join(', ')}`;
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
@@ -39,6 +51,7 @@ export const toolPolicySchema = z
     deny: toolPatterns.optional(),
     also_allow: toolPatterns.optional(),
     by_provider: z.record(nameSchema, providerToolPolicySchema).optional(),
+    rules: z.array(callRuleSchema).max(200).optional(),
     ask: z.array(askRuleSchema).max(200).optional(),
   })
   .superRefine((policy, context) => {
@@ -50,9 +63,13 @@ export const execPolicySchema = z.strictObject({
   security: z.enum(EXEC_SECURITY).optional(),
   ask: z.enum(EXEC_ASK).optional(),
   allowlist: z.array(textSchema(1000)).max(500).optional(),
+  categories: z.partialRecord(z.enum(SHELL_SWITCHES), z.boolean()).optional(),
   categories_off: z.array(z.enum(SHELL_SWITCHES)).max(100).optional(),
   timeout_seconds: z.int().min(1).max(300).optional(),
 });
+
+/** What settings and tenants say of commands; how long one may take is the agent's. */
+export const sharedExecPolicySchema = execPolicySchema.omit({ timeout_seconds: true });
 
 export const agentLimitsSchema = z.strictObject({
   iterations: z.int().min(1).max(MAX_ITERATIONS).optional(),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
+import { agentConfigSchema } from '#domain/schema/agent.ts';
+import { SHELL_SWITCHES } from '#domain/shell/shell-switches.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { type CallRules, createCallRules, type RuleScope, type Verdict } from '#activities/call-rules.ts';
@@ -107,6 +109,8 @@ describe('PO-1 layers that come with the turn', () => {
       verdict: 'deny',
       reason:
         "write_file is not among the tools that main was given: denied by the tenant's deny list (write_file)",
+      step: 'tenant_deny',
+      rule: 'write_file',
     });
     const asks: TenantPolicy = { tools: { ask: [{ tool: 'read_file', reason: 'tenant' }] } };
     assert.equal(judged('read_file', { context: {}, tenant_policy: asks }).verdict, 'ask');
@@ -120,6 +124,8 @@ describe('PO-4 the rules say why', () => {
       verdict: 'deny',
       reason:
         "exec is not among the tools that main was given: denied by the agent's deny list (group:runtime)",
+      step: 'agent_deny',
+      rule: 'group:runtime',
     });
   });
 
@@ -156,6 +162,8 @@ describe('AP-5 any tool may be put to a person by a rule', () => {
       verdict: 'ask',
       reason: 'settings',
       terms: { expires_seconds: 7 },
+      step: 'agent_rule',
+      rule: 'write_file',
     });
     assert.equal(judge('write_file', { path: 'a.txt', content: '' }, { tools }).verdict, 'allow');
   });
@@ -164,6 +172,93 @@ describe('AP-5 any tool may be put to a person by a rule', () => {
     assert.equal(
       judge('read_file', { path: 'a' }, {}, { tools: { ask: [{ tool: 'group:fs' }] } }).verdict,
       'ask',
+    );
+  });
+});
+
+describe('AP-5 rules that allow or deny', () => {
+  const write = { path: 'a.env', content: '' };
+
+  test('a rule denies a call of a tool that the agent has, with its reason', () => {
+    const tools: ToolPolicy = { rules: [{ tool: 'write_file', args: { path: '*.env' }, decision: 'deny' }] };
+    const verdict = judge('write_file', write, { tools });
+    assert.deepEqual(verdict, {
+      verdict: 'deny',
+      reason: 'a rule denies write_file',
+      step: 'agent_rule',
+      rule: 'write_file',
+    });
+    assert.equal(judge('write_file', { ...write, path: 'a' }, { tools }).verdict, 'allow');
+  });
+
+  test('a person’s “always” does not pass a rule that denies', () => {
+    const tools: ToolPolicy = { rules: [{ tool: 'exec', args: { command: 'npm *' }, decision: 'deny' }] };
+    const allowlist = [{ tool: 'exec', pattern: '=["npm","publish"]' }];
+    assert.equal(judge('exec', { command: 'npm publish' }, { tools }, { allowlist }).verdict, 'deny');
+  });
+
+  test('a rule that allows spares the questions after it, and lifts no verdict on a command', () => {
+    const tools: ToolPolicy = {
+      rules: [{ tool: 'exec', args: { command: 'git *' }, decision: 'allow' }],
+      ask: [{ tool: 'exec' }],
+    };
+    assert.equal(judge('exec', { command: 'git status' }, { tools }).verdict, 'allow');
+    assert.equal(judge('exec', { command: 'git status; ls' }, { tools }).verdict, 'ask');
+    assert.equal(judge('exec', { command: 'git push --force' }, { tools }).verdict, 'ask');
+    assert.equal(judge('exec', { command: 'git status; rm -rf /' }, { tools }).verdict, 'deny');
+    assert.equal(
+      judge('write_file', write, {
+        tools: { deny: ['write_file'], rules: [{ tool: '*', decision: 'allow' }] },
+      }).verdict,
+      'deny',
+    );
+  });
+
+  test('a rule may hold for a channel', () => {
+    const tools: ToolPolicy = { ask: [{ tool: 'exec', channel: 'telegram' }] };
+    const on = (channel: string) =>
+      judge('exec', { command: 'ls' }, { tools }, { context: { channel } }).verdict;
+    assert.equal(on('telegram'), 'ask');
+    assert.equal(on('cli'), 'allow');
+  });
+});
+
+describe('SH-1 categories are switched by the settings, the tenant and the agent', () => {
+  const install = (...[settings, tenant, own]: (ExecPolicy['categories'] | undefined)[]) => {
+    const found = catalog.find('exec');
+    assert.ok(found);
+    const rules = createCallRules({ catalog, tools: {}, exec: { categories: settings } });
+    const { verdict } = rules.judge({
+      agent: { ...agent, exec: { ask: 'off', categories: own } },
+      tenant_policy: { exec: { categories: tenant } },
+      context: {},
+      user: null,
+      allowlist: [],
+      tool: found.tool,
+      args: { command: 'npm install left-pad' },
+    });
+    return verdict;
+  };
+  const off = { package_install: false };
+  const on = { package_install: true };
+
+  test('the innermost decides on each category, and the others stay as they were', () => {
+    assert.equal(install(), 'deny');
+    assert.equal(install(off), 'allow');
+    assert.equal(install(undefined, off), 'allow');
+    assert.equal(install(off, on), 'deny');
+    assert.equal(install(off, off, on), 'deny');
+    assert.equal(install(on, undefined, off), 'allow');
+    assert.equal(install(off, { env_dump: false }, { network_recon: true }), 'allow');
+  });
+
+  test('no switch opens a denied path', () => {
+    const categories = Object.fromEntries(SHELL_SWITCHES.map((name) => [name, false]));
+    const exec: ExecPolicy = { ask: 'off', categories };
+    assert.equal(judge('exec', { command: 'cat .tempoclaw/api-key' }, { exec }).verdict, 'deny');
+    assert.equal(
+      agentConfigSchema.safeParse({ ...agent, exec: { categories: { denied_path: false } } }).success,
+      false,
     );
   });
 });

@@ -1,0 +1,29 @@
+/** SH-1, SH-2: how an agent's commands are judged, from the settings, its tenant and itself. The innermost wins key by key. */
+import { DEFAULT_EXEC, type ExecAsk, type ExecPolicy, type ExecSecurity } from '#domain/agent.ts';
+
+export interface EffectiveExec {
+  readonly security: ExecSecurity;
+  readonly ask: ExecAsk;
+  readonly allowlist: readonly string[];
+  /** Categories, or parts of them, that do not hold. Denied paths are none of them. */
+  readonly categoriesOff: readonly string[];
+}
+
+/** `layers` from the outermost to the innermost; lists add up. */
+export function effectiveExec(layers: readonly (ExecPolicy | undefined)[]): EffectiveExec {
+  const given = layers.filter((layer) => layer !== undefined);
+  const switches = given.reduce<Readonly<Record<string, boolean | undefined>>>(
+    (all, layer) => ({
+      ...all,
+      ...Object.fromEntries((layer.categories_off ?? []).map((name) => [name, false])),
+      ...layer.categories,
+    }),
+    {},
+  );
+  return {
+    security: given.findLast((layer) => layer.security)?.security ?? DEFAULT_EXEC.security,
+    ask: given.findLast((layer) => layer.ask)?.ask ?? DEFAULT_EXEC.ask,
+    allowlist: given.flatMap((layer) => layer.allowlist ?? []),
+    categoriesOff: Object.keys(switches).filter((name) => switches[name] === false),
+  };
+}

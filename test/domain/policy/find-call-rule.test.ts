@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { AskRule, CallRule, ToolPolicy } from '#domain/agent.ts';
+import { type CallToMatch, findCallRule } from '#domain/policy/find-call-rule.ts';
+import { matchGlob } from '#domain/policy/match-glob.ts';
+
+const call: CallToMatch = {
+  tool: { name: 'web_fetch', aliases: ['fetch'], group: 'web' },
+  args: { url: 'https://bank.test/pay', headers: { a: 1 }, count: 3 },
+  agent: 'researcher',
+  user: 'ann',
+  channel: 'slack',
+};
+
+function ruleFor(policy: ToolPolicy, over: Partial<CallToMatch> = {}): CallRule | undefined {
+  return findCallRule({ agent: policy }, { ...call, ...over })?.rule;
+}
+
+describe('AP-5 any tool may be put to a person, by tool, argument, agent, user and channel', () => {
+  const matching: AskRule[] = [
+    { tool: 'web_fetch' },
+    { tool: 'fetch' },
+    { tool: 'group:web' },
+    { tool: 'web_*', args: { url: '*bank.test*' } },
+    { tool: '*', args: { count: '3', headers: '{"a":1}' } },
+    { tool: '*', agent: 'res*', user: 'ann', channel: 'sl?ck' },
+  ];
+  for (const rule of matching)
+    test(`${JSON.stringify(rule)} matches`, () =>
+      assert.deepEqual(ruleFor({ ask: [rule] }), { ...rule, decision: 'ask' }));
+
+  const others: AskRule[] = [
+    { tool: 'web_search' },
+    { tool: 'group:fs' },
+    { tool: '*', args: { url: 'http://*' } },
+    { tool: '*', args: { body: '*' } },
+    { tool: '*', args: { constructor: '*' } },
+    { tool: '*', agent: 'main' },
+    { tool: '*', user: 'bob' },
+    { tool: '*', channel: 'telegram' },
+  ];
+  for (const rule of others)
+    test(`${JSON.stringify(rule)} does not`, () => assert.equal(ruleFor({ ask: [rule] }), undefined));
+
+  test('a rule for a user or a channel does not hold for a call without one', () => {
+    assert.equal(ruleFor({ ask: [{ tool: '*', user: '*' }] }, { user: null }), undefined);
+    assert.equal(ruleFor({ ask: [{ tool: '*', channel: '*' }] }, { channel: null }), undefined);
+  });
+});
+
+describe('AP-5 which rule decides', () => {
+  const allow: CallRule = { tool: 'web_*', decision: 'allow' };
+  const ask: CallRule = { tool: '*', decision: 'ask', reason: 'all' };
+  const deny: CallRule = { tool: 'group:web', decision: 'deny' };
+
+  test('in a list the first that matches; those that only ask come after it', () => {
+    assert.equal(ruleFor({ rules: [allow, ask, deny] }), allow);
+    assert.equal(ruleFor({ rules: [deny, allow] }), deny);
+    assert.equal(ruleFor({ rules: [allow], ask: [{ tool: '*' }] }), allow);
+    const [first, second] = [
+      { tool: '*', reason: '1' },
+      { tool: '*', reason: '2' },
+    ] as const;
+    assert.deepEqual(ruleFor({ ask: [first, second] }), { ...first, decision: 'ask' });
+  });
+
+  test('of the layers the strictest, and the outermost of equals: none undoes another one’s rule', () => {
+    const found = (global: CallRule, tenant: CallRule, agent: CallRule) =>
+      findCallRule(
+        { global: { rules: [global] }, tenant: { rules: [tenant] }, agent: { rules: [agent] } },
+        call,
+      );
+    assert.equal(found(allow, allow, deny)?.layer, 'agent');
+    assert.equal(found(deny, ask, allow)?.layer, 'global');
+    assert.equal(found(allow, ask, { ...ask })?.layer, 'tenant');
+    assert.equal(findCallRule({}, call), undefined);
+  });
+});
+
+describe('AP-5 rules on a command', () => {
+  const found = (command: string, commands: string[][], rule: CallRule) =>
+    ruleFor({ rules: [rule] }, { args: { command }, commands });
+  const push: CallRule = { tool: '*', args: { command: 'git push*' }, decision: 'deny' };
+
+  test('what asks or denies sees each command of the text, whatever stands before it or is quoted', () => {
+    assert.ok(found('git push', [['git', 'push']], push));
+    assert.ok(
+      found(
+        "cd a; git 'pu'sh x",
+        [
+          ['cd', 'a'],
+          ['git', 'push', 'x'],
+        ],
+        push,
+      ),
+    );
+    assert.equal(found("echo 'git push'", [['echo', 'git push']], push), undefined);
+  });
+
+  test('what allows must speak of every command of the text', () => {
+    const status: CallRule = { tool: '*', args: { command: 'git *' }, decision: 'allow' };
+    assert.ok(
+      found(
+        'git log; git diff',
+        [
+          ['git', 'log'],
+          ['git', 'diff'],
+        ],
+        status,
+      ),
+    );
+    assert.equal(found('git log; id', [['git', 'log'], ['id']], status), undefined);
+    assert.equal(found('git log', [], status), undefined);
+  });
+});
+
+describe('PO-2 globs', () => {
+  const { glob } = JSON.parse(
+    readFileSync(new URL('../../vectors/clawft.json', import.meta.url), 'utf8'),
+  ) as { glob: [string, string, boolean][] };
+  for (const [pattern, text, expected] of glob)
+    test(`${pattern} on "${text}" is ${expected}`, () => assert.equal(matchGlob(pattern, text), expected));
+
+  test('they match what a regular expression of the same meaning matches', () => {
+    const character = fc.constantFrom('a', 'b', '.', '*', '?', '\n');
+    const text = fc.array(character, { maxLength: 12 }).map((characters) => characters.join(''));
+    fc.assert(
+      fc.property(text, text, (pattern, subject) => {
+        const source = pattern.replaceAll('.', '\\.').replaceAll('*', '[^]*').replaceAll('?', '[^]');
+        assert.equal(matchGlob(pattern, subject), new RegExp(`^${source}$`).test(subject));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
