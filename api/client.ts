@@ -39,6 +39,13 @@ import {
 
 /** A caller waits no longer than this for Temporal to accept something. */
 const DEADLINE_MS = 10_000;
+
+/** Temporal answered, but no worker took the message in time. It may still be taken: send it again under its id, or leave it. */
+export class NotTaken extends Failure {
+  constructor() {
+    super('Unavailable', 'Temporal or its workers did not take this in time; try again');
+  }
+}
 /** Retries when a run closed between finding it and its update: the next run, or a new one, takes the same ids. */
 const CLOSED_RUN_WAITS_MS = [20, 50, 100, 200, 400, 800] as const;
 
@@ -77,8 +84,19 @@ export interface SessionLabels {
 }
 
 export interface TemporalAccess {
-  /** Starts the session's workflow, or finds it running, and gives it the message: all in one request. Safe to repeat. */
-  submit(tenant: string, session: string, message: SubmitInput, labels: SessionLabels): Promise<Receipt>;
+  /**
+   * Starts the session's workflow, or finds it running, and gives it the message: all in one request. Safe to repeat.
+   * Throws NotTaken when no worker took it within `withinMs` (10 seconds).
+   */
+  submit(
+    tenant: string,
+    session: string,
+    message: SubmitInput,
+    labels: SessionLabels,
+    withinMs?: number,
+  ): Promise<Receipt>;
+  /** The same without an answer: Temporal keeps the message for the worker that comes. Safe to repeat, also after `submit`. */
+  leave(tenant: string, session: string, message: SubmitInput, labels: SessionLabels): Promise<void>;
   /** Undefined when no turn runs in the session. Safe to repeat. */
   steer(tenant: string, session: string, message: SteerInput): Promise<Receipt | undefined>;
   /** False when no turn runs in the session. Safe to repeat: a stop names its turn. */
@@ -94,6 +112,8 @@ export interface TemporalAccess {
   check(timeoutMs: number): Promise<void>;
   close(): Promise<void>;
 }
+
+type StartSession = (input: AgentTurnInput) => Promise<TurnOutcome>;
 
 const attribute = {
   tenant: defineSearchAttributeKey('TempoclawTenant', SearchAttributeType.KEYWORD),
@@ -133,8 +153,8 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   }
 
   /** Within the deadline, and with every error a Failure. */
-  async function ask<Result>(request: () => Promise<Result>): Promise<Result> {
-    const deadline = Date.now() + DEADLINE_MS;
+  async function ask<Result>(request: () => Promise<Result>, withinMs = DEADLINE_MS): Promise<Result> {
+    const deadline = Date.now() + withinMs;
     try {
       return await within(deadline, () => untilOpenRun(request, deadline));
     } catch (error) {
@@ -155,28 +175,27 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   const session = (tenant: string, key: string) => client.getHandle(sessionWorkflowId(tenant, key));
 
   return {
-    submit: (tenant, key, message, labels) =>
-      ask(() =>
-        client.executeUpdateWithStart<
-          (input: AgentTurnInput) => Promise<TurnOutcome>,
-          Receipt,
-          [SubmitInput]
-        >(AGENT_TURN.updates.submit, {
-          updateId: message.id,
-          args: [message],
-          startWorkflowOperation: new WithStartWorkflowOperation<
-            (input: AgentTurnInput) => Promise<TurnOutcome>
-          >(AGENT_TURN.type, {
-            workflowId: sessionWorkflowId(tenant, key),
-            taskQueue,
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-            args: [{ tenant, session_key: key }],
-            staticSummary: labels.summary,
-            typedSearchAttributes: sessionAttributes(tenant, key, labels),
+    submit: (tenant, key, message, labels, withinMs) =>
+      ask(
+        () =>
+          client.executeUpdateWithStart<StartSession, Receipt, [SubmitInput]>(AGENT_TURN.updates.submit, {
+            updateId: message.id,
+            args: [message],
+            startWorkflowOperation: new WithStartWorkflowOperation<StartSession>(AGENT_TURN.type, {
+              ...sessionStart(taskQueue, tenant, key, labels),
+              workflowIdConflictPolicy: 'USE_EXISTING',
+            }),
           }),
-        }),
+        withinMs,
       ),
+    leave: (tenant, key, message, labels) =>
+      ask(async () => {
+        await client.signalWithStart<StartSession, [SubmitInput]>(AGENT_TURN.type, {
+          ...sessionStart(taskQueue, tenant, key, labels),
+          signal: AGENT_TURN.signals.message,
+          signalArgs: [message],
+        });
+      }),
     steer: (tenant, key, message) =>
       askRunning(() =>
         session(tenant, key).executeUpdate<Receipt, [SteerInput]>(AGENT_TURN.updates.steer, {
@@ -218,6 +237,17 @@ function patience(): GrpcRetryOptions {
     retryableDecider: (attempt, status) =>
       isRetryableError(status) && attempt < (BUSY.has(status.code) ? TRIES.busy : TRIES.away),
     delayFunction: (attempt) => Math.min(TRIES.maxWaitMs, TRIES.firstWaitMs * 2 ** (attempt - 1)),
+  };
+}
+
+function sessionStart(taskQueue: string, tenant: string, key: string, labels: SessionLabels) {
+  return {
+    workflowId: sessionWorkflowId(tenant, key),
+    taskQueue,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    args: [{ tenant, session_key: key }] as [AgentTurnInput],
+    staticSummary: labels.summary,
+    typedSearchAttributes: sessionAttributes(tenant, key, labels),
   };
 }
 
@@ -268,8 +298,7 @@ function grpcDetails(error: unknown): string {
 function toFailure(error: unknown): unknown {
   if (error instanceof Failure) return error;
   if (error instanceof WorkflowUpdateFailedError) return refusal(error.cause) ?? error;
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
-    return new Failure('Unavailable', 'Temporal or its workers did not take this in time; try again');
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NotTaken();
   const code = grpcCode(error);
   if (code === undefined) return error;
   if (code === grpc.INVALID_ARGUMENT || code === grpc.PERMISSION_DENIED || code === grpc.UNAUTHENTICATED)

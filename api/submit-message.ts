@@ -9,10 +9,11 @@ import {
   turnOfMessage,
   writeMessage,
 } from '#activities/store/message-store.ts';
-import { insertQueuedTurn } from '#activities/store/turn-store.ts';
+import { countTurnsBefore, insertQueuedTurn } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
-import { INBOX_LIMITS, type Receipt, type SubmitInput } from '#domain/turn.ts';
+import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn.ts';
+import { NotTaken } from './client.ts';
 import type { ApiDeps } from './deps.ts';
 import { MAIN_AGENT } from './tenant-care.ts';
 
@@ -37,14 +38,38 @@ type HandOver = (
 
 type Needs = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics'>;
 
-/** Throws NotFound for an agent that is not there, Conflict for a session with another agent, and the workflow's refusals. */
+/** A worker that is there takes a message within milliseconds; without one the sender need not wait long to be told so. */
+const TAKEN_MS = 5_000;
+/**
+ * The modes whose receipt is known before a worker answers: a new turn. The others depend on what runs; their senders are
+ * told to come back.
+ */
+const LEAVABLE: ReadonlySet<SubmitMode> = new Set(['queue', 'interrupt']);
+/** Far from the most that a session takes, since one that is left can no longer be refused. */
+const MOST_LEFT = INBOX_LIMITS.turns / 2;
+
+/**
+ * Throws NotFound for an agent that is not there, Conflict for a session with another agent, and the workflow's refusals.
+ * With no worker there, the message is left with Temporal, which is as good: the next worker runs it once.
+ */
 export function submitMessage(deps: Needs, tenant: string, message: Submission): Promise<Accepted> {
-  return handIn(deps, tenant, message, (input, labels) =>
-    deps.temporal.submit(tenant, message.session, input, {
-      ...labels,
-      summary: `${labels.agent}${labels.user === undefined ? '' : ` for ${labels.user}`}: session ${message.session}`,
-    }),
-  );
+  const mode = message.mode ?? 'queue';
+  return handIn(deps, tenant, message, async (input, { agent, user }) => {
+    const summary = `${agent}${user === undefined ? '' : ` for ${user}`}: session ${message.session}`;
+    const to = [tenant, message.session, input, { agent, user, summary }] as const;
+    if (!LEAVABLE.has(mode)) return deps.temporal.submit(...to);
+    try {
+      return await deps.temporal.submit(...to, TAKEN_MS);
+    } catch (error) {
+      if (!(error instanceof NotTaken)) throw error;
+      const turnId = turnIdOf(message.id);
+      const waiting = await countTurnsBefore(deps.pool, tenant, message.session, turnId);
+      if (waiting >= MOST_LEFT) throw error;
+      await deps.temporal.leave(...to);
+      const ahead = mode === 'interrupt' ? 0 : waiting;
+      return { turn_id: turnId, message_id: message.id, mode, ahead };
+    }
+  });
 }
 
 /** Throws Conflict when no turn runs, StaleTurn when another one does. */

@@ -37,7 +37,7 @@ export interface WrittenMessage {
 
 /**
  * Writes a message, and its session when it is the first, unless the session has another agent than the one wanted.
- * Undefined when another process made the session at the same moment: the same call then finds it.
+ * Undefined when another request made the session or the message at the same moment: the same call then finds it.
  */
 async function tryWrite(
   pool: Pool,
@@ -59,7 +59,9 @@ async function tryWrite(
        on conflict do nothing returning id)
      select (select agent_key from agent) as agent_key, exists (select 1 from said) as written,
        m.session_key, m.turn_id, m.text,
-       exists (select 1 from wanted) and not exists (select 1 from agent) as raced
+       exists (select 1 from wanted) and not exists (select 1 from agent)
+         or exists (select 1 from agent where $3::text is null or agent_key = $3)
+           and not exists (select 1 from said) and m.id is null as raced
      from (select 1) as one left join messages m on m.tenant_id = $1 and m.id = $7`,
     [
       tenant,
@@ -82,7 +84,7 @@ async function tryWrite(
 /** Runs again safely: the same id is written once. */
 export async function writeMessage(pool: Pool, tenant: string, message: NewMessage): Promise<WrittenMessage> {
   const written = (await tryWrite(pool, tenant, message)) ?? (await tryWrite(pool, tenant, message));
-  if (!written) throw new Error(`session ${message.session} is neither there nor can it be made`);
+  if (!written) throw new Error(`message ${message.id} is neither there nor can it be made`);
   return written;
 }
 

@@ -67,6 +67,22 @@ export async function findOpenTurn(
   return rows[0];
 }
 
+/** How many turns of the session are open that came before this one, which itself need not be there yet. */
+export async function countTurnsBefore(
+  pool: Pool,
+  tenant: string,
+  session: string,
+  id: string,
+): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `select count(*)::int as count from turns
+     where tenant_id = $1 and session_key = $2 and id <> $3 and status in ('running', 'waiting_approval', 'queued')
+       and created_at <= coalesce((select created_at from turns where tenant_id = $1 and id = $3), now())`,
+    [tenant, session, id],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 export interface QueuedTurn {
   readonly id: string;
   readonly session: string;

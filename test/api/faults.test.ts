@@ -31,11 +31,26 @@ describe('F4 Temporal is away', () => {
     }
   });
 
-  it('answers 503 when no worker takes the message in time', async () => {
+  it('DU-1 with no worker: 202 and the message waits with Temporal; 503 where only a worker could answer', async () => {
     const api = await startApi();
     try {
-      const sent = await api.ask('POST', '/v1/sessions/s/messages', { body: { text: 'x' } });
-      assert.equal(sent.status, 503);
+      const path = '/v1/sessions/alone/messages';
+      const [first, ...others] = await Promise.all([
+        api.ask('POST', path, { body: { text: 'x' }, headers: { 'idempotency-key': 'left' } }),
+        ...['steer', 'collect', 'reject'].map((mode) =>
+          api.ask('POST', `/v1/sessions/${mode}/messages`, { body: { text: 'x', mode } }),
+        ),
+      ]);
+      assert.equal(first.status, 202, JSON.stringify(first.body));
+      assert.equal(first.body.ahead, 0);
+      const turn = await api.ask('GET', `/v1/turns/${first.body.turn_id}`);
+      assert.equal(turn.body.status, 'queued');
+      const next = await api.ask('POST', path, { body: { text: 'y' } });
+      assert.deepEqual([next.status, next.body.ahead], [202, 1]);
+      for (const refused of others) {
+        assert.equal(refused.status, 503, JSON.stringify(refused.body));
+        assert.equal(refused.headers.get('retry-after'), '2');
+      }
     } finally {
       await api.stop();
     }
