@@ -19,6 +19,7 @@ import { readOfficialSettings, readTlsFiles } from './config/temporal-connection
 import type { YamlFile } from './config/yaml-file.ts';
 import { readYamlFile } from './config/yaml-file.ts';
 
+export { deploymentValues } from './config/deployment-values.ts';
 export type { ClientEnvironment } from './config/client-environment.ts';
 export type { Environment } from './config/environment.ts';
 

@@ -20,6 +20,7 @@ import { buildPrompt, type Prompt } from './prompt/build-prompt.ts';
 import { isNearlyFull, planCompaction, tokensOf } from './prompt/compact.ts';
 import { END_AT, identicalAnswers } from './prompt/loop-guard.ts';
 import type { Transcript, TranscriptCache } from './prompt/transcript-cache.ts';
+import { type ForAnyTenant, forTenant } from './scrubber.ts';
 import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
 
 export interface CallModelDeps extends PlanDeps {
@@ -36,10 +37,12 @@ interface Given {
   readonly ref: string;
 }
 
-export function createCallModel(deps: CallModelDeps): (input: CallModelInput) => Promise<CallModelResult> {
+export function createCallModel(
+  parts: ForAnyTenant<CallModelDeps>,
+): (input: CallModelInput) => Promise<CallModelResult> {
   return async (input) => {
     try {
-      return await callModel(deps, input);
+      return await callModel(await forTenant<CallModelDeps>(parts, input.tenant), input);
     } catch (error) {
       throw activityFailure(error);
     }
@@ -187,6 +190,7 @@ async function generate(
   const feed = createDeltaFeed((events) => deps.ledger.appendEvents(input, events), {
     step: input.step,
     attempt: info.attempt,
+    secrets: deps.scrubber.stream(),
   });
   try {
     return await generateWithFallback(

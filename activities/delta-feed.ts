@@ -1,6 +1,6 @@
 /** Pieces of an answer on their way to those who watch: gathered, so that a fast model costs no writes at all. */
 import type { NewEvent } from '#domain/event.ts';
-import { createScrubStream } from '#domain/scrub/scrub-stream.ts';
+import type { ScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { storableText } from '#domain/storable-text.ts';
 
 /** A reader sees text arrive at this pace. */
@@ -17,10 +17,14 @@ export interface DeltaFeed {
 /** A write that fails is not tried again and does not harm the answer: the whole message comes with the record. */
 export function createDeltaFeed(
   write: (events: readonly NewEvent[]) => Promise<void>,
-  origin: { readonly step: number; readonly attempt: number },
+  given: {
+    readonly step: number;
+    readonly attempt: number;
+    /** A model may repeat a secret that it was told, and pieces may cut it anywhere. */
+    readonly secrets: ScrubStream;
+  },
 ): DeltaFeed {
-  // A model may repeat a secret that it was told, and pieces may cut it anywhere.
-  const secrets = createScrubStream();
+  const { secrets, ...origin } = given;
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
   let shown = origin.attempt > 1;

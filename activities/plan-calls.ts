@@ -66,7 +66,7 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
         message: `the arguments are not a JSON object: ${asked.invalid}`,
       } as const)
     : deps.catalog.parse(asked.name, asked.args);
-  const tool = read.ok ? read.tool.name : (deps.catalog.find(asked.name)?.tool.name ?? nameOf(asked));
+  const tool = read.ok ? read.tool.name : (deps.catalog.find(asked.name)?.tool.name ?? nameOf(deps, asked));
   const args = read.ok ? read.args : asked.args;
   const shown = storableJson(deps.scrubber.args(args));
   const digest = callDigest(tool, args);
@@ -75,25 +75,27 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
     id,
     index,
     tool,
-    asked_as: nameOf(asked),
+    asked_as: nameOf(deps, asked),
     summary: read.ok ? callSummary(deps, read.tool, read.input) : tool,
     args: shown,
     ...(differs ? { sealed: deps.sealer.seal(JSON.stringify(args), sealedCall(basis.tenant, id)) } : {}),
     digest,
   };
-  if (!read.ok) return refused(common, read.code, read.message);
+  if (!read.ok) return refused(deps, common, read.code, read.message);
 
   const verdict = deps.rules.judge({ ...basis, tool: read.tool, args });
-  if (verdict.verdict === 'deny') return refused(common, 'PermissionDenied', verdict.reason);
+  if (verdict.verdict === 'deny') return refused(deps, common, 'PermissionDenied', verdict.reason);
 
   const planned = plannedCall(deps, id, read, basis.agent);
   if (verdict.verdict === 'allow') return { call: { ...common, verdict: 'allow' }, planned };
 
   const approval_id = approvalIdOf(basis.tenant, id);
+  // It may quote the call.
+  const reason = storableText(deps.scrubber.text(verdict.reason));
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
   return {
-    call: { ...common, verdict: 'ask', reason: verdict.reason, approval_id },
+    call: { ...common, verdict: 'ask', reason, approval_id },
     approval: {
       id: approval_id,
       call_id: id,
@@ -102,7 +104,7 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
       args: shown,
       summary: common.summary,
       digest,
-      reason: verdict.reason,
+      reason,
       ...(verdict.risk === undefined ? {} : { risk: verdict.risk }),
       terms,
       expires,
@@ -183,14 +185,16 @@ export function callSummary(
 }
 
 /** What the model wrote in place of a tool's name may be anything. */
-function nameOf(asked: AskedCall): string {
-  return storableText(asked.name.slice(0, 128));
+function nameOf(deps: Pick<PlanDeps, 'scrubber'>, asked: AskedCall): string {
+  return storableText(deps.scrubber.text(asked.name.slice(0, 4096)).slice(0, 128));
 }
 
 type Common = Omit<NewCall, 'verdict'>;
 
 /** Its result is known already: the refusal, for the model to read (EX-4). */
-function refused(common: Common, code: string, message: string): OnePlan {
+function refused(deps: Pick<PlanDeps, 'scrubber'>, common: Common, code: string, words: string): OnePlan {
+  // It may quote what the model wrote.
+  const message = storableText(deps.scrubber.text(words));
   return {
     call: {
       ...common,

@@ -15,7 +15,7 @@ import type { RunningCall, Tool } from './define-tool.ts';
 import type { Deps } from './deps.ts';
 import type { HandOver, Running } from './hand-over.ts';
 import { EXEC_SECONDS, realArgs } from './plan-calls.ts';
-import type { Scrubber } from './scrubber.ts';
+import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
 import { isTransient } from './store/pool.ts';
 import type { Sealer } from './store/seal.ts';
 import type { Claim, TurnLedger } from './store/turn-ledger.ts';
@@ -38,12 +38,12 @@ export interface RunToolDeps {
 type Unrun = Extract<Claim, { kind: 'lost' | 'refused' | 'limited' }>;
 
 export function createRunTool(
-  deps: RunToolDeps,
+  parts: ForAnyTenant<RunToolDeps>,
   tool: Tool,
 ): (input: RunToolInput) => Promise<RunToolResult> {
   return async (input) => {
     try {
-      return await runTool(deps, tool, input);
+      return await runTool(await forTenant<RunToolDeps>(parts, input.tenant), tool, input);
     } catch (error) {
       throw activityFailure(error);
     }

@@ -2,6 +2,7 @@
 import { preview } from '#domain/scrub/preview.ts';
 import { NO_VALUES, type RegisteredValues } from '#domain/scrub/registered-values.ts';
 import { scrubArgs } from '#domain/scrub/scrub-args.ts';
+import { createScrubStream, type ScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { scrubText } from '#domain/scrub/scrub-text.ts';
 
 export interface Scrubber {
@@ -9,13 +10,33 @@ export interface Scrubber {
   args(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
   /** One line of at most `length` characters. */
   preview(text: string, length: number): string;
+  /** For a text that comes in pieces. */
+  stream(): ScrubStream;
 }
 
-/** `registered`: values known to be secret in this deployment (SC-2); others are known by their shape or name. */
+/** Scrubs with the values of one tenant and of the deployment; resolves at once unless the tenant is new to the process. */
+export type ScrubberOf = (tenant: string) => Promise<Scrubber>;
+
+/** What an activity is made of before it knows whose call it gets. */
+export type ForAnyTenant<Deps extends { readonly scrubber: Scrubber }> = Omit<Deps, 'scrubber'> & {
+  readonly scrubberOf: ScrubberOf;
+};
+
+/** The parts of an activity with the scrubber of its call's tenant. */
+export async function forTenant<Deps extends { readonly scrubber: Scrubber }>(
+  parts: ForAnyTenant<Deps>,
+  tenant: string,
+): Promise<Deps> {
+  const scrubber = await parts.scrubberOf(tenant);
+  return { ...parts, scrubber } as unknown as Deps;
+}
+
+/** `registered`: values known to be secret (SC-2); others are known by their shape or name. */
 export function createScrubber(registered: RegisteredValues = NO_VALUES): Scrubber {
   return {
     text: (text) => scrubText(text, registered).text,
     args: (args) => scrubArgs<Record<string, unknown>>(args, registered).value,
     preview: (text, length) => preview(text, { chars: length }, registered),
+    stream: () => createScrubStream(registered),
   };
 }

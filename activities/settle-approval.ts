@@ -7,7 +7,7 @@ import { callDigest } from './call-digest.ts';
 import type { CallRules } from './call-rules.ts';
 import type { Catalog } from './catalog.ts';
 import { callSummary, sealedCall } from './plan-calls.ts';
-import type { Scrubber } from './scrubber.ts';
+import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger } from './store/approval-ledger.ts';
 import type { Sealer } from './store/seal.ts';
 
@@ -27,11 +27,11 @@ export function decisionToken(secret: string, tenant: string, approvalId: string
 }
 
 export function createSettleApproval(
-  deps: SettleApprovalDeps,
+  parts: ForAnyTenant<SettleApprovalDeps>,
 ): (input: SettleApprovalInput) => Promise<SettleApprovalResult> {
   return async (input) => {
     try {
-      return await settleApproval(deps, input);
+      return await settleApproval(await forTenant<SettleApprovalDeps>(parts, input.tenant), input);
     } catch (error) {
       throw recordFailure(error);
     }

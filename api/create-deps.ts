@@ -1,7 +1,9 @@
 /** The composition root of the API: real parts from settings, for the process and for tests of the whole stack. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
-import { temporalConnection } from '#config';
+import { deploymentValues, temporalConnection } from '#config';
+import type { LogStream } from '#activities/log-stream.ts';
+import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { decisionToken } from '#activities/settle-approval.ts';
@@ -27,6 +29,7 @@ export async function createDeps(
   config: Config,
   databaseUrl: string,
   log: Pick<FastifyBaseLogger, 'warn'>,
+  logs?: LogStream,
 ): Promise<OwnedDeps> {
   const pool = createPool({
     url: databaseUrl,
@@ -42,6 +45,14 @@ export async function createDeps(
   const notifier = createEventNotifier(pool, (error) =>
     log.warn({ err: error }, 'readers were not told of events'),
   );
+  const secrets = await openSecrets({
+    settings: config,
+    databaseUrl,
+    pool,
+    deploymentValues: deploymentValues(config),
+    onError: (error) => log.warn({ err: error }, 'changes of secrets are not heard of at the moment'),
+  });
+  logs?.hide(secrets.vault.scrubberOfAll);
   const dataConverter = dataConverterOf(config.encryption);
   const temporal = connectTemporal({
     ...temporalConnection(config),
@@ -55,6 +66,7 @@ export async function createDeps(
     temporal,
     feed,
     notifier,
+    secrets,
     codec: codecAccess(config.encryption),
     metrics: createMetrics(),
     models: createModelDirectory(createModels(config.models, config.rehearsal)),
@@ -72,12 +84,14 @@ export async function createDeps(
         ? (tenant, approval) => decisionToken(secret, tenant, approval)
         : undefined,
     logLevel: config.log.level,
+    logs,
   };
   return {
     deps,
     async close() {
       await feed.close();
       await notifier.close();
+      await secrets.close();
       await temporal.close();
       await pool.end();
     },

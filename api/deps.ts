@@ -7,7 +7,9 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { LogStream } from '#activities/log-stream.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
+import type { Secrets } from '#activities/secrets/open-secrets.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import type { ReplayClass } from '#domain/tool.ts';
 import type { TemporalAccess } from './client.ts';
@@ -59,6 +61,7 @@ export interface ApiDeps {
   readonly temporal: TemporalAccess;
   readonly feed: EventFeed;
   readonly notifier: EventNotifier;
+  readonly secrets: Pick<Secrets, 'sealer' | 'vault'>;
   /** Present when payloads are encrypted. */
   readonly codec?: CodecAccess | undefined;
   readonly metrics: Metrics;
@@ -68,6 +71,8 @@ export interface ApiDeps {
   /** What decisions carry when the settings ask for it, so that Temporal's port alone decides nothing. */
   readonly decisionToken?: ((tenant: string, approvalId: string) => string) | undefined;
   readonly logLevel: string;
+  /** Where log lines go; standard output when absent. */
+  readonly logs?: LogStream | undefined;
 }
 
 /** The app as routes see it: zod schemas give the types of bodies, queries and answers. */

@@ -2,14 +2,13 @@
  * Wakes readers of sessions' feeds in this process: one LISTEN connection for all of them, and a poll that makes up for
  * notices that were lost. It only says "look": the table is the truth.
  */
-import { Client } from 'pg';
 import { EVENT_CHANNEL } from '#activities/store/event-notifier.ts';
 import { readLastEventIds } from '#activities/store/event-store.ts';
+import { listenTo } from '#activities/store/listener.ts';
 import type { Pool } from '#activities/store/pool.ts';
 
 /** How long a lost notice can delay a reader. */
 const POLL_MS = 2_000;
-const RECONNECT_MS = [100, 500, 1_000, 2_000, 5_000] as const;
 
 export interface EventFeed {
   /** Calls `wake` whenever the session may have new events; returns how to end that. `wake` must not throw. */
@@ -34,7 +33,10 @@ export function createEventFeed(options: {
   const wakeAll = (): void => {
     for (const { readers } of watched.values()) for (const wake of readers) wake();
   };
-  const listener = createListener(options.databaseUrl, options.onError, {
+  const listener = listenTo(EVENT_CHANNEL, {
+    databaseUrl: options.databaseUrl,
+    applicationName: 'tempoclaw-api-events',
+    onError: options.onError,
     // While nobody listened, anything may have happened.
     onConnected: wakeAll,
     onNotice(payload) {
@@ -76,64 +78,6 @@ export function createEventFeed(options: {
       clearInterval(timer);
       watched.clear();
       await listener.close();
-    },
-  };
-}
-
-function createListener(
-  databaseUrl: string,
-  onError: (error: unknown) => void,
-  on: { readonly onConnected: () => void; readonly onNotice: (payload: string) => void },
-): { close(): Promise<void> } {
-  let closed = false;
-  let client: Client | undefined;
-  let retry: NodeJS.Timeout | undefined;
-  let failures = 0;
-
-  function again(): void {
-    if (closed || retry) return;
-    const wait = RECONNECT_MS[Math.min(failures, RECONNECT_MS.length - 1)];
-    failures += 1;
-    retry = setTimeout(() => {
-      retry = undefined;
-      void connect();
-    }, wait);
-  }
-
-  async function connect(): Promise<void> {
-    const next = new Client({
-      connectionString: databaseUrl,
-      application_name: 'tempoclaw-api-events',
-      connectionTimeoutMillis: 10_000,
-      keepAlive: true,
-    });
-    client = next;
-    next.on('error', onError);
-    next.on('end', () => {
-      if (client === next) again();
-    });
-    next.on('notification', (notice) => {
-      if (notice.channel === EVENT_CHANNEL && notice.payload !== undefined) on.onNotice(notice.payload);
-    });
-    try {
-      await next.connect();
-      await next.query(`listen ${EVENT_CHANNEL}`);
-      failures = 0;
-      on.onConnected();
-    } catch (error) {
-      onError(error);
-      await next.end().catch(onError);
-      again();
-    }
-  }
-
-  const first = connect();
-  return {
-    async close() {
-      closed = true;
-      clearTimeout(retry);
-      await first;
-      await client?.end().catch(onError);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The API's process: settings in, migrations, the first key, a socket, and an orderly end. Any number may run at once. */
 import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
+import { createLogStream } from '#activities/log-stream.ts';
 import { migrate } from '#activities/store/migrate.ts';
 import { pruneIdempotencyKeys } from '#activities/store/idempotency-store.ts';
 import { createDeps } from './create-deps.ts';
@@ -20,11 +21,12 @@ async function main(): Promise<void> {
     throw new ConfigError([
       'the API needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts both and gives them',
     ]);
-  const log = pino({ level: config.log.level, base: { process: 'api', pid: process.pid } });
+  const logs = createLogStream(process.stdout);
+  const log = pino({ level: config.log.level, base: { process: 'api', pid: process.pid } }, logs);
 
   tell({ type: 'progress', step: 'migrations' });
   await migrate(config.database.url);
-  const owned = await createDeps(config, config.database.url, log);
+  const owned = await createDeps(config, config.database.url, log, logs);
   const { deps } = owned;
   const keyFile = await prepareFirstStart(deps.pool, config.stateDir);
   if (keyFile !== undefined) log.info({ file: keyFile }, 'made the first admin key');

@@ -45,6 +45,7 @@ const TAGS = [
   ['agents', 'Who answers'],
   ['tools', 'What agents can do'],
   ['keys', 'Who may call'],
+  ['secrets', 'Values that only activities see'],
   ['service', 'Health and numbers'],
 ] as const;
 

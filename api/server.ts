@@ -21,6 +21,7 @@ import { addApprovalRoutes } from './routes/approvals.ts';
 import { addCodecRoutes } from './routes/codec.ts';
 import { addEventRoutes } from './routes/events.ts';
 import { addMessageRoutes } from './routes/messages.ts';
+import { addSecretRoutes } from './routes/secrets.ts';
 import { addServiceRoutes } from './routes/service.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 import { addToolRoutes } from './routes/tools.ts';
@@ -38,7 +39,12 @@ const MAX_PARAM_LENGTH = 800;
 export async function createServer(deps: ApiDeps): Promise<Api> {
   const { settings } = deps;
   const app: Api = fastify({
-    logger: { level: deps.logLevel, base: { part: 'api' }, redact: ['req.headers.authorization'] },
+    logger: {
+      level: deps.logLevel,
+      base: { part: 'api' },
+      redact: ['req.headers.authorization'],
+      ...(deps.logs ? { stream: deps.logs } : {}),
+    },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -102,6 +108,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addAgentRoutes(app, deps);
   addToolRoutes(app, deps);
   addApiKeyRoutes(app, deps, authenticator);
+  addSecretRoutes(app, deps);
   addCodecRoutes(app, deps);
   serveErrorPage(app);
   serveOpenApi(app);

@@ -12,6 +12,7 @@ export interface Client {
   /** Sent with an Idempotency-Key, so that trying again cannot do it twice. */
   post<T>(path: string, body: unknown, query?: Query): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
+  put<T>(path: string, body: unknown): Promise<T>;
   delete(path: string): Promise<void>;
   /** An event stream: throws as `get` does, without trying again. */
   stream(path: string, query: Query, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
@@ -101,6 +102,7 @@ export function createClient(first: Target, retarget: () => Target = () => first
     post: async <T>(path: string, body: unknown, query?: Query) =>
       (await send('POST', path, body, query)) as T,
     patch: async <T>(path: string, body: unknown) => (await send('PATCH', path, body)) as T,
+    put: async <T>(path: string, body: unknown) => (await send('PUT', path, body)) as T,
     delete: async (path) => void (await send('DELETE', path, undefined)),
     async stream(path, query, headers, signal) {
       target = retarget();
@@ -116,7 +118,7 @@ function pauseBefore(error: unknown, method: string, hasAnswered: boolean): numb
     if (!TRY_AGAIN.has(error.code)) return undefined;
     return retryAfter.get(error) ?? PAUSE_MS;
   }
-  const isSafe = method === 'GET' || method === 'POST' || method === 'DELETE';
+  const isSafe = method === 'GET' || method === 'POST' || method === 'PUT' || method === 'DELETE';
   return error instanceof CliError && error.code === 'Unreachable' && hasAnswered && isSafe
     ? PAUSE_MS
     : undefined;

@@ -12,14 +12,15 @@ import { createHandOver } from '#activities/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createRunTool } from '#activities/run-tool.ts';
-import { createScrubber } from '#activities/scrubber.ts';
+import type { Vault } from '#activities/secrets/vault.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
 import { createApprovalLedger } from '#activities/store/approval-ledger.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
 import type { Pool } from '#activities/store/pool.ts';
-import { createSealer } from '#activities/store/seal.ts';
+import type { Sealer } from '#activities/store/seal.ts';
 import { createTurnLedger } from '#activities/store/turn-ledger.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
+import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { workspaceFolder } from './workspace-folder.ts';
 
 /** Characters of transcripts kept in memory over all sessions. */
@@ -33,7 +34,8 @@ export interface WorkerParts {
   readonly catalog: Catalog;
   readonly models: Models;
   readonly tools: Deps;
-  readonly sealingKeys: readonly Buffer[];
+  readonly sealer: Sealer;
+  readonly vault: Vault;
   readonly bundle: WorkflowBundle;
   /** Names the bundle's code; the version of this worker when `worker.deploymentName` is set. */
   readonly buildId: string;
@@ -50,7 +52,7 @@ export async function createWorker(parts: WorkerParts): Promise<Worker> {
     activities: createActivities(parts),
     ...(parts.dataConverter ? { dataConverter: parts.dataConverter } : {}),
     ...deploymentOf(config.worker.deploymentName, parts.buildId),
-    interceptors: { activity: [heartbeatInterceptor] },
+    interceptors: { activity: [heartbeatInterceptor, scrubFailures(parts.vault)] },
     maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
     maxConcurrentLocalActivityExecutions: config.worker.maxConcurrentActivities,
     maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
@@ -83,16 +85,14 @@ function deploymentOf(
 
 /** All activity types of the worker: the fixed ones, and each tool under its own name. */
 function createActivities(parts: WorkerParts): Record<string, (input: never) => Promise<unknown>> {
-  const { config, catalog, models, pool, notifier } = parts;
-  const sealer = createSealer(parts.sealingKeys);
-  const scrubber = createScrubber();
+  const { config, catalog, models, pool, notifier, vault } = parts;
   const rules = createCallRules({ catalog, tools: config.tools, exec: config.exec });
   const ledger = createTurnLedger(pool, notifier.poke);
   const shared = {
     catalog,
     rules,
-    scrubber,
-    sealer,
+    scrubberOf: vault.scrubberOf,
+    sealer: parts.sealer,
     ledger,
     handOver: createHandOver(),
     approvalSeconds: config.approvals.expirySeconds,

@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
-import { loadConfig } from '#config';
+import { deploymentValues, loadConfig } from '#config';
+import { createLogStream } from '#activities/log-stream.ts';
+import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
@@ -11,12 +13,12 @@ import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { dataConverterOf } from '#api/payload-codec.ts';
 import { loadWorkflowBundle } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
-import { loadSealingKeys } from './sealing-keys.ts';
 import { createToolDeps } from './tool-deps.ts';
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  const log = pino({ level: config.log.level, base: { process: 'worker', pid: process.pid } });
+  const logs = createLogStream(process.stdout);
+  const log = pino({ level: config.log.level, base: { process: 'worker', pid: process.pid } }, logs);
   installRuntime(log);
   if (!config.database.url || !config.temporal.address)
     throw new Error('a worker needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts and gives both');
@@ -32,6 +34,14 @@ async function main(): Promise<void> {
   const notifier = createEventNotifier(pool, (error) =>
     log.warn({ err: error }, 'readers were not told of events'),
   );
+  const secrets = await openSecrets({
+    settings: config,
+    databaseUrl: config.database.url,
+    pool,
+    deploymentValues: deploymentValues(config),
+    onError: (error) => log.warn({ err: error }, 'changes of secrets are not heard of at the moment'),
+  });
+  logs.hide(secrets.vault.scrubberOfAll);
   const catalog = await loadCatalog();
   const dataConverter = dataConverterOf(config.encryption);
   const { address, apiKey, tls, metadata } = config.temporal;
@@ -50,9 +60,10 @@ async function main(): Promise<void> {
     pool,
     notifier,
     catalog,
-    models: createModels(config.models, config.rehearsal),
+    models: createModels(config.models, config.rehearsal, secrets.vault.resolveSetting),
     tools,
-    sealingKeys: await loadSealingKeys(config),
+    sealer: secrets.sealer,
+    vault: secrets.vault,
     bundle,
     buildId,
     ...(dataConverter ? { dataConverter } : {}),
@@ -64,6 +75,7 @@ async function main(): Promise<void> {
   const ended = await tools.processes.stopOwn();
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
   await notifier.close();
+  await secrets.close();
   await connection.close();
   await pool.end();
 }

@@ -13,7 +13,7 @@ export function createAnthropic(settings: ProviderSettings): ModelProvider {
   return {
     name: settings.name,
     async generate(request) {
-      const apiKey = apiKeyOf(settings);
+      const apiKey = await apiKeyOf(settings);
       const baseURL = baseUrlOf(settings, 'https://api.anthropic.com/v1');
       return generateWithAiSdk(
         {

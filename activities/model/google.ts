@@ -9,7 +9,7 @@ export function createGoogle(settings: ProviderSettings): ModelProvider {
   return {
     name: settings.name,
     async generate(request) {
-      const apiKey = apiKeyOf(settings);
+      const apiKey = await apiKeyOf(settings);
       const baseURL = baseUrlOf(settings, 'https://generativelanguage.googleapis.com/v1beta');
       const createModel = (fetch: typeof globalThis.fetch) =>
         createSdk({ apiKey, baseURL, fetch })(request.model);

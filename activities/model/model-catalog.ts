@@ -16,6 +16,7 @@ import {
 import type { ModelsConfig, Price, ProviderConfig, ProviderType, RehearsalConfig } from './models-config.ts';
 import { createOpenAI } from './openai.ts';
 import { createOpenAICompatible } from './openai-compatible.ts';
+import type { ProviderSettings } from './provider-settings.ts';
 import { createRehearsal } from './rehearsal.ts';
 import { createScriptStore } from './rehearsal-script.ts';
 
@@ -53,11 +54,16 @@ const TYPE_OF_NAME: ReadonlyMap<string, ProviderType> = new Map([
 ]);
 
 /** Makes the providers that the settings configure; nothing is asked of the network here. */
-export function createModels(config: ModelsConfig, rehearsal: RehearsalConfig = {}): Models {
+export function createModels(
+  config: ModelsConfig,
+  rehearsal: RehearsalConfig = {},
+  resolveSecret: ProviderSettings['resolveSecret'] = (text) => Promise.resolve(text),
+): Models {
   const folders = [rehearsal.userDir, rehearsal.dir, PACKAGE_SCRIPTS].filter((dir) => dir !== undefined);
   const providers = new Map<string, ModelProvider>();
   for (const [name, provider] of Object.entries(config.providers)) {
-    if (provider && name !== 'rehearsal') providers.set(name, createProvider(name, provider, config));
+    if (provider && name !== 'rehearsal')
+      providers.set(name, createProvider(name, provider, config, resolveSecret));
   }
   providers.set('rehearsal', createRehearsal(createScriptStore([...new Set(folders)])));
 
@@ -87,11 +93,17 @@ export function createModels(config: ModelsConfig, rehearsal: RehearsalConfig = 
   };
 }
 
-function createProvider(name: string, config: ProviderConfig, models: ModelsConfig): ModelProvider {
+function createProvider(
+  name: string,
+  config: ProviderConfig,
+  models: ModelsConfig,
+  resolveSecret: ProviderSettings['resolveSecret'],
+): ModelProvider {
   const settings = {
     name,
     apiKey: config.apiKey,
     baseUrl: config.baseUrl,
+    resolveSecret,
     firstByteTimeoutMs: (models.firstByteTimeoutSeconds ?? FIRST_BYTE_SECONDS) * 1000,
     idleTimeoutMs: (models.idleTimeoutSeconds ?? IDLE_SECONDS) * 1000,
   };

@@ -2,14 +2,14 @@
 import { createOpenAICompatible as createSdk } from '@ai-sdk/openai-compatible';
 import { ModelError, type ModelProvider } from '#domain/model.ts';
 import { generateWithAiSdk } from './generate-with-ai-sdk.ts';
-import { baseUrlOf, type ProviderSettings } from './provider-settings.ts';
+import { baseUrlOf, givenKeyOf, type ProviderSettings } from './provider-settings.ts';
 
 /** Gives a bare host its usual path; itself it is never asked. */
 const USUAL_PATH = 'http://127.0.0.1/v1';
 
 /** A server at `baseUrl`, which takes the key as a bearer token when it takes one. */
 export function createOpenAICompatible(settings: ProviderSettings): ModelProvider {
-  const { name, apiKey } = settings;
+  const { name } = settings;
   return {
     name,
     async generate(request) {
@@ -17,6 +17,7 @@ export function createOpenAICompatible(settings: ProviderSettings): ModelProvide
         throw new ModelError('BadRequest', `models.providers.${name}.baseUrl is not set (docs/models.md)`);
       }
       const baseURL = baseUrlOf(settings, USUAL_PATH);
+      const apiKey = await givenKeyOf(settings);
       const createModel = (fetch: typeof globalThis.fetch) =>
         createSdk({ name, baseURL, ...(apiKey && { apiKey }), includeUsage: true, fetch }).chatModel(
           request.model,

@@ -16,7 +16,7 @@ export function createOpenAI(settings: OpenAISettings): ModelProvider {
   return {
     name: settings.name,
     async generate(request) {
-      const apiKey = apiKeyOf(settings);
+      const apiKey = await apiKeyOf(settings);
       const baseURL = baseUrlOf(settings, 'https://api.openai.com/v1');
       return generateWithAiSdk(
         {

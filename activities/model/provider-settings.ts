@@ -1,5 +1,6 @@
 /** What every adapter is made from, and the rules that all of them share about addresses and keys. */
 import { ModelError } from '#domain/model.ts';
+import { SecretProblem } from '#domain/secret.ts';
 
 export interface ProviderSettings {
   readonly name: string;
@@ -7,6 +8,8 @@ export interface ProviderSettings {
   readonly baseUrl: string | undefined;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** Puts secrets in the place of `secret://NAME`; throws with words for the operator. */
+  readonly resolveSecret: (text: string) => Promise<string>;
 }
 
 /**
@@ -29,11 +32,23 @@ export function baseUrlOf(settings: ProviderSettings, usual: string): string {
  * The key to send; a server of the user's own may need none.
  * @throws ModelError Auth when the vendor's service is asked without one.
  */
-export function apiKeyOf(settings: ProviderSettings): string {
-  if (settings.apiKey) return settings.apiKey;
+export async function apiKeyOf(settings: ProviderSettings): Promise<string> {
+  const key = await givenKeyOf(settings);
+  if (key) return key;
   if (settings.baseUrl) return 'none';
   throw new ModelError(
     'Auth',
     `No key is set for ${settings.name}: set models.providers.${settings.name}.apiKey (docs/models.md)`,
   );
+}
+
+/** The key of the settings, if any, with the secret that it may refer to. @throws ModelError Auth when that is not there. */
+export async function givenKeyOf(settings: ProviderSettings): Promise<string | undefined> {
+  if (!settings.apiKey) return undefined;
+  try {
+    return await settings.resolveSecret(settings.apiKey);
+  } catch (error) {
+    if (!(error instanceof SecretProblem)) throw error;
+    throw new ModelError('Auth', `models.providers.${settings.name}.apiKey: ${error.message}`);
+  }
 }

@@ -9,6 +9,10 @@ const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
 
 export interface Sealer {
+  /** Names the key that seals now; kept beside what is sealed, so that rows of old keys can be found. */
+  readonly keyId: string;
+  /** Names all keys that open. */
+  readonly keyIds: readonly string[];
   /** Base64 of key id, nonce, ciphertext and tag. */
   seal(plain: string, boundTo: string): string;
   /** Throws when the key is not known, or a bit of it or of `boundTo` differs. */
@@ -22,6 +26,9 @@ export function createSealer(keys: readonly Buffer[]): Sealer {
   const byId = new Map(keys.map((key) => [keyId(key).toString('hex'), key]));
 
   return {
+    keyId: keyId(first).toString('hex'),
+    keyIds: [...byId.keys()],
+
     seal(plain, boundTo) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', first, nonce, { authTagLength: TAG_BYTES });

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { createScrubber } from '#activities/scrubber.ts';
 import { listMessages, type MessageRow } from '#activities/store/message-store.ts';
 import { findOpenTurn, findTurn } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
@@ -27,9 +26,6 @@ import { hasEnded, waitForTurn } from '../turn-wait.ts';
 
 /** A caller that waits holds a connection, so there is an end to it. */
 const MAX_WAIT_SECONDS = 300;
-
-/** For what people see of a message in Temporal's web UI. */
-const scrubber = createScrubber();
 
 export const sessionParams = z.object({ key: sessionKeySchema });
 export const waitQuery = z.coerce
@@ -83,7 +79,7 @@ function addSubmit(app: Api, deps: ApiDeps): void {
         text,
         mode: mode ?? null,
         context: contextOf(caller, context),
-        preview: scrubber.preview(text, INBOX_LIMITS.preview),
+        preview: (await deps.secrets.vault.scrubberOf(caller.tenant)).preview(text, INBOX_LIMITS.preview),
       });
       const { wait } = request.query;
       if (wait === undefined) return reply.code(202).send(receiptOf(key, accepted));
@@ -134,7 +130,7 @@ function addSteer(app: Api, deps: ApiDeps): void {
           text,
           mode: 'steer',
           context: contextOf(caller, context),
-          preview: scrubber.preview(text, INBOX_LIMITS.preview),
+          preview: (await deps.secrets.vault.scrubberOf(caller.tenant)).preview(text, INBOX_LIMITS.preview),
         },
         turn_id,
       );

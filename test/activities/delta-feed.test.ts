@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import type { NewEvent } from '#domain/event.ts';
+import { createScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { createDeltaFeed } from '#activities/delta-feed.ts';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
@@ -17,7 +18,7 @@ describe('SC-3 pieces of an answer', () => {
         events.push(...some);
         return Promise.resolve();
       },
-      { step: 1, attempt: 1 },
+      { step: 1, attempt: 1, secrets: createScrubStream() },
     );
     for (const piece of `Use ${TOKEN} for it, please `.match(/.{1,7}/g) ?? []) {
       feed.add(piece);
@@ -36,7 +37,7 @@ describe('SC-3 pieces of an answer', () => {
         events.push(...some);
         return Promise.resolve();
       },
-      { step: 1, attempt: 1 },
+      { step: 1, attempt: 1, secrets: createScrubStream() },
     );
     feed.add('half a wo');
     mock.timers.tick(200);

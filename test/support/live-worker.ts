@@ -9,10 +9,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker, type ReplayWorkerOptions } from '@temporalio/worker';
-import { loadConfig, userCacheDir } from '#config';
+import { deploymentValues, loadConfig, userCacheDir } from '#config';
 import { createCatalog, loadTools } from '#activities/catalog.ts';
 import type { Tool } from '#activities/define-tool.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
+import type { KeySettings } from '#activities/secrets/master-key.ts';
+import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
 import { readEvents } from '#activities/store/event-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
@@ -71,6 +73,8 @@ export interface LiveWorker {
   readonly temporal: TemporalAccess;
   readonly taskQueue: string;
   readonly probes: Probes;
+  /** Where its master key is, for an API that shall have the same. */
+  readonly keys: KeySettings;
   /** A message of a client that is not our API: with its text, by update-with-start. */
   say(session: string, text: string, options?: Partial<SubmitInput>): Promise<Receipt>;
   /** Resolves when the turn has ended, as its row says. */
@@ -120,6 +124,13 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   await registerSearchAttributes(clientConnection, config.temporal.namespace);
   const probes = createProbes();
   const notifier = createEventNotifier(pool, () => undefined);
+  const secrets = await openSecrets({
+    settings: config,
+    databaseUrl: database.url,
+    pool,
+    deploymentValues: deploymentValues(config),
+    onError: () => undefined,
+  });
   const dataConverter = dataConverterOf(config.encryption);
   const encoding = dataConverter ? { dataConverter } : {};
   const { bundle, buildId } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
@@ -130,9 +141,10 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     pool,
     notifier,
     catalog: createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]),
-    models: createModels(config.models, { userDir: folder }),
+    models: createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting),
     tools,
-    sealingKeys: [randomBytes(32)],
+    sealer: secrets.sealer,
+    vault: secrets.vault,
     bundle,
     buildId,
     ...encoding,
@@ -150,6 +162,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     temporal,
     taskQueue,
     probes,
+    keys: { stateDir: config.stateDir, encryption: config.encryption },
     say(session, text, given = {}) {
       const id = given.id ?? `m-${randomBytes(8).toString('hex')}`;
       const message = { preview: text.slice(0, 100), ...given, id, text };
@@ -179,6 +192,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
         await replayAll(client, tenant, { workflowBundle: bundle, ...encoding });
       } finally {
         await notifier.close();
+        await secrets.close();
         await temporal.close();
         await clientConnection.close();
         await connection.close();

@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { createCatalog, loadTools } from '#activities/catalog.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { insertApiKey, insertTenant } from '#activities/store/api-key-store.ts';
+import type { KeySettings } from '#activities/secrets/master-key.ts';
+import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { hashSecret, makeKeyId, makeSecret } from '#api/auth.ts';
@@ -107,11 +109,19 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
   const ignore = (): void => undefined;
   const feed = createEventFeed({ databaseUrl: parts.url, pool, onError: ignore });
   const notifier = createEventNotifier(pool, ignore);
+  const secrets = await openSecrets({
+    settings: worker?.keys ?? ownKeys(),
+    databaseUrl: parts.url,
+    pool,
+    deploymentValues: [],
+    onError: ignore,
+  });
   const deps: ApiDeps = {
     pool,
     temporal,
     feed,
     notifier,
+    secrets,
     metrics: createMetrics(),
     models: createModelDirectory(createModels({ providers: {} })),
     tools: createToolDirectory(createCatalog([...(await loadTools()), ...(worker?.probes.tools ?? [])])),
@@ -160,8 +170,14 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
       await app.close();
       await feed.close();
       await notifier.close();
+      await secrets.close();
     },
   };
+}
+
+function ownKeys(): KeySettings {
+  const key = randomBytes(32).toString('base64');
+  return { stateDir: '/nonexistent', encryption: { key, previousKeys: [] } };
 }
 
 function connectToTestServer(taskQueue: string): TemporalAccess {

@@ -1,0 +1,93 @@
+/**
+ * Tells every process that rows it keeps in memory have changed: one LISTEN connection, and a poll that makes up for
+ * notices that were lost. Who writes such a row notes it in the same statement (`noteChange`).
+ */
+import { listenTo } from './listener.ts';
+import type { Pool } from './pool.ts';
+
+const CHANNEL = 'tempoclaw_changes';
+/** How long a lost notice can delay a change. */
+const POLL_MS = 2_000;
+/** A poll looks back over this; a transaction that writes such a row is far shorter. */
+const LOOK_BACK = '1 minute';
+
+/** What is kept in memory, by the table it comes from. */
+export type ChangeKind = 'secrets';
+
+export interface ChangeFeed {
+  /** `onChange` gets the tenant whose rows changed, or undefined when any may have. It must not throw. */
+  subscribe(kind: ChangeKind, onChange: (tenant: string | undefined) => void): void;
+  close(): Promise<void>;
+}
+
+/**
+ * A common table expression that notes the change of the tenant `$1` and tells it with the commit. `of` names an earlier
+ * expression with a row for each changed row: without one nothing is told.
+ */
+export function noteChange(kind: ChangeKind, of: string): string {
+  return `noted as (
+      insert into changes (tenant_id, kind) select $1, '${kind}' where exists (select from ${of})
+      on conflict (tenant_id, kind) do update set version = changes.version + 1, changed_at = now()
+      returning pg_notify('${CHANNEL}', kind || ' ' || tenant_id))`;
+}
+
+/** Connects in the background and again for as long as it takes. Errors are told, never thrown. */
+export function createChangeFeed(options: {
+  readonly databaseUrl: string;
+  readonly pool: Pool;
+  readonly onError: (error: unknown) => void;
+}): ChangeFeed {
+  const readers = new Map<string, ((tenant: string | undefined) => void)[]>();
+  const versions = new Map<string, string>();
+  const tell = (kind: string, tenant: string | undefined): void => {
+    for (const onChange of readers.get(kind) ?? []) onChange(tenant);
+  };
+  const listener = listenTo(CHANNEL, {
+    databaseUrl: options.databaseUrl,
+    applicationName: 'tempoclaw-changes',
+    onError: options.onError,
+    // While nobody listened, anything may have happened.
+    onConnected() {
+      for (const kind of readers.keys()) tell(kind, undefined);
+    },
+    onNotice(payload) {
+      const cut = payload.indexOf(' ');
+      tell(payload.slice(0, cut), payload.slice(cut + 1));
+    },
+  });
+
+  let polling: Promise<void> | undefined;
+  async function poll(): Promise<void> {
+    try {
+      const { rows } = await options.pool.query<{ tenant_id: string; kind: string; version: string }>({
+        name: 'read_changes',
+        text: `select tenant_id, kind, version from changes where changed_at > now() - interval '${LOOK_BACK}'`,
+      });
+      for (const { tenant_id, kind, version } of rows) {
+        const name = `${kind} ${tenant_id}`;
+        if (versions.get(name) === version) continue;
+        versions.set(name, version);
+        tell(kind, tenant_id);
+      }
+    } catch (error) {
+      options.onError(error);
+    } finally {
+      polling = undefined;
+    }
+  }
+  const timer = setInterval(() => {
+    polling ??= poll();
+  }, POLL_MS);
+  timer.unref();
+
+  return {
+    subscribe(kind, onChange) {
+      readers.set(kind, [...(readers.get(kind) ?? []), onChange]);
+    },
+    async close() {
+      clearInterval(timer);
+      await polling;
+      await listener.close();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** Rows that hold sealed values, whatever they are about: which keys they need, and their way to a new key. */
+import type { Pool } from './pool.ts';
+
+/** Tables whose rows outlive a call; `place` is what their ciphertext is bound to (secretPlace and its peers). */
+const TABLES = [{ table: 'secrets', place: `tenant_id || '/secrets/' || name` }] as const;
+
+/** Rows sealed again in one transaction's time. */
+const BATCH = 100;
+
+/** How many rows each key sealed, by key id. Empty before the tables are made. */
+export async function countSealedRows(pool: Pool): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { table } of TABLES) {
+    const known = await pool.query<{ is_there: boolean }>('select to_regclass($1) is not null as is_there', [
+      table,
+    ]);
+    if (!known.rows[0]?.is_there) continue;
+    const { rows } = await pool.query<{ key_id: string; count: string }>(
+      `select key_id, count(*) from ${table} group by key_id`,
+    );
+    for (const { key_id, count } of rows) counts.set(key_id, (counts.get(key_id) ?? 0) + Number(count));
+  }
+  return counts;
+}
+
+/**
+ * Gives every row of another key to `reseal` and writes what it returns; resolves with how many were written. A row that
+ * somebody changes meanwhile stays as they left it. Safe to run again and by many at once.
+ */
+export async function resealRows(
+  pool: Pool,
+  keyId: string,
+  reseal: (sealed: string, place: string) => string,
+): Promise<number> {
+  let written = 0;
+  for (const { table, place } of TABLES) {
+    let after = '';
+    for (;;) {
+      const { rows } = await pool.query<{ place: string; sealed: string }>(
+        `select ${place} as place, sealed from ${table} where key_id <> $1 and ${place} > $2 order by 1 limit ${BATCH}`,
+        [keyId, after],
+      );
+      const last = rows.at(-1);
+      if (!last) break;
+      after = last.place;
+      const { rowCount } = await pool.query(
+        `update ${table} set sealed = new.sealed, key_id = $1
+         from unnest($2::text[], $3::text[], $4::text[]) as new (place, old, sealed)
+         where ${place} = new.place and ${table}.sealed = new.old`,
+        [
+          keyId,
+          rows.map((row) => row.place),
+          rows.map((row) => row.sealed),
+          rows.map((row) => reseal(row.sealed, row.place)),
+        ],
+      );
+      written += rowCount ?? 0;
+    }
+  }
+  return written;
+}

@@ -1,0 +1,38 @@
+/** The secrets among the settings: what the scrubber hides from everybody (SC-2). */
+import type { ParsedConfig } from './schema.ts';
+
+/** A password of the address that is a plain word (`postgres`) would be hidden wherever that word stands. */
+const LEAST_PASSWORD = 12;
+
+/** Values that must not be shown anywhere; references (`secret://`) are not among them. */
+export function deploymentValues(
+  config: Pick<ParsedConfig, 'database' | 'models' | 'encryption' | 'approvals'> & {
+    readonly temporal: Pick<ParsedConfig['temporal'], 'apiKey'>;
+  },
+): readonly string[] {
+  const keys = Object.values(config.models.providers).map((provider) => provider.apiKey);
+  const { key, previousKeys } = config.encryption;
+  const { url } = config.database;
+  const password = url === undefined ? undefined : passwordOf(url);
+  const given = [password, config.temporal.apiKey, key, config.approvals.decisionToken.secret];
+  return [...given, ...keys, ...previousKeys].flatMap((value) =>
+    value === undefined || value.includes('secret://') ? [] : [value],
+  );
+}
+
+function passwordOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { password } = new URL(url);
+  const decoded = decodeOr(password);
+  const isMixed = /[a-z]/i.test(decoded) && /\d/.test(decoded);
+  return isMixed || decoded.length >= LEAST_PASSWORD ? decoded : undefined;
+}
+
+/** A stray `%` in a password is not a mistake to die of. */
+function decodeOr(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
