@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { insertAgent } from '#activities/store/agent-store.ts';
 import { insertTenant } from '#activities/store/api-key-store.ts';
 import { writeMessage } from '#activities/store/message-store.ts';
+import { eventually } from '#test/support/processes.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('DU-1 writing a message', () => {
@@ -15,22 +16,28 @@ describe('DU-1 writing a message', () => {
   });
   after(() => database.drop());
 
-  it('with one id many times at once: written once, and all others read what was written', async () => {
-    await writeMessage(database.pool, 'red', {
-      id: 'first',
-      session: 's',
-      text: 'Hi.',
-      mode: null,
-      context: {},
-    });
-    for (let round = 0; round < 20; round += 1) {
-      const message = { id: `msg_${round}`, session: 's', text: 'Once.', mode: null, context: {} };
-      const written = await Promise.all(
-        Array.from({ length: 8 }, () => writeMessage(database.pool, 'red', message)),
-      );
-      assert.equal(written.filter((row) => row.written).length, 1);
-      for (const row of written.filter((one) => !one.written))
-        assert.deepEqual([row.agent_key, row.session_key, row.text], ['main', message.session, 'Once.']);
-    }
+  it('that another request is just writing: what that one wrote is read, not taken for nothing', async () => {
+    const { pool } = database;
+    const message = { id: 'twice', session: 's', text: 'Once.', mode: null, context: {} };
+    await writeMessage(pool, 'red', { ...message, id: 'before' });
+    const other = await pool.connect();
+    await other.query('begin');
+    await other.query(
+      `insert into messages (tenant_id, id, session_key, role, text) values ('red', 'twice', 's', 'user', 'Once.')`,
+    );
+    const second = writeMessage(pool, 'red', message);
+    assert.ok(
+      await eventually(async () => {
+        const { rowCount } = await pool.query(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return rowCount === 1;
+      }),
+      'it waits for the other',
+    );
+    await other.query('commit');
+    other.release();
+    const row = await second;
+    assert.deepEqual([row.written, row.agent_key, row.session_key, row.text], [false, 'main', 's', 'Once.']);
   });
 });
