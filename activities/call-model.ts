@@ -220,7 +220,8 @@ async function record(
 ): Promise<CallModelResult> {
   const { answer, ref } = given;
   const text = storableText(deps.scrubber.text(answer.text));
-  const callBasis = { ...basis, agent, tenant: input.tenant, turn: input.turn, step: input.step };
+  const askedAt = basis.now + (performance.now() - basis.readAt);
+  const callBasis = { ...basis, agent, askedAt, tenant: input.tenant, turn: input.turn, step: input.step };
   const plan = planCalls(deps, callBasis, answer.calls);
   const usd = deps.models.cost(ref, answer.usage)?.usd;
   const id = answerIdOf(input.turn, input.step);
@@ -289,8 +290,7 @@ function answerEvents(plan: CallPlan, messageId: string, text: string, step: num
   const said: NewEvent[] =
     text === '' ? [] : [{ type: 'message.completed', data: { message_id: messageId, text, step } }];
   const asked = plan.approvals.map((approval): NewEvent => {
-    const { id, call_id, tool, summary, args, reason, risk, expires } = approval;
-    const expires_at = new Date(Date.now() + expires * 1000).toISOString();
+    const { id, call_id, tool, summary, args, reason, risk, expires_at } = approval;
     return {
       type: 'approval.requested',
       data: { approval_id: id, call_id, tool, summary, args, reason, risk, expires_at },

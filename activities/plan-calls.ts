@@ -29,6 +29,8 @@ export interface CallBasis extends RuleScope {
   readonly turn: string;
   readonly step: number;
   readonly user: string | null;
+  /** The database's clock: milliseconds since 1970. */
+  readonly askedAt: number;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
 }
 
@@ -94,6 +96,7 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
   const reason = storableText(deps.scrubber.text(verdict.reason));
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
+  const until = Math.round(basis.askedAt + expires * 1000);
   return {
     call: { ...common, verdict: 'ask', reason, approval_id },
     approval: {
@@ -108,8 +111,9 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
       ...(verdict.risk === undefined ? {} : { risk: verdict.risk }),
       terms,
       expires,
+      expires_at: new Date(until).toISOString(),
     },
-    planned: { ...planned, approval: plannedApproval(approval_id, expires, terms) },
+    planned: { ...planned, approval: plannedApproval(approval_id, expires, until, terms) },
   };
 }
 
@@ -117,11 +121,13 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
 function plannedApproval(
   id: string,
   expires: number,
+  until: number | null,
   { quorum = 1, escalate, remind_seconds }: ApprovalTerms,
 ): NonNullable<PlannedCall['approval']> {
   return {
     id,
     expires,
+    ...(until === null ? {} : { until }),
     ...(quorum > 1 ? { quorum } : {}),
     ...(escalate === undefined ? {} : { escalate: escalate.after_seconds }),
     ...(remind_seconds === undefined ? {} : { remind: remind_seconds }),
@@ -142,7 +148,7 @@ export function planRecorded(
     const planned = plannedCall(deps, call.id, read, agent);
     if (call.approval === null) return [planned];
     const expires = call.expires ?? deps.approvalSeconds;
-    return [{ ...planned, approval: plannedApproval(call.approval, expires, call.terms ?? {}) }];
+    return [{ ...planned, approval: plannedApproval(call.approval, expires, call.until, call.terms ?? {}) }];
   });
 }
 

@@ -51,8 +51,10 @@ export interface DecideInput {
 export interface ApprovalInput {
   readonly tenant: string;
   readonly approval_id: string;
-  /** Seconds from the start of the workflow until it expires. */
+  /** Seconds from the start of the workflow until it expires, where no moment is given. */
   readonly expires: number;
+  /** The moment when it expires, which its row names too; milliseconds since 1970. */
+  readonly until?: number;
   /** Scrubbed; shown in the web UI. */
   readonly summary: string;
   readonly session_key: string;

@@ -174,6 +174,8 @@ export interface PlannedCall {
   readonly approval?: {
     readonly id: string;
     readonly expires: number;
+    /** The moment that its row names; milliseconds since 1970. */
+    readonly until?: number;
     readonly quorum?: number;
     readonly escalate?: number;
     readonly remind?: number;

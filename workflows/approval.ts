@@ -43,7 +43,7 @@ type Settled = Extract<SettleApprovalResult, { kind: 'settled' }>;
 
 export async function approval(input: ApprovalInput): Promise<Settled> {
   const { settle_approval } = proxyLocalActivities<ApprovalActivities>(RECORD);
-  const deadline = Date.now() + input.expires * 1000;
+  const deadline = input.until ?? Date.now() + input.expires * 1000;
   const end: { result?: Settled } = {};
   const inTurn = oneAtATime();
   let withdrawn = false;

@@ -21,6 +21,8 @@ export interface RecordedCall extends CallRow {
   readonly approval: string | null;
   /** Seconds that its approval has, when it has one. */
   readonly expires: number | null;
+  /** The same as a moment: milliseconds since 1970. */
+  readonly until: number | null;
   readonly terms: ApprovalTerms | null;
   readonly state: string;
 }
@@ -53,6 +55,8 @@ export interface StepBasis {
   readonly user: string | null;
   readonly context: MessageContext;
   readonly tenant_policy: TenantPolicy | null;
+  /** The database's clock, which decides where a worker's may be wrong (F11); milliseconds since 1970. */
+  readonly now: number;
   readonly spent: {
     readonly input: number;
     readonly output: number;
@@ -131,6 +135,8 @@ export interface NewApproval {
   readonly risk?: string;
   readonly terms: ApprovalTerms;
   readonly expires: number;
+  /** ISO 8601, by the database's clock. */
+  readonly expires_at: string;
 }
 
 export type Claim =

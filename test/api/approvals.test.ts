@@ -44,6 +44,16 @@ describe('AP-2 approvals over HTTP', () => {
     assert.equal(pokes('approve'), 1);
   });
 
+  it('does not end a wait: who waits for the turn gets its end when somebody decides meanwhile', async () => {
+    const waiting = stack.ask('POST', '/v1/sessions/waits/messages?wait=60', {
+      body: { text: 'poke {"note":"waits"}' },
+    });
+    const approval = await stack.worker.approvalOf('waits');
+    assert.equal((await decide(approval, { decision: 'approve' })).status, 200);
+    const { status, body } = await waiting;
+    assert.deepEqual([status, body.status], [200, 'completed']);
+  });
+
   it('F7 lets one of 50 parallel opposite decisions win; the losers get 200 for the same and 409 for the other', async () => {
     const { turn, approval } = await askFor('race');
     const answers = await Promise.all(

@@ -114,6 +114,8 @@ const PATHS: Readonly<Record<string, Path>> = {
     return [`turn_${session}-f`, dropped.turn_id];
   }),
   'approval-approve': decided({ decision: 'approve', by: 'ann' }),
+  // Its moment stands in the input, not its seconds only.
+  'approval-until': decided({ decision: 'approve', by: 'ann' }),
   'approval-reject': decided({ decision: 'reject', by: 'ann', reason: 'no' }),
   'approval-edit': decided({ decision: 'edit', by: 'ann', args: { note: 'edited' } }),
   'approval-respond': decided({ decision: 'respond', by: 'ann', text: 'Tuesday.' }),

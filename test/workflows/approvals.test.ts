@@ -56,6 +56,13 @@ describe('AP approvals of a call', () => {
     const requested = (await live.events('shows')).find((event) => event.type === 'approval.requested');
     assert.equal(requested?.data['approval_id'], approval);
     assert.deepEqual(requested?.data['args'], { note: 'shows' });
+    // One moment: the feed, the row and the workflow that decides it say the same.
+    const { rows } = await live.pool.query<{ expires_at: Date }>(
+      'select expires_at from approvals where tenant_id = $1 and id = $2',
+      [live.tenant, approval],
+    );
+    const told = [requested?.data['expires_at'], rows[0]?.expires_at.toISOString()];
+    assert.deepEqual(told, [pending['expires_at'], pending['expires_at']]);
     await decide(approval, { decision: 'approve', by: 'ann' });
     await live.ended(turn_id);
   });

@@ -74,6 +74,7 @@ function askForApproval(
     tenant: around.tenant,
     approval_id: asked.id,
     expires: asked.expires,
+    ...(asked.until === undefined ? {} : { until: asked.until }),
     summary: call.summary,
     session_key: around.sessionKey,
     turn_id: around.turnId,

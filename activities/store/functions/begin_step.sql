@@ -29,6 +29,7 @@ begin
     'user', coalesce(turn_row.context ->> 'user', session_row.user_id),
     'context', turn_row.context,
     'tenant_policy', (select policy from tenants where id = p_tenant),
+    'now', extract(epoch from clock_timestamp()) * 1000,
     'spent', jsonb_build_object('input', turn_row.input_tokens, 'output', turn_row.output_tokens,
                                 'usd', turn_row.cost_usd, 'unpriced', turn_row.unpriced_calls),
     'summary', case when session_row.summary_position > p_summary_after then session_row.summary end,
@@ -38,7 +39,8 @@ begin
       'calls', (select coalesce(jsonb_agg(jsonb_build_object(
                  'id', c.id, 'tool', c.tool, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'),
                  'approval', c.approval_id, 'state', c.state, 'terms', a.terms,
-                 'expires', extract(epoch from a.expires_at - a.created_at)::int) order by c.index), '[]')
+                 'expires', extract(epoch from a.expires_at - a.created_at)::int,
+                 'until', extract(epoch from a.expires_at) * 1000) order by c.index), '[]')
                from tool_calls c left join approvals a on a.tenant_id = p_tenant and a.id = c.approval_id
                where c.tenant_id = p_tenant and c.turn_id = p_turn and c.step = p_step)) end,
     'transcript', (select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(

@@ -26,7 +26,8 @@ begin
   insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest,
       reason, risk, terms, expires_at)
     select p_tenant, a ->> 'id', a ->> 'call_id', p_session, p_turn, agent, a ->> 'user', a ->> 'tool', a -> 'args',
-      a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), now() + make_interval(secs => (a ->> 'expires')::float)
+      a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), 
+      coalesce((a ->> 'expires_at')::timestamptz, now() + make_interval(secs => (a ->> 'expires')::float))
     from jsonb_array_elements(p_approvals) a;
   update turns set steps = p_step, text = coalesce(nullif(p_answer ->> 'text', ''), text),
       status = case when jsonb_array_length(p_approvals) > 0 then 'waiting_approval' else status end,

@@ -15,6 +15,7 @@ function basis(
     user: null,
     context: {},
     tenant_policy: null,
+    now: 0,
     spent: { input: 0, output: 0, usd: null, unpriced: 0 },
     summary: summary.text,
     summary_position: summary.position,
