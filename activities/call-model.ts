@@ -5,6 +5,7 @@
 import { Context } from '@temporalio/activity';
 import { type AgentConfig, DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
 import type { NewEvent } from '#domain/event.ts';
+import { asSubagent } from '#domain/subagent-agent.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import { type ModelAnswer, ModelError, type OfferedTool } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
@@ -76,7 +77,7 @@ async function callModel(deps: CallModelDeps, input: CallModelInput): Promise<Ca
 }
 
 function agentOf(basis: StepBasis): AgentConfig {
-  if (basis.agent) return basis.agent;
+  if (basis.agent) return asSubagent(basis.agent, basis.context.subagent);
   throw new Failure('NotFound', `agent ${basis.agent_key} does not exist; create it or name another`);
 }
 

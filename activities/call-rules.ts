@@ -16,6 +16,7 @@ import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { ALLOWED_ALWAYS, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
+import { asSubagent } from '#domain/subagent-agent.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
@@ -90,7 +91,8 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     global: deps.tools,
     tenant: tenant_policy?.tools,
     agent: agent.tools,
-    provider: providerOf(agent),
+    // A subagent may have a model of another provider.
+    provider: providerOf(asSubagent(agent, context.subagent)),
     group: context.group,
     subagent: context.subagent && (context.subagent.leaf ? 'leaf' : 'inner'),
     parent: context.within,

@@ -1,6 +1,7 @@
 /** How a tool is written: one file with one `defineTool`. The catalog reads the folder; a new tool changes nothing else. */
 import type { z } from 'zod';
 import type { ToolGroup } from '#domain/policy/tool-groups.ts';
+import type { SubagentContext } from '#domain/subagent.ts';
 import type { CallContext, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
 import type { Deps } from './deps.ts';
 
@@ -33,7 +34,7 @@ export interface RunningCall extends CallContext {
   /** Default time of commands for this agent (`exec.timeout_seconds`); the same as `limits.timeoutSeconds` is given. */
   readonly exec: { readonly timeoutSeconds: number };
   /** Present when the caller is a subagent. */
-  readonly subagent?: { readonly depth: number; readonly leaf: boolean };
+  readonly subagent?: SubagentContext;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
   readonly toolsGiven: () => readonly string[];
 }
@@ -52,6 +53,8 @@ export interface ToolSpec<Input, Needs extends keyof Deps> {
   readonly parameterAliases?: Readonly<Record<string, string>>;
   /** Parameters of other systems that are understood and have no effect here; accepted and dropped. */
   readonly ignoredParameters?: readonly string[];
+  /** Parameters of other systems that must not be taken for understood, with the words that refuse them. */
+  readonly refusedParameters?: Readonly<Record<string, string>>;
   readonly aliases?: Readonly<Record<string, ToolAlias>>;
   /** Must run after the calls before it in the same answer. */
   readonly serial?: boolean;

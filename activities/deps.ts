@@ -1,6 +1,7 @@
 /** What the tools need of the world. Each tool states its part by `Pick<Deps, …>`; workers/ builds the whole. */
 import type { Processes } from './process/background.ts';
 import type { Shell } from './process/shell.ts';
+import type { SubagentDesk } from './subagent-desk.ts';
 import type { Files } from './workspace/files.ts';
 
 /** One session as tools show it. */
@@ -48,4 +49,6 @@ export interface Deps {
   readonly shell: Shell;
   /** Commands that outlive it, each owned by its session. */
   readonly processes: Processes;
+  /** Agents that the caller starts, of its session only. */
+  readonly subagents: SubagentDesk;
 }

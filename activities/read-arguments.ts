@@ -30,7 +30,9 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, given: u
     }
   }
   const known = Object.keys(properties);
-  const problems = unknown.map((name) => `${short(name)}: there is no such parameter`);
+  const problems = unknown.map(
+    (name) => own(tool.refusedParameters, name) ?? `${short(name)}: there is no such parameter`,
+  );
   const read = tool.input.safeParse(args);
   if (!read.success) problems.push(...read.error.issues.map((issue) => problemOf(issue, args)));
   if (problems.length > 0 || !read.success)

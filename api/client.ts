@@ -12,6 +12,7 @@ import {
   isRetryableError,
   makeGrpcRetryInterceptor,
   WithStartWorkflowOperation,
+  type WorkflowClient,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -36,6 +37,7 @@ import {
   type TurnOutcome,
   type TurnState,
 } from '#domain/turn.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
 
 /** A caller waits no longer than this for Temporal to accept something. */
 const DEADLINE_MS = 10_000;
@@ -83,7 +85,7 @@ export interface SessionLabels {
   readonly summary: string;
 }
 
-export interface TemporalAccess {
+export interface TemporalAccess extends WorkflowReach {
   /**
    * Starts the session's workflow, or finds it running, and gives it the message: all in one request. Safe to repeat.
    * Throws NotTaken when no worker took it within `withinMs` (10 seconds).
@@ -221,12 +223,36 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
       ),
     state: (tenant, key) =>
       askRunning(() => session(tenant, key).query<TurnState, []>(AGENT_TURN.queries.state)),
+    ...reachOf(client, askRunning),
     async check(timeoutMs) {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));
     },
     async close() {
       await Promise.allSettled(open);
       await connection.close();
+    },
+  };
+}
+
+function reachOf(
+  client: WorkflowClient,
+  askRunning: <Result>(request: () => Promise<Result>) => Promise<Result | undefined>,
+): WorkflowReach {
+  return {
+    async signal(workflowId, name, input) {
+      const sent = await askRunning(async () => {
+        await client.getHandle(workflowId).signal(name, input);
+        return true;
+      });
+      return sent ?? false;
+    },
+    update: <Result>(workflowId: string, name: string, input: unknown, key: string) =>
+      askRunning(() =>
+        client.getHandle(workflowId).executeUpdate<Result, [unknown]>(name, { args: [input], updateId: key }),
+      ),
+    async isRunning(workflowId) {
+      const found = await askRunning(() => client.getHandle(workflowId).describe());
+      return found?.status.name === 'RUNNING';
     },
   };
 }

@@ -37,6 +37,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_APPROVAL_EXPIRY_SECONDS'], 'approvals.expirySeconds', 'number'],
   [['TEMPOCLAW_DECISION_TOKEN_REQUIRED'], 'approvals.decisionToken.required', 'boolean'],
   [['TEMPOCLAW_DECISION_TOKEN_SECRET'], 'approvals.decisionToken.secret', 'text'],
+  [['TEMPOCLAW_MAX_SUBAGENTS'], 'subagents.maxConcurrent', 'number'],
   [['TEMPOCLAW_ENCRYPTION_KEY'], 'encryption.key', 'text'],
   [['TEMPOCLAW_PREVIOUS_ENCRYPTION_KEYS'], 'encryption.previousKeys', 'list'],
   [['TEMPOCLAW_LOG_LEVEL', 'LOG_LEVEL'], 'log.level', 'text'],

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
 import { sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
+import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
 
 const port = z.int().min(0).max(65535);
 const seconds = z.number().positive().max(86_400);
@@ -126,6 +127,22 @@ const approvals = z.strictObject({
     .prefault({}),
 });
 
+/** SA-1. */
+const subagents = z.strictObject({
+  maxConcurrent: z.int().min(0).max(10_000).default(SUBAGENT_LIMITS.concurrent),
+  maxDepth: z.int().min(0).max(5).default(SUBAGENT_LIMITS.depth),
+  maxChildren: z.int().min(0).max(1_000).default(SUBAGENT_LIMITS.children),
+  maxIterations: z.int().min(1).max(10_000).default(SUBAGENT_LIMITS.iterations),
+  archiveAfterMinutes: z.number().min(0).max(525_600).default(SUBAGENT_LIMITS.archiveMinutes),
+  /** How long one may take when the call that starts it says nothing. */
+  timeoutSeconds: z.int().min(1).max(2_592_000).default(SUBAGENT_LIMITS.timeoutSeconds),
+  /** `provider/model` in place of the parent's. */
+  model: z
+    .string()
+    .regex(/^[^/\s]+\/\S+$/, 'must be provider/model')
+    .exactOptional(),
+});
+
 /** What holds for every agent, below its own policy. */
 const tools = toolPolicySchema.safeExtend({ rate_limit_per_hour: z.int().min(0).max(1_000_000).optional() });
 
@@ -142,6 +159,7 @@ export const configSchema = z.strictObject({
   rehearsal: z.strictObject({ dir: z.string().min(1).exactOptional() }).prefault({}),
   approvals: approvals.prefault({}),
   tools: tools.prefault({}),
+  subagents: subagents.prefault({}),
   /** How commands are judged, for every agent, below what its tenant and the agent itself say. */
   exec: sharedExecPolicySchema.prefault({}),
   encryption: z

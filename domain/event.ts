@@ -15,6 +15,8 @@ export const EVENT_TYPES = [
   'tool.completed',
   'approval.requested',
   'approval.decided',
+  'subagent.started',
+  'subagent.completed',
   'context.compacted',
 ] as const;
 

@@ -9,6 +9,20 @@ export function approvalWorkflowId(approvalId: string): string {
   return `approval/${approvalId}`;
 }
 
+export function subagentWorkflowId(subagentId: string): string {
+  return `subagent/${subagentId}`;
+}
+
+/** The message that sets a subagent to work. */
+export function subagentMessageId(subagentId: string): string {
+  return `msg_${subagentId}`;
+}
+
+/** The message that tells a parent of results; `by` is the subagent whose end it told first. */
+export function announcementIdOf(by: string): string {
+  return `msg_told-${by}`;
+}
+
 /** A turn is named after the message that starts it, so a message submitted twice names the same turn. */
 export function turnIdOf(messageId: string): string {
   return `turn_${stem(messageId)}`;

@@ -3,6 +3,7 @@
  * Field names on messages are snake_case, since other systems send them from any SDK (docs/temporal-contract.md).
  */
 import type { FailureType } from './errors.ts';
+import type { SubagentContext } from './subagent.ts';
 
 export const AGENT_TURN = {
   type: 'agentTurn',
@@ -38,7 +39,7 @@ export interface MessageContext {
   /** What the channel or group chat allows (PO-1, the seventh step). */
   readonly group?: readonly string[];
   /** Set by what starts a child, in its first message's row. Depth 1 is a child of a session; a leaf starts no more. */
-  readonly subagent?: { readonly depth: number; readonly leaf: boolean };
+  readonly subagent?: SubagentContext;
   /** Names of the tools that the parent could use: a child never has more (SA-4). */
   readonly within?: readonly string[];
 }
@@ -209,6 +210,16 @@ export interface ChildStart {
   readonly id: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly wait: boolean;
+  /** Given when people should find the child in the web UI by more than its parent. */
+  readonly labels?: ChildLabels;
+}
+
+/** Search attributes of a child (IN-5). */
+export interface ChildLabels {
+  readonly tenant: string;
+  readonly session: string;
+  readonly agent: string;
+  readonly user?: string;
 }
 
 export interface EndTurnInput {

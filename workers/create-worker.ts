@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import type { Config } from '#config';
+import type { TemporalAccess } from '#api/client.ts';
 import { createCallModel } from '#activities/call-model.ts';
 import { createCallRules } from '#activities/call-rules.ts';
 import type { Catalog } from '#activities/catalog.ts';
@@ -19,6 +20,8 @@ import type { EventNotifier } from '#activities/store/event-notifier.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import type { Sealer } from '#activities/store/seal.ts';
 import { createTurnLedger } from '#activities/store/turn-ledger.ts';
+import { createSubagents } from './create-subagents.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { workspaceFolder } from './workspace-folder.ts';
@@ -33,7 +36,10 @@ export interface WorkerParts {
   readonly notifier: EventNotifier;
   readonly catalog: Catalog;
   readonly models: Models;
-  readonly tools: Deps;
+  /** What tools need of the world; what they need of other workflows is made here. */
+  readonly tools: Omit<Deps, 'subagents'>;
+  /** To reach other workflows: messages to sessions, signals and updates. */
+  readonly temporal: WorkflowReach & Pick<TemporalAccess, 'submit'>;
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly bundle: WorkflowBundle;
@@ -108,10 +114,12 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
       tokenSecret: required ? secret : undefined,
     }),
   };
+  const subagents = createSubagents(parts);
+  Object.assign(activities, subagents.activities);
   const perHour = config.tools.rate_limit_per_hour ?? 0;
   const runDeps = {
     ...shared,
-    tools: parts.tools,
+    tools: { ...parts.tools, subagents: subagents.desk },
     workspaceOf: (tenant: string, workspace: string) =>
       workspaceFolder(config.workspaceRoot, tenant, workspace),
     rateLimit: { perHour, burst: Math.max(1, Math.ceil(perHour / 10)) },

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
-import { deploymentValues, loadConfig } from '#config';
+import { deploymentValues, loadConfig, temporalConnection } from '#config';
 import { createLogStream } from '#activities/log-stream.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { loadCatalog } from '#activities/catalog.ts';
@@ -10,6 +10,7 @@ import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
 import { createPool } from '#activities/store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
+import { connectTemporal } from '#api/client.ts';
 import { dataConverterOf } from '#api/payload-codec.ts';
 import { loadWorkflowBundle } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
@@ -53,10 +54,17 @@ async function main(): Promise<void> {
   });
   const reaped = await reapOrphans();
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');
+  const temporal = connectTemporal({
+    ...temporalConnection(config),
+    namespace: config.temporal.namespace,
+    taskQueue: config.temporal.taskQueue,
+    ...(dataConverter ? { dataConverter } : {}),
+  });
   const tools = await createToolDeps(config, pool);
   const worker = await createWorker({
     config,
     connection,
+    temporal,
     pool,
     notifier,
     catalog,
@@ -76,6 +84,7 @@ async function main(): Promise<void> {
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
   await notifier.close();
   await secrets.close();
+  await temporal.close();
   await connection.close();
   await pool.end();
 }

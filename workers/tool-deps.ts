@@ -10,7 +10,7 @@ import type { Pool } from '#activities/store/pool.ts';
 import { createSessionQueries } from '#activities/store/session-queries.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 
-export async function createToolDeps(config: Config, pool: Pool): Promise<Deps> {
+export async function createToolDeps(config: Config, pool: Pool): Promise<Omit<Deps, 'subagents'>> {
   const environment = commandEnvironment(childEnvironment({}));
   const worker = ownIdentity();
   return {

@@ -49,3 +49,10 @@ export function localToolOptions(call: PlannedCall): LocalActivityOptions {
 
 /** Rows that end a turn or settle an approval: short statements that must come true, however long Postgres is away. */
 export const RECORD: LocalActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
+
+/** A message to another session's workflow, tried until it is taken: results must arrive (SA-4). */
+export const ANNOUNCEMENT: ActivityOptions = {
+  startToCloseTimeout: '1 minute',
+  retry: { ...RETRY, maximumInterval: '30 seconds' },
+  summary: 'tells the parent',
+};

@@ -1,4 +1,6 @@
 /** The bundle's entry: each export is a workflow type, and its name a public contract. */
 export { agentTurn } from './agent-turn.ts';
 export { approval } from './approval.ts';
+export { awaitSubagents } from './await-subagents.ts';
+export { subagent } from './subagent.ts';
 export { wait } from './wait.ts';

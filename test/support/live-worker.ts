@@ -135,9 +135,12 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const encoding = dataConverter ? { dataConverter } : {};
   const { bundle, buildId } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
   const tools = await createToolDeps(config, pool);
+  const { namespace, taskQueue } = config.temporal;
+  const temporal = connectTemporal({ address, namespace, taskQueue, ...encoding });
   const worker = await createWorker({
     config,
     connection,
+    temporal,
     pool,
     notifier,
     catalog: createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]),
@@ -151,8 +154,6 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   });
   const running = worker.run();
   const client = new Client({ connection: clientConnection, ...encoding });
-  const { namespace, taskQueue } = config.temporal;
-  const temporal = connectTemporal({ address, namespace, taskQueue, ...encoding });
 
   return {
     ...readings(pool, tenant),

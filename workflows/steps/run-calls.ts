@@ -15,6 +15,7 @@ import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
 import { localToolOptions, toolOptions } from '../activity-options.ts';
+import { childLabels } from './child-labels.ts';
 
 type ToolActivities = Record<string, (input: RunToolInput) => Promise<RunToolResult>>;
 
@@ -97,11 +98,19 @@ function runTool(call: PlannedCall, tenant: string): Promise<RunToolResult> {
   return run({ tenant, call: call.id });
 }
 
+/** A child whose words are many has written them down itself. */
+type ChildResult = Omit<SettledCall, 'id'> | { readonly ok: boolean; readonly recorded: true };
+
 async function runChild(
   call: PlannedCall,
   child: NonNullable<RunToolResult['child']>,
 ): Promise<SettledCall | undefined> {
-  const options = { workflowId: child.id, args: [child.input] as [unknown], staticSummary: call.summary };
+  const options = {
+    workflowId: child.id,
+    args: [child.input] as [unknown],
+    staticSummary: call.summary,
+    ...(child.labels ? { typedSearchAttributes: childLabels(child.labels) } : {}),
+  };
   if (!child.wait) {
     await startChild<(input: unknown) => Promise<unknown>>(child.type, {
       ...options,
@@ -109,11 +118,11 @@ async function runChild(
     });
     return undefined;
   }
-  const result = await executeChild<(input: unknown) => Promise<Omit<SettledCall, 'id'>>>(child.type, {
+  const result = await executeChild<(input: unknown) => Promise<ChildResult>>(child.type, {
     ...options,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
   });
-  return { id: call.id, ...result };
+  return 'recorded' in result ? undefined : { id: call.id, ...result };
 }
 
 /** An activity that gave up before it could record: the next step writes down what is known. */

@@ -66,7 +66,8 @@ begin
     feed := jsonb_build_array(jsonb_build_object('type', 'turn.started', 'data', '{}'::jsonb)) || feed;
   end if;
   update turns set status = 'running', started_at = coalesce(started_at, now()), ended_at = null, run_id = p_run,
-      context = case when started_at is null then coalesce(first_context, context) else context end,
+      context = case when started_at is null then coalesce(first_context, context) || coalesce(session_row.bound_context, '{}')
+                     else context end,
       agent_revision = coalesce(agent_revision,
         (select revision from agents where tenant_id = p_tenant and key = session_row.agent_key))
     where tenant_id = p_tenant and id = p_turn returning * into turn_row;

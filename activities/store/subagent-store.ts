@@ -1,0 +1,223 @@
+/** Subagents' rows: each change is one function of the schema, one commit, safe to repeat. */
+import type { AnnounceMode, SubagentEndStatus, SubagentStatus } from '#domain/subagent.ts';
+import type { MessageContext, SettledCall } from '#domain/turn.ts';
+import type { Pool } from './pool.ts';
+
+export interface SubagentRow {
+  readonly id: string;
+  readonly parent_session: string;
+  readonly parent_turn: string;
+  readonly parent_call: string;
+  readonly session_key: string;
+  readonly depth: number;
+  readonly agent_key: string;
+  readonly user_id: string | null;
+  readonly label: string;
+  readonly task: string;
+  readonly mode: 'async' | 'sync';
+  readonly announce: AnnounceMode;
+  readonly detached: boolean;
+  readonly timeout_seconds: number;
+  readonly status: SubagentStatus;
+  readonly result: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly iterations: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly stopped_by: string | null;
+  readonly replaced_by: string | null;
+  readonly waiter: string | null;
+  readonly told_by: string | null;
+  /** ISO 8601, as Postgres writes it in JSON. */
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+}
+
+export interface NewSubagent {
+  readonly id: string;
+  /** Of the parent. */
+  readonly session: string;
+  readonly turn: string;
+  readonly call: string;
+  readonly label: string;
+  readonly task: string;
+  readonly model?: string;
+  readonly mode: 'async' | 'sync';
+  readonly announce: AnnounceMode;
+  readonly detached: boolean;
+  readonly timeout_seconds: number;
+  /** Names of the tools that the parent has. */
+  readonly within: readonly string[];
+}
+
+export interface SpawnLimits {
+  readonly depth: number;
+  readonly concurrent: number;
+  readonly children: number;
+  readonly iterations: number;
+}
+
+export type SpawnedRow =
+  | { readonly kind: 'spawned'; readonly row: SubagentRow }
+  | {
+      readonly kind: 'refused';
+      readonly limit: 'depth' | 'concurrent' | 'children';
+      readonly have: number;
+      readonly most: number;
+    };
+
+export interface SubagentEnd {
+  readonly status: SubagentEndStatus;
+  readonly result: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly by: string | null;
+  readonly silent: boolean;
+  /** What the parent's turn reads when it waits for it. */
+  readonly call: Omit<SettledCall, 'id'>;
+  readonly next?: { readonly id: string; readonly label: string; readonly task: string };
+}
+
+export interface FinishedRow {
+  readonly row: SubagentRow;
+  readonly next: SubagentRow | null;
+  readonly untold: number;
+}
+
+export interface Announcement {
+  /** To be told. */
+  readonly session: string;
+  /** Of the turn that started them. */
+  readonly context: MessageContext;
+  readonly told: readonly SubagentRow[];
+}
+
+export interface SubagentStore {
+  spawn(tenant: string, child: NewSubagent, limits: SpawnLimits): Promise<SpawnedRow>;
+  begin(tenant: string, id: string): Promise<boolean>;
+  /** Says who ends it, before it ends. */
+  markStopped(tenant: string, id: string, by: string): Promise<void>;
+  /** Undefined when there is no such row. */
+  finish(tenant: string, id: string, end: SubagentEnd): Promise<FinishedRow | undefined>;
+  /** Undefined when its end is told or will be by somebody else. */
+  claimAnnouncement(tenant: string, by: string, most: number): Promise<Announcement | undefined>;
+  find(tenant: string, id: string): Promise<SubagentRow | undefined>;
+  /** Newest first: those that run, and those that ended within so many minutes. */
+  list(tenant: string, parentSession: string, archiveMinutes: number): Promise<readonly SubagentRow[]>;
+  /** All of the tenant that hold a place. */
+  active(tenant: string): Promise<readonly SubagentRow[]>;
+  /** What the session's waiter has to look at; those that run will signal it at their end. */
+  collect(tenant: string, session: string, waiter: string): Promise<readonly SubagentRow[]>;
+  /** Records the result of the call that tells of these. */
+  tellByCall(
+    key: { readonly tenant: string; readonly session: string; readonly turn: string },
+    call: SettledCall,
+    ids: readonly string[],
+  ): Promise<void>;
+  /** How the subagent's last turn ended. */
+  outcome(tenant: string, id: string, turn: string): Promise<TurnEnd | undefined>;
+}
+
+export interface TurnEnd {
+  readonly status: string;
+  /** Model calls over all turns of the subagent. */
+  readonly iterations: number;
+  readonly text: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+/** `onWrite` is told after each commit that may have added events to a session's feed. */
+export function createSubagentStore(
+  pool: Pool,
+  onWrite: (tenant: string, session: string) => void,
+): SubagentStore {
+  async function call<Result>(name: string, values: readonly unknown[]): Promise<Result> {
+    const marks = values.map((_, index) => `$${index + 1}`).join(',');
+    const { rows } = await pool.query<{ result: Result }>({
+      name,
+      text: `select ${name}(${marks}) as result`,
+      values: [...values],
+    });
+    const row = rows[0];
+    if (!row) throw new Error(`${name} returned no row`);
+    return row.result;
+  }
+
+  const find = async (tenant: string, id: string): Promise<SubagentRow | undefined> => {
+    const { rows } = await pool.query<{ row: SubagentRow }>(
+      'select to_jsonb(s) as row from subagents s where tenant_id = $1 and id = $2',
+      [tenant, id],
+    );
+    return rows[0]?.row;
+  };
+
+  return {
+    find,
+    spawn: (tenant, child, limits) =>
+      call('spawn_subagent', [tenant, JSON.stringify(child), JSON.stringify(limits)]),
+
+    async begin(tenant, id) {
+      const begun = await call<boolean>('begin_subagent', [tenant, id]);
+      const row = begun ? await find(tenant, id) : undefined;
+      if (row) onWrite(tenant, row.parent_session);
+      return begun;
+    },
+
+    async markStopped(tenant, id, by) {
+      await pool.query(
+        'update subagents set stopped_by = $3 where tenant_id = $1 and id = $2 and ended_at is null',
+        [tenant, id, by],
+      );
+    },
+
+    async finish(tenant, id, end) {
+      const finished = await call<FinishedRow | null>('finish_subagent', [tenant, id, JSON.stringify(end)]);
+      if (finished) onWrite(tenant, finished.row.parent_session);
+      return finished ?? undefined;
+    },
+
+    async claimAnnouncement(tenant, by, most) {
+      return (await call<Announcement | null>('claim_announcement', [tenant, by, most])) ?? undefined;
+    },
+
+    async list(tenant, parentSession, archiveMinutes) {
+      const { rows } = await pool.query<{ row: SubagentRow }>({
+        name: 'subagents_list',
+        text: `select to_jsonb(s) as row from subagents s where tenant_id = $1 and parent_session = $2
+                 and (ended_at is null or ended_at > now() - make_interval(secs => $3::float * 60))
+               order by created_at desc, id limit 200`,
+        values: [tenant, parentSession, archiveMinutes],
+      });
+      return rows.map(({ row }) => row);
+    },
+
+    async active(tenant) {
+      const { rows } = await pool.query<{ row: SubagentRow }>(
+        `select to_jsonb(s) as row from subagents s where tenant_id = $1 and ended_at is null
+         order by created_at limit 1000`,
+        [tenant],
+      );
+      return rows.map(({ row }) => row);
+    },
+
+    collect: (tenant, session, waiter) => call('collect_subagents', [tenant, session, waiter]),
+
+    async tellByCall(key, settled, ids) {
+      const values = [key.tenant, key.session, key.turn, JSON.stringify(settled), JSON.stringify(ids)];
+      await call('tell_by_call', values);
+      onWrite(key.tenant, key.session);
+    },
+
+    async outcome(tenant, id, turn) {
+      const { rows } = await pool.query<TurnEnd>(
+        `select t.status, t.text, t.error, (select sum(o.steps)::int from turns o
+             where o.tenant_id = t.tenant_id and o.session_key = t.session_key) as iterations
+         from turns t join subagents s on s.tenant_id = t.tenant_id
+           and s.session_key = t.session_key
+         where t.tenant_id = $1 and s.id = $2 and t.id = $3`,
+        [tenant, id, turn],
+      );
+      return rows[0];
+    },
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * What the tool `spawn` does beyond its words: takes a place, finds the caller's own subagents, and reaches their workflows.
+ * Every method is within the caller's tenant and session, so that nobody reaches another one's subagents.
+ */
+import { createHash } from 'node:crypto';
+import { Failure } from '#domain/errors.ts';
+import { subagentWorkflowId } from '#domain/ids.ts';
+import {
+  type AnnounceMode,
+  type SteerSubagentInput,
+  type SteerSubagentReceipt,
+  SUBAGENT,
+  type StopSubagentInput,
+} from '#domain/subagent.ts';
+import type { ChildStart } from '#domain/turn.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { RunningCall } from './define-tool.ts';
+import type { ScrubberOf } from './scrubber.ts';
+import type { SpawnedRow, SpawnLimits, SubagentRow, SubagentStore } from './store/subagent-store.ts';
+import { runInput } from './subagent-run.ts';
+
+export interface SpawnRequest {
+  readonly task: string;
+  readonly label: string;
+  readonly model?: string;
+  readonly waits: boolean;
+  readonly announce: AnnounceMode;
+  readonly detached: boolean;
+  readonly seconds?: number;
+}
+
+export type Spawned =
+  | { readonly kind: 'spawned'; readonly row: SubagentRow; readonly child: ChildStart }
+  | (Extract<SpawnedRow, { kind: 'refused' }> & { readonly running: readonly SubagentRow[] })
+  | { readonly kind: 'unknown_model'; readonly message: string };
+
+type Caller = Pick<RunningCall, 'tenant' | 'sessionKey' | 'callId'>;
+
+export interface SubagentDesk {
+  readonly limits: SpawnLimits & { readonly archiveMinutes: number };
+  /** Runs again safely: a call starts one subagent. */
+  spawn(
+    call: Pick<RunningCall, 'tenant' | 'sessionKey' | 'turnId' | 'callId' | 'toolsGiven'>,
+    request: SpawnRequest,
+  ): Promise<Spawned>;
+  /** The caller's own that are not archived, newest first. */
+  list(caller: Caller): Promise<readonly SubagentRow[]>;
+  /** The caller's own, archived or not. */
+  find(caller: Caller, id: string): Promise<SubagentRow | undefined>;
+  /** Without a message of its own to the caller, who knows. */
+  stop(caller: Caller, row: SubagentRow): Promise<void>;
+  /** False when it ended first. */
+  steer(caller: Caller, row: SubagentRow, message: string): Promise<boolean>;
+}
+
+export interface SubagentDeskDeps {
+  readonly subagents: SubagentStore;
+  readonly scrubberOf: ScrubberOf;
+  readonly reach: WorkflowReach;
+  /** Undefined when there is such a model; else why not. */
+  readonly modelProblem: (ref: string) => string | undefined;
+  readonly limits: SubagentDesk['limits'] & { readonly timeoutSeconds: number; readonly model?: string };
+  /** Tells the parent of one that was lost. */
+  readonly announce: (tenant: string, id: string) => Promise<void>;
+  readonly now: () => number;
+}
+
+/** One whose workflow has not begun by then will not: the turn that was to start it is gone. */
+const START_PATIENCE_MS = 60_000;
+
+export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
+  const { subagents, limits, reach } = deps;
+
+  /** Frees the places of those whose workflow was ended from outside; their parents are told. */
+  async function sweep(tenant: string): Promise<boolean> {
+    let freed = false;
+    for (const row of await subagents.active(tenant)) {
+      const known = deps.now() - Date.parse(row.created_at) < START_PATIENCE_MS;
+      if (known && row.status === 'queued') continue;
+      if (await reach.isRunning(subagentWorkflowId(row.id))) continue;
+      const message = 'its workflow was ended from outside';
+      await subagents.finish(tenant, row.id, {
+        status: 'failed',
+        result: null,
+        error: { code: 'OutcomeUnknown', message },
+        by: 'system',
+        silent: false,
+        call: { ok: false, code: 'OutcomeUnknown', text: `OutcomeUnknown: ${message}` },
+      });
+      await deps.announce(tenant, row.id);
+      freed = true;
+    }
+    return freed;
+  }
+
+  return {
+    limits,
+    async spawn(call, request) {
+      const model = request.model ?? limits.model;
+      const problem = model === undefined ? undefined : deps.modelProblem(model);
+      if (problem !== undefined) return { kind: 'unknown_model', message: problem };
+      const scrubber = await deps.scrubberOf(call.tenant);
+      const child = {
+        id: subagentIdOf(call.tenant, call.callId),
+        session: call.sessionKey,
+        turn: call.turnId,
+        call: call.callId,
+        label: scrubber.preview(request.label, LABEL),
+        task: scrubber.text(request.task),
+        ...(model === undefined ? {} : { model }),
+        mode: request.waits ? ('sync' as const) : ('async' as const),
+        announce: request.announce,
+        detached: request.detached,
+        timeout_seconds: request.seconds ?? limits.timeoutSeconds,
+        within: call.toolsGiven(),
+      };
+      let spawned = await subagents.spawn(call.tenant, child, limits);
+      if (spawned.kind === 'refused' && spawned.limit !== 'depth' && (await sweep(call.tenant)))
+        spawned = await subagents.spawn(call.tenant, child, limits);
+      if (spawned.kind === 'refused') return { ...spawned, running: await subagents.active(call.tenant) };
+      return { ...spawned, child: childStart(call.tenant, spawned.row) };
+    },
+
+    list: ({ tenant, sessionKey }) => subagents.list(tenant, sessionKey, limits.archiveMinutes),
+
+    async find({ tenant, sessionKey }, id) {
+      const row = await subagents.find(tenant, id);
+      return row?.parent_session === sessionKey ? row : undefined;
+    },
+
+    async stop({ tenant, callId }, row) {
+      const input: StopSubagentInput = { by: callId, silent: true };
+      await subagents.markStopped(tenant, row.id, callId);
+      if (await reach.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, input)) return;
+      // Its workflow is not there yet, and will find that it must not begin.
+      await subagents.finish(tenant, row.id, {
+        status: 'cancelled',
+        result: null,
+        error: null,
+        by: callId,
+        silent: true,
+        call: { ok: false, code: 'Cancelled', text: `Cancelled: Subagent '${row.label}' was cancelled.` },
+      });
+    },
+
+    async steer({ tenant, callId }, row, message) {
+      const input: SteerSubagentInput = {
+        message: (await deps.scrubberOf(tenant)).text(message),
+        by: callId,
+      };
+      try {
+        const receipt = await reach.update<SteerSubagentReceipt>(
+          subagentWorkflowId(row.id),
+          SUBAGENT.updates.steer,
+          input,
+          callId,
+        );
+        return receipt !== undefined;
+      } catch (error) {
+        if (error instanceof Failure && error.type === 'Conflict') return false;
+        throw error;
+      }
+    },
+  };
+}
+
+const LABEL = 100;
+
+/** Of the call that starts it, so that a call which runs twice starts one. */
+function subagentIdOf(tenant: string, callId: string): string {
+  return `sub-${createHash('sha256').update(`${tenant}\n${callId}`).digest('hex').slice(0, 16)}`;
+}
+
+function childStart(tenant: string, row: SubagentRow): ChildStart {
+  const input = runInput(tenant, row);
+  return {
+    type: SUBAGENT.type,
+    id: subagentWorkflowId(row.id),
+    input: { ...input },
+    wait: row.mode === 'sync',
+    labels: {
+      tenant,
+      session: row.session_key,
+      agent: row.agent_key,
+      ...(row.user_id === null ? {} : { user: row.user_id }),
+    },
+  };
+}

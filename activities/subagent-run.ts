@@ -1,0 +1,179 @@
+/** What a subagent's workflow asks of the world: its row's begin and end, and the message that tells its parent (SA-4). */
+import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
+import {
+  ANNOUNCE,
+  type CollectSubagentsInput,
+  type FinishedSubagent,
+  type FinishSubagentInput,
+  STEER_TEXT,
+  type SubagentActivities,
+  type SubagentInput,
+} from '#domain/subagent.ts';
+import { announcementIdOf, subagentMessageId } from '#domain/ids.ts';
+import { announcementText, isActive, syncResultText, taskBlocks } from '#domain/subagent-words.ts';
+import { activityFailure, recordFailure } from './activity-failure.ts';
+import { cutText } from './cut-text.ts';
+import type { SubagentEnd, SubagentRow, SubagentStore, TurnEnd } from './store/subagent-store.ts';
+import type { WakeSession } from './wake-session.ts';
+
+export interface SubagentRunDeps {
+  readonly subagents: SubagentStore;
+  readonly wake: WakeSession;
+  readonly limits: { readonly children: number; readonly archiveMinutes: number };
+}
+
+export function createSubagentActivities(deps: SubagentRunDeps): SubagentActivities {
+  return {
+    begin_subagent: recorded(({ tenant, subagent_id }) => deps.subagents.begin(tenant, subagent_id)),
+    finish_subagent: recorded((input) => finish(deps, input)),
+    announce_subagents: async ({ tenant, subagent_id }) => {
+      try {
+        await announce(deps, tenant, subagent_id);
+      } catch (error) {
+        throw activityFailure(error);
+      }
+    },
+    collect_subagents: recorded((input) => collect(deps, input)),
+  };
+}
+
+/** Tried until it has come true. */
+function recorded<Input, Result>(work: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
+  return async (input) => {
+    try {
+      return await work(input);
+    } catch (error) {
+      throw recordFailure(error);
+    }
+  };
+}
+
+async function finish(deps: SubagentRunDeps, input: FinishSubagentInput): Promise<FinishedSubagent> {
+  const { tenant, subagent_id: id } = input;
+  const row = await deps.subagents.find(tenant, id);
+  const turn =
+    input.turn_id === undefined ? undefined : await deps.subagents.outcome(tenant, id, input.turn_id);
+  const finished = row && (await deps.subagents.finish(tenant, id, endOf(input, row, turn)));
+  // Its tenant was deleted under it: nobody is left to be told.
+  if (!finished) return { status: input.status, ok: false, untold: 0, waiters: [] };
+  const { status, waiter, mode } = finished.row;
+  return {
+    status: status as FinishedSubagent['status'],
+    ok: status === 'completed',
+    untold: finished.untold,
+    waiters: waiter === null || finished.next ? [] : [waiter],
+    ...(finished.next ? { next: { input: runInput(tenant, finished.next), wait: mode === 'sync' } } : {}),
+  };
+}
+
+/** What the workflow of a subagent is started with. */
+export function runInput(tenant: string, row: SubagentRow): SubagentInput {
+  return {
+    tenant,
+    subagent_id: row.id,
+    session_key: row.session_key,
+    message_id: subagentMessageId(row.id),
+    parent_session: row.parent_session,
+    label: row.label,
+    agent: row.agent_key,
+    ...(row.user_id === null ? {} : { user: row.user_id }),
+    timeout_seconds: row.timeout_seconds,
+  };
+}
+
+function endOf(input: FinishSubagentInput, row: SubagentRow, turn: TurnEnd | undefined): SubagentEnd {
+  const { next } = input;
+  return {
+    status: input.status,
+    result: turn?.text ?? null,
+    error:
+      input.status === 'failed'
+        ? (turn?.error ?? { code: 'ExecutionFailed', message: input.reason ?? 'it ended without an answer' })
+        : null,
+    by: input.by ?? null,
+    silent: input.silent ?? false,
+    call: callResult(input, row, turn),
+    ...(next
+      ? {
+          next: {
+            id: next.subagent_id,
+            label: `${row.label} (steered)`,
+            task: next.message.slice(0, STEER_TEXT).toWellFormed(),
+          },
+        }
+      : {}),
+  };
+}
+
+function callResult(
+  { status, reason }: FinishSubagentInput,
+  row: SubagentRow,
+  turn: TurnEnd | undefined,
+): SubagentEnd['call'] {
+  switch (status) {
+    case 'completed': {
+      const shown = { ...row, iterations: turn?.iterations ?? 0 };
+      const { text } = cutText(
+        syncResultText(shown, turn?.text ?? ''),
+        MODEL_RESULT_BYTES,
+        `/v1/subagents/${row.id}`,
+      );
+      return { ok: true, text };
+    }
+    case 'cancelled':
+      return { ok: false, code: 'Cancelled', text: `Cancelled: Subagent '${row.label}' was cancelled.` };
+    case 'timeout':
+      return {
+        ok: false,
+        code: 'Timeout',
+        text: `Timeout: Subagent '${row.label}' was ended after ${row.timeout_seconds} s.`,
+      };
+    default: {
+      const why = turn?.error
+        ? `${turn.error.code}: ${turn.error.message}`
+        : (reason ?? 'it ended without an answer');
+      return {
+        ok: false,
+        code: 'ExecutionFailed',
+        text: `ExecutionFailed: Subagent '${row.label}' failed: ${why}`,
+      };
+    }
+  }
+}
+
+/** Exactly once: the rows are claimed first, and the message has an id that follows from the claim. */
+export async function announce(deps: SubagentRunDeps, tenant: string, by: string): Promise<void> {
+  const claimed = await deps.subagents.claimAnnouncement(tenant, by, ANNOUNCE.most);
+  if (!claimed) return;
+  const roster = await deps.subagents.list(tenant, claimed.session, deps.limits.archiveMinutes);
+  await deps.wake({
+    tenant,
+    session: claimed.session,
+    messageId: announcementIdOf(by),
+    text: announcementText(claimed.told, roster, deps.limits.children),
+    mode: claimed.told.some((row) => row.announce === 'steer') ? 'steer' : 'queue',
+    context: claimed.context,
+  });
+}
+
+async function collect(deps: SubagentRunDeps, input: CollectSubagentsInput): Promise<number> {
+  const { tenant, session, waiter } = input;
+  const rows = await deps.subagents.collect(tenant, session, waiter);
+  const running = rows.filter(isActive);
+  if (running.length > 0 && !input.last) return running.length;
+  const ended = rows.filter((row) => !isActive(row));
+  const blocks = ended.length > 0 ? taskBlocks(ended) : '';
+  const waited = `timeout after ${input.seconds}s waiting for children`;
+  const whole =
+    running.length === 0
+      ? `All ${ended.length} subagent task(s) have ended:\n\n${blocks}`
+      : `Timeout: ${waited}. ${running.length} still running: ${running.map(({ id }) => id).join(', ')}.\n\n${blocks}`;
+  const { text } = cutText(whole.trim(), MODEL_RESULT_BYTES, `/v1/sessions/${session}/subagents`);
+  const result = running.length === 0 ? { ok: true, text } : { ok: false, code: 'Timeout', text };
+  await deps.subagents.tellByCall(
+    { tenant, session, turn: input.turn },
+    { id: input.call, ...result },
+    ended.map(({ id }) => id),
+  );
+  return 0;
+}

@@ -1,0 +1,193 @@
+/** spawn: agents of its own for parts of the work, each a workflow that outlives the turn (SA-*). */
+import { z } from 'zod';
+import { defineTool, type RunningCall } from '#activities/define-tool.ts';
+import type { SubagentDesk } from '#activities/subagent-desk.ts';
+import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/subagent.ts';
+import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/subagent-words.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
+
+const input = z.object({
+  action: z
+    .enum(['spawn', 'run', 'list', 'get', 'wait', 'cancel', 'steer'])
+    .default('spawn')
+    .describe(
+      'spawn: start one and go on; run: start one and wait for its result; list: those you started; get: the whole result of one; wait: until all have ended; cancel: end one; steer: end one and start it again with another message',
+    ),
+  task: z
+    .string()
+    .max(100_000)
+    .optional()
+    .describe(
+      'For spawn and run: what the subagent is to do, with all it needs to know (it sees nothing else)',
+    ),
+  label: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('A few words to know it by; the first 50 characters of the task'),
+  model: z.string().max(200).optional().describe('provider/model in place of your own'),
+  mode: z.enum(['async', 'sync']).optional().describe('sync is the same as action=run'),
+  id: z.string().max(64).optional().describe('For get, cancel and steer; cancel also takes "all" and "last"'),
+  message: z
+    .string()
+    .max(65_536)
+    .optional()
+    .describe('For steer: what to do instead; 4000 characters are kept'),
+  timeout: z
+    .number()
+    .int()
+    .min(1)
+    .max(86_400)
+    .optional()
+    .describe('Seconds. For wait: how long (300); for spawn and run: how long the subagent may take'),
+  announce: z
+    .enum(ANNOUNCE_MODES)
+    .default('queue')
+    .describe('queue: its result comes as a message after your turn; steer: into the turn that runs then'),
+  detached: z.boolean().default(false).describe('Goes on when this session is stopped'),
+});
+
+type Input = z.infer<typeof input>;
+type Needs = { readonly subagents: SubagentDesk };
+
+export const tool = defineTool<Input, 'subagents'>({
+  name: 'spawn',
+  description:
+    'Give parts of the work to subagents: agents like you, with your tools or fewer, that work beside you and report back. They survive restarts. After spawn do not wait or poll: each result reaches you as a message.',
+  group: 'sessions',
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ action, task, label, id }) =>
+    action === 'spawn' || action === 'run'
+      ? (label ?? labelOf(task ?? ''))
+      : `${action}${id === undefined ? '' : ` ${id}`}`,
+  ignoredParameters: ['context', 'team_task_id', 'estimated_duration'],
+  refusedParameters: { agent: "spawn does not accept 'agent' parameter" },
+  aliases: {
+    sessions_spawn: { dialect: 'goclaw' },
+    subagents: { dialect: 'goclaw', toCanonical: (args) => ({ action: 'list', ...args }) },
+  },
+  run: ({ subagents }, asked, call) => ACTIONS[asked.action](subagents, asked, call),
+});
+
+type Action = (desk: SubagentDesk, asked: Input, call: RunningCall) => Promise<ToolResult>;
+
+const ACTIONS: Readonly<Record<Input['action'], Action>> = {
+  spawn,
+  run: spawn,
+  list,
+  get,
+  wait,
+  cancel,
+  steer,
+};
+
+async function spawn(desk: Needs['subagents'], asked: Input, call: RunningCall): Promise<ToolResult> {
+  const task = asked.task?.trim() ?? '';
+  if (task === '') return toolError('InvalidArgs', 'task parameter is required');
+  if (task.includes('\0')) return toolError('InvalidArgs', 'task must not hold the character NUL');
+  const waits = asked.action === 'run' || asked.mode === 'sync';
+  const spawned = await desk.spawn(call, {
+    task,
+    label: labelOf(asked.label ?? task),
+    waits,
+    announce: asked.announce,
+    detached: asked.detached,
+    ...(asked.model === undefined ? {} : { model: asked.model }),
+    ...(asked.timeout === undefined ? {} : { seconds: asked.timeout }),
+  });
+  if (spawned.kind === 'unknown_model') return toolError('InvalidArgs', `model: ${spawned.message}`);
+  if (spawned.kind === 'refused') return refusal(spawned, call);
+  const { row, child } = spawned;
+  const receipt = { status: 'accepted', id: row.id, completion_id: row.id, label: row.label };
+  const hint = 'It works on its own now. Do not wait for it or poll: its result reaches you as a message.';
+  return { ok: true, text: `${JSON.stringify(receipt)}\n${hint}`, child };
+}
+
+const LIMIT_WORDS = {
+  depth: 'spawn depth limit reached',
+  concurrent: 'max concurrent subagents reached',
+  children: 'max children per agent reached',
+} as const;
+
+function refusal(
+  { limit, have, most, running }: Extract<Awaited<ReturnType<SubagentDesk['spawn']>>, { kind: 'refused' }>,
+  call: RunningCall,
+): ToolResult {
+  const words = `${LIMIT_WORDS[limit]} (${have}/${most})`;
+  if (limit === 'depth') return toolError('PermissionDenied', words);
+  const own = running.filter((row) => row.parent_session === call.sessionKey);
+  const others = running.length - own.length;
+  const names = own.map(({ id, label }) => `${id} "${label}"`);
+  if (others > 0) names.push(`${others} of other sessions`);
+  return toolError(
+    'RateLimited',
+    `${words}. Running: ${names.join(', ')}. Wait for one to end, or cancel one of yours.`,
+  );
+}
+
+async function list(desk: SubagentDesk, _asked: Input, call: RunningCall): Promise<ToolResult> {
+  const rows = await desk.list(call);
+  if (rows.length === 0) return { ok: true, text: 'No active tasks found.' };
+  const lines = rows.map(
+    (row) =>
+      `- ${row.id} [${row.status}] "${row.label}" session=${row.session_key} ${row.ended_at === null ? `since ${row.created_at}` : `runtime ${runtimeOf(row)}`}${row.replaced_by === null ? '' : ` replaced by ${row.replaced_by}`}`,
+  );
+  return { ok: true, text: lines.join('\n') };
+}
+
+async function get(desk: SubagentDesk, { id }: Input, call: RunningCall): Promise<ToolResult> {
+  if (!id) return toolError('InvalidArgs', 'id is required for action=get');
+  const row = await desk.find(call, id);
+  if (!row) return toolError('NotFound', `subagent "${id}" not found`);
+  const head = `Subagent '${row.label}' (${row.id}): ${row.status}, ${row.iterations} iterations, runtime ${runtimeOf(row)}`;
+  const error = row.error ? `\n\n${reasonOf(row)}` : '';
+  return { ok: true, text: `${head}${error}${row.result === null ? '' : `\n\n${row.result}`}` };
+}
+
+async function wait(desk: SubagentDesk, { timeout }: Input, call: RunningCall): Promise<ToolResult> {
+  const rows = await desk.list(call);
+  if (!rows.some((row) => isActive(row) || row.told_by === null))
+    return { ok: true, text: 'No active tasks found.' };
+  const waiter = `subagents-wait/${call.tenant}/${call.callId}`;
+  const { tenant, sessionKey: session, turnId: turn, callId } = call;
+  const asked = { tenant, session, turn, call: callId, waiter, seconds: timeout ?? WAIT_SECONDS };
+  return {
+    ok: true,
+    text: 'Waits for the subagents.',
+    child: { type: AWAIT_SUBAGENTS.type, id: waiter, input: asked, wait: true },
+  };
+}
+
+async function cancel(desk: SubagentDesk, { id }: Input, call: RunningCall): Promise<ToolResult> {
+  if (!id) return toolError('InvalidArgs', 'id is required for action=cancel');
+  const rows = await desk.list(call);
+  // Those that are being ended are as good as ended, but for the call whose worker was lost before it could say so.
+  const running = rows.filter(
+    (row) => isActive(row) && (row.stopped_by === null || row.stopped_by === call.callId),
+  );
+  const before = rows.filter((row) => !isActive(row) && row.stopped_by === call.callId);
+  const meant =
+    id === 'all' ? running : id === 'last' ? running.slice(0, 1) : running.filter((row) => row.id === id);
+  if (meant.length + before.length === 0)
+    return toolError('NotFound', `Task '${id}' not found or not running.`);
+  await Promise.all(meant.map((row) => desk.stop(call, row)));
+  const named = [...meant, ...before].map((row) => `\n- ${row.id} "${row.label}"`);
+  return { ok: true, text: `Task '${id}' cancelled.${id === 'all' || id === 'last' ? named.join('') : ''}` };
+}
+
+async function steer(desk: SubagentDesk, { id, message }: Input, call: RunningCall): Promise<ToolResult> {
+  if (!id) return toolError('InvalidArgs', 'id is required for action=steer');
+  const problem = steerProblem({ message });
+  if (problem !== undefined) return toolError('InvalidArgs', problem);
+  const row = await desk.find(call, id);
+  if (!row) return toolError('NotFound', `subagent "${id}" not found`);
+  const done = `Steered subagent "${id}" → new task spawned.`;
+  if (row.replaced_by !== null && row.stopped_by === call.callId) return { ok: true, text: done };
+  const stopped = (status: string): ToolResult =>
+    toolError('ExecutionFailed', `subagent "${id}" is not running (status=${status})`);
+  if (!isActive(row)) return stopped(row.status);
+  if (await desk.steer(call, row, message ?? '')) return { ok: true, text: done };
+  return stopped((await desk.find(call, id))?.status ?? 'completed');
+}

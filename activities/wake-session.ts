@@ -1,0 +1,76 @@
+/**
+ * Wakes a session with a message that the system itself writes: its row first, its id given by the caller, then the
+ * session's workflow, then the turn's row. Who repeats it with the same id wakes the session once.
+ */
+import { Failure } from '#domain/errors.ts';
+import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
+import {
+  INBOX_LIMITS,
+  type MessageContext,
+  type Receipt,
+  type SubmitInput,
+  type SubmitMode,
+} from '#domain/turn.ts';
+import type { ScrubberOf } from './scrubber.ts';
+import { writeMessage } from './store/message-store.ts';
+import type { Pool } from './store/pool.ts';
+import { insertQueuedTurn } from './store/turn-store.ts';
+
+export interface Wake {
+  readonly tenant: string;
+  readonly session: string;
+  /** The same for each repeat; new for each message. */
+  readonly messageId: string;
+  readonly text: string;
+  readonly mode: Extract<SubmitMode, 'queue' | 'steer'>;
+  /** Of the turn that made the system speak, so that the new one has the same user and no more rights. */
+  readonly context: MessageContext;
+}
+
+/** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
+export type WakeSession = (wake: Wake) => Promise<Receipt>;
+
+export interface WakeDeps {
+  readonly pool: Pool;
+  readonly scrubberOf: ScrubberOf;
+  /** Starts the session's workflow, or finds it running, and gives it the message. */
+  readonly submit: (
+    tenant: string,
+    session: string,
+    message: SubmitInput,
+    labels: { readonly agent: string; readonly user?: string | undefined; readonly summary: string },
+  ) => Promise<Receipt>;
+  readonly onWrite: (tenant: string, session: string) => void;
+}
+
+export function createWakeSession(deps: WakeDeps): WakeSession {
+  return async ({ tenant, session, messageId: id, text, mode, context }) => {
+    const { agent: _, ...rest } = context;
+    const row = await writeMessage(deps.pool, tenant, { id, session, text, mode, context: rest });
+    if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
+    const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };
+    if (row.turn_id !== null) return { ...receipt, duplicate: true };
+    const given = await deps.submit(
+      tenant,
+      session,
+      { id, mode, preview: (await deps.scrubberOf(tenant)).preview(text, INBOX_LIMITS.preview) },
+      {
+        agent: row.agent_key,
+        user: context.user,
+        summary: `${row.agent_key}: ${sessionWorkflowId(tenant, session)}`,
+      },
+    );
+    if (given.turn_id === turnIdOf(id)) {
+      const { turn_id, ahead } = given;
+      const grown = await insertQueuedTurn(deps.pool, tenant, {
+        id: turn_id,
+        session,
+        context: rest,
+        ahead,
+        messageId: id,
+      });
+      if (grown) deps.onWrite(tenant, session);
+    }
+    return given;
+  };
+}

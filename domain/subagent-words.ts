@@ -1,0 +1,115 @@
+/** What models read about subagents, in the words that GoClaw's prompts know (SA-*). */
+import { ANNOUNCE, type SubagentStatus } from './subagent.ts';
+
+/** A subagent as its parent is told of it. */
+export interface ShownSubagent {
+  readonly id: string;
+  readonly label: string;
+  readonly status: SubagentStatus;
+  readonly result: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly iterations: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+}
+
+/** Characters of one result in a message that tells of several; the whole is there by action=get. */
+const RESULT_OF_SEVERAL = 4_000;
+const RESULT_OF_ONE = 32_000;
+const LABEL = 50;
+
+/** The first words of the task, when no label is given. */
+export function labelOf(task: string): string {
+  return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, LABEL).join('') || 'subagent';
+}
+
+export function isActive({ status }: Pick<ShownSubagent, 'status'>): boolean {
+  return status === 'queued' || status === 'running';
+}
+
+/** The message that wakes the parent. `roster`: all its subagents that are not archived, newest first. */
+export function announcementText(
+  told: readonly ShownSubagent[],
+  roster: readonly ShownSubagent[],
+  mostChildren: number,
+): string {
+  const [first] = told;
+  const head =
+    told.length === 1 && first
+      ? `[System Message] A subagent task "${first.label}" just ${endWords(first)}\n\nResult:\n${resultOf(first, RESULT_OF_ONE)}\n\nStats: runtime ${runtimeOf(first)}, iterations ${first.iterations}, tokens ${first.input_tokens} in / ${first.output_tokens} out`
+      : `[System Message] Multiple subagent tasks completed:\n\n${taskBlocks(told)}`;
+  return `${head}\n\n${rosterText(roster, mostChildren)}\n\n${replyWords(roster.filter(isActive).length)}`;
+}
+
+/** One block a subagent, as in the announcement of several and in the answer to action=wait. */
+export function taskBlocks(told: readonly ShownSubagent[]): string {
+  const blocks = told.map((one, index) => {
+    const stats = `runtime ${runtimeOf(one)}, iterations ${one.iterations}, tokens ${one.input_tokens}/${one.output_tokens}`;
+    return `---\nTask #${index + 1}: "${one.label}" ${endWord(one)} (${stats})\nResult: ${resultOf(one, RESULT_OF_SEVERAL)}`;
+  });
+  return `${blocks.join('\n')}\n---`;
+}
+
+export function rosterText(roster: readonly ShownSubagent[], mostChildren: number): string {
+  const width = Math.max(...roster.map(({ status }) => status.length), 'completed'.length);
+  const shown = roster
+    .slice(0, ANNOUNCE.most)
+    .map(({ status, label }) => `[${status.padEnd(width)}] ${label}`);
+  return [`Subagent roster (${roster.length} spawned, max ${mostChildren} per agent):`, ...shown].join('\n');
+}
+
+/** What a turn that waited for one reads as its call's result. */
+export function syncResultText(one: ShownSubagent, result: string): string {
+  return `Subagent '${one.label}' completed in ${one.iterations} iterations.\n\nFull result:\n${result}`;
+}
+
+export function runtimeOf({ created_at, started_at, ended_at }: ShownSubagent): string {
+  if (ended_at === null) return 'not ended';
+  const seconds = (Date.parse(ended_at) - Date.parse(started_at ?? created_at)) / 1000;
+  if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)}s`;
+  if (seconds < 120) return `${Math.round(seconds)}s`;
+  return `${Math.floor(seconds / 60)}m${Math.round(seconds % 60)}s`;
+}
+
+export function reasonOf({ error, status }: ShownSubagent): string {
+  if (error) return `${error.code}: ${error.message}`;
+  return status === 'timeout' ? 'its time was up' : 'no reason is known';
+}
+
+function endWords(one: ShownSubagent): string {
+  switch (one.status) {
+    case 'completed':
+      return 'completed successfully.';
+    case 'cancelled':
+      return 'was cancelled.';
+    case 'timeout':
+      return 'timed out.';
+    default:
+      return `failed: ${reasonOf(one)}`;
+  }
+}
+
+function endWord(one: ShownSubagent): string {
+  if (one.status === 'failed') return `failed: ${reasonOf(one)}`;
+  return (
+    { cancelled: 'was cancelled', timeout: 'timed out', completed: 'completed' }[
+      one.status as 'cancelled' | 'timeout' | 'completed'
+    ] ?? one.status
+  );
+}
+
+function resultOf(one: ShownSubagent, most: number): string {
+  const text = one.result ?? '';
+  if (text.trim() === '') return '(no result)';
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).toWellFormed()}\n[cut; the whole result: spawn with action=get and id=${one.id}]`;
+}
+
+function replyWords(running: number): string {
+  if (running > 0)
+    return `${running} subagent(s) still running. Their results will reach you by themselves: do not wait or poll. If you need them before you can answer, reply with exactly NO_REPLY.`;
+  return 'Tell the user what came of it, in your own words and as your own work; leave out these notes. If there is nothing new to tell, reply with exactly NO_REPLY.';
+}

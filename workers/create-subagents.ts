@@ -1,0 +1,54 @@
+/** Puts the parts of subagents together: their rows, the way to their workflows, and the way back to their parents. */
+import { createSubagentStore } from '#activities/store/subagent-store.ts';
+import { createSubagentDesk, type SubagentDesk } from '#activities/subagent-desk.ts';
+import { announce, createSubagentActivities } from '#activities/subagent-run.ts';
+import { createWakeSession } from '#activities/wake-session.ts';
+import { ModelError } from '#domain/model.ts';
+import type { SubagentActivities } from '#domain/subagent.ts';
+import type { WorkerParts } from './create-worker.ts';
+
+export function createSubagents({ config, pool, notifier, models, temporal, tools, vault }: WorkerParts): {
+  readonly desk: SubagentDesk;
+  readonly activities: SubagentActivities;
+} {
+  const { maxConcurrent, maxDepth, maxChildren, maxIterations, archiveAfterMinutes, timeoutSeconds, model } =
+    config.subagents;
+  const subagents = createSubagentStore(pool, notifier.poke);
+  const wake = createWakeSession({
+    pool,
+    scrubberOf: vault.scrubberOf,
+    submit: temporal.submit,
+    onWrite: notifier.poke,
+  });
+  const run = {
+    subagents,
+    wake,
+    limits: { children: maxChildren, archiveMinutes: archiveAfterMinutes },
+  };
+  const desk = createSubagentDesk({
+    subagents,
+    scrubberOf: vault.scrubberOf,
+    reach: temporal,
+    now: tools.now,
+    announce: (tenant, id) => announce(run, tenant, id),
+    modelProblem(ref) {
+      try {
+        models.resolve(ref);
+        return undefined;
+      } catch (error) {
+        if (error instanceof ModelError) return error.message;
+        throw error;
+      }
+    },
+    limits: {
+      concurrent: maxConcurrent,
+      depth: maxDepth,
+      children: maxChildren,
+      iterations: maxIterations,
+      archiveMinutes: archiveAfterMinutes,
+      timeoutSeconds,
+      ...(model === undefined ? {} : { model }),
+    },
+  });
+  return { desk, activities: createSubagentActivities(run) };
+}

@@ -1,0 +1,35 @@
+/** Waits for a session's subagents (spawn, action wait): a durable wait holds no worker (DESIGN §1). */
+import {
+  CancellationScope,
+  condition,
+  defineSignal,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow';
+import { AWAIT_SUBAGENTS, type CollectSubagentsInput, type SubagentActivities } from '#domain/subagent.ts';
+import { RECORD } from './activity-options.ts';
+
+const endedSignal = defineSignal(AWAIT_SUBAGENTS.signals.ended);
+
+/** The result of the call is recorded when it resolves; for the turn that waits nothing is left to write down. */
+export async function awaitSubagents(
+  input: Omit<CollectSubagentsInput, 'last'>,
+): Promise<{ readonly ok: boolean; readonly recorded: true }> {
+  const { collect_subagents } = proxyLocalActivities<SubagentActivities>(RECORD);
+  const deadline = Date.now() + input.seconds * 1000;
+  let ended = 0;
+  setHandler(endedSignal, () => {
+    ended += 1;
+  });
+  for (;;) {
+    const seen = ended;
+    const running = await collect_subagents(input);
+    if (running === 0) return { ok: true, recorded: true };
+    setCurrentDetails(`Waits for ${running} subagent(s) of \`${input.session}\``);
+    // One that ends while the rows were read is looked for again at once.
+    if (await condition(() => ended > seen, Math.max(1, deadline - Date.now()))) continue;
+    const left = await CancellationScope.nonCancellable(() => collect_subagents({ ...input, last: true }));
+    return { ok: left === 0, recorded: true };
+  }
+}
