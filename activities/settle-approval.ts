@@ -1,14 +1,16 @@
 /** Writes down how an approval ended, once, and with it the result of a call that will not run (AP-1 … AP-6). */
-import { createHmac, timingSafeEqual, randomUUID } from 'node:crypto';
-import type { DecideInput, Decision, SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
+import { randomUUID } from 'node:crypto';
+import type { DecideInput, SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
+import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { storableJson } from '#domain/storable-text.ts';
 import { recordFailure } from './activity-failure.ts';
 import { callDigest } from './call-digest.ts';
 import type { CallRules } from './call-rules.ts';
 import type { Catalog } from './catalog.ts';
+import { decisionToken, isToken } from './decision-token.ts';
 import { callSummary, sealedCall } from './plan-calls.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
-import type { ApprovalBasis, ApprovalLedger } from './store/approval-ledger.ts';
+import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from './store/approval-ledger.ts';
 import type { Sealer } from './store/seal.ts';
 
 export interface SettleApprovalDeps {
@@ -17,13 +19,10 @@ export interface SettleApprovalDeps {
   readonly rules: CallRules;
   readonly scrubber: Scrubber;
   readonly sealer: Sealer;
-  /** Decisions must carry `decisionToken` when set: whoever reaches Temporal's port can signal (SECURITY B10). */
+  /** Decisions must carry a token: whoever reaches Temporal's port can signal (SECURITY B10). */
+  readonly tokenRequired: boolean;
+  /** Without it no token proves anything. */
   readonly tokenSecret: string | undefined;
-}
-
-/** What a decision must carry when the settings ask for it: bound to the one approval. Base64url, 43 characters. */
-export function decisionToken(secret: string, tenant: string, approvalId: string): string {
-  return createHmac('sha256', secret).update(`${tenant}/${approvalId}`).digest('base64url');
 }
 
 export function createSettleApproval(
@@ -42,35 +41,85 @@ async function settleApproval(
   deps: SettleApprovalDeps,
   input: SettleApprovalInput,
 ): Promise<SettleApprovalResult> {
-  const { tenant, approval_id: id, outcome, decision } = input;
+  const { tenant, approval_id: id, outcome, key, decision } = input;
   if (outcome !== 'decided' || !decision)
     return deps.approvals.settle({
       tenant,
       id,
       by: 'system',
-      key: input.key,
+      key,
       ...UNDECIDED[outcome === 'decided' ? 'expired' : outcome],
     });
-  if (deps.tokenSecret !== undefined && !isToken(deps.tokenSecret, input, decision.token))
-    return {
-      kind: 'refused',
-      type: 'Forbidden',
-      message: `approval ${id} takes decisions with its token only; the HTTP API adds it`,
-    };
-
-  const by = decision.by?.slice(0, 200) || 'unnamed';
+  const basis = await deps.approvals.basis(tenant, id, key);
+  if (!basis) return refused('InvalidInput', `approval ${id} does not exist`);
+  const who = readDecider(deps, input, decision, basis.proof);
   const reason = decision.reason === undefined ? undefined : deps.scrubber.text(decision.reason);
   const settled = {
     tenant,
     id,
-    by,
-    key: input.key,
+    by: who.by,
+    key,
     decision: decision.decision,
     ...(reason === undefined ? {} : { note: reason }),
+    vote: voteOf(who, basis.proof),
   };
+  // Settled before, perhaps by this very try: the outcome is the row's, whoever asks.
+  if (basis.status !== 'pending') return deps.approvals.settle({ ...settled, status: 'denied' });
+  return refusal(deps, input, decision, basis, who) ?? settleDecision(deps, settled, basis, decision);
+}
+
+/** Undefined when the decision may be made. */
+function refusal(
+  deps: SettleApprovalDeps,
+  input: SettleApprovalInput,
+  decision: DecideInput,
+  basis: ApprovalBasis,
+  who: Decider,
+): SettleApprovalResult | undefined {
+  const id = input.approval_id;
+  if (deps.tokenRequired && !carriesToken(deps.tokenSecret, input, decision))
+    return refused('Forbidden', `approval ${id} takes decisions with its token only; the HTTP API adds it`);
+  const problem = deciderProblem(basis, who);
+  if (problem !== undefined) return refused('Forbidden', `approval ${id}: ${problem}`);
+  if (decision.digest !== undefined && decision.digest !== basis.digest)
+    return refused('Conflict', `approval ${id}: the call has been edited since you saw it; look at it again`);
+  return undefined;
+}
+
+/** By a proof of the API, or by a user's token; else what the payload claims. */
+function readDecider(
+  { tokenSecret }: SettleApprovalDeps,
+  { tenant, approval_id }: SettleApprovalInput,
+  { by, token }: DecideInput,
+  proof: DecisionProof | null,
+): Decider {
+  if (proof) return { by: proof.by, user: proof.user_id, scopes: proof.scopes, proven: true };
+  const claimed = by?.slice(0, 200) || 'unnamed';
+  const isProven =
+    tokenSecret !== undefined &&
+    by !== undefined &&
+    isToken(token, decisionToken(tokenSecret, tenant, approval_id, by));
+  if (!isProven) return { by: claimed, user: null, scopes: [], proven: false };
+  return { by: claimed, user: claimed, scopes: ['approve'], proven: true };
+}
+
+function voteOf(who: Decider, proof: DecisionProof | null): NonNullable<SettleRecord['vote']> {
+  return {
+    via: proof?.via ?? 'temporal',
+    ...(who.user === null ? {} : { person: personOf(who.user) }),
+    ...(proof?.api_key_id ? { api_key_id: proof.api_key_id } : {}),
+  };
+}
+
+async function settleDecision(
+  deps: SettleApprovalDeps,
+  settled: Settling,
+  basis: ApprovalBasis,
+  decision: DecideInput,
+): Promise<SettleApprovalResult> {
   switch (decision.decision) {
     case 'reject': {
-      const text = `ApprovalDenied: ${by} denied the call${reason ? `: ${reason}` : '.'} It has not run.`;
+      const text = `ApprovalDenied: ${settled.by} denied the call${settled.note ? `: ${settled.note}` : '.'} It has not run.`;
       return deps.approvals.settle({
         ...settled,
         status: 'denied',
@@ -78,13 +127,15 @@ async function settleApproval(
       });
     }
     case 'respond': {
-      const text = `${by} answered instead of running the call: ${deps.scrubber.text(decision.text ?? '')}`;
+      const text = `${settled.by} answered instead of running the call: ${deps.scrubber.text(decision.text ?? '')}`;
       return deps.approvals.settle({ ...settled, status: 'responded', call: { ok: true, text } });
     }
     case 'approve':
       return deps.approvals.settle({ ...settled, status: 'approved' });
-    default:
-      return settleWithBasis(deps, settled, decision);
+    case 'approve_always':
+      return settleAlways(deps, settled, basis);
+    case 'edit':
+      return settleEdit(deps, settled, basis, decision.args ?? {});
   }
 }
 
@@ -108,39 +159,26 @@ const UNDECIDED = {
   },
 } as const;
 
-interface Settling {
-  readonly tenant: string;
-  readonly id: string;
-  readonly by: string;
-  readonly key: string;
-  readonly decision: Decision;
-  readonly note?: string;
-}
+type Settling = Omit<SettleRecord, 'status' | 'call' | 'edit' | 'allow'>;
 
-/** Decisions that change the call or the rules need to know the call. */
-async function settleWithBasis(
+async function settleAlways(
   deps: SettleApprovalDeps,
   settled: Settling,
-  decision: DecideInput,
+  basis: ApprovalBasis,
 ): Promise<SettleApprovalResult> {
-  const basis = await deps.approvals.basis(settled.tenant, settled.id);
-  if (!basis)
-    return { kind: 'refused', type: 'InvalidInput', message: `approval ${settled.id} does not exist` };
-  if (decision.decision === 'approve_always') {
-    const always = deps.rules.alwaysPattern(basis.tool, basis.args);
-    if ('refused' in always)
-      return {
-        kind: 'refused',
-        type: 'Unprocessable',
-        message: `cannot be allowed always: ${always.refused}. Approve it once.`,
-      };
-    return deps.approvals.settle({
-      ...settled,
-      status: 'approved',
-      allow: { id: randomUUID(), pattern: always.pattern },
-    });
-  }
-  return settleEdit(deps, settled, basis, decision.args ?? {});
+  if ((basis.terms.quorum ?? 1) > 1)
+    return refused(
+      'Unprocessable',
+      'cannot be allowed always: later calls would need no quorum. Approve it once.',
+    );
+  const always = deps.rules.alwaysPattern(basis.tool, basis.args);
+  if ('refused' in always)
+    return refused('Unprocessable', `cannot be allowed always: ${always.refused}. Approve it once.`);
+  return deps.approvals.settle({
+    ...settled,
+    status: 'approved',
+    allow: { id: randomUUID(), pattern: always.pattern },
+  });
 }
 
 /** AP-3: what is run instead passes the schema and the rules like the call itself. */
@@ -151,12 +189,7 @@ async function settleEdit(
   edited: Readonly<Record<string, unknown>>,
 ): Promise<SettleApprovalResult> {
   const read = deps.catalog.parse(basis.tool, edited);
-  if (!read.ok)
-    return {
-      kind: 'refused',
-      type: 'Unprocessable',
-      message: `the edited arguments are refused: ${read.message}`,
-    };
+  if (!read.ok) return refused('Unprocessable', `the edited arguments are refused: ${read.message}`);
   const { agent, tenant_policy, context, allowlist } = basis;
   const verdict = deps.rules.judge({
     agent,
@@ -168,11 +201,12 @@ async function settleEdit(
     args: read.args,
   });
   if (verdict.verdict === 'deny')
-    return {
-      kind: 'refused',
-      type: 'Unprocessable',
-      message: `the edited call is denied: ${verdict.reason}`,
-    };
+    return refused('Unprocessable', `the edited call is denied: ${verdict.reason}`);
+  if (verdict.verdict === 'ask' && !coversTerms(basis.terms, verdict.terms ?? {}))
+    return refused(
+      'Unprocessable',
+      'the edited call falls under a rule with other approvers; reject it and have it asked anew',
+    );
   const shown = storableJson(deps.scrubber.args(read.args));
   const digest = callDigest(basis.tool, read.args);
   return deps.approvals.settle({
@@ -190,8 +224,22 @@ async function settleEdit(
   });
 }
 
-function isToken(secret: string, input: SettleApprovalInput, given: string | undefined): boolean {
-  const expected = Buffer.from(decisionToken(secret, input.tenant, input.approval_id));
-  const actual = Buffer.from(given ?? '');
-  return actual.length === expected.length && timingSafeEqual(actual, expected);
+/** Of the approval, or of the approval and the user who decides. */
+function carriesToken(
+  secret: string | undefined,
+  { tenant, approval_id }: SettleApprovalInput,
+  { token, by }: DecideInput,
+): boolean {
+  if (secret === undefined) return false;
+  return (
+    isToken(token, decisionToken(secret, tenant, approval_id)) ||
+    (by !== undefined && isToken(token, decisionToken(secret, tenant, approval_id, by)))
+  );
+}
+
+function refused(
+  type: Extract<SettleApprovalResult, { kind: 'refused' }>['type'],
+  message: string,
+): SettleApprovalResult {
+  return { kind: 'refused', type, message };
 }

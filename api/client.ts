@@ -299,13 +299,14 @@ async function untilOpenRun<Result>(request: () => Promise<Result>, deadline: nu
   return request();
 }
 
+/** The server's words for an update that came with the run's last task: taken and not answered, or not looked at. */
+const CLOSED: ReadonlySet<string> = new Set(['AcceptedUpdateCompletedWorkflow', 'UnprocessedUpdate']);
+
 /** The run that the request was for has ended, or was never there. */
 function isClosedRun(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
   if (error instanceof WorkflowUpdateFailedError)
-    return (
-      error.cause instanceof ApplicationFailure && error.cause.type === 'AcceptedUpdateCompletedWorkflow'
-    );
+    return error.cause instanceof ApplicationFailure && CLOSED.has(error.cause.type ?? '');
   const code = grpcCode(error);
   return code === grpc.NOT_FOUND || code === grpc.ABORTED || /already completed/.test(grpcDetails(error));
 }

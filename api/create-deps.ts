@@ -6,7 +6,7 @@ import type { LogStream } from '#activities/log-stream.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
-import { decisionToken } from '#activities/settle-approval.ts';
+import { decisionToken } from '#activities/decision-token.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
 import { createPool } from '#activities/store/pool.ts';
 import { connectTemporal } from './client.ts';

@@ -1,31 +1,50 @@
 /** A decision by the API (AP-2): given to the approval's workflow, or answered from its row when that has ended. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApprovalRow, findApproval } from '#activities/store/approval-store.ts';
+import {
+  type ApprovalRow,
+  findApproval,
+  hasDecision,
+  insertDecisionProof,
+} from '#activities/store/approval-store.ts';
+import type { Pool } from '#activities/store/pool.ts';
 import type { DecideInput, DecisionReceipt } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
+import type { Scope } from '#domain/schema/api-key.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** The workflow is started right after its row is written, and its row is settled right before it ends. */
 const NOT_THERE_MS = 3_000;
 const AGAIN_MS = 150;
 
+/** Who decides, by the credential that came with the request. */
+export interface DecisionSender {
+  readonly by: string;
+  readonly user: string | null;
+  readonly scopes: readonly Scope[];
+  readonly keyId: string | null;
+  readonly via: 'api' | 'link';
+}
+
 /**
  * Safe to repeat: the first decision wins, the same one again is told so. Throws AlreadyDecided (who and when),
- * ApprovalExpired, ApprovalWithdrawn, and what the workflow refuses.
+ * ApprovalExpired, ApprovalWithdrawn, and what the workflow refuses. Without a sender `by` is a mere claim.
  */
 export async function decideApproval(
   deps: Pick<ApiDeps, 'pool' | 'temporal'>,
   tenant: string,
   approval: ApprovalRow,
   decision: DecideInput,
+  sender?: DecisionSender,
 ): Promise<DecisionReceipt> {
   const deadline = Date.now() + NOT_THERE_MS;
   // Its workflow may end before it can answer the one who won: then the row tells, by this key.
   const key = randomUUID();
+  if (sender && approval.status === 'pending')
+    await insertDecisionProof(deps.pool, tenant, approval.id, key, sender);
   for (let row = approval; ; ) {
-    const settled = answerFromRow(row, decision, key);
-    if (settled) return settled;
+    if (row.status !== 'pending')
+      return answerFromRow(row, decision, await isRecorded(deps.pool, row, tenant, key));
     const receipt = await deps.temporal.decide(row.id, decision, key);
     if (receipt) return receipt;
     if (Date.now() > deadline) throw notThere(row);
@@ -45,13 +64,16 @@ function notThere(row: ApprovalRow): Failure {
     : new Failure('Unavailable', `The workflow of approval ${row.id} does not run yet; try again`);
 }
 
-/** Undefined while it is pending. */
-function answerFromRow(
-  row: ApprovalRow,
-  { decision }: DecideInput,
-  key: string,
-): DecisionReceipt | undefined {
-  if (row.status === 'pending') return undefined;
+/** Whether the decision with this key counted, though its answer was lost with the workflow's end. */
+async function isRecorded(pool: Pool, row: ApprovalRow, tenant: string, key: string): Promise<boolean> {
+  return row.decision_key === key || (isQuorum(row) && (await hasDecision(pool, tenant, row.id, key)));
+}
+
+function isQuorum({ terms }: ApprovalRow): boolean {
+  return (terms.quorum ?? 1) > 1;
+}
+
+function answerFromRow(row: ApprovalRow, { decision }: DecideInput, isMine: boolean): DecisionReceipt {
   const by = row.decided_by ?? 'system';
   const at = (row.decided_at ?? row.expires_at).toISOString();
   if (row.status === 'expired')
@@ -61,14 +83,14 @@ function answerFromRow(
       'ApprovalWithdrawn',
       `Approval ${row.id} was withdrawn by ${by} at ${at}: its turn was stopped`,
     );
-  if (row.decision === decision)
+  if (row.decision === decision || (isMine && row.status === 'approved'))
     return {
       approval_id: row.id,
       status: row.status,
       decision,
       decided_by: by,
       decided_at: at,
-      ...(row.decision_key === key ? {} : { already: true as const }),
+      ...(isMine ? {} : { already: true as const }),
     };
   throw new Failure('AlreadyDecided', `Approval ${row.id} was ${row.status} by ${by} at ${at}`, {
     decided_by: by,

@@ -3,7 +3,7 @@
  * could not be all get the same 404 (SECURITY R8).
  */
 import type { FastifyRequest } from 'fastify';
-import { type ApprovalRow, findApproval } from '#activities/store/approval-store.ts';
+import { type ApprovalRow, findVisibleApproval } from '#activities/store/approval-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { findSession, type SessionRow } from '#activities/store/session-store.ts';
 import { findTurn, type TurnRow } from '#activities/store/turn-store.ts';
@@ -27,7 +27,8 @@ export async function turnOr404(pool: Pool, request: FastifyRequest): Promise<Tu
 
 export async function approvalOr404(pool: Pool, request: FastifyRequest): Promise<ApprovalRow> {
   const id = paramOf(request, 'id');
-  const row = isMessageId(id) ? await findApproval(pool, callerOf(request).tenant, id) : undefined;
+  const caller = callerOf(request);
+  const row = isMessageId(id) ? await findVisibleApproval(pool, caller.tenant, caller, id) : undefined;
   if (!row) throw new Failure('NotFound', 'There is no approval with this id');
   return row;
 }

@@ -23,7 +23,13 @@ export interface ApprovalTerms {
   readonly remind_seconds?: number | undefined;
 }
 
-export const TERM_LIMITS = { quorum: 20, users: 200, seconds: 2_592_000, minRemindSeconds: 5 } as const;
+export const TERM_LIMITS = {
+  quorum: 20,
+  users: 200,
+  seconds: 2_592_000,
+  minRemindSeconds: 5,
+  reminders: 20,
+} as const;
 
 const TERMS = [
   'approvers',

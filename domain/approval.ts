@@ -3,7 +3,7 @@
 export const APPROVAL = {
   type: 'approval',
   updates: { decide: 'decide' },
-  signals: { decide: 'decide', withdraw: 'withdraw' },
+  signals: { decide: 'decide', withdraw: 'withdraw', escalate: 'escalate' },
   queries: { state: 'state' },
 } as const;
 
@@ -34,6 +34,9 @@ export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 /** 2 minutes, then it denies (SH-2). */
 export const DEFAULT_APPROVAL_SECONDS = 120;
 
+/** How a decision came: with a key over HTTP, by a signed link, or as a message of any Temporal client. */
+export type DecisionWay = 'api' | 'link' | 'temporal';
+
 export interface DecideInput {
   readonly decision: Decision;
   /** For `edit`: the arguments to run instead. */
@@ -44,8 +47,10 @@ export interface DecideInput {
   readonly text?: string;
   /** Who decides. The API sets it from the key. */
   readonly by?: string;
-  /** Needed when the configuration asks for one; see docs/temporal-contract.md. */
+  /** Needed when the configuration asks for one, and to prove `by`; see docs/temporal-contract.md. */
   readonly token?: string;
+  /** Of the call that was looked at: refused when it has been edited since. */
+  readonly digest?: string;
 }
 
 export interface ApprovalInput {
@@ -59,6 +64,12 @@ export interface ApprovalInput {
   readonly summary: string;
   readonly session_key: string;
   readonly turn_id: string;
+  /** How many must agree, when more than one. */
+  readonly quorum?: number;
+  /** Seconds from the time it was asked until others may decide as well. */
+  readonly escalate?: number;
+  /** Seconds between reminders. */
+  readonly remind?: number;
 }
 
 export interface ApprovalState {
@@ -71,6 +82,11 @@ export interface ApprovalState {
   readonly expires_at: string;
   /** Decisions that came too late or were not valid. */
   readonly refused: number;
+  /** People who agreed so far, and how many must; only where that is more than one. */
+  readonly approvals?: number;
+  readonly quorum?: number;
+  /** True since others may decide as well. */
+  readonly escalated?: true;
 }
 
 /** Answer to the winner, and to those who decided the same afterwards (`already`). */
@@ -81,6 +97,10 @@ export interface DecisionReceipt {
   readonly decided_by: string;
   readonly decided_at: string;
   readonly already?: true;
+  /** While a quorum is not complete (`status` is pending): people who agreed, of how many, and both in words. */
+  readonly approvals?: number;
+  readonly quorum?: number;
+  readonly tally?: string;
 }
 
 export interface SettleApprovalInput {
@@ -90,6 +110,20 @@ export interface SettleApprovalInput {
   /** Names this try, the same when it is repeated: who won is told that he won, however often it is recorded. */
   readonly key: string;
   readonly decision?: DecideInput;
+}
+
+/** It is recorded, and more people must agree. */
+export interface CountedDecision {
+  readonly kind: 'counted';
+  readonly decision: Decision;
+  readonly by: string;
+  readonly at: string;
+  readonly approvals: number;
+  readonly quorum: number;
+  /** This person had agreed to this call before. */
+  readonly already: boolean;
+  /** Of the call as it is now; an edit changes it. */
+  readonly summary: string;
 }
 
 /** `settled` is the row's final state, whoever made it; `refused` changed nothing. */
@@ -104,13 +138,24 @@ export type SettleApprovalResult =
       /** Names the request that settled it. */
       readonly key: string | null;
     }
+  | CountedDecision
   | {
       readonly kind: 'refused';
-      readonly type: 'InvalidInput' | 'Forbidden' | 'Unprocessable';
+      readonly type: 'InvalidInput' | 'Forbidden' | 'Unprocessable' | 'Conflict';
       readonly message: string;
     };
 
+export interface NoteApprovalInput {
+  readonly tenant: string;
+  readonly approval_id: string;
+  readonly what: 'escalated' | 'reminded';
+  /** The how manieth reminder, from 1. */
+  readonly count: number;
+}
+
 export interface ApprovalActivities {
+  /** False when there was nothing to say: decided, or nobody to escalate to. */
+  note_approval(input: NoteApprovalInput): Promise<boolean>;
   settle_approval(input: SettleApprovalInput): Promise<SettleApprovalResult>;
 }
 
@@ -124,7 +169,7 @@ export function decisionProblem(input: unknown): string | undefined {
   if (decision === 'edit' && !isRecord(input['args']))
     return 'edit needs args: the whole arguments object to run instead';
   if (decision === 'respond' && !input['text']) return 'respond needs text';
-  const wrong = ['reason', 'text', 'by', 'token'].find((field) => !isShortText(input[field]));
+  const wrong = ['reason', 'text', 'by', 'token', 'digest'].find((field) => !isShortText(input[field]));
   return wrong && `${wrong} must be plain text of at most ${MAX_TEXT} characters`;
 }
 

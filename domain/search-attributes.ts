@@ -8,4 +8,4 @@ export const SEARCH_ATTRIBUTES = {
   TempoclawState: 'Keyword',
 } as const;
 
-export type WorkState = 'running' | 'waiting_approval';
+export type WorkState = 'running' | 'waiting_approval' | 'escalated';

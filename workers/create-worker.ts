@@ -14,6 +14,7 @@ import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createRunTool } from '#activities/run-tool.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
+import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
 import { createApprovalLedger } from '#activities/store/approval-ledger.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
@@ -105,14 +106,17 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     defaultAgent: 'main',
   };
   const { required, secret } = config.approvals.decisionToken;
+  const approvals = createApprovalLedger(pool, notifier.poke);
   const activities: Record<string, (input: never) => Promise<unknown>> = {
     call_model: createCallModel({ ...shared, models, transcripts: createTranscriptCache(TRANSCRIPTS) }),
     end_turn: createEndTurn({ ...shared, processes: parts.tools.processes }),
     settle_approval: createSettleApproval({
       ...shared,
-      approvals: createApprovalLedger(pool, notifier.poke),
-      tokenSecret: required ? secret : undefined,
+      approvals,
+      tokenRequired: required,
+      tokenSecret: secret,
     }),
+    note_approval: createNoteApproval(approvals),
   };
   const subagents = createSubagents(parts);
   Object.assign(activities, subagents.activities);

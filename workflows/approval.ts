@@ -2,6 +2,7 @@
  * One request for a person's decision, from asking to decision, expiry or withdrawal (AP-1 … AP-6). It outlives the
  * worker, the API and the browser; the first valid decision wins, whichever way it comes.
  */
+import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -16,6 +17,7 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  upsertSearchAttributes,
   uuid4,
 } from '@temporalio/workflow';
 import {
@@ -23,6 +25,7 @@ import {
   type ApprovalActivities,
   type ApprovalInput,
   type ApprovalState,
+  type CountedDecision,
   type DecideInput,
   type DecisionReceipt,
   decisionProblem,
@@ -30,70 +33,81 @@ import {
   type SettleApprovalInput,
   type SettleApprovalResult,
 } from '#domain/approval.ts';
+import { nextAlarm } from '#domain/approval-alarms.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
+import type { WorkState } from '#domain/search-attributes.ts';
 import { RECORD } from './activity-options.ts';
 import { oneAtATime } from './steps/one-at-a-time.ts';
 
 const decideUpdate = defineUpdate<DecisionReceipt, [DecideInput]>(APPROVAL.updates.decide);
 const decideSignal = defineSignal<[DecideInput]>(APPROVAL.signals.decide);
 const withdrawSignal = defineSignal(APPROVAL.signals.withdraw);
+const escalateSignal = defineSignal(APPROVAL.signals.escalate);
 const stateQuery = defineQuery<ApprovalState>(APPROVAL.queries.state);
+
+const { settle_approval, note_approval } = proxyLocalActivities<ApprovalActivities>(RECORD);
+
+const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
+const SESSION = defineSearchAttributeKey('TempoclawSession', 'KEYWORD');
+const TENANT = defineSearchAttributeKey('TempoclawTenant', 'KEYWORD');
 
 type Settled = Extract<SettleApprovalResult, { kind: 'settled' }>;
 
+/** The approval as it goes: handlers write, the story below reads. */
+interface Going {
+  readonly input: ApprovalInput;
+  readonly start: number;
+  /** Milliseconds since 1970. */
+  readonly deadline: number;
+  /** Nothing is recorded beside something else; see one-at-a-time.ts. */
+  readonly inTurn: ReturnType<typeof oneAtATime>;
+  /** Of the call as it is now: an edit changes it. */
+  summary: string;
+  approvals: number;
+  /** Whether it was tried, and whether others may decide since. */
+  escalated: boolean;
+  opened: boolean;
+  reminders: number;
+  refused: number;
+  /** Asked for by signal. */
+  escalateNow: boolean;
+  withdrawn: boolean;
+  end?: Settled;
+}
+
 export async function approval(input: ApprovalInput): Promise<Settled> {
-  const { settle_approval } = proxyLocalActivities<ApprovalActivities>(RECORD);
   const deadline = input.until ?? Date.now() + input.expires * 1000;
-  const end: { result?: Settled } = {};
-  const inTurn = oneAtATime();
-  let withdrawn = false;
-  let refused = 0;
+  const going: Going = {
+    input,
+    start: deadline - input.expires * 1000,
+    deadline,
+    inTurn: oneAtATime(),
+    summary: input.summary,
+    approvals: 0,
+    escalated: false,
+    opened: false,
+    reminders: 0,
+    refused: 0,
+    escalateNow: false,
+    withdrawn: false,
+  };
+  handleMessages(going);
+  setCurrentDetails(waitingDetails(going));
+  const over = await untilDecidedOrOver(going);
+  const final = await CancellationScope.nonCancellable(async () => {
+    if (over) await settle(going, over, over);
+    // Those who decided too late are still told who won.
+    await condition(() => allHandlersFinished());
+    return going.end;
+  });
+  if (!final) throw ApplicationFailure.nonRetryable(`approval ${input.approval_id} has no row`, 'NotFound');
+  setCurrentDetails(`**${final.status}** by ${markdownText(final.by)}\n\n${markdownCode(going.summary)}`);
+  return final;
+}
 
-  /** A later decision waits until the earlier one has been recorded or refused. */
-  const settle = (
-    outcome: SettleApprovalInput['outcome'],
-    key: string,
-    decision?: DecideInput,
-  ): Promise<SettleApprovalResult> =>
-    inTurn(async () => {
-      // A workflow task that was lost may have settled it for a request that now comes second.
-      if (end.result) return { ...end.result, won: end.result.key === key };
-      const late = outcome === 'decided' && Date.now() >= deadline;
-      const result = await settle_approval({
-        tenant: input.tenant,
-        approval_id: input.approval_id,
-        outcome: late ? 'expired' : outcome,
-        key,
-        ...(decision && !late ? { decision } : {}),
-      });
-      if (result.kind === 'settled') end.result = result;
-      return result.kind === 'settled' && late ? { ...result, won: false } : result;
-    });
-
-  async function decide(given: DecideInput): Promise<DecisionReceipt> {
-    const decision = readDecision(given.decision) ?? given.decision;
-    const key = currentUpdateInfo()?.id ?? uuid4();
-    const result = await CancellationScope.nonCancellable(() =>
-      settle('decided', key, { ...given, decision }),
-    );
-    if (result.kind === 'refused') {
-      refused += 1;
-      throw ApplicationFailure.nonRetryable(result.message, result.type);
-    }
-    const receipt = {
-      approval_id: input.approval_id,
-      status: result.status,
-      decision: result.decision ?? decision,
-      decided_by: result.by,
-      decided_at: result.at,
-    };
-    if (result.won) return receipt;
-    if (result.decision === decision) return { ...receipt, already: true };
-    refused += 1;
-    throw lateDecision(input.approval_id, result);
-  }
-
-  setHandler(decideUpdate, decide, {
+function handleMessages(going: Going): void {
+  const { approval_id } = going.input;
+  setHandler(decideUpdate, (given) => decide(going, given), {
     validator: (given) => {
       const problem = decisionProblem(given);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
@@ -103,50 +117,151 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
     // A signal cannot be answered: what is wrong with it is counted in the state and logged.
     const problem = decisionProblem(given);
     if (problem) {
-      refused += 1;
-      log.warn('decision refused', { approval_id: input.approval_id, problem });
+      going.refused += 1;
+      log.warn('decision refused', { approval_id, problem });
       return;
     }
-    await decide(given).catch((error: unknown) => {
+    await decide(going, given).catch((error: unknown) => {
       if (!(error instanceof ApplicationFailure)) throw error;
-      log.warn('decision refused', { approval_id: input.approval_id, problem: error.message });
+      log.warn('decision refused', { approval_id, problem: error.message });
     });
   });
   setHandler(withdrawSignal, () => {
-    withdrawn = true;
+    going.withdrawn = true;
   });
-  setHandler(stateQuery, () => ({
-    approval_id: input.approval_id,
-    status: end.result?.status ?? 'pending',
-    decision: end.result?.decision ?? null,
-    decided_by: end.result?.by ?? null,
-    decided_at: end.result?.at ?? null,
-    expires_at: new Date(deadline).toISOString(),
-    refused,
-  }));
-
-  setCurrentDetails(waitingDetails(input, deadline));
-  const over = await untilDecidedOrOver();
-  const final = await CancellationScope.nonCancellable(async () => {
-    if (over) await settle(over, over);
-    // Those who decided too late are still told who won.
-    await condition(() => allHandlersFinished());
-    return end.result;
+  setHandler(escalateSignal, () => {
+    going.escalateNow = true;
   });
-  if (!final) throw ApplicationFailure.nonRetryable(`approval ${input.approval_id} has no row`, 'NotFound');
-  setCurrentDetails(`**${final.status}** by ${markdownText(final.by)}\n\n${markdownCode(input.summary)}`);
-  return final;
+  setHandler(stateQuery, () => stateOf(going));
+}
 
-  async function untilDecidedOrOver(): Promise<'expired' | 'withdrawn' | undefined> {
-    try {
-      const decided = await condition(() => end.result !== undefined || withdrawn, deadline - Date.now());
-      if (withdrawn) return 'withdrawn';
-      return decided ? undefined : 'expired';
-    } catch (error) {
-      if (!isCancellation(error)) throw error;
-      return 'withdrawn';
-    }
+/** A later decision waits until the earlier one has been recorded or refused. */
+function settle(
+  going: Going,
+  outcome: SettleApprovalInput['outcome'],
+  key: string,
+  decision?: DecideInput,
+): Promise<SettleApprovalResult> {
+  const { tenant, approval_id } = going.input;
+  return going.inTurn(async () => {
+    // A workflow task that was lost may have settled it for a request that now comes second.
+    if (going.end) return { ...going.end, won: going.end.key === key };
+    const late = outcome === 'decided' && Date.now() >= going.deadline;
+    const result = await settle_approval({
+      tenant,
+      approval_id,
+      outcome: late ? 'expired' : outcome,
+      key,
+      ...(decision && !late ? { decision } : {}),
+    });
+    if (result.kind === 'settled') going.end = result;
+    return result.kind === 'settled' && late ? { ...result, won: false } : result;
+  });
+}
+
+async function decide(going: Going, given: DecideInput): Promise<DecisionReceipt> {
+  const { approval_id } = going.input;
+  const decision = readDecision(given.decision) ?? given.decision;
+  const key = currentUpdateInfo()?.id ?? uuid4();
+  const result = await CancellationScope.nonCancellable(() =>
+    settle(going, 'decided', key, { ...given, decision }),
+  );
+  if (result.kind === 'refused') {
+    going.refused += 1;
+    throw ApplicationFailure.nonRetryable(result.message, result.type);
   }
+  if (result.kind === 'counted') {
+    going.summary = result.summary;
+    going.approvals = result.approvals;
+    setCurrentDetails(waitingDetails(going));
+    return countedReceipt(approval_id, result);
+  }
+  const receipt = {
+    approval_id,
+    status: result.status,
+    decision: result.decision ?? decision,
+    decided_by: result.by,
+    decided_at: result.at,
+  };
+  if (result.won) return receipt;
+  if (result.decision === decision) return { ...receipt, already: true };
+  going.refused += 1;
+  throw lateDecision(approval_id, result);
+}
+
+/** Undefined when it was decided. */
+async function untilDecidedOrOver(going: Going): Promise<'expired' | 'withdrawn' | undefined> {
+  try {
+    for (;;) {
+      const alarm = nextAlarm(going.input, going);
+      const woken = await condition(
+        () => going.end !== undefined || going.withdrawn || going.escalateNow,
+        going.start + alarm.after - Date.now(),
+      );
+      if (going.withdrawn) return 'withdrawn';
+      if (going.end) return undefined;
+      if (woken || alarm.what === 'escalated') await escalate(going);
+      else if (alarm.what === 'expired') return 'expired';
+      else await remind(going);
+    }
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    return 'withdrawn';
+  }
+}
+
+async function remind(going: Going): Promise<void> {
+  const { tenant, approval_id } = going.input;
+  going.reminders += 1;
+  const count = going.reminders;
+  await going.inTurn(() => note_approval({ tenant, approval_id, what: 'reminded', count }));
+}
+
+async function escalate(going: Going): Promise<void> {
+  const { tenant, approval_id, session_key } = going.input;
+  going.escalateNow = false;
+  if (going.escalated) return;
+  going.escalated = true;
+  going.opened = await going.inTurn(() =>
+    note_approval({ tenant, approval_id, what: 'escalated', count: 1 }),
+  );
+  if (!going.opened) return log.info('nobody to escalate to', { approval_id });
+  upsertSearchAttributes([
+    { key: STATE, value: 'escalated' satisfies WorkState },
+    { key: SESSION, value: session_key },
+    { key: TENANT, value: tenant },
+  ]);
+  setCurrentDetails(waitingDetails(going));
+}
+
+function stateOf(going: Going): ApprovalState {
+  const { input, end } = going;
+  return {
+    approval_id: input.approval_id,
+    status: end?.status ?? 'pending',
+    decision: end?.decision ?? null,
+    decided_by: end?.by ?? null,
+    decided_at: end?.at ?? null,
+    expires_at: new Date(going.deadline).toISOString(),
+    refused: going.refused,
+    ...(input.quorum === undefined ? {} : { approvals: going.approvals, quorum: input.quorum }),
+    ...(going.opened ? { escalated: true as const } : {}),
+  };
+}
+
+function countedReceipt(approval_id: string, counted: CountedDecision): DecisionReceipt {
+  const { decision, by, at, approvals, quorum, already } = counted;
+  return {
+    approval_id,
+    status: 'pending',
+    decision,
+    decided_by: by,
+    decided_at: at,
+    approvals,
+    quorum,
+    tally: `${approvals} of ${quorum}`,
+    ...(already ? { already } : {}),
+  };
 }
 
 function lateDecision(id: string, result: Settled): ApplicationFailure {
@@ -165,12 +280,14 @@ function lateDecision(id: string, result: Settled): ApplicationFailure {
   });
 }
 
-function waitingDetails(input: ApprovalInput, deadline: number): string {
+function waitingDetails({ input, deadline, summary, approvals, opened }: Going): string {
   return [
     `Waits for a decision until ${new Date(deadline).toISOString()}`,
     '',
-    `**${markdownCode(input.summary)}**`,
+    `**${markdownCode(summary)}**`,
     '',
+    ...(input.quorum === undefined ? [] : [`- agreed: ${approvals} of ${input.quorum}`]),
+    ...(opened ? ['- escalated: others may decide as well'] : []),
     `- session: \`${input.session_key}\``,
     `- turn: \`${input.turn_id}\``,
     '- decide: update or signal `decide` with `{"decision":"approve"}` or `{"decision":"reject","reason":"…"}`',

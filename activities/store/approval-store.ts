@@ -1,5 +1,6 @@
 /** Approvals as the API reads them; `settle_approval` of the schema decides them. */
-import type { ApprovalStatus, Decision } from '#domain/approval.ts';
+import type { ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts';
+import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { Pool } from './pool.ts';
 
 export interface ApprovalRow {
@@ -22,6 +23,10 @@ export interface ApprovalRow {
   readonly decision_key: string | null;
   readonly decided_at: Date | null;
   readonly note: string | null;
+  readonly terms: ApprovalTerms;
+  readonly escalated_at: Date | null;
+  /** Those who agreed to the call as it is now, where the terms have a quorum. */
+  readonly agreed: readonly string[];
   readonly created_at: Date;
   readonly created_text: string;
   readonly expires_at: Date;
@@ -30,7 +35,9 @@ export interface ApprovalRow {
 }
 
 const COLUMNS = `id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
-  decision, decided_by, decision_key, decided_at, note, created_at, created_at::text as created_text, expires_at, expires_at <= now() as is_over`;
+  decision, decided_by, decision_key, decided_at, note, terms, escalated_at, created_at, created_at::text as created_text,
+  expires_at, expires_at <= now() as is_over,
+  case when (terms ->> 'quorum')::int > 1 then agreed_by(tenant_id, id, digest) else '{}' end as agreed`;
 
 export async function findApproval(pool: Pool, tenant: string, id: string): Promise<ApprovalRow | undefined> {
   const { rows } = await pool.query<ApprovalRow>(
@@ -40,35 +47,135 @@ export async function findApproval(pool: Pool, tenant: string, id: string): Prom
   return rows[0];
 }
 
+/** Who looks, by the credential. */
+export interface Viewer {
+  /** Null for a service's key, which sees all of its tenant. */
+  readonly user: string | null;
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** As `findApproval`, and undefined as well for those it does not concern. */
+export async function findVisibleApproval(
+  pool: Pool,
+  tenant: string,
+  viewer: Viewer,
+  id: string,
+): Promise<ApprovalRow | undefined> {
+  const { rows } = await pool.query<ApprovalRow>(
+    `select ${COLUMNS} from approvals where tenant_id = $1 and id = $2
+       and may_see_approval(approvals, $3, $4) is not null`,
+    [tenant, id, viewer.user, [...viewer.scopes]],
+  );
+  return rows[0];
+}
+
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus | undefined;
   readonly session?: string | undefined;
   readonly turn?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly user?: string | undefined;
+  /** ISO 8601. */
+  readonly requestedAfter?: string | undefined;
+  readonly requestedBefore?: string | undefined;
+  /** Only those that the viewer may decide. */
+  readonly mine?: boolean | undefined;
 }
 
-/** Newest first. */
+/** What the viewer may see, newest first. */
 export async function listApprovals(
   pool: Pool,
   tenant: string,
+  viewer: Viewer,
   filter: ApprovalFilter,
   limit: number,
   after: readonly [created: string, id: string] | undefined,
 ): Promise<ApprovalRow[]> {
+  const values: unknown[] = [tenant, viewer.user, [...viewer.scopes]];
+  const where = [
+    'tenant_id = $1',
+    `may_see_approval(approvals, $2, $3) ${filter.mine ? "= 'decide'" : 'is not null'}`,
+  ];
+  const add = (condition: string, value: unknown): void => {
+    if (value !== undefined) where.push(condition.replaceAll('?', `$${values.push(value)}`));
+  };
+  add('status = ?', filter.status);
+  add('session_key = ?', filter.session);
+  add('turn_id = ?', filter.turn);
+  add('agent_key = ?', filter.agent);
+  add('tool = ?', filter.tool);
+  add('user_id = ?', filter.user);
+  add('created_at > ?::timestamptz', filter.requestedAfter);
+  add('created_at < ?::timestamptz', filter.requestedBefore);
+  if (after)
+    where.push(`(created_at < $${values.push(after[0])}::timestamptz
+    or (created_at = $${values.length}::timestamptz and id > $${values.push(after[1])}))`);
   const { rows } = await pool.query<ApprovalRow>(
-    `select ${COLUMNS} from approvals
-     where tenant_id = $1 and ($2::text is null or status = $2) and ($3::text is null or session_key = $3)
-       and ($4::text is null or turn_id = $4)
-       and ($5::timestamptz is null or created_at < $5 or (created_at = $5 and id > $6))
-     order by approvals.created_at desc, id limit $7`,
-    [
-      tenant,
-      filter.status ?? null,
-      filter.session ?? null,
-      filter.turn ?? null,
-      after?.[0] ?? null,
-      after?.[1] ?? null,
-      limit,
-    ],
+    `select ${COLUMNS} from approvals where ${where.join(' and ')}
+     order by approvals.created_at desc, id limit $${values.push(limit)}`,
+    values,
   );
   return rows;
+}
+
+export interface DecisionRow {
+  readonly decision: Decision;
+  readonly by: string;
+  readonly via: DecisionWay;
+  readonly note: string | null;
+  readonly at: Date;
+  /** Whether it is agreement to the call as it is now. */
+  readonly counts: boolean;
+  /** Whether a credential proved who decided. */
+  readonly proven: boolean;
+}
+
+/** Every decision that was recorded, oldest first. */
+export async function listDecisions(pool: Pool, tenant: string, approvalId: string): Promise<DecisionRow[]> {
+  const { rows } = await pool.query<DecisionRow>(
+    `select d.decision, d.by, d.via, d.note, d.at, d.digest is not distinct from a.digest as counts,
+       d.api_key_id is not null or d.person is not null as proven
+     from approval_decisions d join approvals a on a.tenant_id = d.tenant_id and a.id = d.approval_id
+     where d.tenant_id = $1 and d.approval_id = $2 order by d.at, d.key limit 100`,
+    [tenant, approvalId],
+  );
+  return rows;
+}
+
+/** Whether the decision with this key was recorded. */
+export async function hasDecision(
+  pool: Pool,
+  tenant: string,
+  approvalId: string,
+  key: string,
+): Promise<boolean> {
+  const { rows } = await pool.query(
+    'select 1 from approval_decisions where tenant_id = $1 and approval_id = $2 and key = $3',
+    [tenant, approvalId, key],
+  );
+  return rows.length > 0;
+}
+
+/** Shows the approval's workflow who sends the decision with this key. Nothing is written when it was settled. */
+export async function insertDecisionProof(
+  pool: Pool,
+  tenant: string,
+  approvalId: string,
+  key: string,
+  sender: {
+    readonly by: string;
+    readonly user: string | null;
+    readonly scopes: readonly string[];
+    readonly keyId: string | null;
+    readonly via: DecisionWay;
+  },
+): Promise<void> {
+  await pool.query(
+    `insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via)
+     select tenant_id, id, $3, $4, $5, $6, $7, $8 from approvals
+     where tenant_id = $1 and id = $2 and status = 'pending'
+     on conflict do nothing`,
+    [tenant, approvalId, key, sender.by, sender.user, sender.scopes, sender.keyId, sender.via],
+  );
 }

@@ -1,13 +1,18 @@
 /** Approvals: what waits for a person, and the decision. */
 import { z } from 'zod';
-import { type ApprovalRow, listApprovals } from '#activities/store/approval-store.ts';
-import { APPROVAL_STATUSES, type DecideInput, readDecision } from '#domain/approval.ts';
-import { Failure } from '#domain/errors.ts';
+import { type ApprovalRow, listApprovals, listDecisions } from '#activities/store/approval-store.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
-import { approvalSchema, decisionReceiptSchema, decisionSchema } from '#domain/schema/approval.ts';
-import { idSchema, pageQuery, pageSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
-import { callerOf, signatureOf } from '../auth.ts';
-import { decideApproval } from '../decide-approval.ts';
+import {
+  approvalDetailSchema,
+  approvalFilterShape,
+  approvalSchema,
+  decisionReceiptSchema,
+  decisionSchema,
+} from '#domain/schema/approval.ts';
+import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
+import { readApprovalFilter } from '../approval-filter.ts';
+import { callerOf } from '../auth.ts';
+import { decideAs } from '../decide-as.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { approvalOr404 } from '../found.ts';
 import { problems } from '../openapi.ts';
@@ -29,38 +34,25 @@ export function addApprovalRoutes(app: Api, deps: ApiDeps): void {
         tags: ['approvals'],
         summary: 'Decide an approval',
         description:
-          'The first valid decision wins. Who decides is told by the key. The same decision again is 200 with `already`, another one 409.',
+          'The first valid decision wins; where the rule has a quorum, it is pending with a `tally` until enough people agree to the same arguments. Who decides is told by the key. The same decision again is 200 with `already`, another one 409.',
         params: idParams,
         body: decisionSchema,
         response: {
           200: decisionReceiptSchema,
-          ...problems('NotFound', 'AlreadyDecided', 'ApprovalExpired', 'ApprovalWithdrawn', 'Unprocessable'),
+          ...problems(
+            'NotFound',
+            'AlreadyDecided',
+            'Conflict',
+            'ApprovalExpired',
+            'ApprovalWithdrawn',
+            'Unprocessable',
+          ),
         },
       },
     },
     async (request) => {
-      const caller = callerOf(request);
-      const { decision: word, ...rest } = request.body;
-      const decision = readDecision(word);
-      if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
-      const token = deps.decisionToken?.(caller.tenant, request.params.id);
-      const input: DecideInput = {
-        ...pickGiven(rest),
-        decision,
-        by: signatureOf(caller),
-        ...(token === undefined ? {} : { token }),
-      };
-      try {
-        const approval = await approvalOr404(deps.pool, request);
-        const receipt = await decideApproval(deps, caller.tenant, approval, input);
-        deps.metrics.decided(receipt.already ? 'repeated' : 'decided');
-        return receipt;
-      } catch (error) {
-        deps.metrics.decided(
-          error instanceof Failure && error.type !== 'Unavailable' ? 'refused' : 'unavailable',
-        );
-        throw error;
-      }
+      const approval = await approvalOr404(deps.pool, request);
+      return decideAs(deps, callerOf(request), approval, request.body);
     },
   );
 }
@@ -73,25 +65,22 @@ function addReads(app: Api, deps: ApiDeps, link: TemporalLink): void {
       schema: {
         tags: ['approvals'],
         summary: 'List approvals, newest first',
-        querystring: z.strictObject({
-          ...pageQuery,
-          status: z.enum(APPROVAL_STATUSES).optional(),
-          session_key: sessionKeySchema.optional(),
-          turn_id: idSchema.optional(),
-        }),
+        description:
+          'A key with a user sees what is its user’s or nobody’s, and what names it as an approver; other keys see the tenant’s.',
+        querystring: z.strictObject({ ...pageQuery, ...approvalFilterShape }),
         response: { 200: pageSchema(approvalSchema), ...problems() },
       },
     },
     async (request) => {
-      const { tenant } = callerOf(request);
-      const { status, session_key: session, turn_id: turn } = request.query;
+      const caller = callerOf(request);
       return readPage(
         request.query,
         (limit, after) =>
           listApprovals(
             deps.pool,
-            tenant,
-            { status, session, turn },
+            caller.tenant,
+            caller,
+            readApprovalFilter(request.query),
             limit,
             after && isTimeKeys(after) ? after : undefined,
           ),
@@ -108,25 +97,20 @@ function addReads(app: Api, deps: ApiDeps, link: TemporalLink): void {
       config: { scope: 'read' },
       schema: {
         tags: ['approvals'],
-        summary: 'Get an approval',
+        summary: 'Get an approval with its decisions',
         params: idParams,
-        response: { 200: approvalSchema, ...problems('NotFound') },
+        response: { 200: approvalDetailSchema, ...problems('NotFound') },
       },
     },
-    async (request) => showApproval(await approvalOr404(deps.pool, request), link),
+    async (request) => {
+      const row = await approvalOr404(deps.pool, request);
+      const decisions = await listDecisions(deps.pool, callerOf(request).tenant, row.id);
+      return {
+        ...showApproval(row, link),
+        decisions: decisions.map((one) => ({ ...one, at: one.at.toISOString() })),
+      };
+    },
   );
-}
-
-function pickGiven(given: {
-  readonly args?: Record<string, unknown> | undefined;
-  readonly reason?: string | undefined;
-  readonly text?: string | undefined;
-}): Omit<DecideInput, 'decision'> {
-  return {
-    ...(given.args === undefined ? {} : { args: given.args }),
-    ...(given.reason === undefined ? {} : { reason: given.reason }),
-    ...(given.text === undefined ? {} : { text: given.text }),
-  };
 }
 
 function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<typeof approvalSchema> {
@@ -150,8 +134,20 @@ function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<typeof appr
     decided_by: row.decided_by,
     decided_at: row.decided_at?.toISOString() ?? null,
     note: row.note,
+    terms: row.terms,
+    ...tallyOf(row),
+    escalated_at: row.escalated_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
     links: { temporal: link(workflowId) },
   };
+}
+
+function tallyOf({ terms: { quorum = 1 }, agreed, status }: ApprovalRow): {
+  approved_by: string[];
+  tally: string | null;
+} {
+  if (quorum < 2) return { approved_by: [], tally: null };
+  const count = status === 'approved' ? quorum : agreed.length;
+  return { approved_by: [...agreed], tally: `${count} of ${quorum}` };
 }

@@ -6,8 +6,8 @@ import { labelSchema } from './scalars.ts';
 
 export const approversSchema = z
   .strictObject({
-    users: z.array(labelSchema).min(1).max(TERM_LIMITS.users).optional(),
-    scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).optional(),
+    users: z.array(labelSchema).min(1).max(TERM_LIMITS.users).readonly().optional(),
+    scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).readonly().optional(),
   })
   .refine((given) => given.users !== undefined || given.scopes !== undefined, 'must name users or scopes');
 

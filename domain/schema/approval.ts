@@ -1,9 +1,11 @@
-/** Approvals on the wire (AP-1 … AP-3). */
+/** Approvals on the wire (AP-1 … AP-4). */
 import { z } from 'zod';
 import { APPROVAL_STATUSES, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
+import { approvalTermsShape } from './approval-terms.ts';
 import {
   idSchema,
   jsonObjectSchema,
+  labelSchema,
   linksSchema,
   nameSchema,
   sessionKeySchema,
@@ -30,10 +32,52 @@ export const approvalSchema = z.object({
   decided_by: z.string().nullable(),
   decided_at: timeSchema.nullable(),
   note: z.string().nullable(),
+  terms: z.object(approvalTermsShape),
+  approved_by: z
+    .array(z.string())
+    .meta({ description: 'Where there is a quorum: who agreed to these arguments' }),
+  tally: z.string().nullable().meta({ description: '`1 of 2`, where there is a quorum' }),
+  escalated_at: timeSchema.nullable(),
   created_at: timeSchema,
   expires_at: timeSchema,
   links: linksSchema,
 });
+
+/** One approval, with every decision that was recorded. */
+export const approvalDetailSchema = approvalSchema.extend({
+  decisions: z.array(
+    z.object({
+      decision: z.enum(DECISIONS),
+      by: z.string(),
+      via: z.enum(['api', 'link', 'temporal']),
+      note: z.string().nullable(),
+      at: timeSchema,
+      counts: z.boolean().meta({ description: 'Agreement to the arguments as they are now' }),
+      proven: z.boolean().meta({ description: 'A credential says who decided; else it is a claim' }),
+    }),
+  ),
+});
+
+const momentSchema = z.iso.datetime({ offset: true });
+
+/** Which approvals; every given field must match. */
+export const approvalFilterShape = {
+  status: z.enum(APPROVAL_STATUSES).optional(),
+  session_key: sessionKeySchema.optional(),
+  turn_id: idSchema.optional(),
+  agent: nameSchema.optional(),
+  tool: textSchema(128).optional(),
+  user: labelSchema.optional(),
+  requested_after: momentSchema.optional(),
+  requested_before: momentSchema.optional(),
+  mine: z
+    .enum(['true', 'false'])
+    .transform((word) => word === 'true')
+    .optional()
+    .meta({ description: 'Only those that this key may decide' }),
+} as const;
+
+export const approvalFilterSchema = z.strictObject(approvalFilterShape);
 
 const words = [...DECISIONS, ...Object.keys(DECISION_ALIASES)];
 
@@ -47,6 +91,11 @@ export const decisionSchema = z
     args: jsonObjectSchema.optional().meta({ description: 'For `edit`: the whole arguments to run instead' }),
     reason: textSchema(16_384).optional().meta({ description: 'For `reject`: the model is told' }),
     text: textSchema(16_384).optional().meta({ description: 'For `respond`: what the model reads instead' }),
+    digest: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be the `digest` of the approval')
+      .optional()
+      .meta({ description: 'Of the call that was looked at: 409 when it has been edited since' }),
   })
   .refine((body) => readDecision(body.decision) !== 'edit' || body.args !== undefined, {
     path: ['args'],
@@ -65,4 +114,7 @@ export const decisionReceiptSchema = z.object({
   decided_by: z.string(),
   decided_at: timeSchema,
   already: z.literal(true).optional().meta({ description: 'It had been decided the same before' }),
+  approvals: z.int().optional().meta({ description: 'While a quorum is not complete: people who agreed' }),
+  quorum: z.int().optional(),
+  tally: z.string().optional().meta({ description: '`1 of 2`' }),
 });

@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { after, before, describe, it } from 'node:test';
 import { childEnvironment } from '#config';
-import { decisionToken } from '#activities/settle-approval.ts';
+import { decisionToken } from '#activities/decision-token.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { pythonWithTemporal } from '#test/support/python.ts';
 
 type Answer = Record<string, unknown> & { ok?: Record<string, unknown> | string | null; type?: string };
+
+const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
 interface PythonClient {
   call(name: string, ...args: unknown[]): Promise<Answer>;
@@ -58,7 +60,16 @@ describe('AP-2 the contract from Python', { skip }, () => {
   let client: PythonClient;
   before(async () => {
     if (python instanceof Error) throw python;
-    live = await startLiveWorker();
+    const escalate = { after_seconds: 100, to: { users: ['boss'] } };
+    live = await startLiveWorker({
+      env: { TEMPOCLAW_DECISION_TOKEN_SECRET: SECRET },
+      agents: [
+        {
+          key: 'two',
+          tools: { ask: [{ tool: 'poke', quorum: 2, escalate, expires_seconds: 600 }] },
+        },
+      ],
+    });
     client = await startPython(python, process.env['TEST_TEMPORAL_ADDRESS'] ?? '');
   });
   after(async () => {
@@ -184,5 +195,26 @@ describe('AP-2 the contract from Python', { skip }, () => {
   it('makes the same decision token as we do', async () => {
     const { ok: token } = await client.call('decision_token', 'a secret', 'default', 'apr_default.m-1.1.0');
     assert.equal(token, decisionToken('a secret', 'default', 'apr_default.m-1.1.0'));
+  });
+
+  it('completes a quorum with the tokens of two users, after an escalation', async () => {
+    await submit('py-two', { id: 'py-two-1', text: 'poke {"note":"py-two"}', agent: 'two' });
+    const id = await live.approvalOf('py-two');
+    const as = async (by: string) => {
+      const { ok: token } = await client.call('decision_token', SECRET, live.tenant, id, by);
+      return { decision: 'approve', by, token };
+    };
+    assert.equal((await client.call('decide', id, { decision: 'approve', by: 'ann' })).type, 'Forbidden');
+    const { ok: first } = await client.call('decide', id, await as('ann'));
+    assert.ok(first && typeof first === 'object');
+    assert.deepEqual([first['status'], first['tally']], ['pending', '1 of 2']);
+    await client.call('escalate', id);
+    const { ok: state } = await client.call('approval_state', id);
+    assert.ok(state && typeof state === 'object');
+    assert.deepEqual([state['approvals'], state['quorum'], state['escalated']], [1, 2, true]);
+    const { ok: second } = await client.call('decide', id, await as('boss'));
+    assert.ok(second && typeof second === 'object');
+    assert.deepEqual([second['status'], second['decided_by']], ['approved', 'ann, boss']);
+    assert.equal((await live.ended('turn_py-two-1')).status, 'completed');
   });
 });

@@ -18,7 +18,10 @@ describe('AP-2 the contract from the temporal CLI', () => {
   let folder: string;
   const tried = new Set<string>();
   before(async () => {
-    live = await startLiveWorker();
+    const escalate = { after_seconds: 100, to: { users: ['boss'] } };
+    live = await startLiveWorker({
+      agents: [{ key: 'rises', tools: { ask: [{ tool: 'poke', escalate, expires_seconds: 600 }] } }],
+    });
     folder = await mkdtemp(join(tmpdir(), 'tempoclaw-cli-'));
     const { path } = await obtainTemporalBinary({
       cacheDir: userCacheDir(),
@@ -92,6 +95,15 @@ describe('AP-2 the contract from the temporal CLI', () => {
       await line(name, { APPROVAL });
       assert.equal(await codeOf(turn), code);
     });
+
+  it('escalates', async () => {
+    const { turn_id } = await live.say('rises', 'poke {"note":"rises"}', { agent: 'rises' });
+    const APPROVAL = await live.approvalOf('rises');
+    await line('escalate', { APPROVAL });
+    assert.match(await line('approval-state', { APPROVAL }), /"escalated":true/);
+    await line('reject', { APPROVAL });
+    assert.equal(await codeOf(turn_id), 'ApprovalDenied');
+  });
 
   it('ends a pause', async () => {
     const { turn_id } = await live.say('pause', 'wait {"timeMs":300000}', { id: 'cli-4' });

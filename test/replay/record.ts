@@ -2,10 +2,14 @@
  * Records a history of each path of the workflows, by hand: `node test/replay/record.ts`. What is kept already stays as
  * it is, so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
  */
+import { decisionToken } from '#activities/decision-token.ts';
+import type { ApprovalState } from '#domain/approval.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { fetchChain, fetchHistory, HISTORIES_FOLDER, keepHistory } from '#test/support/histories.ts';
 import { globalSetup, globalTeardown } from '#test/support/services.ts';
+
+const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
 /** Above RUN_LIMITS.messages of workflows/agent-turn.ts. */
 const FLOOD = 1_001;
@@ -128,6 +132,39 @@ const PATHS: Readonly<Record<string, Path>> = {
     await live.ended(turn_id);
   },
   'approval-expires': saying('poke {"note":"expires"}', 'brief'),
+  'approval-quorum': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`, { agent: 'two' });
+    const id = await live.approvalOf(session);
+    const as = (by: string): { by: string; token: string } => ({
+      by,
+      token: decisionToken(SECRET, live.tenant, id, by),
+    });
+    await live.temporal.decide(id, { decision: 'approve', by: 'ann' }).catch(() => undefined);
+    await live.temporal.decide(id, { decision: 'approve', ...as('ann') });
+    await live.temporal.decide(id, { decision: 'edit', args: { note: 'edited' }, ...as('bea') });
+    await live.client.workflow
+      .getHandle(`approval/${id}`)
+      .signal('decide', { decision: 'approve', ...as('ann') });
+    await live.ended(turn_id);
+  },
+  'approval-escalates': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`, { agent: 'rises' });
+    const id = await live.approvalOf(session);
+    const handle = live.client.workflow.getHandle(`approval/${id}`);
+    await live.until('the escalation', async () => (await handle.query<ApprovalState>('state')).escalated);
+    const token = decisionToken(SECRET, live.tenant, id, 'boss');
+    await live.temporal.decide(id, { decision: 'approve', by: 'boss', token });
+    await live.ended(turn_id);
+  },
+  'approval-escalated-by-signal': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
+    const id = await live.approvalOf(session);
+    const handle = live.client.workflow.getHandle(`approval/${id}`);
+    await handle.signal('escalate');
+    await live.temporal.decide(id, { decision: 'reject', by: 'ann' });
+    await live.ended(turn_id);
+  },
+  'approval-reminds-and-expires': saying('poke {"note":"reminds"}', 'reminds'),
   'approval-withdrawn': async (live, session) => {
     const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
     const approval = await live.approvalOf(session);
@@ -176,6 +213,7 @@ function childrenOf(history: unknown): { id: string; type: string }[] {
 
 await globalSetup();
 const live = await startLiveWorker({
+  env: { TEMPOCLAW_DECISION_TOKEN_SECRET: SECRET },
   scripts: {
     broken: 'rules:\n  - reply: { error: { status: 401, message: No. } }\n',
     circles: 'rules:\n  - reply: { calls: [{ tool: peek, args: { note: same } }] }\n',
@@ -185,6 +223,12 @@ const live = await startLiveWorker({
     { key: 'broken', model: 'rehearsal/broken' },
     { key: 'circles', model: 'rehearsal/circles' },
     { key: 'brief', tools: { ask: [{ tool: 'poke', expires_seconds: 1 }] } },
+    { key: 'two', tools: { ask: [{ tool: 'poke', quorum: 2 }] } },
+    {
+      key: 'rises',
+      tools: { ask: [{ tool: 'poke', escalate: { after_seconds: 1, to: { users: ['boss'] } }, quorum: 1 }] },
+    },
+    { key: 'reminds', tools: { ask: [{ tool: 'poke', remind_seconds: 5, expires_seconds: 7 }] } },
   ],
 });
 try {

@@ -116,7 +116,7 @@ describe('AP-2 decisions that race', () => {
 
 describe('AP-2 decisions that need a token', () => {
   it('are refused without it, by signal too, and taken with it', async () => {
-    const { decisionToken } = await import('#activities/settle-approval.ts');
+    const { decisionToken } = await import('#activities/decision-token.ts');
     const secret = 'a-secret-of-at-least-thirty-two-characters';
     const live = await startLiveWorker({
       env: { TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'true', TEMPOCLAW_DECISION_TOKEN_SECRET: secret },

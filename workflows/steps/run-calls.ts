@@ -71,17 +71,17 @@ function askForApproval(
   asked: NonNullable<PlannedCall['approval']>,
   around: CallSurroundings,
 ): Promise<SettleApprovalResult> {
+  const { id, ...terms } = asked;
   const input: ApprovalInput = {
     tenant: around.tenant,
-    approval_id: asked.id,
-    expires: asked.expires,
-    ...(asked.until === undefined ? {} : { until: asked.until }),
+    approval_id: id,
+    ...terms,
     summary: call.summary,
     session_key: around.sessionKey,
     turn_id: around.turnId,
   };
   return executeChild<(input: ApprovalInput) => Promise<SettleApprovalResult>>(APPROVAL.type, {
-    workflowId: approvalWorkflowId(asked.id),
+    workflowId: approvalWorkflowId(id),
     args: [input],
     // A turn that is stopped or terminated takes its question back (AP-1).
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

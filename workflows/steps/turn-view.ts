@@ -9,6 +9,8 @@ import type { TurnInbox } from '#domain/turn-inbox.ts';
 
 const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
+type TurnWorkState = Exclude<WorkState, 'escalated'>;
+
 export interface TurnView {
   begin(turn: QueuedTurn): void;
   step(step: number): void;
@@ -22,12 +24,12 @@ export function createTurnView(session: AgentTurnInput): TurnView {
   let turn: QueuedTurn | undefined;
   let step = 0;
   let spent = '';
-  let state: WorkState = 'running';
+  let state: TurnWorkState = 'running';
   const waiting = new Map<string, PlannedCall>();
   const running = new Map<string, PlannedCall>();
 
   function show(): void {
-    const now: WorkState = waiting.size > 0 ? 'waiting_approval' : 'running';
+    const now: TurnWorkState = waiting.size > 0 ? 'waiting_approval' : 'running';
     if (now !== state) upsertSearchAttributes([{ key: STATE, value: now }]);
     state = now;
     setCurrentDetails(details());

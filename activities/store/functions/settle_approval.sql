@@ -1,11 +1,17 @@
--- Ends an approval once. Whoever comes second gets the first one's outcome.
+-- Records a decision, and ends the approval once: with the first one, or where its terms have a quorum, with the one that
+-- completes it. Whoever comes after the end gets its outcome. An edit changes the call, so that agreement to other arguments
+-- no longer counts. p_vote: who decided, {person?, api_key_id?, via}; without it nothing is agreed to in a quorum.
 create function settle_approval(
-  p_tenant text, p_id text, p_status text, p_decision text, p_by text, p_key text, p_note text, p_edit jsonb, p_call jsonb, p_allow jsonb
+  p_tenant text, p_id text, p_status text, p_decision text, p_by text, p_key text, p_note text, p_edit jsonb, p_call jsonb, p_allow jsonb,
+  p_vote jsonb default null
 ) returns jsonb
 language plpgsql as $$
 declare
   a approvals%rowtype;
   session text;
+  quorum int;
+  agreed text[];
+  signed text := p_by;
 begin
   select session_key into session from approvals where tenant_id = p_tenant and id = p_id;
   if not found then return null; end if;
@@ -14,14 +20,21 @@ begin
   if a.status <> 'pending' then
     return to_jsonb(a) || jsonb_build_object('won', a.decision_key is not distinct from p_key);
   end if;
-  update approvals set status = p_status, decision = p_decision, decided_by = p_by, decided_at = now(), note = p_note,
-      decision_key = p_key, args = coalesce(p_edit -> 'args', args), digest = coalesce(p_edit ->> 'digest', digest),
-      summary = coalesce(p_edit ->> 'summary', summary)
-    where tenant_id = p_tenant and id = p_id returning * into a;
-  if p_edit is not null then
-    update tool_calls set args = p_edit -> 'args', summary = p_edit ->> 'summary', args_sealed = decode(p_edit ->> 'sealed', 'base64'), digest = p_edit ->> 'digest'
-      where tenant_id = p_tenant and id = a.call_id and state = 'requested';
+  quorum := case when p_status = 'approved' then coalesce((a.terms ->> 'quorum')::int, 1) else 1 end;
+  if p_vote is not null then perform record_vote(p_tenant, p_id, p_decision, p_by, p_key, p_note, p_edit, p_vote); end if;
+  if p_edit is not null then select * into a from approvals where tenant_id = p_tenant and id = p_id; end if;
+  if quorum > 1 then
+    agreed := agreed_by(p_tenant, p_id, a.digest);
+    if cardinality(agreed) < quorum then
+      return to_jsonb(a) || jsonb_build_object('approvals', cardinality(agreed), 'quorum', quorum, 'decided_by', p_by, 'decided_at', now(),
+        'already', not exists (select 1 from approval_decisions where tenant_id = p_tenant and approval_id = p_id and key = p_key));
+    end if;
+    signed := array_to_string(agreed, ', ');
   end if;
+  update approvals set status = p_status, decision = p_decision, decided_by = signed, decided_at = now(), note = p_note,
+      decision_key = p_key
+    where tenant_id = p_tenant and id = p_id returning * into a;
+  delete from decision_proofs where tenant_id = p_tenant and approval_id = p_id;
   if p_allow is not null then
     insert into exec_allowlist (tenant_id, id, agent_key, user_id, tool, pattern, approval_id, created_by)
       values (p_tenant, p_allow ->> 'id', a.agent_key, a.user_id, a.tool, p_allow ->> 'pattern', p_id, p_by)
@@ -29,7 +42,7 @@ begin
   end if;
   perform append_events(p_tenant, session, a.turn_id, jsonb_build_array(jsonb_build_object('type', 'approval.decided', 'data',
     jsonb_strip_nulls(jsonb_build_object('approval_id', p_id, 'call_id', a.call_id, 'status', p_status, 'decision', p_decision,
-      'by', p_by, 'note', p_note)))));
+      'by', a.decided_by, 'note', p_note)))));
   if p_call is not null then 
     perform settle_calls(p_tenant, session, a.turn_id, jsonb_build_array(p_call || jsonb_build_object('id', a.call_id)));
   end if;

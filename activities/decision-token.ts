@@ -1,0 +1,18 @@
+/** What a decision carries to show that whoever sends it knows the deployment's secret (SECURITY B10). */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Base64url, 43 characters. Bound to the one approval; with `by` also to the user who decides, which proves that it is
+ * he. A tenant and an approval id have no slash, so no two of these are made of the same text.
+ */
+export function decisionToken(secret: string, tenant: string, approvalId: string, by?: string): string {
+  const text = by === undefined ? `${tenant}/${approvalId}` : `${tenant}/${approvalId}/${by}`;
+  return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+/** In a time that tells nothing about `expected`. */
+export function isToken(given: string | undefined, expected: string): boolean {
+  const actual = Buffer.from(given ?? '');
+  const wanted = Buffer.from(expected);
+  return actual.length === wanted.length && timingSafeEqual(actual, wanted);
+}

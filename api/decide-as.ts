@@ -1,0 +1,71 @@
+/** A decision in the name of a caller: the key says who decides, the body only what. */
+import type { z } from 'zod';
+import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import { type DecideInput, type DecisionReceipt, readDecision } from '#domain/approval.ts';
+import { Failure } from '#domain/errors.ts';
+import type { decisionSchema } from '#domain/schema/approval.ts';
+import { type Caller, signatureOf } from './auth.ts';
+import { decideApproval, type DecisionSender } from './decide-approval.ts';
+import type { ApiDeps } from './deps.ts';
+
+export type DecisionBody = z.output<typeof decisionSchema>;
+
+/** Throws as `decideApproval` does. Counts how it went. */
+export function decideAs(
+  deps: ApiDeps,
+  caller: Caller,
+  approval: ApprovalRow,
+  body: DecisionBody,
+): Promise<DecisionReceipt> {
+  const { user, keyId } = caller;
+  const scopes = [...caller.scopes];
+  return sendDecision(deps, caller.tenant, approval, body, {
+    by: signatureOf(caller),
+    user,
+    scopes,
+    keyId,
+    via: 'api',
+  });
+}
+
+export async function sendDecision(
+  deps: ApiDeps,
+  tenant: string,
+  approval: ApprovalRow,
+  { decision: word, ...rest }: DecisionBody,
+  sender: DecisionSender,
+): Promise<DecisionReceipt> {
+  const decision = readDecision(word);
+  if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
+  const token = deps.decisionToken?.(tenant, approval.id);
+  const input: DecideInput = {
+    ...pickGiven(rest),
+    decision,
+    by: sender.by,
+    ...(token === undefined ? {} : { token }),
+  };
+  try {
+    const receipt = await decideApproval(deps, tenant, approval, input, sender);
+    deps.metrics.decided(receipt.already ? 'repeated' : 'decided');
+    return receipt;
+  } catch (error) {
+    deps.metrics.decided(
+      error instanceof Failure && error.type !== 'Unavailable' ? 'refused' : 'unavailable',
+    );
+    throw error;
+  }
+}
+
+function pickGiven({
+  args,
+  reason,
+  text,
+  digest,
+}: Omit<DecisionBody, 'decision'>): Omit<DecideInput, 'decision'> {
+  return {
+    ...(args === undefined ? {} : { args }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(text === undefined ? {} : { text }),
+    ...(digest === undefined ? {} : { digest }),
+  };
+}

@@ -1,0 +1,85 @@
+/** AP-4: whether somebody may decide an approval. Who somebody is comes from a key or a token, never from a payload. */
+import type { Approvers, ApprovalTerms } from './approval-terms.ts';
+import type { Scope } from './schema/api-key.ts';
+
+export interface Decider {
+  /** As it is shown and recorded. */
+  readonly by: string;
+  /** The user that the credential speaks for; null for a service's key, and for a mere claim. */
+  readonly user: string | null;
+  readonly scopes: readonly Scope[];
+  /** False when `by` is only what the payload says. */
+  readonly proven: boolean;
+}
+
+export interface Question {
+  readonly terms: ApprovalTerms;
+  /** The user whose turn it is. */
+  readonly requester: string | null;
+  readonly escalated: boolean;
+}
+
+/** Undefined when `who` may decide; else why not. */
+export function deciderProblem(question: Question, who: Decider): string | undefined {
+  const { terms, requester } = question;
+  const approvers = approversOf(terms);
+  if (approvers === undefined) return who.proven ? ownProblem(question, who) : undefined;
+  if (!who.proven)
+    return 'it is bound to certain people: decide by the HTTP API, or with the decision token of a user';
+  if (countsPeople(terms)) {
+    if (who.user === null) return 'it counts people: decide with a key that speaks for a user';
+    if (terms.exclude_requester && requester !== null && personOf(who.user) === personOf(requester))
+      return 'the user who asked for the call may not decide it';
+  }
+  return isAmong(approvers, who) || isEscalatedTo(question, who) ? undefined : NOT_AMONG;
+}
+
+const NOT_AMONG = 'you are not among its approvers';
+
+/** Without approvers: whose turn it is, those who speak for nobody, and admins; anybody when the turn is nobody's. */
+function ownProblem(question: Question, who: Decider): string | undefined {
+  const { requester } = question;
+  const isOwn = requester === null || who.user === null || who.user === requester;
+  return isOwn || who.scopes.includes('admin') || isEscalatedTo(question, who) ? undefined : NOT_AMONG;
+}
+
+/** A rule that counts people and names none means everybody who may approve. */
+function approversOf(terms: ApprovalTerms): Approvers | undefined {
+  return terms.approvers ?? (countsPeople(terms) ? { scopes: ['approve'] } : undefined);
+}
+
+function countsPeople({ quorum = 1, exclude_requester = false }: ApprovalTerms): boolean {
+  return quorum > 1 || exclude_requester;
+}
+
+function isEscalatedTo({ terms, escalated }: Question, who: Decider): boolean {
+  return escalated && terms.escalate !== undefined && isAmong(terms.escalate.to, who);
+}
+
+function isAmong({ users = [], scopes = [] }: Approvers, who: Decider): boolean {
+  return (
+    (who.user !== null && users.includes(who.user)) || scopes.some((scope) => who.scopes.includes(scope))
+  );
+}
+
+/** Whether an edited call, which falls under `other`, may be decided on these terms: no edit leads round a stricter rule. */
+export function coversTerms(terms: ApprovalTerms, other: ApprovalTerms): boolean {
+  if (other.approvers === undefined && !countsPeople(other)) return true;
+  return JSON.stringify(decidersOf(terms)) === JSON.stringify(decidersOf(other));
+}
+
+function decidersOf(terms: ApprovalTerms): readonly unknown[] {
+  const { users = [], scopes = [] } = approversOf(terms) ?? {};
+  const { quorum = 1, exclude_requester = false } = terms;
+  return [users.toSorted(), scopes.toSorted(), quorum, exclude_requester];
+}
+
+/** Spellings of one name are one person: nobody counts twice, and a requester is excluded under all of them. */
+export function personOf(user: string): string {
+  return user
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .toLowerCase();
+}

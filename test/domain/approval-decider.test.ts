@@ -1,0 +1,90 @@
+/** AP-4, SECURITY R3: who may decide. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  coversTerms,
+  type Decider,
+  deciderProblem,
+  personOf,
+  type Question,
+} from '#domain/approval-decider.ts';
+import type { ApprovalTerms } from '#domain/approval-terms.ts';
+
+const user = (name: string, ...scopes: Decider['scopes']): Decider => ({
+  by: name,
+  user: name,
+  scopes: scopes.length === 0 ? ['approve'] : scopes,
+  proven: true,
+});
+const service: Decider = { by: 'key:ci', user: null, scopes: ['approve'], proven: true };
+const claim: Decider = { by: 'ann', user: null, scopes: [], proven: false };
+const asked = (terms: ApprovalTerms, more: Partial<Question> = {}): Question => ({
+  terms,
+  requester: 'req',
+  escalated: false,
+  ...more,
+});
+
+describe('AP-4 who may decide', () => {
+  const escalate = { after_seconds: 1, to: { users: ['cyd'], scopes: ['admin' as const] } };
+  const cases: [string, Question, Decider, boolean][] = [
+    ['without terms, whose turn it is', asked({}), user('req'), true],
+    ['without terms, another user', asked({}), user('ann'), false],
+    ['without terms, an admin', asked({}), user('ann', 'approve', 'admin'), true],
+    ['without terms, a service', asked({}), service, true],
+    ["without terms, anybody when the turn is nobody's", asked({}, { requester: null }), user('ann'), true],
+    ['without terms, a claim', asked({}), claim, true],
+    ['with approvers, who is named', asked({ approvers: { users: ['ann'] } }), user('ann'), true],
+    ['with approvers, a look-alike of a name', asked({ approvers: { users: ['ann'] } }), user('Ann'), false],
+    ['with approvers, whose turn it is', asked({ approvers: { users: ['ann'] } }), user('req'), false],
+    ['with approvers, an admin', asked({ approvers: { users: ['ann'] } }), user('x', 'admin'), false],
+    ['with approvers, a claim to be one', asked({ approvers: { users: ['ann'] } }), claim, false],
+    ['with a scope, a service that has it', asked({ approvers: { scopes: ['approve'] } }), service, true],
+    ['with a scope, who has it not', asked({ approvers: { scopes: ['admin'] } }), user('ann'), false],
+    ['with a quorum, any user who may approve', asked({ quorum: 2 }), user('ann'), true],
+    ['with a quorum, a user who may not', asked({ quorum: 2 }), user('ann', 'read'), false],
+    ['with a quorum, a service', asked({ quorum: 2 }), service, false],
+    ['with a quorum, a claim', asked({ quorum: 2 }), claim, false],
+    ['the requester, when he is excluded', asked({ exclude_requester: true }), user('req'), false],
+    [
+      'the requester named as an approver, when he is excluded',
+      asked({ exclude_requester: true, approvers: { users: ['req'] } }),
+      user('req'),
+      false,
+    ],
+    ['the requester spelt otherwise', asked({ exclude_requester: true }), user('Ｒｅｑ '), false],
+    ['another, when the requester is excluded', asked({ exclude_requester: true }), user('ann'), true],
+    ['before the escalation, to whom it goes', asked({ escalate }), user('cyd'), false],
+    ['after the escalation, to whom it goes', asked({ escalate }, { escalated: true }), user('cyd'), true],
+    [
+      'after the escalation, still the approvers',
+      asked({ approvers: { users: ['ann'] }, escalate }, { escalated: true }),
+      user('ann'),
+      true,
+    ],
+  ];
+  for (const [name, question, who, may] of cases)
+    test(`${name}: ${may ? 'may' : 'may not'}`, () =>
+      assert.equal(deciderProblem(question, who) === undefined, may));
+
+  for (const name of ['Ann', ' ann ', 'a\u200bnn', 'ＡＮＮ', 'ann\t'])
+    test(`${JSON.stringify(name)} and "ann" are one person`, () => assert.equal(personOf(name), 'ann'));
+
+  test('other names are other people', () => assert.notEqual(personOf('ann lee'), personOf('annlee')));
+});
+
+describe('AP-4 an edited call falls under another rule', () => {
+  for (const [terms, other, covered] of [
+    [{}, {}, true],
+    [{}, { expires_seconds: 5, remind_seconds: 60 }, true],
+    [{ quorum: 2 }, {}, true],
+    [{ quorum: 2 }, { quorum: 2, expires_seconds: 9 }, true],
+    [{ approvers: { users: ['a', 'b'] } }, { approvers: { users: ['b', 'a'] } }, true],
+    [{}, { quorum: 2 }, false],
+    [{ quorum: 2 }, { quorum: 3 }, false],
+    [{}, { exclude_requester: true }, false],
+    [{ approvers: { users: ['a'] } }, { approvers: { users: ['b'] } }, false],
+  ] as const)
+    test(`${JSON.stringify(terms)} ${covered ? 'covers' : 'does not cover'} ${JSON.stringify(other)}`, () =>
+      assert.equal(coversTerms(terms, other), covered));
+});
