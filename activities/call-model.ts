@@ -15,13 +15,14 @@ import { activityFailure } from './activity-failure.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import type { HandOver } from './hand-over.ts';
 import { generateWithFallback } from './model/fallback.ts';
+import { type Given, invokedAnswer } from './invoked-answer.ts';
 import type { Models } from './model/model-catalog.ts';
 import { type CallPlan, type PlanDeps, planCalls, planRecorded } from './plan-calls.ts';
 import { buildPrompt, type Prompt } from './prompt/build-prompt.ts';
 import { isNearlyFull, planCompaction, tokensOf } from './prompt/compact.ts';
 import { END_AT, identicalAnswers } from './prompt/loop-guard.ts';
 import type { Transcript, TranscriptCache } from './prompt/transcript-cache.ts';
-import { type ForAnyTenant, forTenant } from './scrubber.ts';
+import { type ForAnyTenant, forTenant, hideTexts } from './scrubber.ts';
 import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
 
 export interface CallModelDeps extends PlanDeps {
@@ -30,12 +31,6 @@ export interface CallModelDeps extends PlanDeps {
   readonly transcripts: TranscriptCache;
   readonly handOver: HandOver;
   readonly defaultAgent: string;
-}
-
-/** An answer before it is recorded; `ref` is the model that gave it. */
-interface Given {
-  readonly answer: ModelAnswer;
-  readonly ref: string;
 }
 
 export function createCallModel(
@@ -57,7 +52,7 @@ async function callModel(deps: CallModelDeps, input: CallModelInput): Promise<Ca
     session: input.session,
     turn: input.turn,
     step: input.step,
-    messages: input.messages,
+    messages: hideTexts(deps.scrubber, input.messages),
     settle: input.settle ?? [],
     after: known.position,
     summaryAfter: known.summaryPosition,
@@ -72,7 +67,8 @@ async function callModel(deps: CallModelDeps, input: CallModelInput): Promise<Ca
   const transcript = deps.transcripts.extend(input.tenant, input.session, known.position, basis);
   const limit = limitReached(agent, transcript, input);
   if (limit) return limit;
-  const given = invokedAnswer(transcript, input) ?? (await askModel(deps, input, basis, agent, transcript));
+  const given =
+    invokedAnswer(deps.sealer, transcript, input) ?? (await askModel(deps, input, basis, agent, transcript));
   return record(deps, input, { ...basis, readAt }, agent, given);
 }
 
@@ -111,21 +107,6 @@ function limitReached(
     code: 'LoopDetected',
     message: `the model asked for the identical call ${repeats} times in a row`,
   };
-}
-
-/** A call made over the API is a turn without a model: its message says which tools, its answer is their result. */
-function invokedAnswer(transcript: Transcript, input: CallModelInput): Given | undefined {
-  const first = transcript.rows.find((row) => row.turn === input.turn && row.role === 'user');
-  if (!first?.invoke) return undefined;
-  const results = transcript.rows.at(-1)?.messages.at(-1);
-  const done = input.step > 1 && results?.role === 'tool';
-  const answer: ModelAnswer = {
-    text: done ? results.results.map((result) => result.text).join('\n') : '',
-    calls: done ? [] : first.invoke.map((call) => ({ name: call.tool, args: call.args })),
-    usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
-    finish: done ? 'stop' : 'calls',
-  };
-  return { answer, ref: 'none' };
 }
 
 async function askModel(

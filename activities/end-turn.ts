@@ -3,24 +3,40 @@ import { Context } from '@temporalio/activity';
 import type { EndTurnInput } from '#domain/turn.ts';
 import { recordFailure } from './activity-failure.ts';
 import type { Processes } from './process/background.ts';
+import { hideTexts, type ScrubberOf } from './scrubber.ts';
 import type { TurnLedger } from './store/turn-ledger.ts';
 
 export function createEndTurn(deps: {
   readonly ledger: TurnLedger;
   readonly processes: Pick<Processes, 'killSession'>;
   readonly defaultAgent: string;
+  readonly scrubberOf: ScrubberOf;
 }): (input: EndTurnInput) => Promise<void> {
   return async (input) => {
     try {
       // Before the record: who reads `stopped` may rely on it.
       if (input.endCommands) await deps.processes.killSession(input.tenant, input.session);
       await deps.ledger.endTurn(
-        input,
+        await hidden(deps.scrubberOf, input),
         deps.defaultAgent,
         Context.current().info.workflowExecution?.runId ?? '',
       );
     } catch (error) {
       throw recordFailure(error);
     }
+  };
+}
+
+/** Messages that no model call has taken may still bring their text. */
+async function hidden(scrubberOf: ScrubberOf, input: EndTurnInput): Promise<EndTurnInput> {
+  const { messages, dropped } = input;
+  if (!messages && !dropped) return input;
+  const scrubber = await scrubberOf(input.tenant);
+  return {
+    ...input,
+    ...(messages ? { messages: hideTexts(scrubber, messages) } : {}),
+    ...(dropped
+      ? { dropped: dropped.map((turn) => ({ ...turn, messages: hideTexts(scrubber, turn.messages) })) }
+      : {}),
   };
 }

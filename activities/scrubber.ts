@@ -4,6 +4,7 @@ import { NO_VALUES, type RegisteredValues } from '#domain/scrub/registered-value
 import { scrubArgs } from '#domain/scrub/scrub-args.ts';
 import { createScrubStream, type ScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { scrubText } from '#domain/scrub/scrub-text.ts';
+import type { HeldMessage } from '#domain/turn.ts';
 
 export interface Scrubber {
   text(text: string): string;
@@ -29,6 +30,13 @@ export async function forTenant<Deps extends { readonly scrubber: Scrubber }>(
 ): Promise<Deps> {
   const scrubber = await parts.scrubberOf(tenant);
   return { ...parts, scrubber } as unknown as Deps;
+}
+
+/** SC-3: the texts of messages that a sender other than our API brought with them; the API's are hidden in their rows. */
+export function hideTexts(scrubber: Scrubber, messages: readonly HeldMessage[]): readonly HeldMessage[] {
+  return messages.map((message) =>
+    message.text === undefined ? message : { ...message, text: scrubber.text(message.text) },
+  );
 }
 
 /** `registered`: values known to be secret (SC-2); others are known by their shape or name. */

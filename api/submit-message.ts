@@ -2,6 +2,8 @@
  * The way of a message into a session, safe to crash at any point and to repeat: its row first, then Temporal, then the
  * turn's row (DESIGN §3.0). Who repeats it with the same id gets the same turn.
  */
+import { invocationPlace } from '#activities/invoked-answer.ts';
+import type { Scrubber } from '#activities/scrubber.ts';
 import {
   deleteEmptySession,
   deleteRefusedMessage,
@@ -9,6 +11,7 @@ import {
   turnOfMessage,
   writeMessage,
 } from '#activities/store/message-store.ts';
+import type { Sealer } from '#activities/store/seal.ts';
 import { countTurnsBefore, insertQueuedTurn } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
@@ -20,8 +23,6 @@ import { MAIN_AGENT } from './tenant-care.ts';
 export interface Submission extends NewMessage {
   /** The id follows from an Idempotency-Key: the same request may run twice, even at once. */
   readonly repeatable: boolean;
-  /** What the web UI shows; the words themselves are a row. */
-  readonly preview: string;
 }
 
 export interface Accepted {
@@ -36,7 +37,7 @@ type HandOver = (
   labels: { agent: string; user?: string | undefined },
 ) => Promise<Receipt | undefined>;
 
-type Needs = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics'>;
+type Needs = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics' | 'secrets'>;
 
 /** A worker that is there takes a message within milliseconds; without one the sender need not wait long to be told so. */
 const TAKEN_MS = 5_000;
@@ -90,9 +91,11 @@ export function steerTurn(
 async function handIn(
   deps: Needs,
   tenant: string,
-  message: Submission,
+  submission: Submission,
   handOver: HandOver,
 ): Promise<Accepted> {
+  const scrubber = await deps.secrets.vault.scrubberOf(tenant);
+  const message = hide(scrubber, deps.secrets.sealer, tenant, submission);
   const row = await writeMessage(deps.pool, tenant, message);
   const agent = checkAgent(row.agent_key, message);
   if (!row.written) checkSame(row, message);
@@ -102,7 +105,8 @@ async function handIn(
     return { receipt: repeated(message, row.turn_id), workflowId, agent };
   }
 
-  const receipt = await offer(deps, tenant, message, agent, handOver);
+  const preview = scrubber.preview(message.text, INBOX_LIMITS.preview);
+  const receipt = await offer(deps, tenant, message, { agent, preview }, handOver);
   // On a repeat, another run of the session may have taken the message before: then its row knows better.
   const taken = row.written ? undefined : await turnOfMessage(deps.pool, tenant, message.id);
   if (taken && taken !== receipt.turn_id) {
@@ -123,11 +127,25 @@ async function handIn(
   return { receipt, workflowId, agent };
 }
 
+/** SC-3: what users send is hidden before it is written down, like all else; the real arguments of a call are sealed. */
+function hide(scrubber: Scrubber, sealer: Sealer, tenant: string, message: Submission): Submission {
+  const text = scrubber.text(message.text);
+  if (!message.calls) return { ...message, text };
+  const place = invocationPlace(tenant, turnIdOf(message.id));
+  const calls = message.calls.map(({ tool, args }) => {
+    const [shown, real] = [scrubber.args(args), JSON.stringify(args)];
+    return JSON.stringify(shown) === real
+      ? { tool, args }
+      : { tool, args: shown, sealed: sealer.seal(real, place) };
+  });
+  return { ...message, text, calls };
+}
+
 async function offer(
   deps: Needs,
   tenant: string,
   message: Submission,
-  agent: string,
+  { agent, preview }: { readonly agent: string; readonly preview: string },
   handOver: HandOver,
 ): Promise<Receipt> {
   try {
@@ -135,7 +153,7 @@ async function offer(
       id: message.id,
       ...(message.mode === null ? {} : { mode: message.mode }),
       ...message.context,
-      preview: message.preview.slice(0, INBOX_LIMITS.preview),
+      preview,
     };
     const receipt = await handOver(input, { agent, user: message.context.user });
     if (receipt) return receipt;

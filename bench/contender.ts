@@ -1,6 +1,7 @@
 /** The sides that are compared, each driven the way its user would: one call that starts a turn, one that waits for its end. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
+import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { insertAgent } from '#activities/store/agent-store.ts';
 import { connectTemporal } from '#api/client.ts';
 import { createMetrics } from '#api/metrics.ts';
@@ -40,7 +41,8 @@ export function textOf(work: Work): string {
 
 function randomText(characters: number): string {
   let text = '';
-  while (text.length < characters) text += randomUUID().replaceAll('-', '');
+  // Long hexadecimal alone would be taken for a secret and hidden.
+  while (text.length < characters) text += `${randomUUID()} `;
   return text.slice(0, characters);
 }
 
@@ -94,7 +96,17 @@ export async function createTempoclaw(
     taskQueue: QUEUES.tempoclaw,
   });
   const notifier = createEventNotifier(pool, () => undefined);
-  const deps = { pool, temporal, notifier, metrics: createMetrics() };
+  const secrets = await openSecrets({
+    settings: {
+      stateDir: '/nonexistent',
+      encryption: { key: randomBytes(32).toString('base64'), previousKeys: [] },
+    },
+    databaseUrl: String(pool.options.connectionString),
+    pool,
+    deploymentValues: [],
+    onError: () => undefined,
+  });
+  const deps = { pool, temporal, notifier, metrics: createMetrics(), secrets };
   const contender: Contender = {
     name: 'TempoClaw',
     side: 'tempoclaw',
@@ -107,7 +119,6 @@ export async function createTempoclaw(
         mode: null,
         context: { agent },
         repeatable: false,
-        preview: text,
       });
       const handle = stack.client.workflow.getHandle(workflowId);
       return {
@@ -119,6 +130,7 @@ export async function createTempoclaw(
   return {
     contender,
     async close() {
+      await secrets.close();
       await notifier.close();
       await temporal.close();
     },

@@ -22,7 +22,15 @@ export interface NewMessage {
   readonly mode: SubmitMode | null;
   readonly context: MessageContext;
   /** A call to run in place of asking a model (tools invoke). */
-  readonly calls?: readonly { readonly tool: string; readonly args: Readonly<Record<string, unknown>> }[];
+  readonly calls?: readonly InvokedCall[];
+}
+
+export interface InvokedCall {
+  readonly tool: string;
+  /** As people may see them. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The real ones, where they differ; bound to invocationPlace. */
+  readonly sealed?: string;
 }
 
 export interface WrittenMessage {

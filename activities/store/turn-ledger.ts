@@ -7,6 +7,7 @@ import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
+import type { InvokedCall } from './message-store.ts';
 import type { Pool } from './pool.ts';
 
 /** A call as its row has it; `sealed` (base64) holds the real arguments when `args` is only what people may see. */
@@ -43,7 +44,7 @@ export interface TranscriptRow {
   readonly step: number;
   readonly calls?: readonly TranscriptCall[];
   /** A user's row may ask for tools directly (`POST /v1/tools/{name}/invoke`). */
-  readonly invoke?: readonly { readonly tool: string; readonly args: Readonly<Record<string, unknown>> }[];
+  readonly invoke?: readonly InvokedCall[];
 }
 
 export interface StepBasis {

@@ -14,7 +14,7 @@ import {
   stopSchema,
 } from '#domain/schema/message.ts';
 import { pageQuery, pageSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
-import { INBOX_LIMITS, type MessageContext } from '#domain/turn.ts';
+import type { MessageContext } from '#domain/turn.ts';
 import { type Caller, callerOf, signatureOf, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
@@ -79,7 +79,6 @@ function addSubmit(app: Api, deps: ApiDeps): void {
         text,
         mode: mode ?? null,
         context: contextOf(caller, context),
-        preview: (await deps.secrets.vault.scrubberOf(caller.tenant)).preview(text, INBOX_LIMITS.preview),
       });
       const { wait } = request.query;
       if (wait === undefined) return reply.code(202).send(receiptOf(key, accepted));
@@ -130,7 +129,6 @@ function addSteer(app: Api, deps: ApiDeps): void {
           text,
           mode: 'steer',
           context: contextOf(caller, context),
-          preview: (await deps.secrets.vault.scrubberOf(caller.tenant)).preview(text, INBOX_LIMITS.preview),
         },
         turn_id,
       );
@@ -267,7 +265,7 @@ function showMessage(row: MessageRow): z.infer<typeof messageSchema> {
     turn_id: row.turn_id,
     step: row.step,
     position: Number(row.position),
-    calls: row.calls ? [...row.calls] : null,
+    calls: row.calls?.map(({ sealed: _sealed, ...call }) => call) ?? null,
     model: row.model,
     created_at: row.created_at.toISOString(),
   };

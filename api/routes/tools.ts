@@ -94,7 +94,6 @@ function addInvoke(app: Api, deps: ApiDeps): void {
         mode: 'queue',
         context: contextOf(caller, context),
         calls: [{ tool: request.params.name, args }],
-        preview: checked.tool,
       });
       const turn = await waitForTurn(
         deps,
