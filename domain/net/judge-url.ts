@@ -1,0 +1,159 @@
+/**
+ * Whether an address on the web may be asked (SECURITY R5), before a connection is made. Names are judged twice: as names
+ * here, and by all addresses that a resolver gives in `judgeAddresses`. The address that was judged is the one to dial:
+ * who resolves again dials something that nobody judged (rebinding). Each redirect is judged like the first address.
+ */
+import { isWebPort } from './judge-port.ts';
+import { parseAddress } from './parse-address.ts';
+import { type AddressUse, useOf } from './special-addresses.ts';
+import { isBlockedDomain, isListedDomain, isLocalName, isMetadataName } from './special-names.ts';
+
+export interface UrlRules {
+  /** `allowlist`: only `allowedDomains`. */
+  readonly policy?: 'allow_all' | 'allowlist' | undefined;
+  /** `github.com`, `*.example.com`. */
+  readonly allowedDomains?: readonly string[] | undefined;
+  /** With all below them; hold under either policy. */
+  readonly blockedDomains?: readonly string[] | undefined;
+  /** Services of one's own net that may be asked; metadata never. */
+  readonly internalHosts?: readonly string[] | undefined;
+  /** Private and loopback addresses may be asked; metadata, link-local and reserved ones never. */
+  readonly allowPrivate?: boolean | undefined;
+  /** Beside the web's own. */
+  readonly allowedPorts?: readonly number[] | undefined;
+}
+
+/** Which part of the rules decided. */
+export type UrlRule =
+  | 'public'
+  | 'internal_host'
+  | 'private_allowed'
+  | 'malformed'
+  | 'scheme'
+  | 'userinfo'
+  | 'blocked_domain'
+  | 'not_listed'
+  | 'local_name'
+  | 'port'
+  | 'unresolved'
+  | Exclude<AddressUse, 'public'>;
+
+export interface UrlDenied {
+  readonly decision: 'deny';
+  readonly rule: UrlRule;
+  /** One sentence, for the model and for people. */
+  readonly reason: string;
+  /** The address that is the reason. */
+  readonly address?: string;
+}
+
+export interface UrlAllowed {
+  readonly decision: 'allow';
+  readonly rule: UrlRule;
+  readonly reason: string;
+  /** Canonical: what to ask, and the Host to name. */
+  readonly url: string;
+  /** Lower case, without a trailing dot or brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** To dial. Absent for a name whose addresses are still to be judged. */
+  readonly address?: string;
+}
+
+export type UrlVerdict = UrlAllowed | UrlDenied;
+
+/** Bytes; longer ones are no addresses that anybody meant. */
+const MAX_URL = 8192;
+/** Redirects that are followed, each judged again. */
+export const MAX_REDIRECTS = 5;
+
+const NAME =
+  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+
+/** Judges the text of an address; asks no resolver. Never throws. */
+export function judgeUrl(text: string, rules: UrlRules = {}): UrlVerdict {
+  const read = readUrl(text);
+  if ('decision' in read) return read;
+  const { url, host } = read;
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  const place = { url: url.href, host, port };
+  const literal = parseAddress(host);
+  if (literal === undefined && !NAME.test(host)) return malformed('its host is no host name');
+  const listed = judgeLists(host, rules);
+  if (listed) return listed;
+  const isInternal = isListedDomain(host, rules.internalHosts ?? []);
+  if (!isInternal && !isWebPort(port, rules.allowedPorts))
+    return denied('port', `port ${port} belongs to another service than the web`);
+  if (literal)
+    return judgeAddresses({ ...place, decision: 'allow', rule: 'public', reason: '' }, [host], rules);
+  if (isInternal)
+    return { decision: 'allow', rule: 'internal_host', reason: `${host} is set as internal host`, ...place };
+  if (isLocalName(host) && rules.allowPrivate !== true)
+    return denied('local_name', `${host} names a machine of the local net`);
+  return { decision: 'allow', rule: 'public', reason: `${host} is a public name`, ...place };
+}
+
+/** Judges what a name resolved to: each address must pass, since any of them may be dialled. The first is to be dialled. */
+export function judgeAddresses(
+  asked: UrlAllowed,
+  addresses: readonly string[],
+  rules: UrlRules = {},
+): UrlVerdict {
+  const [first] = addresses;
+  if (first === undefined) return denied('unresolved', `${asked.host} does not resolve to an address`);
+  const isInternal = isListedDomain(asked.host, rules.internalHosts ?? []);
+  for (const address of addresses) {
+    const use = useOf(address);
+    const isOwn = use === 'private' || use === 'loopback';
+    if (use === 'public' || (isOwn && (isInternal || rules.allowPrivate === true))) continue;
+    const whose = address === asked.host ? address : `${asked.host} resolves to ${address}, which`;
+    return { ...denied(use, `${whose} is ${USES[use]}`), address };
+  }
+  const rule = isInternal ? 'internal_host' : useOf(first) === 'public' ? 'public' : 'private_allowed';
+  const reason = rule === 'public' ? `${first} is a public address` : `${first} is allowed by the settings`;
+  return { ...asked, rule, reason, address: first };
+}
+
+const USES: Readonly<Record<Exclude<AddressUse, 'public'>, string>> = {
+  metadata: 'where clouds give out credentials',
+  loopback: 'this machine itself',
+  private: 'an address of a private net',
+  link_local: 'a link-local address',
+  multicast: 'a multicast address',
+  reserved: 'a reserved address',
+};
+
+function readUrl(text: string): { readonly url: URL; readonly host: string } | UrlDenied {
+  if (text.length > MAX_URL) return malformed(`it is longer than ${MAX_URL} characters`);
+  // Parsers disagree on all of these, and the one that dials might be another one.
+  if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(text))
+    return malformed('it has spaces, control characters or backslashes');
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined) return malformed('it has no scheme; write https://…');
+  if (scheme !== 'http' && scheme !== 'https')
+    return denied('scheme', `${scheme.slice(0, 20)}: is not http or https`);
+  if (!/^https?:\/\/[^/?#]/i.test(text)) return malformed('it has no host after //');
+  if (!URL.canParse(text)) return malformed('it cannot be read');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || /^[^/?#]*@/.test(text.slice(text.indexOf('//') + 2)))
+    return denied('userinfo', 'it has a user name before the host, which hides the host from readers');
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return { url, host };
+}
+
+function judgeLists(host: string, rules: UrlRules): UrlDenied | undefined {
+  if (isMetadataName(host)) return denied('metadata', `${host} is ${USES.metadata}`);
+  if (isBlockedDomain(host, rules.blockedDomains ?? []))
+    return denied('blocked_domain', `${host} is on the list of blocked domains`);
+  if (rules.policy === 'allowlist' && !isListedDomain(host, rules.allowedDomains ?? []))
+    return denied('not_listed', `${host} is not on the list of allowed domains`);
+  return undefined;
+}
+
+function denied(rule: UrlRule, reason: string): UrlDenied {
+  return { decision: 'deny', rule, reason };
+}
+
+function malformed(why: string): UrlDenied {
+  return denied('malformed', `the address is refused: ${why}`);
+}

@@ -1,0 +1,55 @@
+/** Host names that never mean the public net, whatever a resolver says of them. */
+import { matchGlob } from '../policy/match-glob.ts';
+
+/** Where clouds give out credentials by name. */
+const METADATA: ReadonlySet<string> = new Set([
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'metadata.azure.internal',
+  'metadata.tencentyun.com',
+  'metadata.platformequinix.com',
+  'metadata.packet.net',
+  'instance-data',
+  'instance-data.ec2.internal',
+]);
+
+/** RFC 6761, 6762, 8375 and what private nets are commonly called. */
+const LOCAL_SUFFIXES = [
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'svc',
+  'home.arpa',
+  'cluster.local',
+  'onion',
+  'invalid',
+] as const;
+
+export function isMetadataName(host: string): boolean {
+  return METADATA.has(host);
+}
+
+/** A single label (`temporal`, `localhost`) is a machine of one's own net. */
+export function isLocalName(host: string): boolean {
+  return !host.includes('.') || LOCAL_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`));
+}
+
+/** `github.com` is that host, `*.example.com` those below it. */
+export function isListedDomain(host: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => matchGlob(pattern.toLowerCase().replace(/\.$/, ''), host));
+}
+
+/** A blocked name blocks what is below it, too. */
+export function isBlockedDomain(host: string, patterns: readonly string[]): boolean {
+  return patterns.some((given) => {
+    const pattern = given.toLowerCase().replace(/^\*\./, '').replace(/\.$/, '');
+    return matchGlob(pattern, host) || matchGlob(`*.${pattern}`, host);
+  });
+}
