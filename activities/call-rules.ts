@@ -1,7 +1,7 @@
 /** What an agent may call: the rules over the catalog and the settings, asked at planning and again at the call (PO-3). */
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { type ApprovalTerms, termsOf } from '#domain/approval-terms.ts';
-import { type EffectiveExec, effectiveExec } from '#domain/policy/effective-exec.ts';
+import { effectiveExec } from '#domain/policy/effective-exec.ts';
 import {
   decideTool,
   effectiveTools,
@@ -41,7 +41,7 @@ export interface CallToJudge extends RuleScope {
 }
 
 /** Which of a call's rules decided: a step of the tool policy, a rule on calls, or what judges commands. */
-export type CallStep = PolicyStep | `${RuleLayer}_rule` | 'shell' | 'allowed_always';
+export type CallStep = PolicyStep | `${RuleLayer}_rule` | 'shell' | 'allowed_always' | 'arguments';
 
 interface Decided {
   readonly step: CallStep;
@@ -66,6 +66,8 @@ export interface CallRules {
   /** For each tool the step and rule that gives or withholds it (PO-4). */
   explain(scope: RuleScope): readonly ToolDecision[];
   judge(call: CallToJudge): Verdict;
+  /** As far as it can be said before the arguments are known. */
+  judgeTool(call: Omit<CallToJudge, 'args' | 'allowlist'>): Verdict;
   /** The pattern that `approve_always` would store, or why none is safe. */
   alwaysPattern(
     tool: string,
@@ -83,12 +85,69 @@ export interface CallRuleDeps {
 export function createCallRules(deps: CallRuleDeps): CallRules {
   const facts = new WeakMap<Tool, PolicyTool>();
   const factOf = (tool: Tool): PolicyTool => {
-    const fact = facts.get(tool) ?? toPolicyTool(tool);
+    const fact = facts.get(tool) ?? policyToolOf(tool);
     facts.set(tool, fact);
     return fact;
   };
-  const layersOf = ({ agent, tenant_policy, context }: RuleScope): PolicyLayers => ({
-    global: deps.tools,
+  const layersOf = (scope: RuleScope): PolicyLayers => policyLayers(deps.tools, scope);
+  const judgeCommand = (call: CallToJudge): ShellVerdict => {
+    const exec = effectiveExec([deps.exec, call.tenant_policy?.exec, call.agent.exec]);
+    return judgeExec(commandOf(call.args), exec, storedFor(call));
+  };
+  const ruleOn = (
+    call: Omit<CallToJudge, 'allowlist'>,
+    command: ShellVerdict | null,
+  ): FoundRule | undefined =>
+    findCallRule(
+      { global: deps.tools, tenant: call.tenant_policy?.tools, agent: call.agent.tools },
+      {
+        tool: factOf(call.tool),
+        args: call.args,
+        agent: call.agent.key,
+        user: call.user,
+        channel: call.context.channel ?? null,
+        ...(command ? { commands: command.command_words } : {}),
+      },
+    );
+
+  return {
+    offered: (scope) => effectiveTools(deps.catalog.list().map(factOf), layersOf(scope)),
+
+    explain: (scope) => explainTools(deps.catalog.list().map(factOf), layersOf(scope)),
+
+    judge(call) {
+      const given = decideTool(factOf(call.tool), layersOf(call));
+      if (!given.allowed) return notGiven(call, given);
+      const command = call.tool.name === EXEC ? judgeCommand(call) : null;
+      if (command?.decision === 'deny') return verdictOf(command);
+      const found = ruleOn(call, command);
+      if (found?.rule.decision === 'deny') return byRule(found);
+      const always = alwaysAllowed(call, command);
+      if (always) return always;
+      if (found?.rule.decision === 'ask') return byRule(found);
+      if (command) return verdictOf(command);
+      return found ? byRule(found) : byList(given);
+    },
+
+    judgeTool(call) {
+      const given = decideTool(factOf(call.tool), layersOf(call));
+      if (!given.allowed) return notGiven(call, given);
+      const found = ruleOn({ ...call, args: {} }, null);
+      return found ? byRule(found) : byList(given);
+    },
+
+    alwaysPattern: (tool, args) =>
+      tool === EXEC ? proposeAllowlistEntry(commandOf(args)) : { pattern: exactPattern(args) },
+  };
+}
+
+/** PO-1's layers of a call. */
+export function policyLayers(
+  settings: ToolPolicy,
+  { agent, tenant_policy, context }: RuleScope,
+): PolicyLayers {
+  return {
+    global: settings,
     tenant: tenant_policy?.tools,
     agent: agent.tools,
     // A subagent may have a model of another provider.
@@ -97,52 +156,17 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     subagent: context.subagent && (context.subagent.leaf ? 'leaf' : 'inner'),
     parent: context.within,
     request: context.allowed_tools,
-  });
-
-  const execOf = ({ agent, tenant_policy }: RuleScope): EffectiveExec =>
-    effectiveExec([deps.exec, tenant_policy?.exec, agent.exec]);
-  const judgeCommand = (call: CallToJudge): ShellVerdict =>
-    judgeExec(commandOf(call.args), execOf(call), storedFor(call));
-
-  return {
-    offered: (scope) => effectiveTools(deps.catalog.list().map(factOf), layersOf(scope)),
-
-    explain: (scope) => explainTools(deps.catalog.list().map(factOf), layersOf(scope)),
-
-    judge(call) {
-      const tool = factOf(call.tool);
-      const given = decideTool(tool, layersOf(call));
-      if (!given.allowed) return notGiven(call, given);
-      const command = call.tool.name === EXEC ? judgeCommand(call) : null;
-      if (command?.decision === 'deny') return verdictOf(command);
-      const found = findCallRule(
-        { global: deps.tools, tenant: call.tenant_policy?.tools, agent: call.agent.tools },
-        {
-          tool,
-          args: call.args,
-          agent: call.agent.key,
-          user: call.user,
-          channel: call.context.channel ?? null,
-          ...(command ? { commands: command.command_words } : {}),
-        },
-      );
-      if (found?.rule.decision === 'deny') return byRule(found);
-      const always = alwaysAllowed(call, command);
-      if (always) return always;
-      if (found?.rule.decision === 'ask') return byRule(found);
-      if (command) return verdictOf(command);
-      return found ? byRule(found) : { verdict: 'allow', step: given.step, rule: given.rule };
-    },
-
-    alwaysPattern: (tool, args) =>
-      tool === EXEC ? proposeAllowlistEntry(commandOf(args)) : { pattern: exactPattern(args) },
   };
 }
 
-function notGiven(call: CallToJudge, given: ToolDecision): Verdict {
+function notGiven(call: Omit<CallToJudge, 'args' | 'allowlist'>, given: ToolDecision): Verdict {
   const { step, rule } = given;
   const reason = `${call.tool.name} is not among the tools that ${call.agent.key} was given: ${explainDecision(given)}`;
   return { verdict: 'deny', reason, step, rule };
+}
+
+function byList({ step, rule }: ToolDecision): Verdict {
+  return { verdict: 'allow', step, rule };
 }
 
 function byRule({ layer, rule }: FoundRule): Verdict {
@@ -179,7 +203,8 @@ function storedFor(call: CallToJudge): readonly string[] {
   return call.allowlist.filter((entry) => entry.tool === call.tool.name).map((entry) => entry.pattern);
 }
 
-function toPolicyTool(tool: Tool): PolicyTool {
+/** What policies may ask about a tool of the catalog. */
+export function policyToolOf(tool: Tool): PolicyTool {
   return {
     name: tool.name,
     aliases: Object.keys(tool.aliases ?? {}),

@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   agents: () => import('#cli/commands/agents.ts'),
   tools: () => import('#cli/commands/tools.ts'),
   secrets: () => import('#cli/commands/secrets.ts'),
+  explain: () => import('#cli/commands/explain.ts'),
   demo: () => import('#cli/commands/demo.ts'),
 };
 

@@ -25,7 +25,7 @@ import { createSubagents } from './create-subagents.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
-import { workspaceFolder } from './workspace-folder.ts';
+import { workspaceFolder } from '#activities/workspace/workspace-folder.ts';
 
 /** Characters of transcripts kept in memory over all sessions. */
 const TRANSCRIPTS = 64 * 1024 * 1024;

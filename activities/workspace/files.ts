@@ -169,7 +169,7 @@ async function closing<T>(opened: { close(): Promise<void> }, work: () => Promis
 }
 
 /** A regular file with one name. O_NONBLOCK: opening a FIFO must not wait for a writer. */
-async function openFile(path: SafePath): Promise<FileHandle> {
+export async function openFile(path: SafePath): Promise<FileHandle> {
   if (path.inside === '')
     throw new FileProblem('InvalidPath', `${shown(path.given)} is a folder, not a file`);
   const { folder, name } = await openParent(path, false);

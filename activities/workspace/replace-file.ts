@@ -14,8 +14,8 @@ export function isTemporary(name: string): boolean {
 }
 
 /**
- * Puts `content` in the place of `name`. The mode of an old file is kept; a hard link is broken, so that another name of
- * the old file keeps the old content. `key` names the attempt: a repeat takes over what a killed one left behind.
+ * Puts `content` in the place of `name`. The mode of an old file is kept. `key` names the attempt: a repeat takes over what
+ * a killed one left behind.
  */
 export async function replaceFile(
   folder: Folder,
@@ -46,13 +46,22 @@ export async function replaceFile(
 }
 
 /** What stands at `name`, by its own name and not through a link. Refuses what is no regular file. */
-async function existing(folder: Folder, name: string, given: string): Promise<{ mode: number } | undefined> {
+export async function existing(
+  folder: Folder,
+  name: string,
+  given: string,
+): Promise<{ mode: number } | undefined> {
   try {
     const stat = await lstat(folder.at(name));
     if (stat.isDirectory())
       throw new FileProblem('InvalidPath', `failed to write file ${shown(given)}: it is a folder`);
     if (!stat.isFile())
       throw new FileProblem('InvalidPath', `failed to write file ${shown(given)}: it is not a regular file`);
+    if (stat.nlink > 1)
+      throw new FileProblem(
+        'PermissionDenied',
+        `failed to write file ${shown(given)}: it has a second name (hard link), which may be outside the workspace`,
+      );
     return { mode: stat.mode };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;

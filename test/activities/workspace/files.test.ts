@@ -9,14 +9,22 @@ import { createFiles } from '#activities/workspace/files.ts';
 import { temporaryFolder, toolBench, toolCall } from '#test/support/tool-call.ts';
 
 describe('F17 writing', () => {
-  test('keeps the mode, breaks a hard link and leaves no temporary file', async (t) => {
+  test('keeps the mode and leaves no temporary file', async (t) => {
+    const { files, workspace } = await toolBench(t);
+    await mkdir(workspace);
+    await writeFile(join(workspace, 'run.sh'), 'old');
+    await chmod(join(workspace, 'run.sh'), 0o750);
+    assert.deepEqual(await files.write(toolCall(workspace), 'run.sh', 'né'), { created: false, bytes: 3 });
+    assert.equal((await stat(join(workspace, 'run.sh'))).mode & 0o777, 0o750);
+    assert.deepEqual(await readdir(workspace), ['run.sh']);
+  });
+
+  test('refuses a file that has a second name, which may be outside', async (t) => {
     const { files, workspace, base } = await toolBench(t);
     await mkdir(workspace);
     await writeFile(join(base, 'outside.sh'), 'old');
     await link(join(base, 'outside.sh'), join(workspace, 'run.sh'));
-    await chmod(join(workspace, 'run.sh'), 0o750);
-    assert.deepEqual(await files.write(toolCall(workspace), 'run.sh', 'né'), { created: false, bytes: 3 });
-    assert.equal((await stat(join(workspace, 'run.sh'))).mode & 0o777, 0o750);
+    await assert.rejects(files.write(toolCall(workspace), 'run.sh', 'new'), /second name/);
     assert.equal(await readFile(join(base, 'outside.sh'), 'utf8'), 'old');
     assert.deepEqual(await readdir(workspace), ['run.sh']);
   });

@@ -1,0 +1,218 @@
+/**
+ * Under which rules a case is explained: those in force for an agent, or settings that the case brings. Settings may be a
+ * `tempoclaw.yaml` as JSON, a tool policy alone, or its layers one by one, also in the words of other systems
+ * (`alsoAllow`, `byProvider`).
+ */
+import { z } from 'zod';
+import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
+import { Failure } from '#domain/errors.ts';
+import type { Profiles } from '#domain/policy/profiles.ts';
+import type { PolicyTool } from '#domain/policy/tool-groups.ts';
+import { agentPatchSchema, sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
+import type { explainToolSchema } from '#domain/schema/explain.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
+import type { MessageContext } from '#domain/turn.ts';
+
+/** An agent as its rows have it. */
+export interface KnownAgent {
+  readonly agent: AgentConfig;
+  readonly tenant_policy: TenantPolicy | null;
+  readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
+}
+
+export interface RuleSource {
+  readonly settings: { readonly tools: ToolPolicy; readonly exec?: ExecPolicy | undefined };
+  /** Throws NotFound. */
+  readonly agentOf: (key: string | undefined) => Promise<KnownAgent>;
+}
+
+export interface ExplainScope extends KnownAgent {
+  readonly settings: RuleSource['settings'];
+  readonly context: MessageContext;
+  /** Tools, and profiles, in place of the catalog's. */
+  readonly universe?: { readonly tools: readonly PolicyTool[]; readonly profiles?: Profiles };
+}
+
+type ToolCase = z.infer<typeof explainToolSchema>;
+type Given = Pick<ToolCase, 'agent' | 'config' | 'context'>;
+
+/** Throws InvalidInput that says which part of the case is wrong, and NotFound. */
+export async function scopeOf(source: RuleSource, given: Given): Promise<ExplainScope> {
+  const { config } = given;
+  const known = await knownAgent(source, given);
+  const base = { ...known, settings: source.settings, context: contextOf(given.context) };
+  const scope = config === undefined ? base : withConfig(base, config);
+  const provider = given.context?.provider ?? textOf(config?.['provider'] ?? config?.['prov']);
+  return provider === undefined ? scope : { ...scope, agent: { ...scope.agent, model: `${provider}/any` } };
+}
+
+async function knownAgent(source: RuleSource, { agent, context }: Given): Promise<KnownAgent> {
+  if (agent === undefined || typeof agent === 'string') return source.agentOf(agent ?? context?.agent);
+  const { key, ...rest } = agent;
+  const known = await source.agentOf(undefined);
+  const fields = read(agentPatchSchema, camelPolicies(rest), 'agent');
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return { ...known, agent: { ...known.agent, ...given, key: textOf(key) ?? known.agent.key } };
+}
+
+function contextOf(given: ToolCase['context'] = {}): MessageContext {
+  const { user, channel, allowed_tools, group, within, subagent, leaf } = given;
+  const level = typeof subagent === 'object' ? subagent : { depth: 1, leaf: leaf === true };
+  const isSubagent = typeof subagent === 'object' || subagent === true || leaf === true;
+  return {
+    ...(user === undefined ? {} : { user }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(allowed_tools === undefined ? {} : { allowed_tools }),
+    ...(group === undefined ? {} : { group }),
+    ...(within === undefined ? {} : { within }),
+    ...(isSubagent ? { subagent: level } : {}),
+  };
+}
+
+/** Names of layers in cases that bring them one by one. */
+const LAYERS = [
+  'g',
+  'global',
+  'ag',
+  'agent',
+  'tenant',
+  'grp',
+  'group',
+  'req',
+  'request',
+  'sub',
+  'leaf',
+  'subagent',
+];
+const PLACES = [...LAYERS, 'prov', 'provider', 'within', 'parent', 'registered', 'groups', 'profiles'];
+
+const listSchema = z.array(z.string().max(256)).max(1000);
+const universeSchema = z.object({
+  registered: z
+    .array(
+      z.union([
+        z.string().max(256),
+        z.object({
+          name: z.string().max(256),
+          group: z.string().max(64).optional(),
+          mcp_server: z.string().max(64).optional(),
+          aliases: listSchema.optional(),
+          read_only: z.boolean().optional(),
+        }),
+      ]),
+    )
+    .max(2000)
+    .optional(),
+  groups: z.record(z.string().max(64), listSchema).optional(),
+  profiles: z.record(z.string().max(64), listSchema.nullable()).optional(),
+});
+
+function withConfig(
+  base: Omit<ExplainScope, 'universe'>,
+  config: Readonly<Record<string, unknown>>,
+): ExplainScope {
+  if (!PLACES.some((place) => Object.hasOwn(config, place))) return { ...base, settings: settingsOf(config) };
+  const pick = (...places: string[]): unknown =>
+    places.map((place) => config[place]).find((value) => value !== undefined);
+  const universe = universeOf(config);
+  const policy = (...places: string[]): ToolPolicy | undefined => {
+    const given = pick(...places);
+    if (given === undefined) return undefined;
+    // Groups and profiles of the case's own are not ours to check.
+    return universe
+      ? (policyWords(given) as ToolPolicy)
+      : read(toolPolicySchema, policyWords(given), places[0] ?? '');
+  };
+  const list = (...places: string[]): readonly string[] | undefined => {
+    const given = pick(...places);
+    return given === undefined || given === null ? undefined : read(listSchema, given, places[0] ?? '');
+  };
+  const agentTools = policy('ag', 'agent');
+  const leaf = pick('leaf') === true || pick('subagent', 'sub') === 'leaf';
+  const isSubagent = leaf || Boolean(pick('sub', 'subagent'));
+  const group = list('grp', 'group');
+  const within = list('within', 'parent');
+  const allowed_tools = list('req', 'request');
+  return {
+    ...base,
+    settings: { tools: policy('g', 'global') ?? {} },
+    tenant_policy: { tools: policy('tenant') },
+    agent: agentTools ? { ...base.agent, tools: agentTools } : base.agent,
+    context: {
+      ...base.context,
+      ...(group ? { group } : {}),
+      ...(within ? { within } : {}),
+      ...(allowed_tools ? { allowed_tools } : {}),
+      ...(isSubagent ? { subagent: { depth: 1, leaf } } : {}),
+    },
+    ...(universe ? { universe } : {}),
+  };
+}
+
+/** `{tools, exec}` as in `tempoclaw.yaml`, or a tool policy alone. */
+function settingsOf(config: Readonly<Record<string, unknown>>): RuleSource['settings'] {
+  const isWhole = Object.hasOwn(config, 'tools') || Object.hasOwn(config, 'exec');
+  if (!isWhole) return { tools: read(toolPolicySchema, policyWords(config), 'config') };
+  const { rate_limit_per_hour: _limit, ...tools } = policyWords(config['tools'] ?? {}) as Record<
+    string,
+    unknown
+  >;
+  return {
+    tools: read(toolPolicySchema, tools, 'config.tools'),
+    exec: read(sharedExecPolicySchema, config['exec'] ?? {}, 'config.exec'),
+  };
+}
+
+function universeOf(config: Readonly<Record<string, unknown>>): ExplainScope['universe'] {
+  const { registered, groups = {}, profiles } = read(universeSchema, config, 'config');
+  if (!registered) return undefined;
+  const tools = registered.map((tool): PolicyTool => {
+    if (typeof tool !== 'string') {
+      const { mcp_server, aliases, read_only, ...rest } = tool;
+      return {
+        name: rest.name,
+        ...(rest.group === undefined ? {} : { group: rest.group }),
+        ...(mcp_server === undefined ? {} : { mcpServer: mcp_server }),
+        ...(aliases === undefined ? {} : { aliases }),
+        ...(read_only === undefined ? {} : { readOnly: read_only }),
+      };
+    }
+    const group = Object.entries(groups).find(([, members]) => members.includes(tool))?.[0];
+    return policyToolNamed(tool, group);
+  });
+  return { tools, ...(profiles ? { profiles } : {}) };
+}
+
+/** What a name alone tells: `mcp_{server}__{tool}` is a tool of that server (MC-2). */
+export function policyToolNamed(name: string, group?: string): PolicyTool {
+  const server = group?.startsWith('mcp:') ? group.slice(4) : /^mcp_(.+?)__/.exec(name)?.[1];
+  return server === undefined ? { name, group: group ?? 'other' } : { name, mcpServer: server };
+}
+
+function policyWords(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const { alsoAllow, byProvider, ...rest } = given as Readonly<Record<string, unknown>>;
+  return {
+    ...rest,
+    ...(alsoAllow === undefined ? {} : { also_allow: alsoAllow }),
+    ...(byProvider === undefined ? {} : { by_provider: byProvider }),
+  };
+}
+
+function camelPolicies(agent: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return agent['tools'] === undefined ? agent : { ...agent, tools: policyWords(agent['tools']) };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, given: unknown, where: string): z.output<Schema> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Failure(
+    'InvalidInput',
+    `${[where, ...(issue?.path ?? [])].map(String).join('.')}: ${issue?.message ?? 'is wrong'}`,
+  );
+}

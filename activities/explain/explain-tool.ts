@@ -1,0 +1,114 @@
+/** PO-4 for tools: what an agent has, and what decides on a call, by the functions that list and judge calls. */
+import type { z } from 'zod';
+import {
+  decideTool,
+  explainTools,
+  type PolicyLayers,
+  type ToolDecision,
+} from '#domain/policy/effective-tools.ts';
+import { explainDecision } from '#domain/policy/explain-decision.ts';
+import type { PolicyTool } from '#domain/policy/tool-groups.ts';
+import type { ExplainAnswer, explainToolSchema } from '#domain/schema/explain.ts';
+import { createCallRules, policyLayers, policyToolOf, type Verdict } from '../call-rules.ts';
+import type { Catalog } from '../catalog.ts';
+import { type ExplainScope, policyToolNamed, type RuleSource, scopeOf } from './explain-scope.ts';
+import { toolRemedy } from './remedies.ts';
+
+export interface ExplainToolDeps extends RuleSource {
+  readonly catalog: Catalog;
+}
+
+export async function explainTool(
+  deps: ExplainToolDeps,
+  given: z.infer<typeof explainToolSchema>,
+): Promise<ExplainAnswer> {
+  const scope = await scopeOf(deps, given);
+  const tools = scope.universe?.tools ?? deps.catalog.list().map(policyToolOf);
+  const layers = policyLayers(scope.settings.tools, scope);
+  const all = explainTools(tools, layers, scope.universe?.profiles);
+  const names = all.flatMap(({ tool, allowed }) => (allowed ? [tool] : [])).toSorted();
+  if (given.tool === undefined)
+    return {
+      tools: names,
+      decisions: all.map(({ tool, allowed, step, rule }) => ({
+        tool,
+        decision: allowed ? 'allow' : 'deny',
+        step,
+        rule,
+      })),
+    };
+  return { ...explainOne(deps, scope, tools, layers, given.tool, given.args), tools: names };
+}
+
+function explainOne(
+  deps: ExplainToolDeps,
+  scope: ExplainScope,
+  tools: readonly PolicyTool[],
+  layers: PolicyLayers,
+  name: string,
+  args: Readonly<Record<string, unknown>> | undefined,
+): ExplainAnswer {
+  const found = scope.universe ? undefined : deps.catalog.find(name)?.tool;
+  if (!found) {
+    const registered = tools.find((tool) => tool.name === name || tool.aliases?.includes(name));
+    const decision = decideTool(registered ?? policyToolNamed(name), layers, scope.universe?.profiles);
+    return fromList(decision, registered !== undefined);
+  }
+  const { settings, ...basis } = scope;
+  const rules = createCallRules({
+    catalog: deps.catalog,
+    tools: settings.tools,
+    ...(settings.exec ? { exec: settings.exec } : {}),
+  });
+  const call = { ...basis, user: scope.context.user ?? null, tool: found };
+  const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(deps, rules, call, args);
+  if (verdict.verdict === 'allow') {
+    const decision = decideTool(policyToolOf(found), layers);
+    return answerOf(
+      verdict,
+      verdict.step === decision.step ? explainDecision(decision) : `allowed by ${verdict.step}`,
+    );
+  }
+  return answerOf(verdict, verdict.reason);
+}
+
+function judgeCall(
+  deps: ExplainToolDeps,
+  rules: ReturnType<typeof createCallRules>,
+  call: Omit<Parameters<typeof rules.judge>[0], 'args'>,
+  args: Readonly<Record<string, unknown>>,
+): Verdict {
+  const read = deps.catalog.parse(call.tool.name, args);
+  // As in a turn, where the model is told that its arguments are wrong.
+  if (!read.ok)
+    return { verdict: 'deny', reason: `${read.code}: ${read.message}`, step: 'arguments', rule: null };
+  return rules.judge({ ...call, args: read.args });
+}
+
+function answerOf(verdict: Verdict, reason: string): ExplainAnswer {
+  const { verdict: decision, step, rule } = verdict;
+  const terms = verdict.verdict === 'ask' ? verdict.terms : undefined;
+  const remedy = toolRemedy(decision, step, rule);
+  return {
+    decision,
+    step,
+    rule,
+    reason,
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(terms === undefined ? {} : { terms: { ...terms } }),
+  };
+}
+
+function fromList({ tool, allowed, step, rule }: ToolDecision, known: boolean): ExplainAnswer {
+  const words = explainDecision({ tool, allowed, step, rule });
+  const decision = allowed ? 'allow' : 'deny';
+  const remedy = toolRemedy(decision, step, rule);
+  return {
+    decision,
+    step,
+    rule,
+    reason: known ? words : `there is no tool ${tool}; if there were: ${words}`,
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(known ? {} : { known: false }),
+  };
+}

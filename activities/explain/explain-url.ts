@@ -1,0 +1,88 @@
+/** PO-4 for addresses: the judge of every outgoing request, with answers of a resolver or those that the case brings. */
+import type { z } from 'zod';
+import {
+  judgeAddresses,
+  judgeUrl,
+  MAX_REDIRECTS,
+  type UrlRules,
+  type UrlVerdict,
+} from '#domain/net/judge-url.ts';
+import type { ExplainAnswer, explainUrlSchema } from '#domain/schema/explain.ts';
+import { urlRemedy } from './remedies.ts';
+
+export interface ExplainUrlDeps {
+  /** Addresses of a name; none when there is none. Bounded in time. */
+  readonly resolve: (host: string) => Promise<readonly string[]>;
+}
+
+type UrlCase = z.infer<typeof explainUrlSchema>;
+
+export async function explainUrl(deps: ExplainUrlDeps, given: UrlCase): Promise<ExplainAnswer> {
+  const rules: UrlRules = {
+    policy: given.policy,
+    allowedDomains: given.allowed_domains,
+    blockedDomains: given.blocked_domains,
+    internalHosts: given.internal_hosts,
+    allowPrivate: given.allow_private,
+    allowedPorts: given.allowed_ports,
+  };
+  const first = await judgeHop(deps, given, given.url, rules);
+  let at = given.url;
+  const seen = new Set([at]);
+  for (const [index, location] of (given.redirects ?? []).entries()) {
+    if (first.decision === 'deny') break;
+    if (index >= MAX_REDIRECTS) return refused(`it leads on more than ${MAX_REDIRECTS} times`);
+    if (!URL.canParse(location, at)) return refused('it leads to an address that cannot be read');
+    // Not made canonical here: the judge must see what was written.
+    at = /^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, at).href;
+    if (seen.has(at)) return refused('it leads round in circles');
+    seen.add(at);
+    const next = await judgeHop(deps, given, at, rules);
+    if (next.decision === 'deny') return answerOf(next);
+  }
+  return answerOf(first);
+}
+
+async function judgeHop(
+  deps: ExplainUrlDeps,
+  given: UrlCase,
+  url: string,
+  rules: UrlRules,
+): Promise<UrlVerdict> {
+  const verdict = judgeUrl(url, rules);
+  if (verdict.decision === 'deny' || verdict.address !== undefined) return verdict;
+  const answers = answersOf(given, verdict.host) ?? [await deps.resolve(verdict.host)];
+  const judged = answers.map((addresses) => judgeAddresses(verdict, addresses, rules));
+  return (
+    judged.find(({ decision }) => decision === 'deny') ?? judged[0] ?? judgeAddresses(verdict, [], rules)
+  );
+}
+
+/** What the case says that the name resolves to, lookup by lookup; undefined when it leaves that to a resolver. */
+function answersOf(given: UrlCase, host: string): readonly (readonly string[])[] | undefined {
+  const { dns, dns_sequence: sequence } = given;
+  const list = (answer: string | string[] | undefined): string[] =>
+    answer === undefined ? [] : typeof answer === 'string' ? [answer] : answer;
+  const own = <Value>(record: Readonly<Record<string, Value>>): Value | undefined =>
+    Object.entries(record).find(([name]) => name.toLowerCase().replace(/\.$/, '') === host)?.[1];
+  if (sequence) {
+    const answers = Array.isArray(sequence) ? sequence : own(sequence);
+    if (answers) return answers.map(list);
+  }
+  return dns ? [list(own(dns))] : undefined;
+}
+
+function refused(why: string): ExplainAnswer {
+  return { decision: 'deny', rule: 'redirects', reason: why };
+}
+
+function answerOf({ decision, rule, reason, address }: UrlVerdict): ExplainAnswer {
+  const remedy = decision === 'deny' ? urlRemedy(rule) : undefined;
+  return {
+    decision,
+    rule,
+    reason,
+    ...(address === undefined ? {} : { address }),
+    ...(remedy === undefined ? {} : { remedy }),
+  };
+}

@@ -1,0 +1,97 @@
+/** VF-4 without doing anything: whether a path could be used as a tool would use it, and the code that the tool would give. */
+import { lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ToolErrorCode } from '#domain/errors.ts';
+import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
+import { errnoOf, FileProblem, fileProblem } from './file-problem.ts';
+import { openFile } from './files.ts';
+import { openFolder, openParent } from './open-folder.ts';
+import { existing } from './replace-file.ts';
+import { type PathRules, resolvePath, type SafePath } from './resolve-path.ts';
+
+/** `cwd` is the folder that a command runs in. */
+export const PATH_OPS = ['read', 'list', 'search', 'write', 'edit', 'delete', 'cwd'] as const;
+export type PathOp = (typeof PATH_OPS)[number];
+
+const WRITES: ReadonlySet<PathOp> = new Set(['write', 'edit', 'delete']);
+
+export interface PathVerdict {
+  readonly decision: 'allow' | 'deny';
+  /** Without links; when allowed. */
+  readonly resolved?: string;
+  /** The tool's error code; `Truncated` for a file of which a tool gives a page only; null else. */
+  readonly code: ToolErrorCode | 'Truncated' | null;
+  readonly reason: string;
+}
+
+/** Opens what the tool would open, and changes nothing. `workspace` is an existing folder. */
+export async function judgePath(
+  rules: PathRules,
+  workspace: string,
+  path: string,
+  op: PathOp,
+): Promise<PathVerdict> {
+  try {
+    const safe = await resolvePath(rules, workspace, path, WRITES.has(op) ? 'write' : 'read');
+    const isLarge = await look(safe, op);
+    return {
+      decision: 'allow',
+      resolved: safe.absolute,
+      code: isLarge ? 'Truncated' : null,
+      reason: isLarge ? 'it is inside; a tool reads it page by page' : `it is inside ${safe.root}`,
+    };
+  } catch (error) {
+    const { code, message } = fileProblem(error, `cannot ${op}`, path);
+    return { decision: 'deny', code, reason: message };
+  }
+}
+
+/** Throws what the tool would throw. True for a file that is read in pages. */
+async function look(safe: SafePath, op: PathOp): Promise<boolean> {
+  switch (op) {
+    case 'read':
+    case 'edit': {
+      const file = await openFile(safe);
+      const { size } = await file.stat();
+      await file.close();
+      return op === 'read' && size > MODEL_RESULT_BYTES;
+    }
+    case 'list':
+    case 'cwd':
+      await (await openFolder(safe.absolute, safe.given)).close();
+      return false;
+    case 'write':
+      await lookForWrite(safe);
+      return false;
+    default:
+      await lstat(safe.absolute);
+      return false;
+  }
+}
+
+/** A new file may be in folders that are still to be made: then the deepest one that is there counts. */
+async function lookForWrite(safe: SafePath): Promise<void> {
+  try {
+    const { folder, name } = await openParent(safe, false);
+    try {
+      await existing(folder, name, safe.given);
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    let above = dirname(safe.absolute);
+    while (above !== safe.root && (await isMissing(above))) above = dirname(above);
+    await (await openFolder(above, safe.given)).close();
+  }
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return false;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return true;
+    throw error instanceof FileProblem ? error : fileProblem(error, 'cannot look at', path);
+  }
+}

@@ -1,0 +1,148 @@
+/** `tempoclaw explain`: what would be decided on a tool, a command, a path, an address or a text, by which rule, and why. */
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
+import { CliError, usageError } from '#cli/cli-error.ts';
+import {
+  type ApiOptions,
+  createContext,
+  pathOf,
+  readJsonObject,
+  withApiOptions,
+} from '#cli/command-context.ts';
+import { readJsonLines } from '#cli/json-lines.ts';
+import { createOutput, type Output, printFields, printJson, printText } from '#cli/output.ts';
+import { createLocalExplain, type Explain } from '#cli/services/explain-locally.ts';
+
+interface ExplainOptions extends ApiOptions {
+  readonly jsonl?: boolean;
+  readonly config?: string;
+  readonly agent?: string;
+  readonly args?: string;
+  readonly channel?: string;
+  readonly user?: string;
+  readonly provider?: string;
+  readonly subagent?: boolean;
+  readonly leaf?: boolean;
+  readonly op?: string;
+  readonly workspace?: string;
+}
+
+type ToCase = (text: string, options: ExplainOptions) => Readonly<Record<string, unknown>>;
+
+export function register(program: Command): void {
+  const explain = program
+    .command('explain')
+    .description('what would be decided, by which rule, and what would change it')
+    .addHelpText(
+      'after',
+      '\nWithout --agent no server is needed: the settings of this folder (tempoclaw.yaml) hold.\nWith --jsonl each line of standard input is a case and each line of output its answer, in order.',
+    );
+  const tool = add(
+    explain,
+    'tool',
+    '[name]',
+    'whether an agent has a tool; without a name, all it has',
+    (name, options) => ({
+      ...(name === '' ? {} : { tool: name }),
+      ...(options.args === undefined ? {} : { args: readJsonObject(options.args, '--args') }),
+      context: {
+        ...(options.channel === undefined ? {} : { channel: options.channel }),
+        ...(options.user === undefined ? {} : { user: options.user }),
+        ...(options.provider === undefined ? {} : { provider: options.provider }),
+        ...(options.subagent || options.leaf ? { subagent: { depth: 1, leaf: options.leaf === true } } : {}),
+      },
+    }),
+  );
+  tool
+    .option('--args <json>', 'arguments of a call: rules on calls and the judge of commands are asked, too')
+    .option('--channel <name>', 'where the message comes from')
+    .option('--user <id>', 'whose message it is')
+    .option('--provider <name>', "the provider of the agent's model")
+    .option('--subagent', 'as a subagent')
+    .option('--leaf', 'as a subagent at the greatest depth');
+  add(explain, 'shell', '[command]', 'whether a command may run', (command) => ({ command }));
+  add(explain, 'path', '[path]', 'whether a path may be used', (path, { op = 'read', workspace }) => ({
+    path,
+    op,
+    ...(workspace === undefined ? {} : { workspace }),
+  }))
+    .option('--op <op>', 'read, list, search, write, edit, delete or cwd (default: read)')
+    .option('--workspace <folder>', 'the workspace (default: this folder)');
+  add(explain, 'url', '[url]', 'whether an address may be asked', (url) => ({ url }));
+  add(explain, 'scrub', '[text]', 'what of a text is hidden', (text) => ({ text }));
+}
+
+function add(parent: Command, kind: ExplainKind, argument: string, words: string, toCase: ToCase): Command {
+  return withApiOptions(parent.command(kind).description(words).argument(argument))
+    .option('--jsonl', 'cases from standard input, one JSON object a line')
+    .option('--config <file>', 'another settings file than tempoclaw.yaml')
+    .option('--agent <key>', 'under the rules of this agent, asked of the server')
+    .action(async (text: string | undefined, options: ExplainOptions) => {
+      const explain =
+        options.agent !== undefined && !options.jsonl
+          ? remoteExplain(options)
+          : await createLocalExplain(options);
+      if (options.jsonl) return explainLines(kind, explain);
+      if (text === undefined && kind !== 'tool')
+        throw usageError(`explain ${kind} needs a ${argument.slice(1, -1)}, or --jsonl`);
+      const answer = await explain(kind, toCase(text ?? '', options));
+      if ('error' in answer) throw new CliError(answer.error.message, { code: answer.error.code });
+      const out = createOutput(process.stdout);
+      if (options.json) printJson(out, answer);
+      else show(out, kind, text ?? '', answer);
+    });
+}
+
+/** Rows count there: the agent's own rules, its tenant's, and what people allowed always. */
+function remoteExplain(options: ExplainOptions): Explain {
+  const { client } = createContext(options);
+  return async (kind, given) =>
+    client.post<ExplainAnswer>(pathOf('explain', kind), {
+      ...(given as object),
+      ...(kind === 'url' || kind === 'scrub' ? {} : { agent: options.agent }),
+    });
+}
+
+async function explainLines(kind: ExplainKind, explain: Explain): Promise<void> {
+  for await (const read of readJsonLines(process.stdin)) {
+    const answer =
+      'problem' in read
+        ? { error: { code: 'InvalidInput', message: `line ${read.line} is not JSON: ${read.problem}` } }
+        : await explain(kind, read.value);
+    if (!process.stdout.write(`${JSON.stringify(answer)}\n`)) await once(process.stdout, 'drain');
+  }
+}
+
+const COLOURS = { allow: 'green', ask: 'yellow', deny: 'red' } as const;
+
+function show(out: Output, kind: ExplainKind, text: string, answer: ExplainAnswer): void {
+  if (kind === 'scrub') {
+    printText(out, answer.text ?? '');
+    return printFields(out, { hidden: foundWords(answer) });
+  }
+  const { decision } = answer;
+  if (decision !== undefined) out.line(out.paint(COLOURS[decision], decision));
+  else for (const one of answer.decisions ?? []) out.line(lineOf(out, one));
+  printFields(out, {
+    why: answer.reason,
+    step: answer.step,
+    rule: answer.rule,
+    category: answer.category,
+    code: answer.code,
+    commands: answer.command_words?.map((words) => words.join(' ')).join('\n') || undefined,
+    path: answer.resolved,
+    address: answer.address,
+    remedy: answer.remedy,
+    tools: kind === 'tool' && text === '' ? undefined : answer.tools && `${answer.tools.length} in all`,
+  });
+}
+
+function lineOf(out: Output, one: NonNullable<ExplainAnswer['decisions']>[number]): string {
+  const rule = one.rule === null ? '' : ` (${one.rule})`;
+  return `${out.paint(COLOURS[one.decision], one.decision.padEnd(5))} ${one.tool.padEnd(24)} ${one.step}${rule}`;
+}
+
+function foundWords({ found = [] }: ExplainAnswer): string {
+  return found.map(({ kind, count }) => (count === 1 ? kind : `${kind} (${count})`)).join(', ') || 'nothing';
+}
