@@ -14,6 +14,8 @@ export interface DecisionBody {
   readonly args?: Record<string, unknown>;
   readonly reason?: string;
   readonly text?: string;
+  /** Of the call that was shown: refused when it has been edited since. */
+  readonly digest?: string;
 }
 
 /** `later`: left open. `interrupted`: Ctrl-C. `gone`: decided elsewhere while asking (the signal). */
@@ -33,6 +35,7 @@ export function approvalLines(approval: Approval, output: Output): string[] {
   const about = [
     `agent ${approval.agent}`,
     approval.risk ? `risk ${oneLine(approval.risk, 60)}` : '',
+    approval.tally ? `agreed ${approval.tally}` : '',
     approval.status === 'pending' ? `expires ${agoWords(approval.expires_at, Date.now())}` : approval.status,
   ];
   return [
@@ -93,7 +96,7 @@ async function ask(approval: Approval, output: Output, signal: AbortSignal): Pro
     if (isCancel(words)) return signal.aborted ? 'gone' : 'interrupted';
     return { decision: 'respond', text: words };
   }
-  return choice === 'later' ? 'later' : { decision: choice as Decision };
+  return choice === 'later' ? 'later' : { decision: choice as Decision, digest: approval.digest };
 }
 
 async function askForArgs(
@@ -108,7 +111,7 @@ async function askForArgs(
   });
   if (isCancel(edited)) return io.signal.aborted ? 'gone' : 'interrupted';
   const args = parseObject(edited);
-  return args ? { decision: 'edit', args } : 'later';
+  return args ? { decision: 'edit', args, digest: approval.digest } : 'later';
 }
 
 function parseObject(value: string | undefined): Record<string, unknown> | undefined {
@@ -125,6 +128,14 @@ export function decide(client: Client, approvalId: string, body: DecisionBody): 
   return client.post<DecisionReceipt>(pathOf('approvals', approvalId, 'decision'), body);
 }
 
+/** `approved by ann`, or how many have agreed so far. */
+export function receiptWords(receipt: DecisionReceipt): string {
+  const by = oneLine(receipt.decided_by, 80);
+  if (receipt.status !== 'pending')
+    return `${receipt.status} by ${by}${receipt.already ? ' (it was before)' : ''}`;
+  return `pending, ${receipt.tally ?? ''} agreed${receipt.already ? ' (you had before)' : ''}`;
+}
+
 /** Why a decision came to nothing, when that is no error of the person who decided: somebody or the clock was first. */
 export function lateWords(error: unknown): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
@@ -137,7 +148,10 @@ export function decideCommands(approvalId: string): string {
   return `npx tempoclaw approvals approve ${approvalId}   (or: reject ${approvalId} --reason "…")`;
 }
 
+/** Not valid, not among the approvers, not to be done. */
+const REFUSED: ReadonlySet<number> = new Set([400, 403, 422]);
+
 /** A decision that the API refused, such as edited arguments that do not fit; the person may try again. */
 export function isRefusedDecision(error: unknown): error is CliError {
-  return error instanceof ApiError && (error.status === 400 || error.status === 422);
+  return error instanceof ApiError && (REFUSED.has(error.status) || error.code === 'Conflict');
 }

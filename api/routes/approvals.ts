@@ -6,6 +6,8 @@ import {
   approvalDetailSchema,
   approvalFilterShape,
   approvalSchema,
+  bulkDecisionSchema,
+  bulkReceiptSchema,
   decisionReceiptSchema,
   decisionSchema,
 } from '#domain/schema/approval.ts';
@@ -13,6 +15,7 @@ import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
 import { readApprovalFilter } from '../approval-filter.ts';
 import { callerOf } from '../auth.ts';
 import { decideAs } from '../decide-as.ts';
+import { decideMany } from '../decide-many.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { approvalOr404 } from '../found.ts';
 import { problems } from '../openapi.ts';
@@ -24,6 +27,7 @@ const idParams = z.object({ id: z.string() });
 export function addApprovalRoutes(app: Api, deps: ApiDeps): void {
   const link = createTemporalLink(deps.settings);
   addReads(app, deps, link);
+  addBulk(app, deps);
 
   app.post(
     '/v1/approvals/:id/decision',
@@ -54,6 +58,24 @@ export function addApprovalRoutes(app: Api, deps: ApiDeps): void {
       const approval = await approvalOr404(deps.pool, request);
       return decideAs(deps, callerOf(request), approval, request.body);
     },
+  );
+}
+
+function addBulk(app: Api, deps: ApiDeps): void {
+  app.post(
+    '/v1/approvals/decisions',
+    {
+      config: { scope: 'approve', repeatable: true },
+      schema: {
+        tags: ['approvals'],
+        summary: 'Decide up to 100 approvals',
+        description:
+          'Each has an outcome of its own: a receipt, or the error that a single decision would have got. The answer is 200 whatever they are.',
+        body: bulkDecisionSchema,
+        response: { 200: bulkReceiptSchema, ...problems() },
+      },
+    },
+    async (request) => decideMany(deps, callerOf(request), request.body),
   );
 }
 

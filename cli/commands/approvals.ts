@@ -10,6 +10,7 @@ import {
   type DecisionBody,
   isRefusedDecision,
   lateWords,
+  receiptWords,
 } from '#cli/ask-approval.ts';
 import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
 import {
@@ -26,10 +27,17 @@ import {
 } from '#cli/command-context.ts';
 import { printFields, printJson, statusStyle } from '#cli/output.ts';
 import { agoWords, oneLine } from '#cli/text.ts';
-import type { Approval, Page } from '#cli/wire.ts';
+import type { Approval, BulkReceipt, Page } from '#cli/wire.ts';
 
 interface ListOptions extends PageOptions {
   readonly status: string;
+  readonly session?: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly user?: string;
+  readonly since?: string;
+  readonly before?: string;
+  readonly mine?: boolean;
 }
 
 interface ApproveOptions extends ApiOptions {
@@ -45,7 +53,14 @@ export function register(program: Command): void {
     approvals
       .command('list', { isDefault: true })
       .description('what waits for a decision')
-      .option('--status <status>', `${APPROVAL_STATUSES.join(', ')} or all`, 'pending'),
+      .option('--status <status>', `${APPROVAL_STATUSES.join(', ')} or all`, 'pending')
+      .option('--session <key>', 'of one session')
+      .option('--agent <key>', 'of one agent')
+      .option('--tool <name>', 'of one tool')
+      .option('--user <id>', 'of one user’s turns')
+      .option('--since <time>', 'asked after this time (2026-01-31T12:00:00Z)')
+      .option('--before <time>', 'asked before this time')
+      .option('--mine', 'those that your key may decide'),
   ).action(list);
   withApiOptions(
     approvals.command('show').description('one approval with the whole call').argument('<id>'),
@@ -53,19 +68,19 @@ export function register(program: Command): void {
   withApiOptions(
     approvals
       .command('approve')
-      .description('let the call run')
-      .argument('<id>')
+      .description('let the calls run')
+      .argument('<id...>')
       .option('--always', 'and calls like it from now on')
       .option('--args <json>', 'run it with these arguments instead'),
   ).action(approve);
   withApiOptions(
     approvals
       .command('reject')
-      .description('refuse the call')
-      .argument('<id>')
+      .description('refuse the calls')
+      .argument('<id...>')
       .option('--reason <text>', 'the model is told'),
-  ).action((id: string, options: ApiOptions & { reason?: string }) =>
-    send(createContext(options), id, {
+  ).action((ids: string[], options: ApiOptions & { reason?: string }) =>
+    send(createContext(options), ids, {
       decision: 'reject',
       ...(options.reason ? { reason: options.reason } : {}),
     }),
@@ -77,7 +92,7 @@ export function register(program: Command): void {
       .argument('<id>')
       .requiredOption('--text <text>', 'what the model reads'),
   ).action((id: string, options: ApiOptions & { text: string }) =>
-    send(createContext(options), id, { decision: 'respond', text: options.text }),
+    send(createContext(options), [id], { decision: 'respond', text: options.text }),
   );
   withApiOptions(
     approvals
@@ -96,12 +111,23 @@ async function list(options: ListOptions): Promise<void> {
   await printPage<Approval>(
     createContext(options),
     pathOf('approvals'),
-    { ...pageQuery(options), status },
+    {
+      ...pageQuery(options),
+      status,
+      session_key: options.session,
+      agent: options.agent,
+      tool: options.tool,
+      user: options.user,
+      requested_after: options.since,
+      requested_before: options.before,
+      mine: options.mine,
+    },
     [
       { title: 'approval', cell: (a) => a.id },
       { title: 'status', cell: (a) => a.status, style: (a) => statusStyle(a.status) },
       { title: 'call', cell: (a) => a.summary, flexible: true },
       { title: 'agent', cell: (a) => a.agent },
+      { title: 'agreed', cell: (a) => a.tally ?? '' },
       {
         title: status === 'pending' ? 'expires' : 'asked',
         cell: (a) => agoWords(status === 'pending' ? a.expires_at : a.created_at, now),
@@ -119,21 +145,42 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   printFields(out, { ...fields, args, temporal: links.temporal });
 }
 
-async function approve(id: string, options: ApproveOptions): Promise<void> {
+async function approve(ids: string[], options: ApproveOptions): Promise<void> {
   if (options.always && options.args !== undefined)
     throw usageError('--always and --args exclude each other.');
+  if (ids.length > 1 && options.args !== undefined)
+    throw usageError('--args is for one call: give one id with it.');
   const body: DecisionBody =
     options.args === undefined
       ? { decision: options.always ? 'approve_always' : 'approve' }
       : { decision: 'edit', args: readJsonObject(options.args, '--args') };
-  await send(createContext(options), id, body);
+  await send(createContext(options), ids, body);
 }
 
-async function send(context: CommandContext, id: string, body: DecisionBody): Promise<void> {
+async function send(context: CommandContext, ids: readonly string[], body: DecisionBody): Promise<void> {
+  const [id] = ids;
+  if (ids.length > 1 || id === undefined) return sendMany(context, ids, body);
   const receipt = await decide(context.client, id, body);
   if (context.json) return printJson(context.out, receipt);
-  const already = receipt.already ? ' (it was before)' : '';
-  context.out.line(`${id} is ${receipt.status} by ${oneLine(receipt.decided_by, 80)}${already}`);
+  context.out.line(`${id} is ${receiptWords(receipt)}`);
+}
+
+/** One request for all; fails when any of them did, after all are told. */
+async function sendMany(
+  { client, out, json }: CommandContext,
+  ids: readonly string[],
+  body: DecisionBody,
+): Promise<void> {
+  const answer = await client.post<BulkReceipt>(pathOf('approvals', 'decisions'), { ids, ...body });
+  if (json) printJson(out, answer);
+  else
+    for (const { id, receipt, error } of answer.data)
+      out.line(
+        receipt ? `${id} is ${receiptWords(receipt)}` : `${id}: ${oneLine(error?.detail ?? 'refused', 300)}`,
+      );
+  const failed = answer.data.filter(({ ok }) => !ok).length;
+  if (failed > 0)
+    throw new CliError(`${failed} of ${answer.data.length} were not decided so.`, { code: 'Refused' });
 }
 
 /** The API has no feed over all sessions; once a second is fast enough for people. */
@@ -180,7 +227,7 @@ async function askOne({ client, err }: CommandContext, listed: Approval): Promis
     if (asked === 'gone') return err.line(err.paint('yellow', '  it was decided, or expired, meanwhile'));
     if (asked === 'later') return;
     const receipt = await decide(client, listed.id, asked);
-    err.line(err.paint('green', `  ${receipt.status}`));
+    err.line(err.paint('green', `  ${receiptWords(receipt)}`));
   } catch (error) {
     const late = lateWords(error) ?? (isRefusedDecision(error) ? error.message : undefined);
     if (late === undefined) throw error;

@@ -79,6 +79,8 @@ export const approvalFilterShape = {
 
 export const approvalFilterSchema = z.strictObject(approvalFilterShape);
 
+const digestSchema = z.string().regex(/^[0-9a-f]{64}$/, 'must be the `digest` of the approval');
+
 const words = [...DECISIONS, ...Object.keys(DECISION_ALIASES)];
 
 /** The body has no `by`: who decides is told by the key. */
@@ -91,9 +93,7 @@ export const decisionSchema = z
     args: jsonObjectSchema.optional().meta({ description: 'For `edit`: the whole arguments to run instead' }),
     reason: textSchema(16_384).optional().meta({ description: 'For `reject`: the model is told' }),
     text: textSchema(16_384).optional().meta({ description: 'For `respond`: what the model reads instead' }),
-    digest: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, 'must be the `digest` of the approval')
+    digest: digestSchema
       .optional()
       .meta({ description: 'Of the call that was looked at: 409 when it has been edited since' }),
   })
@@ -117,4 +117,49 @@ export const decisionReceiptSchema = z.object({
   approvals: z.int().optional().meta({ description: 'While a quorum is not complete: people who agreed' }),
   quorum: z.int().optional(),
   tally: z.string().optional().meta({ description: '`1 of 2`' }),
+});
+
+/** Approvals that one request may decide. */
+export const MAX_BULK = 100;
+
+const bulkWords = words.filter((word) => readDecision(word) !== 'edit');
+
+export const bulkDecisionSchema = z
+  .strictObject({
+    ids: z
+      .array(
+        z.union([z.string().max(200), z.strictObject({ id: z.string().max(200), digest: digestSchema })]),
+      )
+      .min(1)
+      .max(MAX_BULK)
+      .optional()
+      .meta({ description: 'Ids, or ids with the `digest` of the call that was looked at' }),
+    filter: approvalFilterSchema
+      .omit({ status: true, mine: true })
+      .optional()
+      .meta({ description: 'All that wait and that the key may decide, the newest first' }),
+    decision: z.enum(bulkWords as [string, ...string[]]).meta({ description: 'Every decision but `edit`' }),
+    reason: textSchema(16_384).optional(),
+    text: textSchema(16_384).optional(),
+  })
+  .refine((body) => (body.ids === undefined) !== (body.filter === undefined), {
+    path: ['ids'],
+    message: 'give ids or a filter',
+  })
+  .refine((body) => readDecision(body.decision) !== 'respond' || body.text !== undefined, {
+    path: ['text'],
+    message: 'respond needs text',
+  })
+  .meta({ examples: [{ ids: ['apr_default.m-1.1.0', 'apr_default.m-2.1.0'], decision: 'approve' }] });
+
+export const bulkReceiptSchema = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      ok: z.boolean(),
+      receipt: decisionReceiptSchema.optional(),
+      error: z.object({ code: z.string(), status: z.int(), detail: z.string() }).optional(),
+    }),
+  ),
+  has_more: z.boolean().meta({ description: 'The filter matches more than one request decides' }),
 });

@@ -80,6 +80,44 @@ describe('IN-6 commands that read and decide', () => {
     }
   });
 
+  test('AP-4 several are decided by one request, and those that were not are told', async () => {
+    answer('POST', '/v1/approvals/decisions', {
+      data: [
+        {
+          id: 'apr_1',
+          ok: true,
+          receipt: { approval_id: 'apr_1', status: 'pending', decided_by: 'ann', tally: '1 of 2' },
+        },
+        { id: 'apr_2', ok: false, error: { code: 'NotFound', status: 404, detail: 'There is none' } },
+      ],
+      has_more: false,
+    });
+    const { code, stdout, stderr } = await cli('approvals', 'approve', 'apr_1', 'apr_2');
+    assert.equal(code, 1);
+    assert.deepEqual(api.requests.at(-1)?.body, { ids: ['apr_1', 'apr_2'], decision: 'approve' });
+    assert.match(stdout, /apr_1 is pending, 1 of 2 agreed\napr_2: There is none/);
+    assert.match(stderr, /1 of 2 were not decided so/);
+    assert.equal((await cli('approvals', 'approve', 'apr_1', 'apr_2', '--args', '{}')).code, 2);
+  });
+
+  test('approvals are listed by session, agent, tool, user, time and who may decide', async () => {
+    const flags =
+      '--session s --agent a --tool exec --user u --mine --since 2026-01-31T12:00:00Z --before 2026-02-01T12:00:00Z';
+    const { code } = await cli('approvals', 'list', ...flags.split(' '));
+    assert.equal(code, 0);
+    assert.deepEqual(Object.fromEntries(api.requests.at(-1)?.query ?? []), {
+      limit: '50',
+      status: 'pending',
+      session_key: 's',
+      agent: 'a',
+      tool: 'exec',
+      user: 'u',
+      requested_after: '2026-01-31T12:00:00Z',
+      requested_before: '2026-02-01T12:00:00Z',
+      mine: 'true',
+    });
+  });
+
   test('AP-2 a decision that came too late says who was first, and exits 1', async () => {
     api.on((request) =>
       request.method === 'POST'
