@@ -1,6 +1,7 @@
 /** What the tools need of the world. Each tool states its part by `Pick<Deps, …>`; workers/ builds the whole. */
 import type { Processes } from './process/background.ts';
 import type { Shell } from './process/shell.ts';
+import type { SecureClis } from './secure-cli/secure-clis.ts';
 import type { SubagentDesk } from './subagent-desk.ts';
 import type { Files } from './workspace/files.ts';
 
@@ -49,6 +50,8 @@ export interface Deps {
   readonly shell: Shell;
   /** Commands that outlive it, each owned by its session. */
   readonly processes: Processes;
+  /** Programs with credentials. */
+  readonly secureClis: SecureClis;
   /** Agents that the caller starts, of its session only. */
   readonly subagents: SubagentDesk;
 }

@@ -22,6 +22,7 @@ import { addCodecRoutes } from './routes/codec.ts';
 import { addEventRoutes } from './routes/events.ts';
 import { addMessageRoutes } from './routes/messages.ts';
 import { addSecretRoutes } from './routes/secrets.ts';
+import { addSecureCliRoutes } from './routes/secure-clis.ts';
 import { addServiceRoutes } from './routes/service.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 import { addToolRoutes } from './routes/tools.ts';
@@ -109,6 +110,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addToolRoutes(app, deps);
   addApiKeyRoutes(app, deps, authenticator);
   addSecretRoutes(app, deps);
+  addSecureCliRoutes(app, deps);
   addCodecRoutes(app, deps);
   serveErrorPage(app);
   serveOpenApi(app);

@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   turns: () => import('#cli/commands/turns.ts'),
   agents: () => import('#cli/commands/agents.ts'),
   tools: () => import('#cli/commands/tools.ts'),
+  'secure-clis': () => import('#cli/commands/secure-clis.ts'),
   secrets: () => import('#cli/commands/secrets.ts'),
   explain: () => import('#cli/commands/explain.ts'),
   demo: () => import('#cli/commands/demo.ts'),

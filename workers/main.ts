@@ -60,7 +60,7 @@ async function main(): Promise<void> {
     taskQueue: config.temporal.taskQueue,
     ...(dataConverter ? { dataConverter } : {}),
   });
-  const tools = await createToolDeps(config, pool);
+  const tools = await createToolDeps(config, pool, secrets.vault);
   const worker = await createWorker({
     config,
     connection,

@@ -1,23 +1,41 @@
 /** What tools need of the world, made for real on this host. */
 import { join } from 'node:path';
-import { type Config, childEnvironment } from '#config';
+import { type Config, childEnvironment, commandFolders } from '#config';
 import type { Deps } from '#activities/deps.ts';
 import { createProcesses, processesFolder } from '#activities/process/background.ts';
 import { commandEnvironment } from '#activities/process/command-environment.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
+import { removeLeftFolders } from '#activities/secure-cli/private-folder.ts';
+import { createSecureClis } from '#activities/secure-cli/secure-clis.ts';
+import type { Vault } from '#activities/secrets/vault.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { createSessionQueries } from '#activities/store/session-queries.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 
-export async function createToolDeps(config: Config, pool: Pool): Promise<Omit<Deps, 'subagents'>> {
+export async function createToolDeps(
+  config: Config,
+  pool: Pool,
+  vault: Vault,
+): Promise<Omit<Deps, 'subagents'>> {
   const environment = commandEnvironment(childEnvironment({}));
   const worker = ownIdentity();
+  const shell = createShell({ environment, worker });
+  const credentials = join(config.stateDir, 'credentials');
+  await removeLeftFolders(credentials);
   return {
     sessions: createSessionQueries(pool),
     now: Date.now,
     files: createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now }),
-    shell: createShell({ environment, worker }),
+    shell,
     processes: createProcesses({ dir: processesFolder(config.stateDir), environment, now: Date.now }),
+    secureClis: createSecureClis({
+      vault,
+      shell,
+      worker,
+      dir: credentials,
+      folders: commandFolders(),
+      workspaceRoot: config.workspaceRoot,
+    }),
   };
 }

@@ -7,8 +7,18 @@ import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK 
 import { lastPid, processRow } from './process-table.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
 
+/** Started by itself, without a shell: nothing of its arguments is read by anybody else. */
+export interface Program {
+  /** Absolute path. */
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Beside what every command gets. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 export interface CommandRequest {
-  readonly command: string;
+  /** A command line for the shell, or a program. */
+  readonly command: string | Program;
   /** What spawn is given, and the real path that PWD says. */
   readonly cwd: string;
   readonly pwd: string;
@@ -118,9 +128,12 @@ function amongYounger(target: Target, began: number): Target {
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 function start(program: string, request: CommandRequest, env: Record<string, string>): Child {
-  return spawn(program, ['-c', request.command], {
+  const { command } = request;
+  const started =
+    typeof command === 'string' ? { file: program, args: ['-c', command], environment: {} } : command;
+  return spawn(started.file, started.args, {
     cwd: request.cwd,
-    env: { ...env, PWD: request.pwd },
+    env: { ...env, ...started.environment, PWD: request.pwd },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A session and process group of its own, so that the whole can be signalled.
     detached: true,

@@ -9,7 +9,7 @@ import { createScrubber, type Scrubber, type ScrubberOf } from '#activities/scru
 import type { ChangeFeed } from '#activities/store/change-feed.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import type { Sealer } from '#activities/store/seal.ts';
-import { readSealedSecrets, secretPlace } from '#activities/store/secret-store.ts';
+import { type OpenedCli, type OpenedTenant, readTenant } from './read-tenant.ts';
 
 export interface Vault {
   readonly scrubberOf: ScrubberOf;
@@ -21,6 +21,8 @@ export interface Vault {
   resolve(tenant: string, text: string): Promise<string>;
   /** The same for a setting of the deployment, from the tenant `default`; its values are hidden from every tenant. */
   resolveSetting(text: string): Promise<string>;
+  /** The tenant's programs with credentials (SH-4). */
+  clisOf(tenant: string): Promise<readonly OpenedCli[]>;
 }
 
 export interface VaultParts {
@@ -39,8 +41,7 @@ const MAX_TENANTS = 1_000;
 /** Values that were changed or removed may still be valid outside, or be on their way through a running command. */
 const MAX_RETIRED = 200;
 
-interface Known {
-  readonly values: ReadonlyMap<string, string>;
+interface Known extends OpenedTenant {
   readonly retired: readonly string[];
   readonly scrubber: Scrubber;
 }
@@ -58,7 +59,7 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
   const withoutTenant = lazily(() => createScrubber(registerValues(deployment)));
   const ofAll = lazily(() =>
     createScrubber(
-      registerValues([...deployment, ...[...entries.values()].flatMap((entry) => valuesOf(entry.known))]),
+      registerValues([...deployment, ...[...entries.values()].flatMap((entry) => hiddenOf(entry.known))]),
     ),
   );
 
@@ -68,29 +69,14 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
   });
 
   async function read(tenant: string, before: Known | undefined): Promise<Known> {
-    const values = new Map<string, string>();
-    for (const { name, sealed } of await readSealedSecrets(pool, tenant)) {
-      const value = openOr(sealed, secretPlace(tenant, name));
-      if (value !== undefined) values.set(name, value);
-    }
-    const still = new Set(values.values());
-    const retired = valuesOf(before)
-      .filter((value) => !still.has(value))
+    const opened = await readTenant({ pool, sealer, onError }, tenant);
+    const retired = hiddenOf(before)
+      .filter((value) => !opened.hidden.has(value))
       .slice(-MAX_RETIRED);
-    const hidden = [...deployment, ...still, ...retired];
+    const own = [...opened.hidden, ...retired];
     const scrubber =
-      still.size + retired.length === 0 ? withoutTenant.get() : createScrubber(registerValues(hidden));
-    return { values, retired, scrubber };
-  }
-
-  /** One that does not open is nobody's to see; the tenant's others are not kept from it. */
-  function openOr(sealed: string, place: string): string | undefined {
-    try {
-      return sealer.open(sealed, place);
-    } catch (error) {
-      onError(new Error(`${place} cannot be opened`, { cause: error }));
-      return undefined;
-    }
+      own.length === 0 ? withoutTenant.get() : createScrubber(registerValues([...deployment, ...own]));
+    return { ...opened, retired, scrubber };
   }
 
   function entryOf(tenant: string): Entry {
@@ -141,6 +127,7 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
     scrubberNow: (tenant) => entries.get(tenant)?.known?.scrubber ?? withoutTenant.get(),
     scrubberOfAll: ofAll.get,
     resolve,
+    clisOf: async (tenant) => (await knownOf(tenant)).clis,
     async resolveSetting(text) {
       const names = secretNamesIn(text);
       if (names.length === 0) return text;
@@ -157,8 +144,8 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
   };
 }
 
-function valuesOf(known: Known | undefined): readonly string[] {
-  return known ? [...known.retired, ...new Set(known.values.values())] : [];
+function hiddenOf(known: Known | undefined): readonly string[] {
+  return known ? [...known.retired, ...known.hidden] : [];
 }
 
 /** Made when it is first asked for, and anew after it was forgotten. */

@@ -2,7 +2,10 @@
 import type { Pool } from './pool.ts';
 
 /** Tables whose rows outlive a call; `place` is what their ciphertext is bound to (secretPlace and its peers). */
-const TABLES = [{ table: 'secrets', place: `tenant_id || '/secrets/' || name` }] as const;
+const TABLES = [
+  { table: 'secrets', place: `tenant_id || '/secrets/' || name` },
+  { table: 'secure_cli_binaries', place: `tenant_id || '/secure_cli_binaries/' || name` },
+] as const;
 
 /** Rows sealed again in one transaction's time. */
 const BATCH = 100;

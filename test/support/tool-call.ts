@@ -48,10 +48,16 @@ export interface Bench {
   readonly base: string;
   readonly workspace: string;
   readonly files: Files;
-  readonly deps: Pick<Deps, 'files' | 'shell' | 'processes' | 'now'>;
+  readonly deps: Pick<Deps, 'files' | 'shell' | 'processes' | 'secureClis' | 'now'>;
   /** Reads the arguments as the catalog does and runs the tool; a refusal of the arguments is a result too. */
   run(tool: Tool, args: unknown, over?: Partial<RunningCall>): Promise<ToolResult>;
 }
+
+/** A tenant without programs that have credentials. */
+const NO_SECURE_CLIS: Deps['secureClis'] = {
+  list: () => Promise.resolve([]),
+  run: () => Promise.reject(new Error('there are none')),
+};
 
 export interface BenchOptions {
   readonly rules?: FilesOptions['rules'];
@@ -80,6 +86,7 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
     files,
     now,
     processes,
+    secureClis: NO_SECURE_CLIS,
     shell: createShell({ environment, worker: ownIdentity(), ...grace }),
   };
   return {

@@ -7,6 +7,7 @@ import { defineTool, type RunningCall } from '#activities/define-tool.ts';
 import type { Deps } from '#activities/deps.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { createProgressFeed } from '#activities/process/progress-feed.ts';
+import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
@@ -36,7 +37,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'files' | 'shell' | 'processes'>({
+export const tool = defineTool<Input, 'files' | 'shell' | 'processes' | 'secureClis'>({
   name: 'exec',
   description:
     'Run a shell command in the workspace and return its output. It has no input and no terminal. For servers and other things that go on, use background.',
@@ -68,6 +69,8 @@ export const tool = defineTool<Input, 'files' | 'shell' | 'processes'>({
         return toolError('InvalidArgs', 'command: holds a NUL character, which no command line may');
       if (Buffer.byteLength(asked.command) > MAX_COMMAND_BYTES)
         return toolError('InvalidArgs', 'command: is too long; write a script file and run that');
+      const secured = await refuseSecured(deps.secureClis, call, asked.command);
+      if (secured) return secured;
       const folder = await deps.files.hold(call, asked.working_dir ?? '.');
       try {
         return asked.background

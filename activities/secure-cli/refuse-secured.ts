@@ -1,0 +1,35 @@
+/** The gate before every plain command: programs with credentials run by credentialed_exec only (SH-4). */
+import { findSecured } from '#domain/secure-cli/find-secured.ts';
+import { mayUse, type SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import { type ToolResult, toolError } from '#domain/tool.ts';
+import type { SecureClis } from './secure-clis.ts';
+
+/** Why the command must not run, or undefined. Refuses when nobody can tell (fails closed). */
+export async function refuseSecured(
+  secureClis: Pick<SecureClis, 'list'>,
+  call: { readonly tenant: string; readonly agent: string },
+  command: string,
+): Promise<ToolResult | undefined> {
+  let clis: readonly SecureCli[];
+  try {
+    clis = await secureClis.list(call.tenant);
+  } catch {
+    // The database's own words are for operators, who see them where it is asked.
+    return toolError('ExecutionFailed', 'Secure CLI gate temporarily unavailable. Retry in a moment.');
+  }
+  const found = findSecured(command, new Set(clis.map((cli) => cli.name)));
+  if (!found) return undefined;
+  if (found.kind === 'too_deep') return toolError('PermissionDenied', 'Command nesting too deep');
+  const cli = clis.find(({ name }) => name === found.name);
+  return toolError(
+    'PermissionDenied',
+    cli && mayUse(cli, call.agent)
+      ? `${found.name} has credentials and is run by credentialed_exec only: give it binary "${found.name}" and its arguments.`
+      : grantNeeded(found.name),
+  );
+}
+
+/** Upstream's words (vectors/credentialed-exec.json). */
+export function grantNeeded(name: string): string {
+  return `Binary "${name}" requires a secure CLI grant. Ask admin to grant access to this agent.`;
+}

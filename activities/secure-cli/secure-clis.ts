@@ -1,0 +1,86 @@
+/** SH-4: starts programs with the tenant's credentials. The values are in this call's environment or files and nowhere else. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ToolErrorCode } from '#domain/errors.ts';
+import { SecretProblem } from '#domain/secret.ts';
+import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import type { CommandOutcome, CommandRequest, Shell } from '#activities/process/shell.ts';
+import type { Vault } from '#activities/secrets/vault.ts';
+import type { CliVariable } from '#activities/store/secure-cli-store.ts';
+import { findProgram, type ProgramPlaces } from './find-program.ts';
+import { withPrivateFolder } from './private-folder.ts';
+
+export interface SecureRun extends Omit<CommandRequest, 'command'> {
+  readonly tenant: string;
+  readonly cli: SecureCli;
+  /** The program as the call names it. */
+  readonly asked: string;
+  readonly args: readonly string[];
+}
+
+export type SecureOutcome =
+  | { readonly kind: 'ran'; readonly outcome: CommandOutcome }
+  | { readonly kind: 'refused'; readonly code: ToolErrorCode; readonly message: string };
+
+export interface SecureClis {
+  /** The tenant's; throws when they cannot be read, and callers then refuse. */
+  list(tenant: string): Promise<readonly SecureCli[]>;
+  /** Whether the arguments are allowed is the caller's to check. Never throws for what the program does. */
+  run(request: SecureRun): Promise<SecureOutcome>;
+}
+
+export interface SecureClisParts extends ProgramPlaces {
+  readonly vault: Pick<Vault, 'clisOf' | 'resolve'>;
+  readonly shell: Shell;
+  /** A private folder of ours on this machine. */
+  readonly dir: string;
+  /** From ownIdentity. */
+  readonly worker: string;
+}
+
+export function createSecureClis(parts: SecureClisParts): SecureClis {
+  return {
+    list: async (tenant) => (await parts.vault.clisOf(tenant)).map(({ cli }) => cli),
+
+    async run({ tenant, cli, asked, args, ...request }) {
+      const found = await findProgram(cli, asked, request.pwd, parts);
+      if (!found.ok) return { kind: 'refused', code: found.code, message: found.message };
+      const opened = (await parts.vault.clisOf(tenant)).find((each) => each.cli.name === cli.name);
+      if (!opened?.variables)
+        return refused(`the credentials of ${cli.name} are gone or cannot be opened; ask an admin`);
+      const { variables } = opened;
+      try {
+        return await withPrivateFolder(parts.dir, parts.worker, async (folder) => {
+          const environment = await environmentOf(parts.vault, tenant, variables, folder);
+          const command = { file: found.file, args, environment };
+          return { kind: 'ran', outcome: await parts.shell.run({ ...request, command }) };
+        });
+      } catch (error) {
+        if (error instanceof SecretProblem) return refused(error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+function refused(message: string): SecureOutcome {
+  return { kind: 'refused', code: 'ExecutionFailed', message };
+}
+
+/** HOME is the call's own, so that no program keeps a credential in a place that others read. */
+async function environmentOf(
+  vault: Pick<Vault, 'resolve'>,
+  tenant: string,
+  variables: readonly CliVariable[],
+  folder: string,
+): Promise<Record<string, string>> {
+  const environment: Record<string, string> = { HOME: folder, TMPDIR: folder };
+  for (const { name, kind, value } of variables) {
+    const resolved = await vault.resolve(tenant, value);
+    if (kind === 'file') {
+      environment[name] = join(folder, name);
+      await writeFile(join(folder, name), resolved, { mode: 0o600, flag: 'wx' });
+    } else environment[name] = resolved;
+  }
+  return environment;
+}

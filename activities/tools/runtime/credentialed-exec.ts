@@ -1,0 +1,141 @@
+/**
+ * credentialed_exec: a program that an admin has given credentials, run without a shell (SH-4). `once`: what it does
+ * outside is done.
+ */
+import { z } from 'zod';
+import { defineTool, type RunningCall } from '#activities/define-tool.ts';
+import type { Deps } from '#activities/deps.ts';
+import { commandResult } from '#activities/process/command-text.ts';
+import { createProgressFeed } from '#activities/process/progress-feed.ts';
+import { matchesPattern } from '#activities/secure-cli/deny-pattern.ts';
+import { grantNeeded } from '#activities/secure-cli/refuse-secured.ts';
+import type { SecureOutcome } from '#activities/secure-cli/secure-clis.ts';
+import { withFileProblems } from '#activities/workspace/file-problem.ts';
+import { checkArguments } from '#domain/secure-cli/check-arguments.ts';
+import { readCommandLine } from '#domain/secure-cli/read-command-line.ts';
+import { mayUse, type SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import { type ToolResult, toolError } from '#domain/tool.ts';
+
+/** The most that a program's own `timeout_seconds` may say. */
+const MAX_TIMEOUT_SECONDS = 600;
+/** SIGTERM, 3 s, SIGKILL, and the end of the pipes. */
+const KILL_SECONDS = 10;
+/** Linux takes 128 KiB in one argument; patterns are matched over all of them. */
+const MAX_ARGUMENT_CHARS = 32_000;
+
+const input = z.object({
+  binary: z.string().min(1).max(4096).optional().describe('Name of the program, such as gh'),
+  args: z
+    .array(z.string().max(MAX_ARGUMENT_CHARS))
+    .max(500)
+    .optional()
+    .describe('Its arguments, each as the program shall get it; no shell reads them'),
+  command: z
+    .string()
+    .max(MAX_ARGUMENT_CHARS)
+    .optional()
+    .describe(
+      'In place of binary and args: one line, with quotes where needed; no pipes, redirections, variables',
+    ),
+  working_dir: z.string().max(4096).optional().describe('Folder to run in, relative to the workspace'),
+});
+
+type Input = z.infer<typeof input>;
+
+export const tool = defineTool<Input, 'files' | 'secureClis'>({
+  name: 'credentialed_exec',
+  description:
+    'Run a program that has been given credentials (such as gh, aws, kubectl) without a shell. Which programs there are for you is told when binary is left out. Its credentials are never shown.',
+  group: 'runtime',
+  replay: 'once',
+  input,
+  limits: { duration: 'long', timeoutSeconds: MAX_TIMEOUT_SECONDS + KILL_SECONDS },
+  summary: ({ binary = '', args = [], command }) => command ?? [binary, ...args].join(' '),
+  run: (deps, asked, call) =>
+    withFileProblems(async () => {
+      const clis = await deps.secureClis.list(call.tenant);
+      const usable = clis.filter((cli) => mayUse(cli, call.agent));
+      const words = wordsOf(asked);
+      if ('ok' in words) return words;
+      if (words.program === '') return listed(usable);
+      const name = words.program.slice(words.program.lastIndexOf('/') + 1);
+      const cli = usable.find((each) => each.name === name);
+      if (!cli) return toolError('PermissionDenied', grantNeeded(name));
+      return runChecked(deps, asked, call, cli, words);
+    }),
+});
+
+interface Words {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** What to start, or why the call is refused. */
+function wordsOf({ binary, args = [], command }: Input): Words | ToolResult {
+  if ([binary, command, ...args].some((text) => text?.includes('\0')))
+    return toolError('InvalidArgs', 'the arguments hold a NUL character, which no command line may');
+  if (command === undefined) return { program: binary ?? '', args };
+  if (binary !== undefined || args.length > 0)
+    return toolError('InvalidArgs', 'give either binary and args, or command');
+  const line = readCommandLine(command);
+  if (line.operators.length > 0)
+    return toolError(
+      'PermissionDenied',
+      `shell operators are not allowed here (${line.operators.join(' ').replaceAll('\n', '\\n')}): there is no shell. Quote what is meant as text, and do the rest in calls of its own.`,
+    );
+  if (line.isOpen) return toolError('InvalidArgs', 'command: a quote does not end');
+  const [program = '', ...rest] = line.words;
+  return { program, args: rest };
+}
+
+function listed(clis: readonly SecureCli[]): ToolResult {
+  if (clis.length === 0) return toolError('NotFound', 'no program has been given credentials for this agent');
+  const lines = clis.map(({ name, tips }) => (tips === '' ? name : `${name}: ${tips}`));
+  return { ok: true, text: `Programs for this agent:\n${lines.join('\n')}` };
+}
+
+async function runChecked(
+  { secureClis, files }: Pick<Deps, 'secureClis' | 'files'>,
+  asked: Input,
+  call: RunningCall,
+  cli: SecureCli,
+  { program, args }: Words,
+): Promise<ToolResult> {
+  if (args.join(' ').length > MAX_ARGUMENT_CHARS)
+    return toolError('InvalidArgs', `the arguments have more than ${MAX_ARGUMENT_CHARS} characters`);
+  const check = checkArguments(cli, args, matchesPattern);
+  if (!check.ok) return toolError('PermissionDenied', withTips(`${cli.name}: ${check.reason}`, cli));
+  for (const { option, keyword } of check.excused)
+    call.progress(`${cli.name}: the word "${keyword}" in ${option} is excused by keyword_allowlist\n`);
+  const timeoutMs = Math.min(cli.timeout_seconds, MAX_TIMEOUT_SECONDS) * 1000;
+  const feed = createProgressFeed(call.progress);
+  const folder = await files.hold(call, asked.working_dir ?? '.');
+  try {
+    const ran = await secureClis.run({
+      tenant: call.tenant,
+      cli,
+      asked: program,
+      args,
+      cwd: folder.cwd,
+      pwd: folder.path,
+      timeoutMs,
+      callId: call.callId,
+      signal: call.signal,
+      onOutput: feed.take,
+    });
+    return resultOf(ran, timeoutMs, cli);
+  } finally {
+    feed.end();
+    await folder.close();
+  }
+}
+
+function resultOf(ran: SecureOutcome, timeoutMs: number, cli: SecureCli): ToolResult {
+  if (ran.kind === 'refused') return toolError(ran.code, ran.message);
+  const result = commandResult(ran.outcome, timeoutMs);
+  return result.ok ? result : { ...result, message: withTips(result.message, cli) };
+}
+
+function withTips(message: string, { tips }: SecureCli): string {
+  return tips === '' ? message : `${message}\nTip: ${tips}`;
+}

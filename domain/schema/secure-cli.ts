@@ -1,0 +1,84 @@
+/** Programs with credentials on the wire (SH-4): rules in both directions, credentials only inwards. */
+import { z } from 'zod';
+import { CLI_ENV_KINDS } from '../secure-cli/secure-cli.ts';
+import { labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+import { MAX_SECRET, MIN_SECRET } from './secret.ts';
+
+/** A program's name without a folder. */
+export const binaryNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}$/, 'must be a program’s name without its folder');
+
+/** Variables that would change what is run instead of what it knows. */
+const TAKEN = /^(?:PATH|HOME|PWD|TMPDIR|BASH_ENV|ENV|IFS|LD_.*|DYLD_.*|TEMPOCLAW_.*)$/;
+
+const variableName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be a variable’s name')
+  .refine((name) => !TAKEN.test(name), 'this variable is set by TempoClaw or would change what is run');
+
+const variableSchema = z
+  .strictObject({
+    name: variableName,
+    kind: z.enum(CLI_ENV_KINDS).optional().meta({ description: 'As the preset says, else `sensitive`' }),
+    value: textSchema(MAX_SECRET).meta({ description: 'May refer to secrets: `secret://NAME`' }),
+  })
+  .refine(
+    ({ kind, value }) => kind === 'value' || value.length >= MIN_SECRET,
+    `a value that shall be hidden must have at least ${MIN_SECRET} characters`,
+  );
+
+const patterns = z.array(textSchema(500)).max(50);
+
+const keywordRuleSchema = z.strictObject({
+  subcommands: z.array(labelSchema).min(1).max(50),
+  args: z.array(labelSchema).min(1).max(50),
+  keywords: z.array(labelSchema).min(1).max(50),
+});
+
+const fields = {
+  path: z
+    .string()
+    .max(4096)
+    .regex(/^\/[^\0]+$/, 'must be an absolute path')
+    .optional()
+    .meta({ description: 'Where the program is; looked for in the worker’s PATH when absent' }),
+  agents: z
+    .array(z.union([z.literal('*'), nameSchema]))
+    .max(500)
+    .meta({ description: 'Agents that may use it; `*` is every agent' }),
+  deny_args: patterns.meta({ description: 'RE2 patterns over the arguments, joined by spaces' }),
+  deny_verbose: patterns.meta({ description: 'RE2 patterns over each argument and each two neighbours' }),
+  keyword_allowlist: z.array(keywordRuleSchema).max(50),
+  timeout_seconds: z.int().min(1).max(600),
+  tips: z.string().max(2_000).meta({ description: 'For the model' }),
+};
+
+export const secureCliPutSchema = z
+  .strictObject({
+    preset: nameSchema.optional().meta({ description: 'Whose rules hold where none are given' }),
+    env: z
+      .array(variableSchema)
+      .max(50)
+      .optional()
+      .meta({ description: 'When absent, that of before stays' }),
+    path: fields.path,
+    agents: fields.agents.optional(),
+    deny_args: fields.deny_args.optional(),
+    deny_verbose: fields.deny_verbose.optional(),
+    keyword_allowlist: fields.keyword_allowlist.optional(),
+    timeout_seconds: fields.timeout_seconds.optional(),
+    tips: fields.tips.optional(),
+  })
+  .meta({
+    examples: [{ preset: 'gh', agents: ['main'], env: [{ name: 'GH_TOKEN', value: 'secret://github' }] }],
+  });
+
+export const secureCliSchema = z.object({
+  name: binaryNameSchema,
+  ...fields,
+  env: z.array(z.object({ name: z.string(), kind: z.enum(CLI_ENV_KINDS) })),
+  updated_by: z.string(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});

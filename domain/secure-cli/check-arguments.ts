@@ -1,0 +1,90 @@
+/** Whether a program with credentials may be given these arguments (SH-4). */
+import type { KeywordRule, SecureCliRules } from './secure-cli.ts';
+
+/** Whether a pattern (RE2) is in a text; passed in, since the engine is none of the domain's. */
+export type Matches = (pattern: string, text: string) => boolean;
+
+export interface ExcusedKeyword {
+  readonly option: string;
+  readonly keyword: string;
+}
+
+export type ArgumentCheck =
+  | {
+      readonly ok: true;
+      /** Words that a pattern might have refused, had a rule not excused them: to be told to whoever audits. */
+      readonly excused: readonly ExcusedKeyword[];
+    }
+  | { readonly ok: false; readonly reason: string };
+
+export function checkArguments(
+  rules: Pick<SecureCliRules, 'deny_args' | 'deny_verbose' | 'keyword_allowlist'>,
+  args: readonly string[],
+  matches: Matches,
+): ArgumentCheck {
+  const { judged, excused } = excuse(rules.keyword_allowlist, args);
+  const line = judged.join(' ');
+  const denied = rules.deny_args.find((pattern) => matches(pattern, line));
+  if (denied !== undefined)
+    return { ok: false, reason: `these arguments are not allowed for it (deny_args: ${denied})` };
+  // An option and its value may be one word or two.
+  const candidates = args.flatMap((arg, at) => {
+    const next = args[at + 1];
+    return next === undefined ? [arg] : [arg, `${arg} ${next}`];
+  });
+  const verbose = rules.deny_verbose.find((pattern) => candidates.some((each) => matches(pattern, each)));
+  if (verbose !== undefined)
+    return { ok: false, reason: `verbose output could show its credentials (deny_verbose: ${verbose})` };
+  return { ok: true, excused };
+}
+
+/** The arguments without the keywords that a rule excuses where they stand. */
+function excuse(
+  rules: readonly KeywordRule[],
+  args: readonly string[],
+): { readonly judged: readonly string[]; readonly excused: readonly ExcusedKeyword[] } {
+  const rule = rules.find((each) => each.subcommands.some((subcommand) => begins(args, subcommand)));
+  if (!rule) return { judged: args, excused: [] };
+  const excused: ExcusedKeyword[] = [];
+  const judged = args.map((arg, at) => {
+    const equals = arg.indexOf('=');
+    const option = rule.args.find(
+      (name) => name === args[at - 1] || (equals > 0 && arg.slice(0, equals) === name),
+    );
+    if (option === undefined) return arg;
+    let rest = arg;
+    for (const keyword of rule.keywords) {
+      const without = withoutWord(rest, keyword);
+      if (without !== rest) excused.push({ option, keyword });
+      rest = without;
+    }
+    return rest;
+  });
+  return { judged, excused };
+}
+
+/** Options before the subcommand's words would make it another one. */
+function begins(args: readonly string[], subcommand: string): boolean {
+  const wanted = subcommand.split(' ').filter((word) => word !== '');
+  return wanted.length > 0 && wanted.every((word, at) => args[at] === word);
+}
+
+/** Every occurrence of the word as such, whatever its case; letters that go on make another word. */
+function withoutWord(text: string, word: string): string {
+  const lower = text.toLowerCase();
+  const wanted = word.toLowerCase();
+  // Case may change a text's length; then nothing is excused.
+  if (wanted === '' || lower.length !== text.length) return text;
+  const parts: string[] = [];
+  let read = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) {
+    if (isWordCharacter(lower[at - 1]) || isWordCharacter(lower[at + wanted.length])) continue;
+    parts.push(text.slice(read, at));
+    read = at + wanted.length;
+  }
+  return [...parts, text.slice(read)].join('');
+}
+
+function isWordCharacter(char: string | undefined): boolean {
+  return char !== undefined && /[a-z0-9_]/.test(char);
+}

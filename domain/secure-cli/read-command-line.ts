@@ -1,0 +1,65 @@
+/** A command line as words for a program that is started without a shell, and the operators that only a shell would know. */
+
+export interface CommandLine {
+  readonly words: readonly string[];
+  /** Operators outside of quotes: pipes, lists, redirections, substitutions. Each refuses the line (SH-4). */
+  readonly operators: readonly string[];
+  /** A quote that does not end. */
+  readonly isOpen: boolean;
+}
+
+/** Longest first. A substitution in backticks is one operator, with all that is in it; what closes one counts for nothing. */
+const OPERATOR = /&>>|&>|&&|\|\||\|&|[0-9]?(?:>>|[<>]&|<<<|<<|<>|>\||[<>])|\$\(|`[^`]*`?|[|&;(\n]/y;
+
+/** Quotes and backslashes as in a POSIX shell; nothing is expanded. Linear. */
+export function readCommandLine(text: string): CommandLine {
+  const words: string[] = [];
+  const operators: string[] = [];
+  let word: string | undefined;
+  let isOpen = false;
+  for (let at = 0; at < text.length; ) {
+    const piece = readPiece(text, at, word !== undefined);
+    at = piece.end;
+    isOpen ||= piece.isOpen === true;
+    if (piece.kind === 'text') word = (word ?? '') + piece.text;
+    else {
+      if (piece.kind === 'operator') operators.push(piece.text);
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    }
+  }
+  if (word !== undefined) words.push(word);
+  return { words, operators, isOpen };
+}
+
+interface Piece {
+  readonly kind: 'text' | 'gap' | 'operator';
+  readonly text: string;
+  readonly end: number;
+  readonly isOpen?: boolean;
+}
+
+function readPiece(text: string, at: number, isInWord: boolean): Piece {
+  const char = text[at] as string;
+  OPERATOR.lastIndex = at;
+  const operator = OPERATOR.exec(text)?.[0];
+  // A digit before `>` is part of the operator only where a word begins.
+  if (operator !== undefined && !(isInWord && /^[0-9]/.test(operator)))
+    return { kind: 'operator', text: operator, end: at + operator.length };
+  if (/[ \t\r]/.test(char)) return { kind: 'gap', text: char, end: at + 1 };
+  if (char === "'" || char === '"') return { kind: 'text', ...readQuoted(text, at) };
+  if (char === '\\') return { kind: 'text', text: text[at + 1] ?? '', end: at + 2 };
+  return { kind: 'text', text: char, end: at + 1 };
+}
+
+function readQuoted(text: string, start: number): { text: string; end: number; isOpen: boolean } {
+  const quote = text[start];
+  const parts: string[] = [];
+  let at = start + 1;
+  for (; at < text.length && text[at] !== quote; at += 1) {
+    const isEscape = quote === '"' && text[at] === '\\' && /["\\$`]/.test(text[at + 1] ?? '');
+    if (isEscape) at += 1;
+    parts.push(text[at] as string);
+  }
+  return { text: parts.join(''), end: at + 1, isOpen: at >= text.length };
+}

@@ -1,0 +1,282 @@
+/** The tool with a real vault, store and processes; the program is a script that shows what it was given. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { commandEnvironment } from '#activities/process/command-environment.ts';
+import { ownIdentity } from '#activities/process/process-table.ts';
+import { createShell } from '#activities/process/shell.ts';
+import { removeLeftFolders } from '#activities/secure-cli/private-folder.ts';
+import { createSecureClis, type SecureClis } from '#activities/secure-cli/secure-clis.ts';
+import { openSecrets, type Secrets } from '#activities/secrets/open-secrets.ts';
+import { insertTenant } from '#activities/store/api-key-store.ts';
+import { putSecret, secretPlace } from '#activities/store/secret-store.ts';
+import { type CliVariable, putSecureCli, secureCliPlace } from '#activities/store/secure-cli-store.ts';
+import { tool as credentialedExec } from '#activities/tools/runtime/credentialed-exec.ts';
+import { tool as exec } from '#activities/tools/runtime/exec.ts';
+import { SECURE_CLI_PRESETS } from '#domain/secure-cli/presets.ts';
+import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import vectors from '../../../vectors/credentialed-exec.json' with { type: 'json' };
+import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
+import { type Bench, toolBench } from '../../../support/tool-call.ts';
+
+const TOKEN = 'canary-token-of-gh-31337';
+const SHOW = `#!/bin/sh
+printf 'args:'; for a in "$@"; do printf ' <%s>' "$a"; done; echo
+case "$1" in
+  env) printenv "$2" ;;
+  home) echo "$HOME" ;;
+  cat) cat "$KUBECONFIG" ;;
+  sleep) sleep 60 ;;
+  fail) echo broken >&2; exit 3 ;;
+esac
+`;
+
+let database: TestDatabase;
+let secrets: Secrets;
+before(async () => {
+  database = await createTestDatabase();
+  await insertTenant(database.pool, 'default', 'Default');
+  secrets = await openSecrets({
+    settings: {
+      stateDir: '/nonexistent',
+      encryption: { key: randomBytes(32).toString('base64'), previousKeys: [] },
+    },
+    databaseUrl: database.url,
+    pool: database.pool,
+    deploymentValues: [],
+    onError: () => undefined,
+  });
+});
+after(async () => {
+  await secrets.close();
+  await database.drop();
+});
+
+async function grant(
+  name: string,
+  over: Partial<SecureCli> = {},
+  env: readonly CliVariable[] = [{ name: 'GH_TOKEN', kind: 'sensitive', value: TOKEN }],
+): Promise<void> {
+  const { env: _, ...preset } = SECURE_CLI_PRESETS[name] ?? SECURE_CLI_PRESETS['gh'] ?? assert.fail();
+  const cli = { ...preset, name, keyword_allowlist: [], agents: ['main'], ...over };
+  const sealed = secrets.sealer.seal(JSON.stringify(env), secureCliPlace('default', name));
+  await putSecureCli(database.pool, 'default', { cli, sealed, keyId: secrets.sealer.keyId, by: 'test' });
+  for (let tries = 0; tries < 500; tries++) {
+    const seen = (await secrets.vault.clisOf('default')).find((each) => each.cli.name === name);
+    if (JSON.stringify([seen?.cli.agents, seen?.variables]) === JSON.stringify([cli.agents, env])) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail('the change was not heard');
+}
+
+interface Desk {
+  readonly bench: Bench;
+  readonly bin: string;
+  readonly credentials: string;
+  readonly secureClis: SecureClis;
+}
+
+async function desk(t: TestContext): Promise<Desk> {
+  const folder = await toolBench(t);
+  const bin = join(folder.base, 'bin');
+  await mkdir(bin);
+  await mkdir(folder.workspace, { recursive: true });
+  for (const name of ['gh', 'kubectl', 'zernio']) {
+    await writeFile(join(bin, name), SHOW);
+    await chmod(join(bin, name), 0o755);
+  }
+  const worker = ownIdentity();
+  const credentials = join(folder.base, 'credentials');
+  const secureClis = createSecureClis({
+    vault: secrets.vault,
+    shell: createShell({ environment: commandEnvironment(process.env), worker, graceMs: 100 }),
+    dir: credentials,
+    worker,
+    folders: [bin],
+    workspaceRoot: folder.workspace,
+  });
+  const bench: Bench = {
+    ...folder,
+    run: (tool, args, over) => tool.run({ ...folder.deps, secureClis } as never, args, callOf(folder, over)),
+  };
+  return { bench, bin, credentials, secureClis };
+}
+
+function callOf(folder: Bench, over: object = {}) {
+  return {
+    tenant: 'default',
+    agent: 'main',
+    workspace: folder.workspace,
+    callId: `call_${randomBytes(4).toString('hex')}`,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    exec: { timeoutSeconds: 60 },
+    ...over,
+  } as never;
+}
+
+describe('SH-4 credentialed_exec', () => {
+  test('gives the program its arguments as they are, and the credential in its environment only', async (t) => {
+    await grant('gh');
+    const { bench, credentials } = await desk(t);
+    const odd = ['env', 'GH_TOKEN', '$(id)', 'a; b | c', '*', '-- "x"'];
+    const ran = await bench.run(credentialedExec, { binary: 'gh', args: odd });
+    assert.ok(ran.ok);
+    assert.equal(ran.text, `args: ${odd.map((arg) => `<${arg}>`).join(' ')}\n${TOKEN}`);
+    assert.ok(!JSON.stringify((await secrets.vault.scrubberOf('default')).text(ran.text)).includes(TOKEN));
+    const home = await bench.run(credentialedExec, { command: 'gh home' });
+    assert.ok(home.ok && home.text.includes(credentials), 'a home of its own');
+    assert.deepEqual(await readdir(credentials), [], 'which goes with the call');
+    const plain = await bench.run(exec, { command: 'printenv GH_TOKEN || echo none' });
+    assert.ok(plain.ok && plain.text === 'none', 'no other command has it');
+  });
+
+  test('a file credential is a private file during the call, and its keys are hidden too', async (t) => {
+    const key = 'Zk3R9vT1yW7qX5bN2mL8cJ4hG6fD0sA';
+    const value = `users:\n- name: a\n  anything: ${key}\n`;
+    await grant('kubectl', {}, [{ name: 'KUBECONFIG', kind: 'file', value }]);
+    const { bench, credentials } = await desk(t);
+    const ran = await bench.run(credentialedExec, { command: 'kubectl cat' });
+    assert.ok(ran.ok && ran.text.includes(key));
+    assert.ok(!(await secrets.vault.scrubberOf('default')).text(`x=${key}`).includes(key));
+    assert.deepEqual(await readdir(credentials), []);
+  });
+
+  test('a credential may refer to a secret; one that is not set is told by its name', async (t) => {
+    await grant('gh', {}, [{ name: 'GH_TOKEN', kind: 'sensitive', value: 'secret://ghtoken' }]);
+    const { bench } = await desk(t);
+    const missing = await bench.run(credentialedExec, { command: 'gh env GH_TOKEN' });
+    assert.ok(!missing.ok && /"ghtoken"/.test(missing.message));
+    const sealed = secrets.sealer.seal('value-of-ghtoken-1', secretPlace('default', 'ghtoken'));
+    await putSecret(database.pool, 'default', {
+      name: 'ghtoken',
+      sealed,
+      keyId: secrets.sealer.keyId,
+      by: 'test',
+    });
+    await grant('gh', { tips: 'heard' }, [
+      { name: 'GH_TOKEN', kind: 'sensitive', value: 'secret://ghtoken' },
+    ]);
+    for (let tries = 0; tries < 500; tries++) {
+      const ran = await bench.run(credentialedExec, { command: 'gh env GH_TOKEN' });
+      if (ran.ok) return assert.match(ran.text, /value-of-ghtoken-1/);
+    }
+    return assert.fail('the secret was not heard of');
+  });
+
+  test('quoted text is data; an operator outside of quotes refuses the call', async (t) => {
+    await grant('zernio', { deny_args: [], deny_verbose: [] });
+    const { bench } = await desk(t);
+    for (const { command, expect } of vectors.quoted_text) {
+      const ran = await bench.run(credentialedExec, { command });
+      assert.equal(ran.ok, expect.startsWith('runs'), command);
+      if (!ran.ok) assert.match(ran.message, /shell operators are not allowed/);
+    }
+  });
+
+  test('denied arguments are refused with the rule and the tips; excused words are told', async (t) => {
+    await grant('gh', {
+      keyword_allowlist: [{ subcommands: ['issue create'], args: ['--body'], keywords: ['secret'] }],
+    });
+    const { bench } = await desk(t);
+    const denied = await bench.run(credentialedExec, { command: 'gh auth token' });
+    assert.ok(!denied.ok && denied.code === 'PermissionDenied' && /deny_args.*\nTip: /s.test(denied.message));
+    const told: string[] = [];
+    const ran = await bench.run(
+      credentialedExec,
+      { binary: 'gh', args: ['issue', 'create', '--body', 'a secret'] },
+      {
+        progress: (text: string) => void told.push(text),
+      },
+    );
+    assert.ok(ran.ok);
+    assert.match(told.join(''), /"secret" in --body is excused/);
+  });
+
+  test('only the configured file gets the credentials: not a namesake in the workspace, nor one by a link', async (t) => {
+    await grant('gh');
+    const { bench, bin } = await desk(t);
+    await writeFile(join(bench.workspace, 'gh'), SHOW);
+    await chmod(join(bench.workspace, 'gh'), 0o755);
+    for (const binary of ['./gh', join(bench.workspace, 'gh'), '../bin/../workspace/gh']) {
+      const ran = await bench.run(credentialedExec, { binary, args: ['env', 'GH_TOKEN'] });
+      assert.ok(!ran.ok && ran.code === 'PermissionDenied', binary);
+      assert.match(ran.message, /is not the configured program gh/);
+    }
+    assert.ok(
+      (await bench.run(credentialedExec, { binary: join(bin, 'gh') })).ok,
+      'the same file by its path',
+    );
+    await symlink(join(bench.workspace, 'gh'), join(bin, 'linked'));
+    await grant('linked', { path: join(bin, 'linked') });
+    const linked = await bench.run(credentialedExec, { binary: 'linked' });
+    assert.ok(!linked.ok && /agents could have written/.test(linked.message));
+    await grant('gone', { path: join(bin, 'gone') });
+    const gone = await bench.run(credentialedExec, { binary: 'gone' });
+    assert.ok(!gone.ok && gone.code === 'NotFound');
+  });
+
+  test('an agent without a grant is refused, also for programs that nobody configured', async (t) => {
+    await grant('gh', { agents: ['other'] });
+    const { bench } = await desk(t);
+    for (const tool of [credentialedExec, exec]) {
+      const ran = await bench.run(tool, { command: 'gh api x' });
+      assert.ok(!ran.ok && ran.code === 'PermissionDenied');
+      assert.equal(ran.message, vectors.gate_text);
+    }
+    const other = await bench.run(credentialedExec, { command: 'gh api x' }, { agent: 'other' });
+    assert.ok(other.ok);
+    const unknown = await bench.run(credentialedExec, { binary: 'nobody' });
+    assert.ok(!unknown.ok && unknown.code === 'PermissionDenied');
+    const listed = await bench.run(credentialedExec, {}, { agent: 'other' });
+    assert.ok(listed.ok && /^gh: /m.test(listed.text));
+  });
+
+  test('its time is bounded, a stop ends it, and both leave nothing', async (t) => {
+    await grant('gh', { timeout_seconds: 1 });
+    const { bench, credentials } = await desk(t);
+    const late = await bench.run(credentialedExec, { command: 'gh sleep' });
+    assert.ok(!late.ok && late.code === 'Timeout');
+    const stopped = await bench.run(
+      credentialedExec,
+      { command: 'gh sleep' },
+      { signal: AbortSignal.timeout(200) },
+    );
+    assert.ok(!stopped.ok && stopped.code === 'Cancelled');
+    assert.deepEqual(await readdir(credentials), []);
+  });
+
+  test('what a killed worker left of credentials is removed by the next one; what a living one has stays', async (t) => {
+    const { credentials } = await desk(t);
+    for (const name of ['999999.1-abc', `${ownIdentity()}-def`])
+      await mkdir(join(credentials, name), { recursive: true });
+    assert.equal(await removeLeftFolders(credentials), 1);
+    assert.deepEqual(await readdir(credentials), [`${ownIdentity()}-def`]);
+  });
+});
+
+describe('SH-4 the gate of exec', () => {
+  test('refuses as the cases say, and when nobody can tell', async (t) => {
+    await grant('gh', { agents: [] });
+    const { bench } = await desk(t);
+    for (const { command, expect } of vectors.gate) {
+      const ran = await bench.run(exec, { command });
+      if (expect === 'runs') assert.ok(ran.ok, command);
+      else
+        assert.equal(
+          !ran.ok && ran.message,
+          expect === 'grant required' ? vectors.gate_text : expect,
+          command,
+        );
+    }
+    const failing = { list: () => Promise.reject(new Error('away')), run: () => assert.fail() };
+    const closed = await exec.run(
+      { ...bench.deps, secureClis: failing } as never,
+      { command: 'echo a' },
+      callOf(bench),
+    );
+    assert.ok(!closed.ok && vectors.db_error.startsWith(closed.message));
+  });
+});
