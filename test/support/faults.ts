@@ -22,8 +22,10 @@ import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
+import { createLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 import { createKillable, type Killable } from './worker-process.ts';
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Longer than anything takes after a fault, even on a busy machine. */
 const PATIENCE_MS = 90_000;
 
@@ -49,6 +51,10 @@ export interface Stand {
   readonly temporal: Killable;
   readonly api: Killable;
   readonly workers: readonly Killable[];
+  /** There when the stand is lossy. */
+  readonly proxies: readonly LossyProxy[];
+  /** A worker of another checkout of this project, not started. */
+  workerOf(root: string): Killable;
   client(): Promise<Client>;
   /** Undefined when there was no answer at all. */
   ask(tenant: Tenant, method: string, path: string, options?: AskOptions): Promise<Reply | undefined>;
@@ -68,6 +74,12 @@ export interface StandOptions {
   readonly workers: number;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly agents?: readonly AgentConfig[];
+  /** Workers and API reach Postgres and Temporal through proxies that can lose replies. */
+  readonly lossy?: boolean;
+  /** More of `tempoclaw.yaml`. */
+  readonly settings?: string;
+  /** How wrong the clocks of workers and API are, in milliseconds (skewed-clock.ts). */
+  readonly clocks?: { readonly workers: number; readonly api: number };
 }
 
 /** Does what the message says; commands run without being asked for. */
@@ -83,7 +95,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-faults-'));
   // As root, Postgres runs as another user and must be able to pass through.
   await chmod(folder, 0o711);
-  await prepareFolder(folder, options.scripts ?? {});
+  await prepareFolder(folder, options);
   const services = await createServices(folder);
   await services.postgres.start();
   await services.temporal.start();
@@ -96,7 +108,16 @@ export async function createStand(options: StandOptions): Promise<Stand> {
     onIdleError: () => undefined,
   });
   const tenants = [await makeTenant(pool, 'red', options), await makeTenant(pool, 'blue', options)] as const;
-  const programs = await createPrograms(folder, databaseUrl, services.temporalAddress(), options.workers);
+  const proxies = options.lossy
+    ? [
+        await createLossyProxy(Number(new URL(databaseUrl).port)),
+        await createLossyProxy(portOf(services.temporalAddress())),
+      ]
+    : [];
+  const [database = databaseUrl, temporal = services.temporalAddress()] = proxies.map((proxy, n) =>
+    n === 0 ? withPort(databaseUrl, proxy.port) : `127.0.0.1:${proxy.port}`,
+  );
+  const programs = await createPrograms({ folder, database, temporal, options });
   await Promise.all([programs.api.start(), ...programs.workers.map((worker) => worker.start())]);
   const witnessFile = join(folder, 'witness');
   let connection: Connection | undefined;
@@ -109,6 +130,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
     witnessFile,
     ...services,
     ...programs,
+    proxies,
     async client() {
       connection ??= await Connection.connect({ address: services.temporalAddress() });
       return new Client({ connection });
@@ -135,6 +157,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
       await pool.end();
       for (const part of [...programs.workers, programs.api, services.temporal, services.postgres])
         await part.stop();
+      for (const proxy of proxies) await proxy.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -150,12 +173,12 @@ async function until<T>(what: string, probe: () => Promise<T | undefined>): Prom
 }
 
 /** Our scripts, and the bundle that the test run has built already. */
-async function prepareFolder(folder: string, scripts: Readonly<Record<string, string>>): Promise<void> {
+async function prepareFolder(folder: string, { scripts = {}, settings = '' }: StandOptions): Promise<void> {
   await mkdir(join(folder, 'rehearsal'));
   await mkdir(join(folder, 'bundles'));
   for (const [name, text] of Object.entries(scripts))
     await writeFile(join(folder, 'rehearsal', `${name}.yaml`), text);
-  await writeFile(join(folder, 'tempoclaw.yaml'), 'api: { rateLimitPerMinute: 0 }\n');
+  await writeFile(join(folder, 'tempoclaw.yaml'), `api: { rateLimitPerMinute: 0 }\n${settings}`);
   const cache = join(userCacheDir(), 'test-bundles');
   const { buildId } = await loadWorkflowBundle(cache);
   const file = `workflows-${buildId}.js`;
@@ -193,7 +216,31 @@ async function sameport(child: Child, isSame: boolean): Promise<Child> {
   throw new Error('the port is still held');
 }
 
-async function createPrograms(folder: string, databaseUrl: string, temporal: string, workers: number) {
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(':') + 1));
+}
+
+function withPort(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.port = String(port);
+  return changed.href;
+}
+
+interface Surroundings {
+  readonly folder: string;
+  readonly database: string;
+  readonly temporal: string;
+  readonly options: StandOptions;
+}
+
+/** What makes a process's clock wrong. */
+function clockEnvironment(offset: number | undefined): Record<string, string> {
+  if (offset === undefined) return {};
+  const preload = new URL('./skewed-clock.ts', import.meta.url).href;
+  return { NODE_OPTIONS: `--import=${preload}`, TEST_CLOCK_OFFSET_MS: String(offset) };
+}
+
+async function createPrograms({ folder, database, temporal, options }: Surroundings) {
   const port = await nextFreePort(0);
   const env = childEnvironment({
     TEMPOCLAW_STATE_DIR: folder,
@@ -201,14 +248,14 @@ async function createPrograms(folder: string, databaseUrl: string, temporal: str
     TEMPOCLAW_PORT: String(port),
     TEMPOCLAW_LOG_LEVEL: 'warn',
     TEMPORAL_ADDRESS: temporal,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: database,
   });
-  const program = (name: string, main: string): Killable =>
+  const program = (name: string, main: string, offset?: number, root = ROOT): Killable =>
     createKillable(async () => {
       const { child } = await startNodeProgram({
         name,
-        main: fileURLToPath(new URL(`../../${main}`, import.meta.url)),
-        env,
+        main: join(root, main),
+        env: { ...env, ...clockEnvironment(offset) },
         logFile: join(folder, 'logs', `${name}.log`),
         stopGraceMs: 15_000,
       });
@@ -216,8 +263,11 @@ async function createPrograms(folder: string, databaseUrl: string, temporal: str
     });
   return {
     apiUrl: `http://127.0.0.1:${port}`,
-    api: program('api', 'api/main.ts'),
-    workers: Array.from({ length: workers }, (_, n) => program(`worker-${n}`, 'workers/main.ts')),
+    api: program('api', 'api/main.ts', options.clocks?.api),
+    workers: Array.from({ length: options.workers }, (_, n) =>
+      program(`worker-${n}`, 'workers/main.ts', options.clocks?.workers),
+    ),
+    workerOf: (root: string) => program('worker-of-another-build', 'workers/main.ts', undefined, root),
   };
 }
 
