@@ -1,10 +1,19 @@
 /** What an approval is bound to (AP-4): the exact call, byte for byte, whatever the order of its keys. */
 import { createHash } from 'node:crypto';
+import type { Tool } from './define-tool.ts';
 
-/** Hex SHA-256 of tool and arguments in one canonical form (keys sorted, as RFC 8785 does for plain JSON). */
-export function callDigest(tool: string, args: Readonly<Record<string, unknown>>): string {
+/**
+ * Hex SHA-256 of tool and arguments in one canonical form (keys sorted, as RFC 8785 does for plain JSON). `definition`:
+ * of a tool that may change, so that an approval is of what was shown.
+ */
+export function callDigest(
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  definition?: Tool['definition'],
+): string {
+  const revision = definition === undefined ? '' : `@${definition.id}.${definition.revision}`;
   return createHash('sha256')
-    .update(`${tool}\n${canonical(args)}`)
+    .update(`${tool}${revision}\n${canonical(args)}`)
     .digest('hex');
 }
 

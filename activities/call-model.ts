@@ -13,6 +13,7 @@ import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import { Failure } from '#domain/errors.ts';
 import { activityFailure } from './activity-failure.ts';
 import { createDeltaFeed } from './delta-feed.ts';
+import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import type { HandOver } from './hand-over.ts';
 import { generateWithFallback } from './model/fallback.ts';
 import { type Given, invokedAnswer } from './invoked-answer.ts';
@@ -28,6 +29,8 @@ import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
 export interface CallModelDeps extends PlanDeps {
   readonly ledger: TurnLedger;
   readonly models: Models;
+  /** `catalog` is the native tools; these are an agent's. */
+  readonly catalogs: AgentCatalogs;
   readonly transcripts: TranscriptCache;
   readonly handOver: HandOver;
   readonly defaultAgent: string;
@@ -45,23 +48,25 @@ export function createCallModel(
   };
 }
 
-async function callModel(deps: CallModelDeps, input: CallModelInput): Promise<CallModelResult> {
-  const known = deps.transcripts.known(input.tenant, input.session);
-  const basis = await deps.ledger.beginStep({
+async function callModel(parts: CallModelDeps, input: CallModelInput): Promise<CallModelResult> {
+  const known = parts.transcripts.known(input.tenant, input.session);
+  const basis = await parts.ledger.beginStep({
     tenant: input.tenant,
     session: input.session,
     turn: input.turn,
     step: input.step,
-    messages: hideTexts(deps.scrubber, input.messages),
+    messages: hideTexts(parts.scrubber, input.messages),
     settle: input.settle ?? [],
     after: known.position,
     summaryAfter: known.summaryPosition,
-    defaultAgent: deps.defaultAgent,
+    defaultAgent: parts.defaultAgent,
     runId: Context.current().info.workflowExecution?.runId ?? '',
   });
   const readAt = performance.now();
   if (basis.duplicate) return { kind: 'duplicate' };
   const agent = agentOf(basis);
+  const catalog = await parts.catalogs.of(input.tenant, agent.key, basis.tools_version);
+  const deps = { ...parts, catalog };
   if (basis.recorded) return recordedAnswer(deps, input, agent, basis.recorded);
 
   const transcript = deps.transcripts.extend(input.tenant, input.session, known.position, basis);
@@ -120,7 +125,10 @@ async function askModel(
   const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
   let current = transcript;
   if (isNearlyFull(current, window)) current = await compact(deps, input, refs, current, window);
-  const tools = deps.catalog.offer(agent.tool_names ?? 'canonical', deps.rules.offered({ ...basis, agent }));
+  const tools = deps.catalog.offer(
+    agent.tool_names ?? 'canonical',
+    deps.rules.offered({ ...basis, agent }, deps.catalog),
+  );
   const ask = (prompt: Prompt): Promise<Given> =>
     generate(deps, input, refs, { ...prompt, tools }, agent.limits?.output_tokens);
   try {

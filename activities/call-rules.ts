@@ -61,8 +61,8 @@ export type Verdict =
     });
 
 export interface CallRules {
-  /** Names of the tools to show to the model. */
-  offered(scope: RuleScope): readonly string[];
+  /** Names of the tools to show to the model, of those in `catalog`: the native ones unless given. */
+  offered(scope: RuleScope, catalog?: Catalog): readonly string[];
   /** For each tool the step and rule that gives or withholds it (PO-4). */
   explain(scope: RuleScope): readonly ToolDecision[];
   judge(call: CallToJudge): Verdict;
@@ -72,6 +72,7 @@ export interface CallRules {
   alwaysPattern(
     tool: string,
     args: Readonly<Record<string, unknown>>,
+    definition?: Tool['definition'],
   ): { readonly pattern: string } | { readonly refused: string };
 }
 
@@ -90,9 +91,10 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     return fact;
   };
   const layersOf = (scope: RuleScope): PolicyLayers => policyLayers(deps.tools, scope);
-  const judgeCommand = (call: CallToJudge): ShellVerdict => {
+  const judgeCommand = (call: CallToJudge): ShellVerdict | null => {
     const exec = effectiveExec([deps.exec, call.tenant_policy?.exec, call.agent.exec]);
-    return judgeExec(commandOf(call.args), exec, storedFor(call));
+    if (call.tool.name === EXEC) return judgeExec(commandOf(call.args), exec, storedFor(call));
+    return call.tool.judge?.(call.args, exec) ?? null;
   };
   const ruleOn = (
     call: Omit<CallToJudge, 'allowlist'>,
@@ -111,14 +113,14 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     );
 
   return {
-    offered: (scope) => effectiveTools(deps.catalog.list().map(factOf), layersOf(scope)),
+    offered: (scope, catalog = deps.catalog) => effectiveTools(catalog.list().map(factOf), layersOf(scope)),
 
     explain: (scope) => explainTools(deps.catalog.list().map(factOf), layersOf(scope)),
 
     judge(call) {
       const given = decideTool(factOf(call.tool), layersOf(call));
       if (!given.allowed) return notGiven(call, given);
-      const command = call.tool.name === EXEC ? judgeCommand(call) : null;
+      const command = judgeCommand(call);
       if (command?.decision === 'deny') return verdictOf(command);
       const found = ruleOn(call, command);
       if (found?.rule.decision === 'deny') return byRule(found);
@@ -136,8 +138,8 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
       return found ? byRule(found) : byList(given);
     },
 
-    alwaysPattern: (tool, args) =>
-      tool === EXEC ? proposeAllowlistEntry(commandOf(args)) : { pattern: exactPattern(args) },
+    alwaysPattern: (tool, args, definition) =>
+      tool === EXEC ? proposeAllowlistEntry(commandOf(args)) : { pattern: exactPattern(args, definition) },
   };
 }
 
@@ -186,8 +188,9 @@ function byRule({ layer, rule }: FoundRule): Verdict {
 
 /** A person said “always” to exactly this. */
 function alwaysAllowed(call: CallToJudge, command: ShellVerdict | null): Verdict | undefined {
-  const pattern = exactPattern(call.args);
-  const isAllowed = command ? command.rule === ALLOWED_ALWAYS : storedFor(call).includes(pattern);
+  const pattern = exactPattern(call.args, call.tool.definition);
+  const isAllowed =
+    call.tool.name === EXEC ? command?.rule === ALLOWED_ALWAYS : storedFor(call).includes(pattern);
   return isAllowed ? { verdict: 'allow', step: 'allowed_always', rule: null } : undefined;
 }
 
@@ -219,7 +222,8 @@ function providerOf(agent: AgentConfig): string | undefined {
   return model?.split('/', 1)[0];
 }
 
-/** Exactly these arguments. */
-function exactPattern(args: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify(Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** Exactly these arguments, to exactly this definition of the tool if it may change. */
+function exactPattern(args: Readonly<Record<string, unknown>>, definition: Tool['definition']): string {
+  const exact = JSON.stringify(Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return definition === undefined ? exact : `${definition.id}.${definition.revision} ${exact}`;
 }

@@ -28,12 +28,15 @@ export interface UnreadCall {
   readonly message: string;
 }
 
-export interface Catalog {
+interface ToolSet {
   /** In the order of registration. */
   list(): readonly Tool[];
   find(nameOrAlias: string): FoundTool | undefined;
-  /** Adds a tool; one of the same name is replaced in its place. Throws for a tool that breaks the rules. */
-  register(tool: Tool): void;
+}
+
+export interface Catalog extends ToolSet {
+  /** This one with more tools behind it; those whose names are taken, as a name or alias, are left out. */
+  with(more: readonly Tool[]): Catalog;
   parse(nameOrAlias: string, args: unknown): ParsedCall | UnreadCall;
   /** What a model is told of the tools named, in the dialect's words. Names of no tool are left out. */
   offer(dialect: ToolDialect, names: readonly string[]): readonly OfferedTool[];
@@ -41,7 +44,12 @@ export interface Catalog {
   summaryOf(tool: Tool, input: unknown): string;
 }
 
-export function createCatalog(tools: readonly Tool[]): Catalog {
+export interface OwnCatalog extends Catalog {
+  /** Adds a tool; one of the same name is replaced in its place. Throws for a tool that breaks the rules. */
+  register(tool: Tool): void;
+}
+
+export function createCatalog(tools: readonly Tool[]): OwnCatalog {
   const byName = new Map<string, Tool>();
   const aliases = new Map<string, { owner: string; alias: ToolAlias }>();
 
@@ -63,13 +71,32 @@ export function createCatalog(tools: readonly Tool[]): Catalog {
     return known && owner ? { tool: owner, alias: known.alias } : undefined;
   };
 
+  return { ...catalogOf({ find, list: () => [...byName.values()] }), register };
+}
+
+function catalogOf({ find, list }: ToolSet): Catalog {
   return {
-    list: () => [...byName.values()],
+    list,
     find,
-    register,
+    with(more) {
+      const added = new Map(more.filter(({ name }) => !find(name)).map((tool) => [tool.name, tool]));
+      const foundIn = (tool: Tool | undefined): FoundTool | undefined => tool && { tool };
+      return catalogOf({
+        list: () => [...list(), ...added.values()],
+        find: (name) => foundIn(added.get(name)) ?? find(name),
+      });
+    },
     parse(name, args) {
       const found = find(name);
-      if (!found) return { ok: false, code: 'NotFound', message: unknownTool(name, [...byName.keys()]) };
+      if (!found)
+        return {
+          ok: false,
+          code: 'NotFound',
+          message: unknownTool(
+            name,
+            list().map((tool) => tool.name),
+          ),
+        };
       const read = readArguments(found.tool, found.alias, args);
       if (!read.ok) return { ok: false, code: 'InvalidArgs', message: read.message };
       return { ok: true, tool: found.tool, input: read.input, args: read.args };

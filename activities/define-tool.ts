@@ -1,7 +1,9 @@
 /** How a tool is written: one file with one `defineTool`. The catalog reads the folder; a new tool changes nothing else. */
 import type { z } from 'zod';
-import type { ToolGroup } from '#domain/policy/tool-groups.ts';
 import type { SubagentContext } from '#domain/subagent.ts';
+import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
+import type { CUSTOM_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
+import type { ShellVerdict } from '#domain/shell/judge-command.ts';
 import type { CallContext, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
 import type { Deps } from './deps.ts';
 
@@ -36,14 +38,14 @@ export interface RunningCall extends CallContext {
   /** Present when the caller is a subagent. */
   readonly subagent?: SubagentContext;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
-  readonly toolsGiven: () => readonly string[];
+  readonly toolsGiven: () => Promise<readonly string[]>;
 }
 
 export interface ToolSpec<Input, Needs extends keyof Deps> {
   readonly name: string;
   /** For the model: what it does, when to use it. */
   readonly description: string;
-  readonly group: ToolGroup;
+  readonly group: ToolGroup | typeof CUSTOM_GROUP;
   readonly replay: ReplayClass;
   readonly input: z.ZodType<Input>;
   readonly limits: ToolLimits;
@@ -56,6 +58,12 @@ export interface ToolSpec<Input, Needs extends keyof Deps> {
   /** Parameters of other systems that must not be taken for understood, with the words that refuse them. */
   readonly refusedParameters?: Readonly<Record<string, string>>;
   readonly aliases?: Readonly<Record<string, ToolAlias>>;
+  /** Of a tool that is a row and may change: what is judged, approved and recorded is bound to this revision of it. */
+  readonly definition?: { readonly id: string; readonly revision: number };
+  /** Why it cannot run any more. */
+  readonly gone?: string;
+  /** The verdict on the command that canonical arguments make, for tools that are one. */
+  readonly judge?: (args: Readonly<Record<string, unknown>>, exec: EffectiveExec) => ShellVerdict;
   /** Must run after the calls before it in the same answer. */
   readonly serial?: boolean;
   readonly run: (deps: Pick<Deps, Needs>, input: Input, call: RunningCall) => Promise<ToolResult>;

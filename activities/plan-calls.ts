@@ -7,7 +7,7 @@ import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
 import type { CallRules, RuleScope } from './call-rules.ts';
-import type { Catalog, ParsedCall } from './catalog.ts';
+import type { Catalog, ParsedCall, UnreadCall } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
 import type { Scrubber } from './scrubber.ts';
 import type { CallRow, NewApproval, NewCall, RecordedCall } from './store/turn-ledger.ts';
@@ -68,21 +68,8 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
         message: `the arguments are not a JSON object: ${asked.invalid}`,
       } as const)
     : deps.catalog.parse(asked.name, asked.args);
-  const tool = read.ok ? read.tool.name : (deps.catalog.find(asked.name)?.tool.name ?? nameOf(deps, asked));
   const args = read.ok ? read.args : asked.args;
-  const shown = storableJson(deps.scrubber.args(args));
-  const digest = callDigest(tool, args);
-  const differs = callDigest(tool, shown) !== digest;
-  const common = {
-    id,
-    index,
-    tool,
-    asked_as: nameOf(deps, asked),
-    summary: read.ok ? callSummary(deps, read.tool, read.input) : tool,
-    args: shown,
-    ...(differs ? { sealed: deps.sealer.seal(JSON.stringify(args), sealedCall(basis.tenant, id)) } : {}),
-    digest,
-  };
+  const common = { id, index, ...described(deps, asked, read, sealedCall(basis.tenant, id)) };
   if (!read.ok) return refused(deps, common, read.code, read.message);
 
   const verdict = deps.rules.judge({ ...basis, tool: read.tool, args });
@@ -92,6 +79,7 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
   if (verdict.verdict === 'allow') return { call: { ...common, verdict: 'allow' }, planned };
 
   const approval_id = approvalIdOf(basis.tenant, id);
+  const { tool, args: shown, digest } = common;
   // It may quote the call.
   const reason = storableText(deps.scrubber.text(verdict.reason));
   const { terms = {} } = verdict;
@@ -114,6 +102,31 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
       expires_at: new Date(until).toISOString(),
     },
     planned: { ...planned, approval: plannedApproval(approval_id, expires, until, terms) },
+  };
+}
+
+/** What its row says of a call, whatever comes of it. */
+function described(
+  deps: PlanDeps,
+  asked: AskedCall,
+  read: ParsedCall | UnreadCall,
+  boundTo: string,
+): Omit<Common, 'id' | 'index'> {
+  const found = read.ok ? read.tool : deps.catalog.find(asked.name)?.tool;
+  const definition = found?.definition;
+  const tool = found?.name ?? nameOf(deps, asked);
+  const args = read.ok ? read.args : asked.args;
+  const shown = storableJson(deps.scrubber.args(args));
+  const digest = callDigest(tool, args, definition);
+  const differs = callDigest(tool, shown, definition) !== digest;
+  return {
+    tool,
+    asked_as: nameOf(deps, asked),
+    summary: read.ok ? callSummary(deps, read.tool, read.input) : tool,
+    args: shown,
+    ...(differs ? { sealed: deps.sealer.seal(JSON.stringify(args), boundTo) } : {}),
+    digest,
+    ...(definition ? { custom_tool: definition } : {}),
   };
 }
 
@@ -144,8 +157,9 @@ export function planRecorded(
   return calls.flatMap((call) => {
     if (call.state === 'done') return [];
     const read = deps.catalog.parse(call.tool, realArgs(deps.sealer, tenant, call));
-    if (!read.ok) return [];
-    const planned = plannedCall(deps, call.id, read, agent);
+    // A tool that went or changed meanwhile: its activity writes down that the call cannot run.
+    const unread = { id: call.id, tool: call.tool, summary: call.tool, timeout: EXEC_SECONDS };
+    const planned = read.ok ? plannedCall(deps, call.id, read, agent) : unread;
     if (call.approval === null) return [planned];
     const expires = call.expires ?? deps.approvalSeconds;
     return [{ ...planned, approval: plannedApproval(call.approval, expires, call.until, call.terms ?? {}) }];

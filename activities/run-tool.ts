@@ -2,7 +2,7 @@
  * The one path round every tool (EX-3): claim with rate limit and approval, judge again, run, scrub, cut, record. A tool
  * is an activity type of its own; this is what each of them does.
  */
-import { Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { toolError, MODEL_RESULT_BYTES, type ToolResult } from '#domain/tool.ts';
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { storableText } from '#domain/storable-text.ts';
@@ -10,7 +10,8 @@ import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { activityFailure } from './activity-failure.ts';
 import { callDigest } from './call-digest.ts';
 import type { CallRules } from './call-rules.ts';
-import type { Catalog } from './catalog.ts';
+import { readArguments } from './read-arguments.ts';
+import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import type { RunningCall, Tool } from './define-tool.ts';
 import type { Deps } from './deps.ts';
 import type { HandOver, Running } from './hand-over.ts';
@@ -23,7 +24,7 @@ import { cutText } from './cut-text.ts';
 
 export interface RunToolDeps {
   readonly ledger: TurnLedger;
-  readonly catalog: Catalog;
+  readonly catalogs: AgentCatalogs;
   readonly rules: CallRules;
   readonly scrubber: Scrubber;
   readonly sealer: Sealer;
@@ -47,6 +48,24 @@ export function createRunTool(
     } catch (error) {
       throw activityFailure(error);
     }
+  };
+}
+
+/**
+ * The same for tools that are no activity types of their own: `toolOf` finds the one that a call was planned with. An
+ * activity type that nobody here knows is left to be retried, by a newer worker that has it.
+ */
+export function createRunCustomTool(
+  parts: ForAnyTenant<RunToolDeps>,
+  toolOf: (input: RunToolInput) => Promise<Tool | undefined>,
+): (input: RunToolInput) => Promise<RunToolResult> {
+  return async (input) => {
+    const tool = await toolOf(input).catch((error: unknown) => {
+      throw activityFailure(error);
+    });
+    if (tool) return createRunTool(parts, tool)(input);
+    const { activityType } = Context.current().info;
+    throw ApplicationFailure.retryable(`this worker has no activity ${activityType}`, 'NotFoundError');
   };
 }
 
@@ -82,17 +101,15 @@ async function perform(
   input: RunToolInput,
   claim: Running,
 ): Promise<ToolResult> {
+  if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
   try {
     const args = realArgs(deps.sealer, input.tenant, {
       id: input.call,
       args: claim.args,
       sealed: claim.sealed,
     });
-    if (callDigest(claim.tool, args) !== claim.digest)
-      return toolError(
-        'PermissionDenied',
-        'the recorded arguments are not those that were judged; the call has not run',
-      );
+    if (callDigest(claim.tool, args, tool.definition) !== claim.digest)
+      return toolError('PermissionDenied', unlike(tool));
     const user = claim.context.user ?? null;
     const verdict = deps.rules.judge({
       agent: claim.agent,
@@ -106,8 +123,8 @@ async function perform(
     if (verdict.verdict === 'deny') return toolError('PermissionDenied', verdict.reason);
     if (verdict.verdict === 'ask' && !claim.approved)
       return toolError('PermissionDenied', `the rules now ask for an approval: ${verdict.reason}`);
-    const read = deps.catalog.parse(tool.name, args);
-    if (!read.ok) return toolError(read.code, read.message);
+    const read = readArguments(tool, undefined, args);
+    if (!read.ok) return toolError('InvalidArgs', read.message);
     return await tool.run(deps.tools, read.input, callContext(deps, input, claim, user));
   } catch (error) {
     if (Context.current().cancellationSignal.aborted) return stoppedResult(tool);
@@ -134,7 +151,7 @@ function callContext(
     askedAs: claim.asked_as,
     exec: { timeoutSeconds: agent.exec?.timeout_seconds ?? EXEC_SECONDS },
     ...(context.subagent ? { subagent: context.subagent } : {}),
-    toolsGiven: () => deps.rules.offered(claim),
+    toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
     workspace: deps.workspaceOf(input.tenant, agent.workspace ?? agent.key),
     signal: Context.current().cancellationSignal,
     idempotencyKey: `${input.tenant}/${input.call}`,
@@ -145,6 +162,12 @@ function callContext(
       deps.ledger.appendEvents(key, [{ type: 'tool.output', data }]).catch(() => undefined);
     },
   };
+}
+
+function unlike({ definition, name }: Tool): string {
+  return definition === undefined
+    ? 'the recorded arguments are not those that were judged; the call has not run'
+    : `${name} was changed after the call had been judged; the call has not run`;
 }
 
 /** A stopped tool that changes nothing has simply not answered; of any other nobody knows how far it came. */

@@ -8,14 +8,16 @@ import { callDigest } from './call-digest.ts';
 import type { CallRules } from './call-rules.ts';
 import type { Catalog } from './catalog.ts';
 import { decisionToken, isToken } from './decision-token.ts';
+import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import { callSummary, sealedCall } from './plan-calls.ts';
+import type { Tool } from './define-tool.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from './store/approval-ledger.ts';
 import type { Sealer } from './store/seal.ts';
 
 export interface SettleApprovalDeps {
   readonly approvals: ApprovalLedger;
-  readonly catalog: Catalog;
+  readonly catalogs: AgentCatalogs;
   readonly rules: CallRules;
   readonly scrubber: Scrubber;
   readonly sealer: Sealer;
@@ -133,10 +135,28 @@ async function settleDecision(
     case 'approve':
       return deps.approvals.settle({ ...settled, status: 'approved' });
     case 'approve_always':
-      return settleAlways(deps, settled, basis);
     case 'edit':
-      return settleEdit(deps, settled, basis, decision.args ?? {});
+      return settleChange(deps, settled, basis, decision);
   }
+}
+
+/** What is said of other calls or other arguments is said of the tool as it was shown. */
+async function settleChange(
+  deps: SettleApprovalDeps,
+  settled: Settling,
+  basis: ApprovalBasis,
+  { decision, args = {} }: DecideInput,
+): Promise<SettleApprovalResult> {
+  const catalog = await deps.catalogs.of(settled.tenant, basis.agent.key);
+  const definition = catalog.find(basis.tool)?.tool.definition;
+  if (definition?.id !== basis.custom_tool?.id || definition?.revision !== basis.custom_tool?.revision)
+    return refused(
+      'Unprocessable',
+      `${basis.tool} was changed after this was asked, so that the call will not run; reject it`,
+    );
+  return decision === 'edit'
+    ? settleEdit({ ...deps, catalog }, settled, basis, args)
+    : settleAlways(deps, settled, basis, definition);
 }
 
 /** Nobody decided: how the call ends then. */
@@ -165,13 +185,14 @@ async function settleAlways(
   deps: SettleApprovalDeps,
   settled: Settling,
   basis: ApprovalBasis,
+  definition: Tool['definition'],
 ): Promise<SettleApprovalResult> {
   if ((basis.terms.quorum ?? 1) > 1)
     return refused(
       'Unprocessable',
       'cannot be allowed always: later calls would need no quorum. Approve it once.',
     );
-  const always = deps.rules.alwaysPattern(basis.tool, basis.args);
+  const always = deps.rules.alwaysPattern(basis.tool, basis.args, definition);
   if ('refused' in always)
     return refused('Unprocessable', `cannot be allowed always: ${always.refused}. Approve it once.`);
   return deps.approvals.settle({
@@ -183,7 +204,7 @@ async function settleAlways(
 
 /** AP-3: what is run instead passes the schema and the rules like the call itself. */
 async function settleEdit(
-  deps: SettleApprovalDeps,
+  deps: SettleApprovalDeps & { readonly catalog: Catalog },
   settled: Settling,
   basis: ApprovalBasis,
   edited: Readonly<Record<string, unknown>>,
@@ -208,7 +229,8 @@ async function settleEdit(
       'the edited call falls under a rule with other approvers; reject it and have it asked anew',
     );
   const shown = storableJson(deps.scrubber.args(read.args));
-  const digest = callDigest(basis.tool, read.args);
+  const { definition } = read.tool;
+  const digest = callDigest(basis.tool, read.args, definition);
   return deps.approvals.settle({
     ...settled,
     status: 'approved',
@@ -217,7 +239,7 @@ async function settleEdit(
       digest,
       summary: callSummary(deps, read.tool, read.input),
       sealed:
-        callDigest(basis.tool, shown) === digest
+        callDigest(basis.tool, shown, definition) === digest
           ? null
           : deps.sealer.seal(JSON.stringify(read.args), sealedCall(settled.tenant, basis.call_id)),
     },

@@ -112,7 +112,7 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
         announce: request.announce,
         detached: request.detached,
         timeout_seconds: request.seconds ?? limits.timeoutSeconds,
-        within: call.toolsGiven(),
+        within: await call.toolsGiven(),
       };
       let spawned = await subagents.spawn(call.tenant, child, limits);
       if (spawned.kind === 'refused' && spawned.limit !== 'depth' && (await sweep(call.tenant)))

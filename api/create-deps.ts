@@ -4,7 +4,9 @@ import type { Config } from '#config';
 import { deploymentValues, temporalConnection } from '#config';
 import type { LogStream } from '#activities/log-stream.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
+import { createCallRules } from '#activities/call-rules.ts';
 import { loadCatalog } from '#activities/catalog.ts';
+import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { decisionToken } from '#activities/decision-token.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
@@ -61,6 +63,13 @@ export async function createDeps(
     ...(dataConverter === undefined ? {} : { dataConverter }),
   });
   const { required, secret } = config.approvals.decisionToken;
+  const catalog = await loadCatalog();
+  const catalogs = createAgentCatalogs({
+    pool,
+    catalog,
+    changes: secrets.changes,
+    onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
+  });
   const deps: ApiDeps = {
     pool,
     temporal,
@@ -70,7 +79,8 @@ export async function createDeps(
     codec: codecAccess(config.encryption),
     metrics: createMetrics(),
     models: createModelDirectory(createModels(config.models, config.rehearsal)),
-    tools: createToolDirectory(await loadCatalog()),
+    tools: createToolDirectory(catalog, catalogs),
+    rules: createCallRules({ catalog, tools: config.tools, exec: config.exec }),
     settings: {
       rateLimitPerMinute: config.api.rateLimitPerMinute,
       bodyLimitBytes: config.api.bodyLimitBytes,

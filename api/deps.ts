@@ -8,6 +8,7 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LogStream } from '#activities/log-stream.ts';
+import type { CallRules } from '#activities/call-rules.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
 import type { Secrets } from '#activities/secrets/open-secrets.ts';
 import type { Pool } from '#activities/store/pool.ts';
@@ -28,14 +29,22 @@ export interface ToolDescription {
 }
 
 export interface ToolDirectory {
-  list(): readonly ToolDescription[];
+  /** Whether a tool of TempoClaw's own has the name or alias. */
+  isNative(name: string): boolean;
+  /** What an agent may be given, whatever its policy leaves of it. */
+  list(tenant: string, agent: string): Promise<readonly ToolDescription[]>;
+  /** By name or alias. */
+  find(tenant: string, agent: string, name: string): Promise<ToolDescription | undefined>;
   /** Checks a call's arguments as the worker will. */
   check(
+    tenant: string,
+    agent: string,
     name: string,
     args: Readonly<Record<string, unknown>>,
-  ):
+  ): Promise<
     | { readonly ok: true; readonly tool: string }
-    | { readonly ok: false; readonly code: 'NotFound' | 'InvalidArgs'; readonly message: string };
+    | { readonly ok: false; readonly code: 'NotFound' | 'InvalidArgs'; readonly message: string }
+  >;
 }
 
 export interface ModelDirectory {
@@ -67,6 +76,8 @@ export interface ApiDeps {
   readonly metrics: Metrics;
   readonly models: ModelDirectory;
   readonly tools: ToolDirectory;
+  /** The same by which workers judge. */
+  readonly rules: CallRules;
   readonly settings: ApiSettings;
   /** What decisions carry when the settings ask for it, so that Temporal's port alone decides nothing. */
   readonly decisionToken?: ((tenant: string, approvalId: string) => string) | undefined;

@@ -19,6 +19,7 @@ import { addAgentRoutes } from './routes/agents.ts';
 import { addApiKeyRoutes } from './routes/api-keys.ts';
 import { addApprovalRoutes } from './routes/approvals.ts';
 import { addCodecRoutes } from './routes/codec.ts';
+import { addCustomToolRoutes } from './routes/custom-tools.ts';
 import { addEventRoutes } from './routes/events.ts';
 import { addMessageRoutes } from './routes/messages.ts';
 import { addSecretRoutes } from './routes/secrets.ts';
@@ -108,6 +109,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addApprovalRoutes(app, deps);
   addAgentRoutes(app, deps);
   addToolRoutes(app, deps);
+  addCustomToolRoutes(app, deps);
   addApiKeyRoutes(app, deps, authenticator);
   addSecretRoutes(app, deps);
   addSecureCliRoutes(app, deps);

@@ -1,23 +1,42 @@
-/** The catalog as the API shows it. */
-import { z } from 'zod';
+/** The tools of agents as the API shows and checks them. */
+import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import type { Catalog } from '#activities/catalog.ts';
+import type { Tool } from '#activities/define-tool.ts';
+import { jsonSchemaOf } from '#activities/read-arguments.ts';
 import type { ToolDescription, ToolDirectory } from './deps.ts';
 
-export function createToolDirectory(catalog: Catalog): ToolDirectory {
-  // Schemas are turned into JSON once: the catalog of native tools does not change while the process lives.
-  const described: readonly ToolDescription[] = catalog.list().map((tool) => ({
+/** `native` is what every agent has; `catalogs` adds what their tenants have made. */
+export function createToolDirectory(native: Catalog, catalogs: AgentCatalogs): ToolDirectory {
+  // Schemas are turned into JSON once for each tool.
+  const described = new WeakMap<Tool, ToolDescription>();
+  const describe = (tool: Tool): ToolDescription => {
+    const known = described.get(tool) ?? descriptionOf(tool);
+    described.set(tool, known);
+    return known;
+  };
+  return {
+    isNative: (name) => native.find(name) !== undefined,
+    async list(tenant, agent) {
+      return (await catalogs.of(tenant, agent)).list().map(describe);
+    },
+    async find(tenant, agent, name) {
+      const found = (await catalogs.of(tenant, agent)).find(name);
+      return found && describe(found.tool);
+    },
+    async check(tenant, agent, name, args) {
+      const read = (await catalogs.of(tenant, agent)).parse(name, args);
+      return read.ok ? { ok: true, tool: read.tool.name } : read;
+    },
+  };
+}
+
+function descriptionOf(tool: Tool): ToolDescription {
+  return {
     name: tool.name,
     description: tool.description,
     group: tool.group,
     replay: tool.replay,
-    parameters: z.toJSONSchema(tool.input, { io: 'input' }),
+    parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', ...jsonSchemaOf(tool.input) },
     aliases: Object.keys(tool.aliases ?? {}),
-  }));
-  return {
-    list: () => described,
-    check(name, args) {
-      const read = catalog.parse(name, args);
-      return read.ok ? { ok: true, tool: read.tool.name } : read;
-    },
   };
 }

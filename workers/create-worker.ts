@@ -7,12 +7,14 @@ import type { TemporalAccess } from '#api/client.ts';
 import { createCallModel } from '#activities/call-model.ts';
 import { createCallRules } from '#activities/call-rules.ts';
 import type { Catalog } from '#activities/catalog.ts';
+import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
+import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
 import type { Deps } from '#activities/deps.ts';
 import { createEndTurn } from '#activities/end-turn.ts';
 import { createHandOver } from '#activities/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
-import { createRunTool } from '#activities/run-tool.ts';
+import { createRunCustomTool, createRunTool } from '#activities/run-tool.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
@@ -35,7 +37,9 @@ export interface WorkerParts {
   readonly connection: NativeConnection;
   readonly pool: Pool;
   readonly notifier: EventNotifier;
+  /** The native tools; `catalogs` has them and those that tenants have made. */
   readonly catalog: Catalog;
+  readonly catalogs: AgentCatalogs;
   readonly models: Models;
   /** What tools need of the world; what they need of other workflows is made here. */
   readonly tools: Omit<Deps, 'subagents'>;
@@ -90,13 +94,14 @@ function deploymentOf(
   };
 }
 
-/** All activity types of the worker: the fixed ones, and each tool under its own name. */
+/** All activity types of the worker: the fixed ones, each native tool under its own name, and one for all others. */
 function createActivities(parts: WorkerParts): Record<string, (input: never) => Promise<unknown>> {
   const { config, catalog, models, pool, notifier, vault } = parts;
   const rules = createCallRules({ catalog, tools: config.tools, exec: config.exec });
   const ledger = createTurnLedger(pool, notifier.poke);
   const shared = {
     catalog,
+    catalogs: parts.catalogs,
     rules,
     scrubberOf: vault.scrubberOf,
     sealer: parts.sealer,
@@ -130,5 +135,8 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     workerId: randomUUID(),
   };
   for (const tool of catalog.list()) activities[tool.name] = createRunTool(runDeps, tool);
+  // Temporal's name for the one that takes every other activity type: a custom tool's own name.
+  const toolOfCall = createToolOfCall({ pool, sealer: parts.sealer, resolve: vault.resolve });
+  activities['default'] = createRunCustomTool(runDeps, toolOfCall);
   return activities;
 }

@@ -6,6 +6,7 @@ import { deploymentValues, loadConfig, temporalConnection } from '#config';
 import { createLogStream } from '#activities/log-stream.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { loadCatalog } from '#activities/catalog.ts';
+import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
 import { createPool } from '#activities/store/pool.ts';
@@ -68,6 +69,12 @@ async function main(): Promise<void> {
     pool,
     notifier,
     catalog,
+    catalogs: createAgentCatalogs({
+      pool,
+      catalog,
+      changes: secrets.changes,
+      onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
+    }),
     models: createModels(config.models, config.rehearsal, secrets.vault.resolveSetting),
     tools,
     sealer: secrets.sealer,

@@ -22,6 +22,8 @@ export interface CommandRequest {
   /** What spawn is given, and the real path that PWD says. */
   readonly cwd: string;
   readonly pwd: string;
+  /** Beside the environment that every command has; for this command's eyes only. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   /** Names this run; part of the mark by which its processes are found. */
   readonly callId: string;
@@ -81,6 +83,7 @@ export function createShell(options: ShellOptions): Shell {
       try {
         child = start(program, request, {
           ...options.environment,
+          ...request.env,
           [CALL_MARK]: value,
           [WORKER_MARK]: options.worker,
         });

@@ -65,6 +65,8 @@ export interface ApprovalBasis {
   readonly agent: AgentConfig;
   readonly context: MessageContext;
   readonly tenant_policy: TenantPolicy | null;
+  /** The definition that was shown, when the tool is one of the tenant's own. */
+  readonly custom_tool: { readonly id: string; readonly revision: number } | null;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
 }
 
@@ -139,6 +141,8 @@ export function createApprovalLedger(
         name: 'approval_basis',
         text: `select a.status, a.call_id, a.tool, a.args, a.digest, a.terms, a.user_id as requester,
                  a.escalated_at is not null as escalated, to_jsonb(p) as proof, g.config as agent, t.context, n.policy as tenant_policy,
+                 (select jsonb_build_object('id', c.custom_tool_id, 'revision', c.custom_tool_revision) from tool_calls c
+                  where c.tenant_id = a.tenant_id and c.id = a.call_id and c.custom_tool_id is not null) as custom_tool,
                  allowlist_of(a.tenant_id, a.agent_key, t.context ->> 'user') as allowlist
                from approvals a
                join turns t on t.tenant_id = a.tenant_id and t.id = a.turn_id

@@ -12,7 +12,7 @@ const POLL_MS = 2_000;
 const LOOK_BACK = '1 minute';
 
 /** What is kept in memory, by the table it comes from. */
-export type ChangeKind = 'secrets';
+export type ChangeKind = 'secrets' | 'custom_tools';
 
 export interface ChangeFeed {
   /** `onChange` gets the tenant whose rows changed, or undefined when any may have. It must not throw. */

@@ -5,6 +5,7 @@ import type { Pool } from './pool.ts';
 const TABLES = [
   { table: 'secrets', place: `tenant_id || '/secrets/' || name` },
   { table: 'secure_cli_binaries', place: `tenant_id || '/secure_cli_binaries/' || name` },
+  { table: 'custom_tool_env', place: `tenant_id || '/custom_tools/' || tool_id` },
 ] as const;
 
 /** Rows sealed again in one transaction's time. */

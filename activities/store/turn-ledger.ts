@@ -58,6 +58,8 @@ export interface StepBasis {
   readonly tenant_policy: TenantPolicy | null;
   /** The database's clock, which decides where a worker's may be wrong (F11); milliseconds since 1970. */
   readonly now: number;
+  /** Of the tenant's custom tools; 0 while it has none. */
+  readonly tools_version: number;
   readonly spent: {
     readonly input: number;
     readonly output: number;
@@ -115,6 +117,8 @@ export interface NewCall {
   readonly args: Readonly<Record<string, unknown>>;
   readonly sealed?: string;
   readonly digest: string;
+  /** The definition it was judged by, when the tool is one of the tenant's own. */
+  readonly custom_tool?: { readonly id: string; readonly revision: number };
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly reason?: string;
   readonly approval_id?: string;

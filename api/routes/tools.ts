@@ -1,21 +1,29 @@
 /** Tools: which there are, and a call outside of a conversation. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { findAgent } from '#activities/store/agent-store.ts';
+import { findSession } from '#activities/store/session-store.ts';
 import { listToolCalls } from '#activities/store/tool-call-store.ts';
 import type { TurnRow } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
-import { pageSchema } from '#domain/schema/scalars.ts';
+import { isName, isSessionKey } from '#domain/ids.ts';
+import { nameSchema, pageSchema } from '#domain/schema/scalars.ts';
 import { toolInvocationSchema, toolInvokeSchema, toolSchema } from '#domain/schema/tool.ts';
 import { callerOf } from '../auth.ts';
-import type { Api, ApiDeps } from '../deps.ts';
+import type { Api, ApiDeps, ToolDescription } from '../deps.ts';
 import { paramOf } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
 import { submitMessage } from '../submit-message.ts';
+import { MAIN_AGENT } from '../tenant-care.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
 import { contextOf, endOf, newId, waitQuery } from './messages.ts';
 
 const DEFAULT_WAIT_SECONDS = 60;
+
+const agentQuery = z.strictObject({
+  agent: nameSchema.optional().meta({ description: 'With the tools of its own; else those of all agents' }),
+});
 
 export function addToolRoutes(app: Api, deps: ApiDeps): void {
   app.get(
@@ -25,17 +33,15 @@ export function addToolRoutes(app: Api, deps: ApiDeps): void {
       schema: {
         tags: ['tools'],
         summary: 'List tools with the JSON Schema of their arguments',
-        querystring: z.strictObject({}),
-        response: { 200: pageSchema(toolSchema), ...problems() },
+        querystring: agentQuery,
+        response: { 200: pageSchema(toolSchema), ...problems('NotFound') },
       },
     },
-    async () => ({
-      data: deps.tools
-        .list()
-        .map((tool) => ({ ...tool, parameters: { ...tool.parameters }, aliases: [...tool.aliases] })),
-      has_more: false,
-      next_cursor: null,
-    }),
+    async (request) => {
+      const { tenant } = callerOf(request);
+      const agent = await knownAgent(deps, tenant, request.query.agent);
+      return { data: (await deps.tools.list(tenant, agent)).map(show), has_more: false, next_cursor: null };
+    },
   );
 
   app.get(
@@ -46,12 +52,14 @@ export function addToolRoutes(app: Api, deps: ApiDeps): void {
         tags: ['tools'],
         summary: 'Get a tool',
         params: z.object({ name: z.string() }),
+        querystring: agentQuery,
         response: { 200: toolSchema, ...problems('NotFound') },
       },
     },
     async (request) => {
-      const tool = findTool(deps, request.params.name);
-      return { ...tool, parameters: { ...tool.parameters }, aliases: [...tool.aliases] };
+      const { tenant } = callerOf(request);
+      const agent = await knownAgent(deps, tenant, request.query.agent);
+      return show(await toolOr404(deps, tenant, agent, request.params.name));
     },
   );
 
@@ -63,7 +71,10 @@ function addInvoke(app: Api, deps: ApiDeps): void {
     '/v1/tools/:name/invoke',
     {
       config: { scope: 'run', repeatable: true },
-      preValidation: async (request) => void findTool(deps, paramOf(request, 'name')),
+      preValidation: async (request) => {
+        const { tenant } = callerOf(request);
+        await toolOr404(deps, tenant, await agentOf(deps, tenant, request.body), paramOf(request, 'name'));
+      },
       schema: {
         tags: ['tools'],
         summary: 'Run a tool',
@@ -82,7 +93,8 @@ function addInvoke(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const { args, session_key, ...context } = request.body;
-      const checked = deps.tools.check(request.params.name, args);
+      const agent = await agentOf(deps, caller.tenant, request.body);
+      const checked = await deps.tools.check(caller.tenant, agent, request.params.name, args);
       if (!checked.ok)
         throw new Failure(checked.code === 'NotFound' ? 'NotFound' : 'InvalidInput', checked.message);
       // With an Idempotency-Key, the session too follows from it.
@@ -139,11 +151,36 @@ async function showInvocation(
   };
 }
 
-/** By name or alias. */
-function findTool(deps: ApiDeps, name: unknown): ReturnType<ApiDeps['tools']['list']>[number] {
-  const tool = deps.tools
-    .list()
-    .find((one) => one.name === name || (typeof name === 'string' && one.aliases.includes(name)));
+/** By name or alias, of those that the agent may be given. */
+async function toolOr404(
+  deps: ApiDeps,
+  tenant: string,
+  agent: string,
+  name: unknown,
+): Promise<ToolDescription> {
+  const tool = typeof name === 'string' ? await deps.tools.find(tenant, agent, name) : undefined;
   if (!tool) throw new Failure('NotFound', 'There is no tool with this name; GET /v1/tools lists them');
   return tool;
+}
+
+/** An agent that is asked for is there; without one it is `main`. */
+async function knownAgent(deps: ApiDeps, tenant: string, agent: string | undefined): Promise<string> {
+  if (agent !== undefined && !(await findAgent(deps.pool, tenant, agent)))
+    throw new Failure('NotFound', `There is no agent ${agent}`);
+  return agent ?? MAIN_AGENT;
+}
+
+/** Whose call it will be, from a body that may not have been checked yet: its agent, its session's, else `main`. */
+async function agentOf(deps: ApiDeps, tenant: string, body: unknown): Promise<string> {
+  const { agent, session_key } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  if (isName(agent)) return agent;
+  const session = isSessionKey(session_key) ? await findSession(deps.pool, tenant, session_key) : undefined;
+  return session?.agent_key ?? MAIN_AGENT;
+}
+
+function show(tool: ToolDescription): z.infer<typeof toolSchema> {
+  return { ...tool, parameters: { ...tool.parameters }, aliases: [...tool.aliases] };
 }

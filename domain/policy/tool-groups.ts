@@ -21,6 +21,9 @@ export const TOOL_GROUPS = [
 ] as const;
 export type ToolGroup = (typeof TOOL_GROUPS)[number];
 
+/** Tools that a tenant has made for itself: a group beside the native ones. */
+export const CUSTOM_GROUP = 'custom';
+
 /** Groups made of others: all native tools (two names), the tools of MCP servers, and other seeds' words. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
   native: TOOL_GROUPS,
@@ -33,7 +36,7 @@ const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
 export interface PolicyTool {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** One of TOOL_GROUPS; other for a tool of none; undefined for tools that are not our own. */
+  /** One of TOOL_GROUPS or CUSTOM_GROUP; undefined for tools of MCP servers. */
   readonly group?: string;
   /** The MCP server that the tool comes from; then it is no native tool. */
   readonly mcpServer?: string;
@@ -80,8 +83,9 @@ export function patternProblem(pattern: string): string | undefined {
   }
   if (!pattern.startsWith(GROUP)) return undefined;
   const group = pattern.slice(GROUP.length);
-  if (/^mcp(?::.+)?$/.test(group) || Object.hasOwn(COMPOSITES, group)) return undefined;
+  if (group === CUSTOM_GROUP || /^mcp(?::.+)?$/.test(group) || Object.hasOwn(COMPOSITES, group))
+    return undefined;
   if (TOOL_GROUPS.some((known) => matchGlob(group, known))) return undefined;
-  const known = [...TOOL_GROUPS, ...Object.keys(COMPOSITES), 'mcp', 'mcp:SERVER'];
+  const known = [...TOOL_GROUPS, ...Object.keys(COMPOSITES), CUSTOM_GROUP, 'mcp', 'mcp:SERVER'];
   return `there is no group "${group}"; there are ${known.join(', ')}`;
 }

@@ -11,6 +11,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { deploymentValues, loadConfig, userCacheDir } from '#config';
 import { createCatalog, loadTools } from '#activities/catalog.ts';
+import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import type { Tool } from '#activities/define-tool.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import type { KeySettings } from '#activities/secrets/master-key.ts';
@@ -59,6 +60,8 @@ export interface TurnRow {
 export interface CallRow {
   readonly id: string;
   readonly tool: string;
+  readonly summary: string;
+  readonly verdict: string;
   readonly state: string;
   readonly ok: boolean | null;
   readonly code: string | null;
@@ -137,13 +140,20 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const tools = await createToolDeps(config, pool, secrets.vault);
   const { namespace, taskQueue } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, ...encoding });
+  const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
   const worker = await createWorker({
     config,
     connection,
     temporal,
     pool,
     notifier,
-    catalog: createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]),
+    catalog,
+    catalogs: createAgentCatalogs({
+      pool,
+      catalog,
+      changes: secrets.changes,
+      onError: () => undefined,
+    }),
     models: createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting),
     tools,
     sealer: secrets.sealer,

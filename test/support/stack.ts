@@ -4,7 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { createCallRules } from '#activities/call-rules.ts';
 import { createCatalog, loadTools } from '#activities/catalog.ts';
+import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { insertApiKey, insertTenant } from '#activities/store/api-key-store.ts';
 import type { KeySettings } from '#activities/secrets/master-key.ts';
@@ -116,6 +118,8 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
     deploymentValues: [],
     onError: ignore,
   });
+  const catalog = createCatalog([...(await loadTools()), ...(worker?.probes.tools ?? [])]);
+  const catalogs = createAgentCatalogs({ pool, catalog, changes: secrets.changes, onError: ignore });
   const deps: ApiDeps = {
     pool,
     temporal,
@@ -124,7 +128,8 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
     secrets,
     metrics: createMetrics(),
     models: createModelDirectory(createModels({ providers: {} })),
-    tools: createToolDirectory(createCatalog([...(await loadTools()), ...(worker?.probes.tools ?? [])])),
+    tools: createToolDirectory(catalog, catalogs),
+    rules: createCallRules({ catalog, tools: {} }),
     settings: {
       rateLimitPerMinute: 0,
       bodyLimitBytes: 1_048_576,

@@ -39,7 +39,7 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     idempotencyKey: `default/${over.callId ?? callId}`,
     progress: () => undefined,
     exec: { timeoutSeconds: 60 },
-    toolsGiven: () => [],
+    toolsGiven: async () => [],
     ...over,
   };
 }

@@ -30,6 +30,7 @@ begin
     'context', turn_row.context,
     'tenant_policy', (select policy from tenants where id = p_tenant),
     'now', extract(epoch from clock_timestamp()) * 1000,
+    'tools_version', coalesce((select version from changes where tenant_id = p_tenant and kind = 'custom_tools'), 0),
     'spent', jsonb_build_object('input', turn_row.input_tokens, 'output', turn_row.output_tokens,
                                 'usd', turn_row.cost_usd, 'unpriced', turn_row.unpriced_calls),
     'summary', case when session_row.summary_position > p_summary_after then session_row.summary end,

@@ -16,6 +16,7 @@ function basis(
     context: {},
     tenant_policy: null,
     now: 0,
+    tools_version: 0,
     spent: { input: 0, output: 0, usd: null, unpriced: 0 },
     summary: summary.text,
     summary_position: summary.position,

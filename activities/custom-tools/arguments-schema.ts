@@ -1,0 +1,79 @@
+/**
+ * The JSON Schema of a custom tool as the catalog takes schemas (CU-1). Compiled once, when its first call is read.
+ * Patterns run in linear time whatever they are (RE2), so that no schema can hold a worker up.
+ */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { RE2JS } from 're2js';
+import { z } from 'zod';
+import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
+import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
+import type { Template } from '#domain/custom-tool/template.ts';
+
+/** Characters of all texts among the arguments: more than a command line takes (`renderCommand`). */
+const MAX_CHARACTERS = 131_072;
+
+function linearPattern(pattern: string): { test(text: string): boolean; toString(): string } {
+  const compiled = RE2JS.compile(pattern);
+  return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
+}
+
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  useDefaults: true,
+  allErrors: true,
+  // As the draft has it: a format is a hint for readers.
+  validateFormats: false,
+  addUsedSchema: false,
+  logger: false,
+  // What `code` would print is for generated files, and we make none.
+  code: { regExp: Object.assign(linearPattern, { code: 'new RegExp' }) },
+});
+
+/** @throws Error in words for the author when the schema is none, such as a pattern that RE2 does not know. */
+export function compileParameters(parameters: Parameters): ValidateFunction {
+  // Ajv would keep each schema that it ever saw.
+  const schema = structuredClone(parameters);
+  try {
+    return ajv.compile(schema);
+  } finally {
+    ajv.removeSchema(schema);
+  }
+}
+
+/** What a schema gives as `input`: the arguments with defaults, which `template` makes a command of. */
+export function argumentsSchema(parameters: Parameters, template: Template): z.ZodType {
+  let validate: ValidateFunction | undefined;
+  return z
+    .unknown()
+    .meta({ ...parameters })
+    .transform((given, context) => {
+      if (JSON.stringify(given).length > MAX_CHARACTERS) {
+        context.addIssue({ code: 'custom', message: 'are too long for a command line' });
+        return z.NEVER;
+      }
+      validate ??= compileParameters(parameters);
+      const args = structuredClone(given);
+      if (validate(args)) {
+        const rendered = renderCommand(template, parameters, args as Arguments);
+        if (rendered.ok) return args;
+        const { key, message } = rendered;
+        context.addIssue({ code: 'custom', path: key === null ? [] : [key], message });
+      } else for (const error of validate.errors ?? []) context.addIssue(issueOf(error));
+      return z.NEVER;
+    });
+}
+
+function issueOf(error: ErrorObject): { code: 'custom'; path: string[]; message: string } {
+  const path = error.instancePath.split('/').slice(1);
+  if (error.keyword === 'required')
+    return {
+      code: 'custom',
+      path: [...path, String(error.params['missingProperty'])],
+      message: 'is required',
+    };
+  const allowed: unknown = error.params['allowedValues'];
+  const listed = Array.isArray(allowed) ? `: ${allowed.map(String).join(', ')}` : '';
+  return { code: 'custom', path, message: `${error.message ?? 'is not valid'}${listed}`.slice(0, 300) };
+}

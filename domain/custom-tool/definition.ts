@@ -1,0 +1,58 @@
+/** What a custom tool is (CU-1): its fields, their limits, and which names it may have. */
+import type { ReplayClass } from '../tool.ts';
+import type { Parameters } from './check-parameters.ts';
+
+/** Classes that an author can promise; `verify` needs a probe, which a command has not. */
+export const CUSTOM_REPLAY = ['readonly', 'idempotent', 'once'] as const satisfies readonly ReplayClass[];
+export type CustomReplay = (typeof CUSTOM_REPLAY)[number];
+
+/** REFERENCE §12: when none, zero or less is given. */
+export const DEFAULT_TIMEOUT_SECONDS = 60;
+export const MAX_TIMEOUT_SECONDS = 3600;
+
+export interface CustomToolDefinition {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, as `checkParameters` lets it through. */
+  readonly parameters: Parameters;
+  /** Template of a shell command; see template.ts. */
+  readonly command: string;
+  /** Relative to the agent's workspace. */
+  readonly working_dir: string | null;
+  readonly timeout_seconds: number;
+  /** Key of the only agent that has it; null for all of the tenant's. */
+  readonly agent_id: string | null;
+  readonly enabled: boolean;
+  readonly replay: CustomReplay;
+  /** Grows with each change: a call is bound to the one that it was judged by. */
+  readonly revision: number;
+}
+
+const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+
+/** Activity types, route segments and prefixes that a tool of a tenant must not take. */
+const RESERVED = /^(?:call_model|end_turn|settle_approval|default|custom|mcp_.*|__.*)$/;
+
+/**
+ * Why a custom tool may not have the name, or undefined. A double underscore is what joins an MCP server's name and its
+ * tool's, so that the two kinds never collide.
+ */
+export function customNameProblem(name: string): string | undefined {
+  if (!NAME.test(name))
+    return 'must be 1 to 64 lower-case letters, digits, _ or -, and begin with a letter, such as dns_lookup';
+  if (name.includes('__')) return 'must have no double underscore: such names are of MCP tools';
+  return RESERVED.test(name) ? `${name} is a reserved name` : undefined;
+}
+
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+/** Variables that steer the shell, the loader or how we find the command's processes (SH-1 env_injection). */
+const STEERING =
+  /^(?:PATH|HOME|PWD|IFS|SHELL|ENV|PS4|CDPATH|GLOBIGNORE|BASH\w*|SHELLOPTS|PROMPT_COMMAND|LD_\w*|DYLD_\w*|TEMPOCLAW_\w*|GCONV_PATH|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS)$/;
+
+/** Why the command may not be given a variable of this name, or undefined. */
+export function envNameProblem(name: string): string | undefined {
+  if (!ENV_NAME.test(name)) return 'must be a variable name: letters, digits and _, no digit first';
+  return STEERING.test(name) ? `${name} cannot be set: it changes which programs run` : undefined;
+}

@@ -1,0 +1,131 @@
+/**
+ * The verdict on one call of a custom tool (CU-2). What the template does by itself its author has answered for; deny
+ * categories and closed paths hold for the whole command all the same, and what only the arguments bring in is asked.
+ */
+import { foldCommand, MAX_COMMAND_LENGTH } from '../shell/fold-command.ts';
+import { expandCommands, type ExpandedShell } from '../shell/expand-commands.ts';
+import { findProblems, type Problem } from '../shell/find-problems.ts';
+import type { ShellVerdict } from '../shell/judge-command.ts';
+import { isHarmless } from '../shell/safe/is-harmless.ts';
+import type { Parameters } from './check-parameters.ts';
+import { type Arguments, quoteWord, valueOf } from './render.ts';
+import { fill, type Template } from './template.ts';
+
+export interface CustomRules {
+  /** Of the agent: SH-1's switches. */
+  readonly categoriesOff: readonly string[];
+  readonly deniedPaths: readonly string[];
+  /** `exec.ask: off` of the agent: nobody is asked, so that what would be asked is denied. */
+  readonly mayAsk: boolean;
+}
+
+/** Judges the command that `renderCommand` makes of the same; arguments that it refuses are no matter here. */
+export function judgeCustomTool(
+  template: Template,
+  parameters: Parameters,
+  args: Arguments,
+  rules: CustomRules,
+): ShellVerdict {
+  const given = template.placeholders.map((place) => {
+    const value = valueOf(place, parameters, args);
+    return value.ok ? value.text : '';
+  });
+  const actual = fill(
+    template.texts,
+    given.map((text) => (text === null ? '' : quoteWord(visible(text)))),
+  );
+  if (actual.length > MAX_COMMAND_LENGTH)
+    return ask(rules, 'unclear', 'too_long', 'the command is too long to be judged', []);
+  const neutral = fill(
+    template.texts,
+    given.map((text) => (text === null ? '' : quoteWord(NEUTRAL))),
+  );
+  const shell = expandCommands(actual);
+  const words = shell.commands
+    .filter((each) => each.words.length > 0)
+    .map((each) => each.words.map((word) => word.value));
+  const denial = problemsOf(shell, rules).find((each) => each.severity === 'deny');
+  if (denial)
+    return {
+      decision: 'deny',
+      category: denial.category,
+      rule: denial.rule,
+      reason: `command denied by safety policy: ${denial.reason}`,
+      command_words: words,
+    };
+  const added = addedProblem(shell, expandCommands(neutral), rules);
+  if (added) return ask(rules, added.category, added.rule, added.reason, words);
+  return {
+    decision: 'allow',
+    category: null,
+    rule: 'custom_template',
+    reason: 'the arguments add nothing to what the template does',
+    command_words: words,
+  };
+}
+
+/** A value of which no rule speaks. */
+const NEUTRAL = 'a';
+
+/** As a reader sees it: what the program gets may hold more, and is data for it all the same. */
+function visible(text: string): string {
+  const kept = text.replace(
+    /[^\P{Cc}\n\t]|\p{Default_Ignorable_Code_Point}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,
+    '',
+  );
+  return kept.trim() === '' ? kept : foldCommand(kept).folded;
+}
+
+function problemsOf(shell: ExpandedShell, rules: CustomRules): readonly Problem[] {
+  return findProblems(shell, rules.categoriesOff, rules.deniedPaths);
+}
+
+type Added = Pick<Problem, 'rule' | 'reason'> & { readonly category: string | null };
+
+/** Arguments are quoted words, so that both commands have the same parts: these are compared one by one. */
+function addedProblem(actual: ExpandedShell, neutral: ExpandedShell, rules: CustomRules): Added | undefined {
+  if (actual.commands.length !== neutral.commands.length)
+    return {
+      category: 'unclear',
+      rule: 'unclear_arguments',
+      reason: 'the arguments change what the command is',
+    };
+  const alone = (shell: ExpandedShell, index: number): ExpandedShell => ({
+    ...shell,
+    commands: shell.commands.slice(index, index + 1),
+  });
+  for (const [index, command] of actual.commands.entries()) {
+    const before = new Set(problemsOf(alone(neutral, index), rules).map(nameOf));
+    const added = problemsOf(alone(actual, index), rules).find((problem) => !before.has(nameOf(problem)));
+    if (added) return added;
+    const plain = neutral.commands[index];
+    if (plain && isHarmless(plain, neutral.functions) && !isHarmless(command, actual.functions))
+      return {
+        category: null,
+        rule: 'not_known',
+        reason: `${command.words[0]?.value.slice(0, 80) ?? 'it'} with these arguments is not known to be harmless`,
+      };
+  }
+  return undefined;
+}
+
+function nameOf({ category, rule, reason }: Problem): string {
+  return `${category}/${rule}/${reason}`;
+}
+
+function ask(
+  rules: CustomRules,
+  category: string | null,
+  rule: string,
+  reason: string,
+  words: ShellVerdict['command_words'],
+): ShellVerdict {
+  if (rules.mayAsk) return { decision: 'ask', category, rule, reason, command_words: words };
+  return {
+    decision: 'deny',
+    category,
+    rule,
+    reason: `command denied by exec approval policy: ${reason}`,
+    command_words: words,
+  };
+}

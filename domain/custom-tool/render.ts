@@ -1,0 +1,97 @@
+/** From a template and arguments to the command that runs: each argument one quoted word, in one pass (CU-2). */
+import type { Parameters, Property, Scalar } from './check-parameters.ts';
+import { fill, type Placeholder, type Template } from './template.ts';
+
+/** UTF-8 bytes of one argument (Linux: MAX_ARG_STRLEN), and of the whole command, which is an argument of the shell. */
+const MAX_VALUE_BYTES = 131_071;
+export const MAX_RENDERED_BYTES = 120_000;
+
+export type Rendered =
+  | { readonly ok: true; readonly command: string }
+  | {
+      readonly ok: false;
+      /** The argument that is wrong; null when it is all of them together. */
+      readonly key: string | null;
+      readonly message: string;
+    };
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** Renders; a message for the model when an argument is missing or cannot be one word. */
+export function renderCommand(template: Template, parameters: Parameters, args: Arguments): Rendered {
+  const values: string[] = [];
+  for (const place of template.placeholders) {
+    const given = valueOf(place, parameters, args);
+    if (!given.ok) return { ...given, key: place.key };
+    values.push(given.text === null ? '' : quoteWord(given.text));
+  }
+  const command = fill(template.texts, values);
+  if (utf8Length(command) > MAX_RENDERED_BYTES)
+    return {
+      ok: false,
+      key: null,
+      message: `are too long: a command has at most ${MAX_RENDERED_BYTES} bytes`,
+    };
+  return { ok: true, command };
+}
+
+/** In single quotes; one within is closed, escaped and opened again. */
+export function quoteWord(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** A placeholder's argument as text; null when it is left out. */
+export function valueOf(
+  place: Placeholder,
+  parameters: Parameters,
+  args: Arguments,
+): { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly message: string } {
+  const { key } = place;
+  const property = parameters.properties[key] ?? {};
+  const refuse = (message: string) => ({ ok: false, message }) as const;
+  const given = Object.hasOwn(args, key) ? args[key] : property.default;
+  if (given === undefined || given === null)
+    return parameters.required?.includes(key) || !place.isWord
+      ? refuse('is required')
+      : { ok: true, text: null };
+  if (!isScalar(given)) return refuse('must be one text, number or boolean');
+  const text = String(given);
+  const problem = wordProblem(text, place, property);
+  return problem === undefined ? { ok: true, text } : refuse(problem);
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** Programs that read a file when an argument begins with `@`. */
+const AT_READERS = new Set(['curl', 'curlie', 'http', 'https', 'xh', 'wget', 'ab', 'gh']);
+
+function wordProblem(text: string, place: Placeholder, property: Property): string | undefined {
+  if (text.includes('\0')) return 'holds a NUL character, which no argument may';
+  if (!text.isWellFormed()) return 'is not valid Unicode';
+  if (utf8Length(text) > MAX_VALUE_BYTES) return `is too long: at most ${MAX_VALUE_BYTES} bytes`;
+  if (!place.isStart || isExpected(text, property)) return undefined;
+  if (text.startsWith('-') && !place.isAfterDashes)
+    return 'begins with -, which the program would take for an option';
+  if (text.startsWith('@') && AT_READERS.has(place.program))
+    return `begins with @, for which ${place.program} would read a file`;
+  return undefined;
+}
+
+/** The schema itself speaks of such values: the author wants them. */
+function isExpected(text: string, { enum: listed, const: only, pattern, minimum }: Property): boolean {
+  if (listed?.some((one) => String(one) === text) || (only !== undefined && String(only) === text))
+    return true;
+  if (pattern !== undefined && /^\^\\?[-@]/.test(pattern)) return true;
+  return minimum !== undefined && minimum < 0 && /^-\d/.test(text);
+}
+
+function utf8Length(text: string): number {
+  let length = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return length;
+}

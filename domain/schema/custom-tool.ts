@@ -1,0 +1,150 @@
+/** Custom tools on the wire, with the fields of REFERENCE §12 and the promise of what a second run does. */
+import { z } from 'zod';
+import { type Parameters, parameterProblems } from '../custom-tool/check-parameters.ts';
+import {
+  CUSTOM_REPLAY,
+  customNameProblem,
+  DEFAULT_TIMEOUT_SECONDS,
+  envNameProblem,
+  MAX_TIMEOUT_SECONDS,
+} from '../custom-tool/definition.ts';
+import { TEMPLATE_LIMITS } from '../custom-tool/template.ts';
+import { jsonObjectSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+
+/** Says the problem of a text that has one. */
+function checked(problem: (text: string) => string | undefined) {
+  return z.string().superRefine((text, context) => {
+    const message = problem(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+}
+
+const parametersSchema = jsonObjectSchema
+  .superRefine((given, context) => {
+    for (const message of parameterProblems(given)) context.addIssue({ code: 'custom', message });
+  })
+  .transform((given) => ({ properties: {}, ...given }) as Parameters);
+
+const MAX_ENV = 100;
+const envSchema = z
+  .record(
+    checked(envNameProblem),
+    z
+      .string()
+      .max(32_768)
+      .refine((value) => !value.includes('\0'), 'holds a NUL'),
+  )
+  .refine((env) => Object.keys(env).length <= MAX_ENV, `at most ${MAX_ENV} variables`);
+
+/** Within the workspace, where the file tools are as well: an absolute one could be another tenant's. */
+function folderProblem(path: string): string | undefined {
+  if (path === '' || path.length > 1000 || path.includes('\0')) return 'must have 1 to 1000 characters';
+  const leaves = path.startsWith('/') || path.startsWith('~') || path.split('/').includes('..');
+  return leaves ? "must be a folder below the agent's workspace, such as reports" : undefined;
+}
+
+const fields = {
+  name: checked(customNameProblem),
+  description: z.string().max(4_000),
+  parameters: parametersSchema.meta({
+    description:
+      'JSON Schema (draft 2020-12) of the arguments; every {{.key}} as a required text when absent',
+  }),
+  command: textSchema(TEMPLATE_LIMITS.characters),
+  working_dir: checked(folderProblem).nullable(),
+  timeout_seconds: z
+    .int()
+    .max(MAX_TIMEOUT_SECONDS)
+    .transform((seconds) => (seconds > 0 ? seconds : DEFAULT_TIMEOUT_SECONDS)),
+  env: envSchema.nullable().meta({ description: 'Write-only: answers have `env_names`' }),
+  agent_id: nameSchema.nullable().meta({ description: 'Key of the only agent that has it; null for all' }),
+  enabled: z.boolean(),
+  replay: z.enum(CUSTOM_REPLAY).meta({ description: 'What a second run would do' }),
+};
+
+export const customToolCreateSchema = z
+  .strictObject({
+    name: fields.name,
+    description: fields.description.default(''),
+    parameters: fields.parameters.optional(),
+    command: fields.command,
+    working_dir: fields.working_dir.default(null),
+    timeout_seconds: fields.timeout_seconds.default(DEFAULT_TIMEOUT_SECONDS),
+    env: fields.env.default(null),
+    agent_id: fields.agent_id.default(null),
+    enabled: fields.enabled.default(true),
+    replay: fields.replay.default('once'),
+  })
+  .meta({
+    examples: [
+      {
+        name: 'dns_lookup',
+        description: 'Look up DNS records for a domain',
+        parameters: {
+          type: 'object',
+          properties: {
+            domain: { type: 'string', description: 'Domain name' },
+            record_type: { type: 'string', enum: ['A', 'AAAA', 'MX', 'CNAME', 'TXT'] },
+          },
+          required: ['domain'],
+        },
+        command: 'dig +short {{.record_type}} {{.domain}}',
+        timeout_seconds: 10,
+        replay: 'readonly',
+      },
+    ],
+  });
+
+/** Given fields replace the old ones whole; null removes an optional one. Fields of others are ignored, as upstream. */
+export const customToolChangeSchema = z
+  .object({
+    name: fields.name.optional(),
+    description: fields.description.optional(),
+    parameters: fields.parameters.optional(),
+    command: fields.command.optional(),
+    working_dir: fields.working_dir.optional(),
+    timeout_seconds: fields.timeout_seconds.optional(),
+    env: fields.env.optional(),
+    agent_id: fields.agent_id.optional(),
+    enabled: fields.enabled.optional(),
+    replay: fields.replay.optional(),
+  })
+  .meta({ examples: [{ timeout_seconds: 30, enabled: false }] });
+
+/** As the API answers it: no value of a variable is in it. */
+export const customToolSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  parameters: jsonObjectSchema,
+  command: z.string(),
+  working_dir: z.string().nullable(),
+  timeout_seconds: z.int(),
+  env_names: z.array(z.string()),
+  agent_id: z.string().nullable(),
+  enabled: z.boolean(),
+  replay: z.enum(CUSTOM_REPLAY),
+  revision: z.int(),
+  created_by: z.string(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});
+
+export const customToolTestSchema = z
+  .strictObject({
+    args: jsonObjectSchema.default({}),
+    agent_id: nameSchema
+      .optional()
+      .meta({ description: 'Whose rules apply: the tool’s own agent, else `main`' }),
+  })
+  .meta({ examples: [{ args: { domain: 'example.com' } }] });
+
+export const customToolVerdictSchema = z.object({
+  command: z.string().nullable().meta({ description: 'What would run; null when the arguments are refused' }),
+  decision: z.enum(['allow', 'ask', 'deny']),
+  step: z
+    .string()
+    .meta({ description: 'What decided: `arguments`, `shell`, or a step or rule of the policy' }),
+  rule: z.string().nullable(),
+  reason: z.string(),
+});
