@@ -24,6 +24,8 @@ export interface DecisionSender {
   readonly scopes: readonly Scope[];
   readonly keyId: string | null;
   readonly via: 'api' | 'link';
+  /** Used up by the decision. */
+  readonly linkId?: string;
 }
 
 /**

@@ -17,6 +17,7 @@ import { describeApi, serveOpenApi } from './openapi.ts';
 import { answerRawErrors } from './raw-errors.ts';
 import { addAgentRoutes } from './routes/agents.ts';
 import { addApiKeyRoutes } from './routes/api-keys.ts';
+import { addApprovalLinkRoutes } from './routes/approval-links.ts';
 import { addApprovalRoutes } from './routes/approvals.ts';
 import { addCodecRoutes } from './routes/codec.ts';
 import { addCustomToolRoutes } from './routes/custom-tools.ts';
@@ -107,6 +108,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addEventRoutes(app, deps);
   addTurnRoutes(app, deps);
   addApprovalRoutes(app, deps);
+  addApprovalLinkRoutes(app, deps);
   addAgentRoutes(app, deps);
   addToolRoutes(app, deps);
   addCustomToolRoutes(app, deps);

@@ -1,6 +1,7 @@
 /** The types of the API's answers, taken from the API's own schemas; types only, so that no schema code is loaded. */
 import type { z } from 'zod';
 import type { agentSchema } from '#domain/schema/agent.ts';
+import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
 import type { approvalSchema, bulkReceiptSchema, decisionReceiptSchema } from '#domain/schema/approval.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
 import type { rotationSchema, secretSchema } from '#domain/schema/secret.ts';
@@ -11,6 +12,7 @@ import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 
 export type Agent = z.infer<typeof agentSchema>;
 export type Approval = z.infer<typeof approvalSchema>;
+export type ApprovalLink = z.infer<typeof approvalLinkSchema>;
 export type BulkReceipt = z.infer<typeof bulkReceiptSchema>;
 export type DecisionReceipt = z.infer<typeof decisionReceiptSchema>;
 export type MessageReceipt = z.infer<typeof messageReceiptSchema>;

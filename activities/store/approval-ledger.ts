@@ -94,6 +94,8 @@ interface SettledRow {
   readonly approvals: number;
   readonly quorum: number;
   readonly already: boolean;
+  /** Nothing was recorded: the link by which it came does not work any more. */
+  readonly link_used?: true;
 }
 
 /** `onWrite` is told after each commit that may have added events. */
@@ -124,6 +126,12 @@ export function createApprovalLedger(
       if (!row) return { kind: 'refused', type: 'InvalidInput', message: `approval ${r.id} does not exist` };
       onWrite(r.tenant, row.session_key);
       const at = new Date(row.decided_at).toISOString();
+      if (row.link_used)
+        return {
+          kind: 'refused',
+          type: 'Conflict',
+          message: 'this link was used, was revoked or has expired',
+        };
       if (row.status === 'pending') return counted(r, row, at);
       return {
         kind: 'settled',

@@ -169,13 +169,24 @@ export async function insertDecisionProof(
     readonly scopes: readonly string[];
     readonly keyId: string | null;
     readonly via: DecisionWay;
+    readonly linkId?: string;
   },
 ): Promise<void> {
   await pool.query(
-    `insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via)
-     select tenant_id, id, $3, $4, $5, $6, $7, $8 from approvals
+    `insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via, link_id)
+     select tenant_id, id, $3, $4, $5, $6, $7, $8, $9 from approvals
      where tenant_id = $1 and id = $2 and status = 'pending'
      on conflict do nothing`,
-    [tenant, approvalId, key, sender.by, sender.user, sender.scopes, sender.keyId, sender.via],
+    [
+      tenant,
+      approvalId,
+      key,
+      sender.by,
+      sender.user,
+      sender.scopes,
+      sender.keyId,
+      sender.via,
+      sender.linkId ?? null,
+    ],
   );
 }

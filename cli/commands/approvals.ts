@@ -27,7 +27,7 @@ import {
 } from '#cli/command-context.ts';
 import { printFields, printJson, statusStyle } from '#cli/output.ts';
 import { agoWords, oneLine } from '#cli/text.ts';
-import type { Approval, BulkReceipt, Page } from '#cli/wire.ts';
+import type { Approval, ApprovalLink, BulkReceipt, Page } from '#cli/wire.ts';
 
 interface ListOptions extends PageOptions {
   readonly status: string;
@@ -94,6 +94,15 @@ export function register(program: Command): void {
   ).action((id: string, options: ApiOptions & { text: string }) =>
     send(createContext(options), [id], { decision: 'respond', text: options.text }),
   );
+  withApiOptions(
+    approvals
+      .command('link')
+      .description('make a link with which one person decides one approval, once')
+      .argument('<id>')
+      .requiredOption('--for <user>', 'who decides by it')
+      .option('--only <decision>', 'approve or reject, and not the other')
+      .option('--expires <seconds>', 'when it ends; with the approval at the latest', readSeconds),
+  ).action(link);
   withApiOptions(
     approvals
       .command('watch')
@@ -163,6 +172,33 @@ async function send(context: CommandContext, ids: readonly string[], body: Decis
   const receipt = await decide(context.client, id, body);
   if (context.json) return printJson(context.out, receipt);
   context.out.line(`${id} is ${receiptWords(receipt)}`);
+}
+
+interface LinkOptions extends ApiOptions {
+  readonly for: string;
+  readonly only?: string;
+  readonly expires?: number;
+}
+
+async function link(id: string, options: LinkOptions): Promise<void> {
+  const { client, out, err, json } = createContext(options);
+  const made = await client.post<ApprovalLink>(pathOf('approvals', id, 'links'), {
+    for: options.for,
+    decision: options.only,
+    expires_seconds: options.expires,
+  });
+  if (json) return printJson(out, made);
+  out.line(made.url ?? '');
+  err.line(
+    err.paint('dim', `whoever has it decides as ${oneLine(made.for, 80)}, once, until ${made.expires_at}`),
+  );
+}
+
+function readSeconds(value: string): number {
+  const seconds = Number(value);
+  if (!Number.isInteger(seconds) || seconds < 1)
+    throw usageError(`--expires must be a number of seconds, not ${value}`);
+  return seconds;
 }
 
 /** One request for all; fails when any of them did, after all are told. */

@@ -118,6 +118,25 @@ describe('IN-6 commands that read and decide', () => {
     });
   });
 
+  test('AP-2 a link to decide is printed alone, with a warning beside it', async () => {
+    const url = 'http://x/a/token';
+    answer('POST', '/v1/approvals/apr_1/links', {
+      id: 'l',
+      url,
+      for: 'ann',
+      decision: 'reject',
+      expires_at: 'T',
+    });
+    const flags = ['--for', 'ann', '--only', 'reject', '--expires', '60'];
+    const { code, stdout, stderr } = await cli('approvals', 'link', 'apr_1', ...flags);
+    assert.deepEqual([code, stdout], [0, `${url}\n`]);
+    assert.match(stderr, /decides as ann, once/);
+    const sent = { for: 'ann', decision: 'reject', expires_seconds: 60 };
+    assert.deepEqual(api.requests.at(-1)?.body, sent);
+    assert.equal((await cli('approvals', 'link', 'apr_1')).code, 2);
+    assert.equal((await cli('approvals', 'link', 'apr_1', '--for', 'ann', '--expires', 'soon')).code, 2);
+  });
+
   test('AP-2 a decision that came too late says who was first, and exits 1', async () => {
     api.on((request) =>
       request.method === 'POST'

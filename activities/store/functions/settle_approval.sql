@@ -1,6 +1,7 @@
 -- Records a decision, and ends the approval once: with the first one, or where its terms have a quorum, with the one that
 -- completes it. Whoever comes after the end gets its outcome. An edit changes the call, so that agreement to other arguments
 -- no longer counts. p_vote: who decided, {person?, api_key_id?, via}; without it nothing is agreed to in a quorum.
+-- A link by which the decision comes is used up in the same commit; one that was used changes nothing (link_used).
 create function settle_approval(
   p_tenant text, p_id text, p_status text, p_decision text, p_by text, p_key text, p_note text, p_edit jsonb, p_call jsonb, p_allow jsonb,
   p_vote jsonb default null
@@ -19,6 +20,9 @@ begin
   select * into a from approvals where tenant_id = p_tenant and id = p_id for update;
   if a.status <> 'pending' then
     return to_jsonb(a) || jsonb_build_object('won', a.decision_key is not distinct from p_key);
+  end if;
+  if p_vote is not null and not use_link(p_tenant, p_id, p_key) then
+    return to_jsonb(a) || jsonb_build_object('link_used', true, 'decided_by', p_by, 'decided_at', now());
   end if;
   quorum := case when p_status = 'approved' then coalesce((a.terms ->> 'quorum')::int, 1) else 1 end;
   if p_vote is not null then perform record_vote(p_tenant, p_id, p_decision, p_by, p_key, p_note, p_edit, p_vote); end if;

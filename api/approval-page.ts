@@ -1,0 +1,115 @@
+/**
+ * The page behind an approval link: what will run, exactly and harmlessly, and two buttons. No script, nothing from
+ * elsewhere, and nothing happens by looking at it.
+ */
+import { createHash } from 'node:crypto';
+import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import type { LinkDecision } from '#domain/schema/approval-link.ts';
+
+const STYLE = `
+:root { color-scheme: light dark; --line: #8886; --soft: #8882; --yes: #1a7f37; --no: #b42318; }
+* { box-sizing: border-box; }
+body { font: 16px/1.45 system-ui, sans-serif; margin: 0; padding: 1rem; }
+main { max-width: 44rem; margin: 0 auto; }
+h1 { font-size: 1.25rem; overflow-wrap: anywhere; margin: .5rem 0; }
+pre { background: var(--soft); border: 1px solid var(--line); border-radius: 8px; padding: .75rem; white-space: pre-wrap;
+  overflow-wrap: anywhere; font: 14px/1.45 ui-monospace, monospace; unicode-bidi: plaintext; max-height: 60vh; overflow: auto; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: 1rem 0; }
+dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
+form { margin: 1rem 0; } label { display: block; margin-bottom: .25rem; }
+textarea { width: 100%; min-height: 4rem; font: inherit; padding: .5rem; border: 1px solid var(--line); border-radius: 8px; }
+button { font: inherit; font-weight: 600; width: 100%; min-height: 3rem; border: 0; border-radius: 8px; color: #fff; cursor: pointer; }
+button.approve { background: var(--yes); } button.reject { background: var(--no); margin-top: .5rem; }
+button:focus-visible, textarea:focus-visible { outline: 3px solid #4493f8; outline-offset: 2px; }
+.mark { background: #fc08; border-radius: 3px; } .who { opacity: .7; }`;
+
+/** Only our style, by its hash, and forms that come back to us. */
+export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+
+export interface AskedOf {
+  readonly user: string;
+  readonly decision: LinkDecision | null;
+}
+
+/** Asks; `user` decides by it. */
+export function askingPage(row: ApprovalRow, { user, decision }: AskedOf, now: Date): string {
+  const quorum = row.terms.quorum ?? 1;
+  const facts: [string, string | null][] = [
+    ['agent', row.agent_key],
+    ['session', row.session_key],
+    ['asked for', row.user_id],
+    ['because', row.reason],
+    ['risk', row.risk],
+    [
+      'agreed',
+      quorum > 1
+        ? `${row.agreed.length} of ${quorum}${row.agreed.length > 0 ? `: ${row.agreed.join(', ')}` : ''}`
+        : null,
+    ],
+    [
+      'until',
+      `${row.expires_at.toISOString().replace('T', ' ').slice(0, 19)} UTC (in ${minutes(row.expires_at, now)})`,
+    ],
+  ];
+  const shown = facts.flatMap(([name, value]) =>
+    value === null ? [] : [`<dt>${name}</dt><dd>${marked(value)}</dd>`],
+  );
+  return page(
+    'Approval',
+    `<p class="who">You decide as <strong>${marked(user)}</strong></p>
+<h1>May this run?</h1>
+<pre>${marked(row.summary)}</pre>
+<p>${marked(row.tool)} with these arguments (secrets are masked):</p>
+<pre>${marked(JSON.stringify(row.args, null, 2))}</pre>
+<dl>${shown.join('')}</dl>
+${decision === 'reject' ? '' : form(row, 'approve', '<button class="approve">Approve</button>')}
+${decision === 'approve' ? '' : form(row, 'reject', '<label for="reason">Why not? The agent is told.</label><textarea id="reason" name="reason" maxlength="2000"></textarea><button class="reject">Reject</button>')}`,
+  );
+}
+
+/** Says how it stands, of which call; nothing can be decided any more. */
+export function tellingPage(title: string, words: string, summary?: string): string {
+  const call = summary === undefined ? '' : `<pre>${marked(summary)}</pre>`;
+  return page(title, `<h1>${marked(title)}</h1>${call}<p>${marked(words)}</p>`);
+}
+
+function form({ digest }: ApprovalRow, decision: LinkDecision, inner: string): string {
+  return `<form method="post"><input type="hidden" name="decision" value="${decision}"><input type="hidden" name="digest" value="${escapeHtml(digest)}">${inner}</form>`;
+}
+
+function page(title: string, body: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex, nofollow"><title>${escapeHtml(title)} · TempoClaw</title><style>${STYLE}</style></head><body><main>
+${body}
+</main></body></html>`;
+}
+
+/** Marks that reorder or hide text, and controls but tab and line break. */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** Text of any origin, as it is: what would hide or reorder it is shown as its code. */
+function marked(text: string): string {
+  return escapeHtml(text).replace(
+    HIDDEN,
+    (char) =>
+      `<span class="mark">U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}</span>`,
+  );
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+}
+
+function minutes(at: Date, now: Date): string {
+  const seconds = Math.max(0, Math.round((at.getTime() - now.getTime()) / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}

@@ -1,0 +1,233 @@
+/** Links that decide an approval: made with a key, used in any browser without one. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  type ApprovalLinkRow,
+  findApprovalLink,
+  insertApprovalLink,
+  revokeApprovalLink,
+} from '#activities/store/approval-link-store.ts';
+import { type ApprovalRow, findApproval } from '#activities/store/approval-store.ts';
+import { deciderProblem } from '#domain/approval-decider.ts';
+import { FAILURES, Failure } from '#domain/errors.ts';
+import { SCOPES } from '#domain/schema/api-key.ts';
+import {
+  approvalLinkCreateSchema,
+  approvalLinkSchema,
+  LINK_DECISIONS,
+} from '#domain/schema/approval-link.ts';
+import { textSchema } from '#domain/schema/scalars.ts';
+import { askingPage, PAGE_POLICY, tellingPage } from '../approval-page.ts';
+import { type Caller, callerOf, signatureOf } from '../auth.ts';
+import { sendDecision } from '../decide-as.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { approvalOr404 } from '../found.ts';
+import { problems } from '../openapi.ts';
+
+export function addApprovalLinkRoutes(app: Api, deps: ApiDeps): void {
+  addMaking(app, deps);
+  addUsing(app, deps);
+}
+
+function addMaking(app: Api, deps: ApiDeps): void {
+  app.post(
+    '/v1/approvals/:id/links',
+    {
+      config: { scope: 'approve', shownOnce: ['url'] },
+      preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
+      schema: {
+        tags: ['approvals'],
+        summary: 'Make a link that decides an approval',
+        description:
+          'Works once, for one person, until the approval ends. A key makes links for its own user; an admin’s for everybody. Opening it decides nothing.',
+        params: z.object({ id: z.string() }),
+        body: approvalLinkCreateSchema,
+        response: {
+          201: approvalLinkSchema,
+          ...problems('NotFound', 'Conflict', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const approval = await approvalOr404(deps.pool, request);
+      const { for: user, decision = null, expires_seconds = null } = request.body;
+      const scopes = scopesFor(caller, user);
+      const { terms, user_id: requester } = approval;
+      // It may be made for those who may decide only later.
+      const who = { by: user, user, scopes, proven: true };
+      const problem = deciderProblem({ terms, requester, escalated: true }, who);
+      if (problem !== undefined)
+        throw new Failure('Unprocessable', `${user} may not decide this approval: ${problem}`);
+      const token = randomBytes(32).toString('base64url');
+      const id = `lnk_${randomBytes(9).toString('hex')}`;
+      const expires = await insertApprovalLink(deps.pool, caller.tenant, {
+        id,
+        approvalId: approval.id,
+        hash: hashToken(token),
+        user,
+        scopes,
+        decision,
+        createdBy: signatureOf(caller),
+        seconds: expires_seconds,
+      });
+      if (!expires)
+        throw new Failure(
+          'Conflict',
+          'The approval does not wait any more, or has too many links that were not used',
+        );
+      const base = deps.settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
+      const url = `${base}/a/${token}`;
+      return reply.code(201).send({ id, url, for: user, decision, expires_at: expires.toISOString() });
+    },
+  );
+
+  app.delete(
+    '/v1/approvals/:id/links/:link',
+    {
+      config: { scope: 'approve' },
+      preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
+      schema: {
+        tags: ['approvals'],
+        summary: 'Revoke a link',
+        params: z.object({ id: z.string(), link: z.string().max(64) }),
+        response: { 204: z.null(), ...problems('NotFound') },
+      },
+    },
+    async (request, reply) => {
+      const { id, link } = request.params;
+      if (!(await revokeApprovalLink(deps.pool, callerOf(request).tenant, id, link)))
+        throw new Failure('NotFound', 'The approval has no such link');
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+/** With a link somebody decides in the name of its user: who makes one must speak for that user, or be an admin. */
+function scopesFor(caller: Caller, user: string): ApprovalLinkScopes {
+  if (caller.user === user) return [...caller.scopes];
+  if (!caller.scopes.has('admin'))
+    throw new Failure(
+      'Forbidden',
+      'A key makes links for its own user; one for somebody else needs the scope admin',
+    );
+  return ['approve'];
+}
+
+type ApprovalLinkScopes = (typeof SCOPES)[number][];
+
+const formSchema = z.object({
+  decision: z.enum(LINK_DECISIONS),
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+  reason: z
+    .string()
+    .transform((text) => text.trim() || undefined)
+    .pipe(textSchema(2_000).optional())
+    .optional(),
+});
+
+/** A reason, percent-encoded at worst, and some fields. */
+const FORM_BYTES = 32_768;
+
+function addUsing(app: Api, deps: ApiDeps): void {
+  // Within its own scope: no other route takes forms.
+  app.register(async (pages: Api) => {
+    pages.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: FORM_BYTES },
+      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+    );
+    const options = { config: { scope: 'public' as const }, schema: { hide: true } };
+    pages.get('/a/:token', options, (request, reply) => answerPage(reply, () => showPage(deps, request)));
+    pages.post('/a/:token', options, (request, reply) =>
+      answerPage(reply, async () => {
+        await decideByLink(deps, request);
+        return undefined;
+      }),
+    );
+  });
+}
+
+/** Undefined sends the browser back to the link, which then tells the outcome: reloading repeats nothing. */
+async function answerPage(
+  reply: FastifyReply,
+  make: () => Promise<string | undefined>,
+): Promise<FastifyReply> {
+  reply.serializer((payload) => String(payload)).header('content-security-policy', PAGE_POLICY);
+  try {
+    const html = await make();
+    if (html === undefined) return await reply.code(303).header('location', tokenOf(reply.request)).send('');
+    return await reply.type('text/html; charset=utf-8').send(html);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { status, title } = FAILURES[error.type];
+    return reply.code(status).type('text/html; charset=utf-8').send(tellingPage(title, error.message));
+  }
+}
+
+async function showPage(deps: ApiDeps, request: FastifyRequest): Promise<string> {
+  const { link, approval } = await linkOr404(deps, request);
+  if (link.used_at) {
+    const now =
+      approval.status === 'pending'
+        ? `It waits for others: ${approval.agreed.length} agreed so far.`
+        : outcomeOf(approval);
+    return tellingPage('Thank you', `You decided: ${link.made ?? 'done'}. ${now}`, approval.summary);
+  }
+  if (approval.status !== 'pending')
+    return tellingPage('It is decided', outcomeOf(approval), approval.summary);
+  return askingPage(approval, { user: link.user_id, decision: link.decision }, new Date());
+}
+
+async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<void> {
+  const { link, approval } = await linkOr404(deps, request);
+  const form = formSchema.safeParse(request.body);
+  if (!form.success) throw new Failure('InvalidInput', 'The form was not sent as this page makes it');
+  const { decision, digest, reason } = form.data;
+  if (link.decision !== null && link.decision !== decision)
+    throw new Failure('Forbidden', `This link can only ${link.decision}`);
+  if (link.used_at) throw new Failure('Conflict', 'This link was used');
+  await sendDecision(
+    deps,
+    link.tenant_id,
+    approval,
+    { decision, digest, ...(reason === undefined ? {} : { reason }) },
+    {
+      by: link.user_id,
+      user: link.user_id,
+      scopes: SCOPES.filter((scope) => link.scopes.includes(scope)),
+      keyId: null,
+      via: 'link',
+      linkId: link.id,
+    },
+  );
+}
+
+/** One that never was, was revoked, or has expired unused gets the same words. */
+async function linkOr404(
+  deps: ApiDeps,
+  request: FastifyRequest,
+): Promise<{ link: ApprovalLinkRow; approval: ApprovalRow }> {
+  const token = tokenOf(request);
+  const link = /^[\w-]{43}$/.test(token) ? await findApprovalLink(deps.pool, hashToken(token)) : undefined;
+  if (!link || (!link.used_at && (link.revoked_at || link.is_over))) throw new Failure('NotFound', NO_LINK);
+  const approval = await findApproval(deps.pool, link.tenant_id, link.approval_id);
+  if (!approval) throw new Failure('NotFound', NO_LINK);
+  return { link, approval };
+}
+
+/** Also the way back to the page, whatever a proxy puts before it. */
+function tokenOf(request: FastifyRequest): string {
+  return (request.params as { token: string }).token;
+}
+
+const NO_LINK = 'This link does not exist, was revoked, or has expired. Nothing was decided by it.';
+
+function outcomeOf({ status, decided_by, decided_at }: ApprovalRow): string {
+  return `It was ${status} by ${decided_by ?? 'system'}${decided_at ? ` at ${decided_at.toISOString()}` : ''}.`;
+}
+
+function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
