@@ -4,11 +4,13 @@ import type { EndTurnInput } from '#domain/turn.ts';
 import { recordFailure } from './activity-failure.ts';
 import type { Processes } from './process/background.ts';
 import { hideTexts, type ScrubberOf } from './scrubber.ts';
+import type { SubagentDesk } from './subagent-desk.ts';
 import type { TurnLedger } from './store/turn-ledger.ts';
 
 export function createEndTurn(deps: {
   readonly ledger: TurnLedger;
   readonly processes: Pick<Processes, 'killSession'>;
+  readonly subagents: Pick<SubagentDesk, 'stopAll'>;
   readonly defaultAgent: string;
   readonly scrubberOf: ScrubberOf;
 }): (input: EndTurnInput) => Promise<void> {
@@ -16,6 +18,7 @@ export function createEndTurn(deps: {
     try {
       // Before the record: who reads `stopped` may rely on it.
       if (input.endCommands) await deps.processes.killSession(input.tenant, input.session);
+      if (input.endSubagents) await deps.subagents.stopAll(input.tenant, input.session, input.by ?? 'system');
       await deps.ledger.endTurn(
         await hidden(deps.scrubberOf, input),
         deps.defaultAgent,

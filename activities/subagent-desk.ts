@@ -49,6 +49,8 @@ export interface SubagentDesk {
   find(caller: Caller, id: string): Promise<SubagentRow | undefined>;
   /** Without a message of its own to the caller, who knows. */
   stop(caller: Caller, row: SubagentRow): Promise<void>;
+  /** Ends all of a session that was stopped, but those that were started detached. */
+  stopAll(tenant: string, session: string, by: string): Promise<void>;
   /** False when it ended first. */
   steer(caller: Caller, row: SubagentRow, message: string): Promise<boolean>;
 }
@@ -93,6 +95,15 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
     return freed;
   }
 
+  async function stopOne(
+    tenant: string,
+    row: SubagentRow,
+    input: StopSubagentInput & { readonly by: string; readonly silent: boolean },
+  ): Promise<void> {
+    if (await subagents.markStopped(tenant, row.id, input.by, input.silent))
+      await reach.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, input);
+  }
+
   return {
     limits,
     async spawn(call, request) {
@@ -128,19 +139,14 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
       return row?.parent_session === sessionKey ? row : undefined;
     },
 
-    async stop({ tenant, callId }, row) {
-      const input: StopSubagentInput = { by: callId, silent: true };
-      await subagents.markStopped(tenant, row.id, callId);
-      if (await reach.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, input)) return;
-      // Its workflow is not there yet, and will find that it must not begin.
-      await subagents.finish(tenant, row.id, {
-        status: 'cancelled',
-        result: null,
-        error: null,
-        by: callId,
-        silent: true,
-        call: { ok: false, code: 'Cancelled', text: `Cancelled: Subagent '${row.label}' was cancelled.` },
-      });
+    stop: ({ tenant, callId }, row) => stopOne(tenant, row, { by: callId, silent: true }),
+
+    async stopAll(tenant, session, by) {
+      const children = (await subagents.active(tenant)).filter(
+        (row) => row.parent_session === session && !row.detached,
+      );
+      const reason = 'the session that started it was stopped';
+      await Promise.all(children.map((row) => stopOne(tenant, row, { by, reason, silent: true })));
     },
 
     async steer({ tenant, callId }, row, message) {

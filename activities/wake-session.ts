@@ -44,24 +44,26 @@ export interface WakeDeps {
 }
 
 export function createWakeSession(deps: WakeDeps): WakeSession {
-  return async ({ tenant, session, messageId: id, text, mode, context }) => {
+  return async ({ tenant, session, messageId: id, text: given, mode, context }) => {
     const { agent: _, ...rest } = context;
+    const scrubber = await deps.scrubberOf(tenant);
+    const text = scrubber.text(given);
     const row = await writeMessage(deps.pool, tenant, { id, session, text, mode, context: rest });
     if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
     const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };
     if (row.turn_id !== null) return { ...receipt, duplicate: true };
-    const given = await deps.submit(
+    const taken = await deps.submit(
       tenant,
       session,
-      { id, mode, preview: (await deps.scrubberOf(tenant)).preview(text, INBOX_LIMITS.preview) },
+      { id, mode, preview: scrubber.preview(text, INBOX_LIMITS.preview) },
       {
         agent: row.agent_key,
         user: context.user,
         summary: `${row.agent_key}: ${sessionWorkflowId(tenant, session)}`,
       },
     );
-    if (given.turn_id === turnIdOf(id)) {
-      const { turn_id, ahead } = given;
+    if (taken.turn_id === turnIdOf(id)) {
+      const { turn_id, ahead } = taken;
       const grown = await insertQueuedTurn(deps.pool, tenant, {
         id: turn_id,
         session,
@@ -71,6 +73,6 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
       });
       if (grown) deps.onWrite(tenant, session);
     }
-    return given;
+    return taken;
   };
 }

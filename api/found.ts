@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { type ApprovalRow, findVisibleApproval } from '#activities/store/approval-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { findSession, type SessionRow } from '#activities/store/session-store.ts';
+import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
 import { findTurn, type TurnRow } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, isSessionKey } from '#domain/ids.ts';
@@ -22,6 +23,14 @@ export async function turnOr404(pool: Pool, request: FastifyRequest): Promise<Tu
   const id = paramOf(request, 'id');
   const row = isMessageId(id) ? await findTurn(pool, callerOf(request).tenant, id) : undefined;
   if (!row) throw new Failure('NotFound', 'There is no turn with this id');
+  return row;
+}
+
+export async function subagentOr404(pool: Pool, request: FastifyRequest): Promise<SubagentRow> {
+  const id = paramOf(request, 'id');
+  const store = createSubagentStore(pool, () => undefined);
+  const row = isMessageId(id) ? await store.find(callerOf(request).tenant, id) : undefined;
+  if (!row) throw new Failure('NotFound', 'There is no subagent with this id');
   return row;
 }
 

@@ -28,6 +28,7 @@ import { addSecureCliRoutes } from './routes/secure-clis.ts';
 import { addServiceRoutes } from './routes/service.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 import { addToolRoutes } from './routes/tools.ts';
+import { addSubagentRoutes } from './routes/subagents.ts';
 import { addTurnRoutes } from './routes/turns.ts';
 import { createTenantCare } from './tenant-care.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
@@ -106,6 +107,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addMessageRoutes(app, deps);
   addSessionRoutes(app, deps);
   addEventRoutes(app, deps);
+  addSubagentRoutes(app, deps);
   addTurnRoutes(app, deps);
   addApprovalRoutes(app, deps);
   addApprovalLinkRoutes(app, deps);

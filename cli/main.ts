@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   run: () => import('#cli/commands/run.ts'),
   approvals: () => import('#cli/commands/approvals.ts'),
   sessions: () => import('#cli/commands/sessions.ts'),
+  subagents: () => import('#cli/commands/subagents.ts'),
   turns: () => import('#cli/commands/turns.ts'),
   agents: () => import('#cli/commands/agents.ts'),
   tools: () => import('#cli/commands/tools.ts'),

@@ -7,6 +7,11 @@ import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#do
 import type { rotationSchema, secretSchema } from '#domain/schema/secret.ts';
 import type { secureCliSchema } from '#domain/schema/secure-cli.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
+import type {
+  subagentSchema,
+  subagentSteerReceiptSchema,
+  subagentStopReceiptSchema,
+} from '#domain/schema/subagent.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 
@@ -22,6 +27,9 @@ export type Rotation = z.infer<typeof rotationSchema>;
 export type Secret = z.infer<typeof secretSchema>;
 export type SecureCli = z.infer<typeof secureCliSchema>;
 export type Session = z.infer<typeof sessionSchema>;
+export type Subagent = z.infer<typeof subagentSchema>;
+export type SubagentSteerReceipt = z.infer<typeof subagentSteerReceiptSchema>;
+export type SubagentStopReceipt = z.infer<typeof subagentStopReceiptSchema>;
 export type ToolInvocation = z.infer<typeof toolInvocationSchema>;
 export type Tool = z.infer<typeof toolSchema>;
 export type ToolCall = z.infer<typeof toolCallSchema>;

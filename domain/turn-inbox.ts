@@ -150,6 +150,7 @@ function submit(state: State, input: SubmitInput): Receipt {
         level: 'now',
         turn_id: state.current.turnId,
         reason: `interrupted by message ${input.id}`,
+        interrupt: true,
       });
       return enqueue(state, input, 'first');
     default:

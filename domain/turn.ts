@@ -64,6 +64,8 @@ export interface StopInput {
   readonly turn_id: string;
   readonly by?: string;
   readonly reason?: string;
+  /** The turn makes way for another message: what the session has started goes on. */
+  readonly interrupt?: true;
 }
 
 export interface Receipt {
@@ -237,6 +239,8 @@ export interface EndTurnInput {
   readonly dropped?: readonly QueuedTurn[];
   /** The stop was for all of the session: its background commands end too. */
   readonly endCommands?: true;
+  /** The session was stopped: so are its subagents. */
+  readonly endSubagents?: true;
 }
 
 /** The fixed activities; tools are registered beside them under their own names. */

@@ -112,9 +112,15 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
   };
   const { required, secret } = config.approvals.decisionToken;
   const approvals = createApprovalLedger(pool, notifier.poke);
+  const subagents = createSubagents(parts);
   const activities: Record<string, (input: never) => Promise<unknown>> = {
+    ...subagents.activities,
     call_model: createCallModel({ ...shared, models, transcripts: createTranscriptCache(TRANSCRIPTS) }),
-    end_turn: createEndTurn({ ...shared, processes: parts.tools.processes }),
+    end_turn: createEndTurn({
+      ...shared,
+      processes: parts.tools.processes,
+      subagents: subagents.desk,
+    }),
     settle_approval: createSettleApproval({
       ...shared,
       approvals,
@@ -123,8 +129,6 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     }),
     note_approval: createNoteApproval(approvals),
   };
-  const subagents = createSubagents(parts);
-  Object.assign(activities, subagents.activities);
   const perHour = config.tools.rate_limit_per_hour ?? 0;
   const runDeps = {
     ...shared,

@@ -223,6 +223,7 @@ async function recordEnd(
     ...(end.error ? { error: end.error } : {}),
     ...(stop?.by === undefined ? {} : { by: stop.by }),
     ...(stop?.level === 'all' ? { endCommands: true as const } : {}),
+    ...(isSessionStopped(end, stop) ? { endSubagents: true as const } : {}),
     ...(end.settle.length > 0 ? { settle: end.settle } : {}),
     ...(end.messages.length > 0 ? { messages: end.messages } : {}),
   };
@@ -234,6 +235,11 @@ async function recordEnd(
     // Waiting turns that were stopped while the end was being recorded.
     dropped = inbox.takeDropped();
   } while (dropped.length > 0);
+}
+
+/** Now or altogether, by a stop or by cancelling the workflow. */
+function isSessionStopped(end: TurnEnd, stop: StopInput | undefined): boolean {
+  return end.status === 'stopped' && !end.duplicate && stop?.level !== 'step' && !stop?.interrupt;
 }
 
 function shouldGoOnInNewRun(received: number): boolean {

@@ -95,8 +95,11 @@ export interface Announcement {
 export interface SubagentStore {
   spawn(tenant: string, child: NewSubagent, limits: SpawnLimits): Promise<SpawnedRow>;
   begin(tenant: string, id: string): Promise<boolean>;
-  /** Says who ends it, before it ends. */
-  markStopped(tenant: string, id: string, by: string): Promise<void>;
+  /**
+   * Says who ends it, before its workflow is told: one that has not begun will not. `silent`: its parent knows.
+   * False when it has ended.
+   */
+  markStopped(tenant: string, id: string, by: string, silent: boolean): Promise<boolean>;
   /** Undefined when there is no such row. */
   finish(tenant: string, id: string, end: SubagentEnd): Promise<FinishedRow | undefined>;
   /** Undefined when its end is told or will be by somebody else. */
@@ -104,6 +107,13 @@ export interface SubagentStore {
   find(tenant: string, id: string): Promise<SubagentRow | undefined>;
   /** Newest first: those that run, and those that ended within so many minutes. */
   list(tenant: string, parentSession: string, archiveMinutes: number): Promise<readonly SubagentRow[]>;
+  /** Also those that are archived, newest first; `after` is the last row of the page before. */
+  page(
+    tenant: string,
+    filter: { readonly session: string; readonly status?: SubagentStatus | undefined },
+    limit: number,
+    after: readonly [created: string, id: string] | undefined,
+  ): Promise<readonly SubagentRow[]>;
   /** All of the tenant that hold a place. */
   active(tenant: string): Promise<readonly SubagentRow[]>;
   /** What the session's waiter has to look at; those that run will signal it at their end. */
@@ -163,11 +173,13 @@ export function createSubagentStore(
       return begun;
     },
 
-    async markStopped(tenant, id, by) {
-      await pool.query(
-        'update subagents set stopped_by = $3 where tenant_id = $1 and id = $2 and ended_at is null',
-        [tenant, id, by],
+    async markStopped(tenant, id, by, silent) {
+      const { rowCount } = await pool.query(
+        `update subagents set stopped_by = coalesce(stopped_by, $3), told_by = case when $4 then 'nobody' else told_by end
+         where tenant_id = $1 and id = $2 and ended_at is null`,
+        [tenant, id, by, silent],
       );
+      return rowCount === 1;
     },
 
     async finish(tenant, id, end) {
@@ -188,6 +200,17 @@ export function createSubagentStore(
                order by created_at desc, id limit 200`,
         values: [tenant, parentSession, archiveMinutes],
       });
+      return rows.map(({ row }) => row);
+    },
+
+    async page(tenant, { session, status }, limit, after) {
+      const { rows } = await pool.query<{ row: SubagentRow }>(
+        `select to_jsonb(s) as row from subagents s where tenant_id = $1 and parent_session = $2
+           and ($3::text is null or status = $3)
+           and ($4::timestamptz is null or created_at < $4 or (created_at = $4 and id > $5))
+         order by created_at desc, id limit $6`,
+        [tenant, session, status ?? null, after?.[0] ?? null, after?.[1] ?? null, limit],
+      );
       return rows.map(({ row }) => row);
     },
 

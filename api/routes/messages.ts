@@ -21,6 +21,7 @@ import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
 import { sessionOr404 } from '../found.ts';
+import { stopSubagents } from '../stop-subagent.ts';
 import { type Accepted, steerTurn, submitMessage } from '../submit-message.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
 
@@ -147,7 +148,7 @@ function addStop(app: Api, deps: ApiDeps): void {
         tags: ['messages'],
         summary: 'Stop a turn',
         description:
-          'A stop names its turn, so a late one never hits the next; without `turn_id` the running one is meant.',
+          'A stop names its turn, so a late one never hits the next; without `turn_id` the running one is meant. `now` and `all` also stop the subagents that the session has started; `turn_id` is null when only they ran.',
         params: sessionParams,
         body: stopSchema,
         response: { 202: stopReceiptSchema, ...problems('NotFound', 'Conflict', 'StaleTurn') },
@@ -161,6 +162,10 @@ function addStop(app: Api, deps: ApiDeps): void {
         turn_id === undefined
           ? await findOpenTurn(deps.pool, caller.tenant, key)
           : await findTurn(deps.pool, caller.tenant, turn_id);
+      if (!turn && turn_id === undefined && level !== 'step') {
+        const stopped = await stopSubagents(deps, caller.tenant, key, signatureOf(caller));
+        if (stopped > 0) return reply.code(202).send({ session_key: key, turn_id: null, level });
+      }
       if (!turn && turn_id === undefined) throw new Failure('Conflict', `No turn runs in session ${key}`);
       if (!turn || turn.session_key !== key)
         throw new Failure('NotFound', `No turn with this id in session ${key}`);

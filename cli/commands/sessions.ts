@@ -147,7 +147,7 @@ async function stop(key: string, options: StopOptions): Promise<void> {
     ...(options.reason ? { reason: options.reason } : {}),
   });
   if (json) return printJson(out, receipt);
-  out.line(`stop (${receipt.level}) was sent to ${receipt.turn_id}`);
+  out.line(`stop (${receipt.level}) was sent to ${receipt.turn_id ?? 'the subagents of the session'}`);
 }
 
 function readEventId(value: string): number {

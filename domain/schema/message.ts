@@ -55,7 +55,7 @@ export const stopSchema = z
 
 export const stopReceiptSchema = z.object({
   session_key: sessionKeySchema,
-  turn_id: idSchema,
+  turn_id: idSchema.nullable().meta({ description: 'Null when no turn ran, only subagents' }),
   level: z.enum(STOP_LEVELS),
 });
 

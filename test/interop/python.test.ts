@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { childEnvironment } from '#config';
 import { decisionToken } from '#activities/decision-token.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
+import { twoSubagents } from '#test/support/subagents.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { pythonWithTemporal } from '#test/support/python.ts';
 
@@ -178,6 +179,22 @@ describe('AP-2 the contract from Python', { skip }, () => {
     const turn = await live.ended('turn_py-wait-1');
     assert.deepEqual([turn.status, turn.text], ['completed', 'Went on.']);
     assert.equal((await live.calls('turn_py-wait-1'))[0]?.code, 'Cancelled');
+  });
+
+  it('shows, stops and steers a subagent', async () => {
+    const { stopped, steered } = await twoSubagents(live, 'py');
+    const { ok: state } = await client.call('subagent_state', stopped);
+    assert.equal((state as Record<string, unknown>)['status'], 'running');
+    await client.call('stop_subagent', stopped);
+    const outcome = await live.client.workflow.getHandle(`subagent/${stopped}`).result();
+    assert.equal(outcome.status, 'cancelled');
+    assert.equal((await client.call('steer_subagent', steered, '')).type, 'InvalidInput');
+    const { ok: receipt } = await client.call('steer_subagent', steered, 'Turned.');
+    const next = live.client.workflow.getHandle(
+      `subagent/${String((receipt as Record<string, unknown>)['replaced_by'])}`,
+    );
+    await live.client.workflow.getHandle(`subagent/${steered}`).result();
+    assert.equal((await next.result()).status, 'completed');
   });
 
   it('a message that is refused fails with the type of the contract', async () => {

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
+import { twoSubagents } from '#test/support/subagents.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 const { shell } = await readContractSnippets();
@@ -116,6 +117,21 @@ describe('AP-2 the contract from the temporal CLI', () => {
     );
     await line('cancel-wait', { CALL: 'call_cli-4.1.0' });
     assert.equal(await codeOf(turn_id), 'Cancelled');
+  });
+
+  it('shows, stops and steers a subagent', async () => {
+    const { stopped, steered } = await twoSubagents(live, 'cli');
+    assert.match(await line('subagent-state', { SUBAGENT: stopped }), /"status":"running"/);
+    await line('stop-subagent', { SUBAGENT: stopped });
+    const outcome = await live.client.workflow.getHandle(`subagent/${stopped}`).result();
+    assert.equal(outcome.status, 'cancelled');
+    const out = await line('steer-subagent', { SUBAGENT: steered, TEXT: 'Turned.' });
+    const { replaced_by } = await live.client.workflow.getHandle(`subagent/${steered}`).result();
+    assert.match(out, new RegExp(replaced_by));
+    assert.equal(
+      (await live.client.workflow.getHandle(`subagent/${replaced_by}`).result()).status,
+      'completed',
+    );
   });
 
   it('is all that the page shows', () => {

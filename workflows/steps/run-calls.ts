@@ -3,6 +3,7 @@ import {
   ApplicationFailure,
   ActivityFailure,
   CancellationScope,
+  ChildWorkflowCancellationType,
   executeChild,
   isCancellation,
   ParentClosePolicy,
@@ -115,6 +116,8 @@ async function runChild(
     await startChild<(input: unknown) => Promise<unknown>>(child.type, {
       ...options,
       parentClosePolicy: ParentClosePolicy.ABANDON,
+      // Stopping the turn is not stopping what it has started: who means that says so (endSubagents).
+      cancellationType: ChildWorkflowCancellationType.ABANDON,
     });
     return undefined;
   }

@@ -1,4 +1,4 @@
--- A subagent's workflow begins. False when it must not: it was cancelled before, or there is no such row.
+-- A subagent's workflow begins. False when it must not: it was stopped before, or there is no such row.
 create function begin_subagent(p_tenant text, p_id text) returns boolean
 language plpgsql as $$
 declare
@@ -8,7 +8,7 @@ begin
   if not found then return false; end if;
   perform 1 from sessions where tenant_id = p_tenant and key = s.parent_session for update;
   update subagents set status = 'running', started_at = now()
-    where tenant_id = p_tenant and id = p_id and status = 'queued' returning * into s;
+    where tenant_id = p_tenant and id = p_id and status = 'queued' and stopped_by is null returning * into s;
   if not found then
     return exists (select 1 from subagents where tenant_id = p_tenant and id = p_id and status = 'running');
   end if;

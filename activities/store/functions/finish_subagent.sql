@@ -15,7 +15,7 @@ begin
     update subagents u set status = p_end ->> 'status', result = p_end ->> 'result', error = nullif(p_end -> 'error', 'null'),
         stopped_by = coalesce(p_end ->> 'by', stopped_by), ended_at = clock_timestamp(), replaced_by = p_end #>> '{next,id}',
         told_by = case when p_end ? 'next' or (p_end ->> 'silent')::boolean then 'nobody'
-                       when mode = 'sync' then parent_call end,
+                       when mode = 'sync' then parent_call else told_by end,
         iterations = x.steps, input_tokens = x.input, output_tokens = x.output
       from (select coalesce(sum(t.steps), 0) as steps, coalesce(sum(t.input_tokens), 0) as input,
                    coalesce(sum(t.output_tokens), 0) as output

@@ -1,0 +1,150 @@
+/** Issue “subagents”, stop: a session that is stopped takes its subagents and their commands with it, unless detached. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+import { workflowIdOf } from '#test/support/live-worker.ts';
+
+interface Row {
+  readonly id: string;
+  readonly status: string;
+  readonly label: string;
+  readonly told_by: string | null;
+  readonly stopped_by: string | null;
+}
+
+describe('SA a session that is stopped', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack({
+      agents: [{ key: 'main', tools: {}, exec: { security: 'full', ask: 'off' } }],
+    });
+  });
+  after(() => stack.stop());
+
+  const rows = async (session: string): Promise<readonly Row[]> =>
+    (
+      await stack.pool.query<Row>(
+        'select * from subagents where tenant_id = $1 and parent_session = $2 order by created_at',
+        [stack.tenant, session],
+      )
+    ).rows;
+  const statuses = (session: string, wanted: readonly string[]) =>
+    stack.worker.until(`${session}: ${wanted.join()}`, async () => {
+      const found = await rows(session);
+      return found.map(({ status }) => status).join() === wanted.join() ? found : undefined;
+    });
+  const holding = (note: string, more: Record<string, unknown> = {}): string =>
+    `spawn ${JSON.stringify({ task: `hold {"note":"${note}"}\nthen\nHeld.`, label: note, ...more })}`;
+
+  for (const level of ['now', 'all'] as const)
+    it(`${level}: its subagents end and nobody is woken; detached ones go on`, async () => {
+      const { worker } = stack;
+      const kept = `${level}-kept`;
+      const { turn_id } = await worker.say(
+        level,
+        `${holding(`${level}-1`)}\n${holding(kept, { detached: true })}\nthen\nhold {"note":"${level}-self"}`,
+      );
+      for (const note of [`${level}-1`, kept, `${level}-self`]) await worker.probes.untilHeld(note);
+      await worker.temporal.stop(worker.tenant, level, { turn_id, level, by: 'ann' });
+      assert.equal((await worker.ended(turn_id)).status, 'stopped');
+      await worker.until('the end of the first', async () => {
+        const found = (await rows(level)).find(({ label }) => label === `${level}-1`);
+        return found?.status === 'cancelled' && found.stopped_by === 'ann' && found.told_by === 'nobody'
+          ? found
+          : undefined;
+      });
+      assert.ok(worker.probes.held.has(kept));
+      worker.probes.release(kept);
+      await worker.until('the end of the detached one', async () =>
+        (await rows(level)).every(({ status }) => status !== 'running') ? true : undefined,
+      );
+      const heard = await worker.until('the message', async () => {
+        const found = await worker.heard(level);
+        return found.length > 1 ? found : undefined;
+      });
+      assert.match(heard[1]?.text ?? '', new RegExp(`A subagent task "${kept}" just completed`));
+      assert.equal(heard.length, 2, 'the one that was stopped is not told');
+    });
+
+  it('at the step, or by a message that interrupts: its subagents go on', async () => {
+    const { worker } = stack;
+    const { turn_id } = await worker.say('goes-on', `${holding('on')}\nthen\nhold {"note":"on-self"}`);
+    for (const note of ['on', 'on-self']) await worker.probes.untilHeld(note);
+    const { turn_id: next } = await worker.say('goes-on', 'hold {"note":"on-next"}', { mode: 'interrupt' });
+    assert.equal((await worker.ended(turn_id)).status, 'stopped');
+    await worker.probes.untilHeld('on-next');
+    await worker.temporal.stop(worker.tenant, 'goes-on', { turn_id: next, level: 'step' });
+    worker.probes.release('on-next');
+    await worker.ended(next);
+    assert.equal((await rows('goes-on'))[0]?.status, 'running');
+    worker.probes.release('on');
+    await statuses('goes-on', ['completed']);
+  });
+
+  it('while no turn runs: over HTTP, with the commands that the subagents run', async () => {
+    const seconds = uniqueSeconds();
+    const task = `exec ${JSON.stringify({ command: `sleep ${seconds}` })}\nthen\nSlept.`;
+    const { turn_id } = await stack.worker.say(
+      'idle',
+      `spawn ${JSON.stringify({ task, label: 'sleeper' })}\nthen\nStarted.`,
+    );
+    await stack.worker.ended(turn_id);
+    assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0), 'the command runs');
+    await stack.worker.until('the end of the session’s run', async () => {
+      const { status } = await stack.worker.client.workflow
+        .getHandle(workflowIdOf(stack.worker, 'idle'))
+        .describe();
+      return status.name === 'COMPLETED' ? true : undefined;
+    });
+    const answer = await stack.ask('POST', '/v1/sessions/idle/stop', { body: { level: 'all' } });
+    assert.equal(answer.status, 202);
+    assert.equal(answer.body.turn_id, null);
+    await statuses('idle', ['cancelled']);
+    assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length === 0), 'the command is gone');
+    const again = await stack.ask('POST', '/v1/sessions/idle/stop', { body: { level: 'all' } });
+    assert.equal(again.status, 409);
+  });
+
+  it('one is listed, shown, steered and stopped over HTTP, within its tenant', async () => {
+    const { turn_id } = await stack.worker.say('http', `${holding('http')}\nthen\nStarted.`);
+    await stack.worker.ended(turn_id);
+    await stack.worker.probes.untilHeld('http');
+    const list = await stack.ask('GET', '/v1/sessions/http/subagents?status=running');
+    assert.equal(list.body.data.length, 1);
+    const { id } = list.body.data[0];
+    const other = await stack.makeTenant();
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', '/stop'],
+      ['POST', '/steer'],
+    ] as const) {
+      const foreign = await stack.ask(method, `/v1/subagents/${id}${path}`, {
+        key: other.key,
+        ...(method === 'POST' ? { body: { message: 'x' } } : {}),
+      });
+      assert.equal(foreign.status, 404, path);
+    }
+    const headers = { 'idempotency-key': 'steer-1' };
+    const body = { message: 'hold {"note":"http-2"}\nthen\nTurned.' };
+    const steered = await stack.ask('POST', `/v1/subagents/${id}/steer`, { body, headers });
+    assert.equal(steered.status, 202);
+    assert.deepEqual(
+      (await stack.ask('POST', `/v1/subagents/${id}/steer`, { body, headers })).body,
+      steered.body,
+    );
+    await stack.worker.probes.untilHeld('http-2');
+    const next = steered.body.replaced_by;
+    assert.equal((await stack.ask('POST', `/v1/subagents/${id}/steer`, { body })).status, 409);
+    assert.equal(
+      (await stack.ask('POST', `/v1/subagents/${next}/stop`, { body: { reason: 'enough' } })).status,
+      202,
+    );
+    const told = await stack.worker.until('the message', async () => (await stack.worker.heard('http'))[1]);
+    assert.match(told.text, /A subagent task "http \(steered\)" just was cancelled\./);
+    const { body: shown } = await stack.ask('GET', `/v1/subagents/${next}`);
+    assert.deepEqual([shown.status, shown.depth, shown.parent_session], ['cancelled', 1, 'http']);
+    assert.equal((await stack.ask('POST', `/v1/subagents/${next}/stop`, { body: {} })).status, 409);
+    assert.equal((await stack.ask('GET', '/v1/subagents/sub-none')).status, 404);
+  });
+});
