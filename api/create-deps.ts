@@ -81,6 +81,11 @@ export async function createDeps(
     models: createModelDirectory(createModels(config.models, config.rehearsal)),
     tools: createToolDirectory(catalog, catalogs),
     rules: createCallRules({ catalog, tools: config.tools, exec: config.exec }),
+    policy: {
+      catalogs,
+      settings: { tools: config.tools, exec: config.exec },
+      workspaceRoot: config.workspaceRoot,
+    },
     settings: {
       rateLimitPerMinute: config.api.rateLimitPerMinute,
       bodyLimitBytes: config.api.bodyLimitBytes,

@@ -9,6 +9,8 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LogStream } from '#activities/log-stream.ts';
 import type { CallRules } from '#activities/call-rules.ts';
+import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
+import type { RuleSource } from '#activities/explain/explain-scope.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
 import type { Secrets } from '#activities/secrets/open-secrets.ts';
 import type { Pool } from '#activities/store/pool.ts';
@@ -65,6 +67,14 @@ export interface ApiSettings {
   readonly temporalNamespace: string;
 }
 
+/** What explain and backtest judge by, beside the rows. */
+export interface PolicyBasis {
+  readonly catalogs: AgentCatalogs;
+  readonly settings: RuleSource['settings'];
+  /** Of the workspaces of all tenants, where this process sees them. */
+  readonly workspaceRoot: string;
+}
+
 export interface ApiDeps {
   readonly pool: Pool;
   readonly temporal: TemporalAccess;
@@ -78,6 +88,7 @@ export interface ApiDeps {
   readonly tools: ToolDirectory;
   /** The same by which workers judge. */
   readonly rules: CallRules;
+  readonly policy: PolicyBasis;
   readonly settings: ApiSettings;
   /** What decisions carry when the settings ask for it, so that Temporal's port alone decides nothing. */
   readonly decisionToken?: ((tenant: string, approvalId: string) => string) | undefined;

@@ -44,6 +44,7 @@ const TAGS = [
   ['approvals', 'What waits for a person'],
   ['agents', 'Who answers'],
   ['tools', 'What agents can do'],
+  ['policy', 'What may be done, and why'],
   ['keys', 'Who may call'],
   ['secrets', 'Values that only activities see'],
   ['service', 'Health and numbers'],

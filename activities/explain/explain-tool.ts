@@ -15,7 +15,8 @@ import { type ExplainScope, policyToolNamed, type RuleSource, scopeOf } from './
 import { toolRemedy } from './remedies.ts';
 
 export interface ExplainToolDeps extends RuleSource {
-  readonly catalog: Catalog;
+  /** The tools that there are for an agent. */
+  readonly catalogOf: (agent: string) => Promise<Catalog>;
 }
 
 export async function explainTool(
@@ -23,7 +24,8 @@ export async function explainTool(
   given: z.infer<typeof explainToolSchema>,
 ): Promise<ExplainAnswer> {
   const scope = await scopeOf(deps, given);
-  const tools = scope.universe?.tools ?? deps.catalog.list().map(policyToolOf);
+  const catalog = await deps.catalogOf(scope.agent.key);
+  const tools = scope.universe?.tools ?? catalog.list().map(policyToolOf);
   const layers = policyLayers(scope.settings.tools, scope);
   const all = explainTools(tools, layers, scope.universe?.profiles);
   const names = all.flatMap(({ tool, allowed }) => (allowed ? [tool] : [])).toSorted();
@@ -37,18 +39,18 @@ export async function explainTool(
         rule,
       })),
     };
-  return { ...explainOne(deps, scope, tools, layers, given.tool, given.args), tools: names };
+  return { ...explainOne(catalog, scope, tools, layers, given.tool, given.args), tools: names };
 }
 
 function explainOne(
-  deps: ExplainToolDeps,
+  catalog: Catalog,
   scope: ExplainScope,
   tools: readonly PolicyTool[],
   layers: PolicyLayers,
   name: string,
   args: Readonly<Record<string, unknown>> | undefined,
 ): ExplainAnswer {
-  const found = scope.universe ? undefined : deps.catalog.find(name)?.tool;
+  const found = scope.universe ? undefined : catalog.find(name)?.tool;
   if (!found) {
     const registered = tools.find((tool) => tool.name === name || tool.aliases?.includes(name));
     const decision = decideTool(registered ?? policyToolNamed(name), layers, scope.universe?.profiles);
@@ -56,12 +58,12 @@ function explainOne(
   }
   const { settings, ...basis } = scope;
   const rules = createCallRules({
-    catalog: deps.catalog,
+    catalog,
     tools: settings.tools,
     ...(settings.exec ? { exec: settings.exec } : {}),
   });
   const call = { ...basis, user: scope.context.user ?? null, tool: found };
-  const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(deps, rules, call, args);
+  const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(catalog, rules, call, args);
   if (verdict.verdict === 'allow') {
     const decision = decideTool(policyToolOf(found), layers);
     return answerOf(
@@ -73,12 +75,12 @@ function explainOne(
 }
 
 function judgeCall(
-  deps: ExplainToolDeps,
+  catalog: Catalog,
   rules: ReturnType<typeof createCallRules>,
   call: Omit<Parameters<typeof rules.judge>[0], 'args'>,
   args: Readonly<Record<string, unknown>>,
 ): Verdict {
-  const read = deps.catalog.parse(call.tool.name, args);
+  const read = catalog.parse(call.tool.name, args);
   // As in a turn, where the model is told that its arguments are wrong.
   if (!read.ok)
     return { verdict: 'deny', reason: `${read.code}: ${read.message}`, step: 'arguments', rule: null };

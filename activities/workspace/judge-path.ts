@@ -38,7 +38,9 @@ export async function judgePath(
       decision: 'allow',
       resolved: safe.absolute,
       code: isLarge ? 'Truncated' : null,
-      reason: isLarge ? 'it is inside; a tool reads it page by page' : `it is inside ${safe.root}`,
+      reason: isLarge
+        ? 'it is inside the workspace; a tool reads it page by page'
+        : 'it is inside the workspace',
     };
   } catch (error) {
     const { code, message } = fileProblem(error, `cannot ${op}`, path);

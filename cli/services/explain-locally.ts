@@ -1,9 +1,9 @@
 /** Explains without a server: the same functions as in a turn, under the settings of this folder and no rows. */
-import { lookup } from 'node:dns/promises';
 import { resolve as resolvePath } from 'node:path';
 import { loadConfig } from '#config';
 import { loadCatalog } from '#activities/catalog.ts';
 import { explainCase } from '#activities/explain/explain-case.ts';
+import { resolveHost } from '#activities/explain/resolve-host.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
@@ -14,17 +14,15 @@ export interface ExplainError {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** A resolver that is not there must not hold up the cases behind. */
-const RESOLVE_MS = 5_000;
-
 /** `config`: another settings file than tempoclaw.yaml. Throws ConfigError; cases that are wrong are answered with an error. */
 export async function createLocalExplain(
   options: { readonly config?: string | undefined } = {},
 ): Promise<Explain> {
   const { tools, exec, models } = loadConfig({ flags: { config: options.config } });
   const { rate_limit_per_hour: _limit, ...policy } = tools;
+  const catalog = await loadCatalog();
   const deps = {
-    catalog: await loadCatalog(),
+    catalogOf: async () => catalog,
     settings: { tools: policy, exec },
     // Without rows an agent is its key: the rules of its own are in the case or on the server.
     agentOf: async (key = 'main') => ({
@@ -34,7 +32,7 @@ export async function createLocalExplain(
     }),
     workspaceOf: async (given: { readonly workspace?: string | undefined }) =>
       resolvePath(given.workspace ?? '.'),
-    resolve: addressesOf,
+    resolve: resolveHost,
   };
   return async (kind, given) => {
     try {
@@ -48,22 +46,4 @@ export async function createLocalExplain(
 
 function unknownAgent(key: string, model = 'rehearsal/welcome'): AgentConfig {
   return { key, type: 'open', model };
-}
-
-/** Empty when the name has none, or the resolver does not answer in time. */
-async function addressesOf(host: string): Promise<readonly string[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly string[]>((done) => {
-    timer = setTimeout(() => done([]), RESOLVE_MS);
-  });
-  const found = lookup(host, { all: true, verbatim: true }).then(
-    (answers) => answers.map(({ address }) => address),
-    // Whatever the resolver says, there is no address to dial.
-    () => [],
-  );
-  try {
-    return await Promise.race([found, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

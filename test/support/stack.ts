@@ -60,6 +60,7 @@ export interface TestApiOptions {
   readonly settings?: Partial<ApiSettings>;
   readonly temporal?: TemporalAccess;
   readonly codec?: ApiDeps['codec'];
+  readonly workspaceRoot?: string;
 }
 
 /** Without a worker: for what the API does by itself. Messages are not taken by anybody. */
@@ -130,6 +131,7 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
     models: createModelDirectory(createModels({ providers: {} })),
     tools: createToolDirectory(catalog, catalogs),
     rules: createCallRules({ catalog, tools: {} }),
+    policy: { catalogs, settings: { tools: {} }, workspaceRoot: options.workspaceRoot ?? '/nowhere' },
     settings: {
       rateLimitPerMinute: 0,
       bodyLimitBytes: 1_048_576,

@@ -1,0 +1,71 @@
+/** Explains a case under the rows of the caller's tenant, and says no more of the host than a caller may know. */
+import { relative } from 'node:path';
+import { explainCase } from '#activities/explain/explain-case.ts';
+import { resolveHost } from '#activities/explain/resolve-host.ts';
+import { workspaceOfAgent } from '#activities/explain/workspace-of-agent.ts';
+import { findRulesOfAgent, type RulesOfAgent } from '#activities/store/tenant-policy-store.ts';
+import { Failure } from '#domain/errors.ts';
+import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
+import { type Caller, userOf } from './auth.ts';
+import type { ApiDeps } from './deps.ts';
+import { MAIN_AGENT } from './tenant-care.ts';
+
+export async function explainFor(
+  deps: ApiDeps,
+  caller: Caller,
+  kind: ExplainKind,
+  given: Readonly<Record<string, unknown>>,
+): Promise<ExplainAnswer> {
+  const user = userOf(caller, userIn(given));
+  const agentOf = async (key: string = MAIN_AGENT): Promise<RulesOfAgent> => {
+    const found = await findRulesOfAgent(deps.pool, caller.tenant, key, user ?? null);
+    if (!found) throw new Failure('NotFound', 'There is no agent with this key');
+    return found;
+  };
+  let folder = '';
+  const answer = await explainCase(
+    {
+      ...deps.policy,
+      catalogOf: (agent) => deps.policy.catalogs.of(caller.tenant, agent),
+      agentOf,
+      resolve: resolveHost,
+      async workspaceOf({ workspace, agent }) {
+        if (workspace !== undefined)
+          throw new Failure(
+            'InvalidInput',
+            'workspace is for the command line; name the agent whose workspace is meant',
+          );
+        folder = workspaceOfAgent(deps.policy.workspaceRoot, caller.tenant, (await agentOf(agent)).agent);
+        return folder;
+      },
+    },
+    kind,
+    withUser(kind, given, user),
+  );
+  if (kind === 'path' && answer.resolved !== undefined)
+    return { ...answer, resolved: relative(folder, answer.resolved) || '.' };
+  return kind === 'url' && given['dns'] === undefined ? withoutInnerNames(answer) : answer;
+}
+
+function userIn({ context }: Readonly<Record<string, unknown>>): string | undefined {
+  const user =
+    typeof context === 'object' && context !== null && 'user' in context ? context.user : undefined;
+  return typeof user === 'string' ? user : undefined;
+}
+
+function withUser(
+  kind: ExplainKind,
+  given: Readonly<Record<string, unknown>>,
+  user: string | undefined,
+): Readonly<Record<string, unknown>> {
+  if (kind !== 'tool' || user === undefined) return given;
+  const { context } = given;
+  return { ...given, context: { ...(typeof context === 'object' ? context : {}), user } };
+}
+
+/** Who may ask is not told what the names of the server's own net resolve to. */
+function withoutInnerNames(answer: ExplainAnswer): ExplainAnswer {
+  if (answer.decision !== 'deny' || !answer.reason?.includes(' resolves to ')) return answer;
+  const { address: _address, ...rest } = answer;
+  return { ...rest, reason: 'the name does not lead to the public net' };
+}
