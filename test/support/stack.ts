@@ -61,6 +61,8 @@ export interface TestApiOptions {
   readonly temporal?: TemporalAccess;
   readonly codec?: ApiDeps['codec'];
   readonly workspaceRoot?: string;
+  /** Given, the API logs all it can to it. */
+  readonly logs?: ApiDeps['logs'];
 }
 
 /** Without a worker: for what the API does by itself. Messages are not taken by anybody. */
@@ -141,7 +143,8 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
       ...options.settings,
     },
     codec: options.codec,
-    logLevel: 'silent',
+    logLevel: options.logs ? 'trace' : 'silent',
+    logs: options.logs,
   };
   const app = await createServer(deps);
   await app.listen({ host: '127.0.0.1', port: 0 });
