@@ -35,6 +35,8 @@ export interface RunningCall extends CallContext {
   readonly progress: (text: string) => void;
   /** Default time of commands for this agent (`exec.timeout_seconds`); the same as `limits.timeoutSeconds` is given. */
   readonly exec: { readonly timeoutSeconds: number };
+  /** Whether the text has parts that neither the model nor people are shown. */
+  readonly hasSecret: (text: string) => boolean;
   /** Present when the caller is a subagent. */
   readonly subagent?: SubagentContext;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */

@@ -150,6 +150,7 @@ function callContext(
     callId: input.call,
     askedAs: claim.asked_as,
     exec: { timeoutSeconds: agent.exec?.timeout_seconds ?? EXEC_SECONDS },
+    hasSecret: (text) => deps.scrubber.text(text) !== text,
     ...(context.subagent ? { subagent: context.subagent } : {}),
     toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
     workspace: deps.workspaceOf(input.tenant, agent.workspace ?? agent.key),

@@ -40,6 +40,7 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     progress: () => undefined,
     exec: { timeoutSeconds: 60 },
     toolsGiven: async () => [],
+    hasSecret: () => false,
     ...over,
   };
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { defineTool } from '#activities/define-tool.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
+import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
 import { MAX_CHANGE_BYTES } from '#activities/workspace/files.ts';
 
 const MAX_TEXT = 1_000_000;
@@ -53,6 +54,8 @@ export const tool = defineTool<Input, 'files'>({
       const { done } = await files.change(call, asked.path, false, (old) => {
         const edited = replaced(old ?? Buffer.alloc(0), asked, word);
         count = edited.count;
+        if (hasPlaceholder(asked.new_string))
+          keepSecrets(asked.path, old, edited.bytes.toString('utf8'), call.hasSecret);
         return edited.bytes;
       });
       return {
@@ -97,6 +100,8 @@ function replaced(old: Buffer, asked: Input, word: string): { bytes: Buffer; cou
 
 /** Why a text that looks right may not be there. */
 function hint(old: Buffer, text: string, word: string): string {
+  if (hasPlaceholder(text))
+    return `: [REDACTED] stands for a secret that is hidden from you; choose a text without it`;
   if (!text.includes('\r') && old.includes(text.replaceAll('\n', '\r\n')))
     return `: its lines end in CRLF; write \\r\\n for the line breaks of ${word} and of its replacement`;
   if (text.includes('\r') && old.includes(text.replaceAll('\r\n', '\n')))

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { defineTool } from '#activities/define-tool.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
+import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
 
 const input = z.object({
   path: z
@@ -29,6 +30,16 @@ export const tool = defineTool<z.infer<typeof input>, 'files'>({
   serial: true,
   run: ({ files }, { path, content, append }, call) =>
     withFileProblems(async () => {
+      if (!append && hasPlaceholder(content)) {
+        await files.change(call, path, true, (old) => {
+          keepSecrets(path, old, content, call.hasSecret);
+          return Buffer.from(content);
+        });
+        return {
+          ok: true,
+          text: `File written: ${path} (${Buffer.byteLength(content)} bytes; [REDACTED] was written as such: it stands for no value)`,
+        };
+      }
       if (!append) {
         const { created, bytes } = await files.write(call, path, content);
         return { ok: true, text: `File ${created ? 'created' : 'written'}: ${path} (${bytes} bytes)` };
