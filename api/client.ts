@@ -48,8 +48,8 @@ export class NotTaken extends Failure {
     super('Unavailable', 'Temporal or its workers did not take this in time; try again');
   }
 }
-/** Retries when a run closed between finding it and its update: the next run, or a new one, takes the same ids. */
-const CLOSED_RUN_WAITS_MS = [20, 50, 100, 200, 400, 800] as const;
+/** Retries when what had the request is gone, its run or its workflow task: the next one takes the same ids. */
+const GONE_WAITS_MS = [20, 50, 100, 200, 400, 800] as const;
 
 /** gRPC status codes that decide what a caller is told. */
 const grpc = {
@@ -57,6 +57,7 @@ const grpc = {
   NOT_FOUND: 5,
   PERMISSION_DENIED: 7,
   RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
   ABORTED: 10,
   UNAUTHENTICATED: 16,
 } as const;
@@ -158,7 +159,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   async function ask<Result>(request: () => Promise<Result>, withinMs = DEADLINE_MS): Promise<Result> {
     const deadline = Date.now() + withinMs;
     try {
-      return await within(deadline, () => untilOpenRun(request, deadline));
+      return await within(deadline, () => askAgain(request, deadline, isGone));
     } catch (error) {
       throw toFailure(error);
     }
@@ -166,8 +167,9 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
 
   /** Undefined in place of "there is no such running workflow". */
   async function askRunning<Result>(request: () => Promise<Result>): Promise<Result | undefined> {
+    const deadline = Date.now() + DEADLINE_MS;
     try {
-      return await within(Date.now() + DEADLINE_MS, request);
+      return await within(deadline, () => askAgain(request, deadline, isLostTask));
     } catch (error) {
       if (isClosedRun(error)) return undefined;
       throw toFailure(error);
@@ -287,12 +289,16 @@ function sessionAttributes(tenant: string, key: string, labels: SessionLabels): 
   ]);
 }
 
-async function untilOpenRun<Result>(request: () => Promise<Result>, deadline: number): Promise<Result> {
-  for (const wait of CLOSED_RUN_WAITS_MS) {
+async function askAgain<Result>(
+  request: () => Promise<Result>,
+  deadline: number,
+  mayPass: (error: unknown) => boolean,
+): Promise<Result> {
+  for (const wait of GONE_WAITS_MS) {
     try {
       return await request();
     } catch (error) {
-      if (!isClosedRun(error) || Date.now() + wait >= deadline) throw error;
+      if (!mayPass(error) || Date.now() + wait >= deadline) throw error;
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
@@ -309,6 +315,15 @@ function isClosedRun(error: unknown): boolean {
     return error.cause instanceof ApplicationFailure && CLOSED.has(error.cause.type ?? '');
   const code = grpcCode(error);
   return code === grpc.NOT_FOUND || code === grpc.ABORTED || /already completed/.test(grpcDetails(error));
+}
+
+function isGone(error: unknown): boolean {
+  return isClosedRun(error) || isLostTask(error);
+}
+
+/** Something else came while a workflow task that had the update was about to end its run: the server lets it go (F19). */
+function isLostTask(error: unknown): boolean {
+  return grpcCode(error) === grpc.FAILED_PRECONDITION && /workflow task failure/.test(grpcDetails(error));
 }
 
 function grpcCode(error: unknown): number | undefined {

@@ -1,0 +1,110 @@
+/**
+ * F1: kill -9 of the workers at the beginning, in the middle and near the end of a model call, with the calls counted where they
+ * arrive. Each turn is answered once, and no kill costs more than one call for each turn that it hit.
+ */
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
+import { createChance, seedOfRun } from '#test/support/seeded.ts';
+import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
+
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 6);
+/** In each round; n is their product. */
+const TURNS = 4;
+const ANSWER_MS = 2_000;
+/** Where in the call the kill comes. */
+const POINTS = [0.1, 0.5, 0.9] as const;
+
+interface ModelServer {
+  readonly url: string;
+  /** Calls whose newest message holds the token. */
+  calls(token: string): number;
+  close(): Promise<void>;
+}
+
+/** Speaks OpenAI's chat protocol, slowly. */
+async function startModelServer(): Promise<ModelServer> {
+  const asked: string[] = [];
+  const server: Server = createServer((request, response) => {
+    void (async () => {
+      asked.push(await text(request));
+      const chunk = (delta: object, end: string | null): string =>
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const word of ['Well', ', ', 'done', '.']) {
+        await sleep(ANSWER_MS / 4);
+        response.write(chunk({ role: 'assistant', content: word }, null));
+      }
+      response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    calls: (token) => asked.filter((body) => body.includes(`"${token}"`)).length,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe('F1 kill -9 in model calls, counted at the model', { timeout: 600_000 }, () => {
+  let stand: Stand;
+  let model: ModelServer;
+  const chance = createChance(seedOfRun());
+  const accepted: Accepted[] = [];
+  before(async () => {
+    model = await startModelServer();
+    stand = await createStand({
+      workers: 2,
+      settings: `models: { providers: { chat: { type: openai, api: chat, apiKey: planted, baseUrl: '${model.url}' } } }\n`,
+      agents: [{ key: 'far', type: 'open', model: 'chat/gpt-4.1-mini' }],
+    });
+  });
+  after(async () => {
+    await stand?.close();
+    await model?.close();
+  });
+
+  async function oneRound(round: number): Promise<void> {
+    const messages: Accepted[] = [];
+    for (let n = 0; n < TURNS; n += 1) {
+      const tenant = stand.tenants[n % 2] as Tenant;
+      const token = `${tenant.id}-counted-${round}-${n}`;
+      const turn = await stand.say(tenant, token, token, { text: token, agent: 'far' });
+      messages.push({ tenant, session: token, turn, token });
+    }
+    accepted.push(...messages);
+    await stand.until('the calls', async () =>
+      messages.every(({ token }) => model.calls(token) > 0) ? true : undefined,
+    );
+    const point = POINTS[round % POINTS.length] as number;
+    await sleep(point * ANSWER_MS + chance.between(-50, 50));
+    await Promise.all(stand.workers.map((worker) => worker.kill()));
+    await Promise.all(stand.workers.map((worker) => worker.start()));
+    await untilAllEnded(stand, messages);
+  }
+
+  it(`kills at 10, 50 and 90 % of a call, ${ROUNDS} rounds of ${TURNS} turns: one answer each, at most one call more`, async (t) => {
+    t.diagnostic(`seed ${chance.seed} (TEST_SEED repeats it)`);
+    for (let round = 0; round < ROUNDS; round += 1) await oneRound(round);
+    const calls = accepted.map(({ token }) => model.calls(token));
+    t.diagnostic(`n = ${accepted.length} turns, ${calls.reduce((sum, count) => sum + count, 0)} model calls`);
+    for (const [at, count] of calls.entries())
+      assert.ok(count === 1 || count === 2, `${accepted[at]?.token}: ${count} calls`);
+  });
+
+  it('every turn completed with the whole answer, paid for once in its row', async () => {
+    const { rows } = await stand.pool.query<{ status: string; text: string; steps: number }>(
+      'select distinct status, text, steps from turns',
+    );
+    assert.deepEqual(rows, [{ status: 'completed', text: 'Well, done.', steps: 1 }]);
+  });
+
+  it('the witness finds I1–I6 kept', () => checkInvariants(stand, accepted));
+});
