@@ -20,7 +20,11 @@ export interface SubagentRunDeps {
   readonly subagents: SubagentStore;
   readonly wake: WakeSession;
   readonly limits: { readonly children: number; readonly archiveMinutes: number };
+  /** Ends what still runs in a subagent's session, and the subagents of its own. */
+  readonly stopSession: (tenant: string, session: string, by: string) => Promise<void>;
 }
+
+export type AnnounceDeps = Omit<SubagentRunDeps, 'stopSession'>;
 
 export function createSubagentActivities(deps: SubagentRunDeps): SubagentActivities {
   return {
@@ -51,17 +55,21 @@ function recorded<Input, Result>(work: (input: Input) => Promise<Result>): (inpu
 async function finish(deps: SubagentRunDeps, input: FinishSubagentInput): Promise<FinishedSubagent> {
   const { tenant, subagent_id: id } = input;
   const row = await deps.subagents.find(tenant, id);
-  const turn =
-    input.turn_id === undefined ? undefined : await deps.subagents.outcome(tenant, id, input.turn_id);
+  const turn = await deps.subagents.outcome(tenant, id);
+  // Before the record, so that who reads the end may rely on theirs being near.
+  if (row && input.status !== 'completed')
+    await deps.stopSession(tenant, row.session_key, input.by ?? 'system');
   const finished = row && (await deps.subagents.finish(tenant, id, endOf(input, row, turn)));
   // Its tenant was deleted under it: nobody is left to be told.
   if (!finished) return { status: input.status, ok: false, untold: 0, waiters: [] };
-  const { status, waiter, mode } = finished.row;
+  const { status, waiter, mode, context } = finished.row;
+  if (finished.pending) return { status: input.status, ok: false, untold: 0, waiters: [], pending: true };
   return {
     status: status as FinishedSubagent['status'],
     ok: status === 'completed',
     untold: finished.untold,
     waiters: waiter === null || finished.next ? [] : [waiter],
+    ...(context.subagent?.id === undefined ? {} : { parent: context.subagent.id }),
     ...(finished.next ? { next: { input: runInput(tenant, finished.next), wait: mode === 'sync' } } : {}),
   };
 }
@@ -142,7 +150,7 @@ function callResult(
 }
 
 /** Exactly once: the rows are claimed first, and the message has an id that follows from the claim. */
-export async function announce(deps: SubagentRunDeps, tenant: string, by: string): Promise<void> {
+export async function announce(deps: AnnounceDeps, tenant: string, by: string): Promise<void> {
   const claimed = await deps.subagents.claimAnnouncement(tenant, by, ANNOUNCE.most);
   if (!claimed) return;
   const roster = await deps.subagents.list(tenant, claimed.session, deps.limits.archiveMinutes);

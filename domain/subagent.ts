@@ -6,7 +6,7 @@
 export const SUBAGENT = {
   type: 'subagent',
   updates: { steer: 'steer' },
-  signals: { stop: 'stop', steer: 'steer' },
+  signals: { stop: 'stop', steer: 'steer', ended: 'ended' },
   queries: { state: 'state' },
 } as const;
 
@@ -119,8 +119,6 @@ export interface FinishSubagentInput {
   readonly tenant: string;
   readonly subagent_id: string;
   readonly status: SubagentEndStatus;
-  /** The session's last turn, when there was one. */
-  readonly turn_id?: string;
   readonly reason?: string;
   readonly by?: string;
   readonly silent?: boolean;
@@ -129,12 +127,16 @@ export interface FinishSubagentInput {
 
 /** Of the first finish, however often it is repeated. */
 export interface FinishedSubagent {
+  /** It goes on: subagents of its own run, or its session has yet to hear of them. Nothing is recorded. */
+  readonly pending?: true;
   readonly status: SubagentEndStatus;
   readonly ok: boolean;
   /** Results that nobody has told the parent yet, this one among them; 0 when this one is told. */
   readonly untold: number;
   /** Workflows that wait for its end. */
   readonly waiters: readonly string[];
+  /** The subagent whose session was told: it may have waited for this one. */
+  readonly parent?: string;
   readonly next?: { readonly input: SubagentInput; readonly wait: boolean };
 }
 

@@ -3,8 +3,11 @@ import { createSubagentStore } from '#activities/store/subagent-store.ts';
 import { createSubagentDesk, type SubagentDesk } from '#activities/subagent-desk.ts';
 import { announce, createSubagentActivities } from '#activities/subagent-run.ts';
 import { createWakeSession } from '#activities/wake-session.ts';
+import { findOpenTurn } from '#activities/store/turn-store.ts';
+import { sessionWorkflowId } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
 import type { SubagentActivities } from '#domain/subagent.ts';
+import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
 import type { WorkerParts } from './create-worker.ts';
 
 export function createSubagents({ config, pool, notifier, models, temporal, tools, vault }: WorkerParts): {
@@ -50,5 +53,14 @@ export function createSubagents({ config, pool, notifier, models, temporal, tool
       ...(model === undefined ? {} : { model }),
     },
   });
-  return { desk, activities: createSubagentActivities(run) };
+  /** Its turn, when one runs beside its workflow, and the subagents that it has started. */
+  const stopSession = async (tenant: string, session: string, by: string): Promise<void> => {
+    const turn = await findOpenTurn(pool, tenant, session);
+    if (turn) {
+      const stop: StopInput = { level: 'all', turn_id: turn.id, by };
+      await temporal.signal(sessionWorkflowId(tenant, session), AGENT_TURN.signals.stop, stop);
+    }
+    await desk.stopAll(tenant, session, by);
+  };
+  return { desk, activities: createSubagentActivities({ ...run, stopSession }) };
 }

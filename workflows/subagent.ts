@@ -26,6 +26,7 @@ import { sessionWorkflowId, subagentWorkflowId, turnIdOf } from '#domain/ids.ts'
 import { markdownText } from '#domain/markdown.ts';
 import {
   ANNOUNCE,
+  AWAIT_SUBAGENTS,
   type FinishedSubagent,
   type FinishSubagentInput,
   STEER_SETTLE_MS,
@@ -47,6 +48,7 @@ import { childLabels } from './steps/child-labels.ts';
 import { signalIfRunning } from './steps/signal-if-running.ts';
 
 const stopSignal = defineSignal<[StopSubagentInput?]>(SUBAGENT.signals.stop);
+const endedSignal = defineSignal(SUBAGENT.signals.ended);
 const steerSignal = defineSignal<[SteerSubagentInput]>(SUBAGENT.signals.steer);
 const steerUpdate = defineUpdate<SteerSubagentReceipt, [SteerSubagentInput]>(SUBAGENT.updates.steer);
 const stateQuery = defineQuery<SubagentState>(SUBAGENT.queries.state);
@@ -59,6 +61,8 @@ interface Wishes {
   status: SubagentStatus;
   stop: StopSubagentInput | undefined;
   steer: (SteerSubagentInput & { readonly nextId: string }) | undefined;
+  /** Subagents of its own that have told it of their ends. */
+  ended: number;
   /** What comes now comes too late. */
   isEnding: boolean;
 }
@@ -69,39 +73,68 @@ interface Ends {
   problem?: string;
 }
 
+/** How soon it looks again whether its session has answered what its own subagents brought. */
+const LOOK_AGAIN = { first: 1_000, most: 30_000 } as const;
+
 type End = Omit<FinishSubagentInput, 'tenant' | 'subagent_id'>;
 
 export async function subagent(input: SubagentInput): Promise<SubagentOutcome> {
-  const wishes: Wishes = { status: 'queued', stop: undefined, steer: undefined, isEnding: false };
+  const wishes: Wishes = { status: 'queued', stop: undefined, steer: undefined, ended: 0, isEnding: false };
+  const deadline = Date.now() + input.timeout_seconds * 1000;
   handleMessages(input, wishes);
   const { begin_subagent, finish_subagent } = proxyLocalActivities<SubagentActivities>(RECORD);
   const key = { tenant: input.tenant, subagent_id: input.subagent_id };
-  const show = (): void =>
-    setCurrentDetails(
-      `**${markdownText(input.label)}**: ${wishes.status}\n\nsession: \`${sessionWorkflowId(input.tenant, input.session_key)}\``,
-    );
 
   const mayBegin = await CancellationScope.nonCancellable(() => begin_subagent(key));
   let end: End = { status: 'cancelled' };
   if (mayBegin) {
-    wishes.status = 'running';
-    show();
-    end = await runSession(input, wishes);
+    enter('running', input, wishes);
+    end = await runSession(input, wishes, deadline);
   }
-  wishes.isEnding = true;
-  return CancellationScope.nonCancellable(async () => {
-    const finished = await finish_subagent({ ...key, ...end });
-    wishes.status = finished.status;
-    show();
-    await tellOthers(input, finished);
-    const outcome = {
-      subagent_id: input.subagent_id,
-      status: finished.status,
-      ok: finished.ok,
-      recorded: true,
-    } as const;
-    return finished.next ? goOnAsNext(input, outcome, finished.next) : outcome;
-  });
+  for (let wait: number = LOOK_AGAIN.first; ; wait = Math.min(wait * 2, LOOK_AGAIN.most)) {
+    wishes.isEnding = true;
+    const seen = wishes.ended;
+    const finished = await CancellationScope.nonCancellable(() => finish_subagent({ ...key, ...end }));
+    if (!finished.pending) return CancellationScope.nonCancellable(() => leave(input, wishes, finished));
+    wishes.isEnding = false;
+    end = await untilOwnEnded(wishes, seen, Math.min(wait, deadline - Date.now()), deadline);
+  }
+}
+
+function enter(status: SubagentStatus, input: SubagentInput, wishes: Wishes): void {
+  wishes.status = status;
+  const session = sessionWorkflowId(input.tenant, input.session_key);
+  setCurrentDetails(`**${markdownText(input.label)}**: ${status}\n\nsession: \`${session}\``);
+}
+
+/** Its end is recorded: those who wait for it are told. */
+async function leave(
+  input: SubagentInput,
+  wishes: Wishes,
+  finished: FinishedSubagent,
+): Promise<SubagentOutcome> {
+  enter(finished.status, input, wishes);
+  await tellOthers(input, finished);
+  const { status, ok, next } = finished;
+  const outcome = { subagent_id: input.subagent_id, status, ok, recorded: true } as const;
+  return next ? goOnAsNext(input, outcome, next) : outcome;
+}
+
+/** Its turns are over, but not its own subagents, or what they brought has yet to be answered: looks again after a while. */
+async function untilOwnEnded(wishes: Wishes, seen: number, wait: number, deadline: number): Promise<End> {
+  try {
+    await condition(() => wishes.ended > seen || isAsked(wishes), Math.max(1, wait));
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    return { status: 'cancelled' };
+  }
+  return isAsked(wishes)
+    ? endOf({}, wishes, true)
+    : { status: Date.now() < deadline ? 'completed' : 'timeout' };
+}
+
+function isAsked({ stop, steer }: Wishes): boolean {
+  return stop !== undefined || steer !== undefined;
 }
 
 function handleMessages(input: SubagentInput, wishes: Wishes): void {
@@ -133,6 +166,9 @@ function handleMessages(input: SubagentInput, wishes: Wishes): void {
   setHandler(stopSignal, (given) => {
     wishes.stop ??= given ?? {};
   });
+  setHandler(endedSignal, () => {
+    wishes.ended += 1;
+  });
   setHandler(stateQuery, () => ({
     subagent_id: input.subagent_id,
     status: wishes.status,
@@ -144,7 +180,7 @@ function handleMessages(input: SubagentInput, wishes: Wishes): void {
 }
 
 /** Resolves when the session's turns have ended, by themselves or because somebody or the clock said so. */
-async function runSession(input: SubagentInput, wishes: Wishes): Promise<End> {
+async function runSession(input: SubagentInput, wishes: Wishes, deadline: number): Promise<End> {
   const scope = new CancellationScope();
   const ends: Ends = {};
   const isOver = (): boolean => ends.outcome !== undefined || ends.problem !== undefined;
@@ -156,8 +192,7 @@ async function runSession(input: SubagentInput, wishes: Wishes): Promise<End> {
       (outcome) => void (ends.outcome = outcome),
       (error: unknown) => void (ends.problem = problemOf(error)),
     );
-    const isAsked = (): boolean => wishes.stop !== undefined || wishes.steer !== undefined;
-    inTime = await condition(() => isOver() || isAsked(), input.timeout_seconds * 1000);
+    inTime = await condition(() => isOver() || isAsked(wishes), Math.max(1, deadline - Date.now()));
     if (!isOver()) await stopSession(input, session, wishes, scope, isOver);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
@@ -215,11 +250,9 @@ async function stopSession(
 
 function endOf(ends: Ends, wishes: Wishes, inTime: boolean): End {
   const { outcome } = ends;
-  const turn = outcome?.turn_id ? { turn_id: outcome.turn_id } : {};
   if (wishes.stop) {
     const { by, reason, silent } = wishes.stop;
     return {
-      ...turn,
       status: 'cancelled',
       ...(by === undefined ? {} : { by }),
       ...(reason === undefined ? {} : { reason }),
@@ -229,14 +262,13 @@ function endOf(ends: Ends, wishes: Wishes, inTime: boolean): End {
   if (wishes.steer) {
     const { nextId, message, by } = wishes.steer;
     return {
-      ...turn,
       status: 'cancelled',
       ...(by === undefined ? {} : { by }),
       next: { subagent_id: nextId, message },
     };
   }
-  if (!inTime) return { ...turn, status: 'timeout' };
-  if (outcome) return { ...turn, status: STATUS_OF[outcome.status] };
+  if (!inTime) return { status: 'timeout' };
+  if (outcome) return { status: STATUS_OF[outcome.status] };
   return ends.problem === undefined ? { status: 'cancelled' } : { status: 'failed', reason: ends.problem };
 }
 
@@ -248,11 +280,13 @@ const STATUS_OF: Readonly<Record<TurnOutcome['status'], SubagentEndStatus>> = {
 
 /** Those who wait for it, then its parent: together with others that end within the debounce. */
 async function tellOthers(input: SubagentInput, finished: FinishedSubagent): Promise<void> {
-  for (const waiter of finished.waiters) await signalIfRunning(waiter, 'ended', {});
+  for (const waiter of finished.waiters) await signalIfRunning(waiter, AWAIT_SUBAGENTS.signals.ended, {});
   if (finished.untold === 0) return;
   if (finished.untold < ANNOUNCE.most) await sleep(ANNOUNCE.debounceMs);
   const { announce_subagents } = proxyActivities<SubagentActivities>(ANNOUNCEMENT);
   await announce_subagents({ tenant: input.tenant, subagent_id: input.subagent_id });
+  if (finished.parent !== undefined)
+    await signalIfRunning(subagentWorkflowId(finished.parent), SUBAGENT.signals.ended, {});
 }
 
 /** SA-2, steer: the replacement has the place already; the old one's tools get a moment to let go. */

@@ -11,6 +11,8 @@ export interface SubagentRow {
   readonly session_key: string;
   readonly depth: number;
   readonly agent_key: string;
+  /** Of the turn that started it. */
+  readonly context: MessageContext;
   readonly user_id: string | null;
   readonly label: string;
   readonly task: string;
@@ -82,6 +84,8 @@ export interface FinishedRow {
   readonly row: SubagentRow;
   readonly next: SubagentRow | null;
   readonly untold: number;
+  /** Nothing was recorded: see has_pending_results. */
+  readonly pending?: true;
 }
 
 export interface Announcement {
@@ -125,7 +129,7 @@ export interface SubagentStore {
     ids: readonly string[],
   ): Promise<void>;
   /** How the subagent's last turn ended. */
-  outcome(tenant: string, id: string, turn: string): Promise<TurnEnd | undefined>;
+  outcome(tenant: string, id: string): Promise<TurnEnd | undefined>;
 }
 
 export interface TurnEnd {
@@ -231,14 +235,15 @@ export function createSubagentStore(
       onWrite(key.tenant, key.session);
     },
 
-    async outcome(tenant, id, turn) {
+    async outcome(tenant, id) {
       const { rows } = await pool.query<TurnEnd>(
         `select t.status, t.text, t.error, (select sum(o.steps)::int from turns o
              where o.tenant_id = t.tenant_id and o.session_key = t.session_key) as iterations
          from turns t join subagents s on s.tenant_id = t.tenant_id
            and s.session_key = t.session_key
-         where t.tenant_id = $1 and s.id = $2 and t.id = $3`,
-        [tenant, id, turn],
+         where t.tenant_id = $1 and s.id = $2 and t.ended_at is not null
+         order by t.ended_at desc limit 1`,
+        [tenant, id],
       );
       return rows[0];
     },

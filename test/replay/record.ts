@@ -53,6 +53,24 @@ const stopping = (level: 'step' | 'now' | 'all', waiting = 0): Path =>
     return others;
   });
 
+/** A subagent holds in a tool while `meanwhile` happens to it. */
+function subagent(meanwhile: (live: LiveWorker, session: string, id: string) => Promise<void>): Path {
+  return async (live, session) => {
+    const task = `hold {"note":"${session}"}\nthen\nHeld.`;
+    const { turn_id } = await live.say(
+      session,
+      `spawn ${JSON.stringify({ task, label: session })}\nthen\nOn it.`,
+    );
+    await live.ended(turn_id);
+    await live.probes.untilHeld(session);
+    const { rows } = await live.pool.query<{ id: string }>(
+      'select id from subagents where tenant_id = $1 and parent_session = $2',
+      [live.tenant, session],
+    );
+    await meanwhile(live, session, rows[0]?.id ?? '');
+  };
+}
+
 const PATHS: Readonly<Record<string, Path>> = {
   'turn-answer': saying('Hello.'),
   'turn-tools': saying('peek {"note":"a"}\nnudge {"note":"b"}\nthen\npoke {"note":"c"}\nthen\nDone.', 'free'),
@@ -116,6 +134,33 @@ const PATHS: Readonly<Record<string, Path>> = {
     await live.temporal.stop(live.tenant, session, { turn_id: dropped.turn_id, level: 'now' });
     await live.say(session, 'Right.', { mode: 'steer' });
     return [`turn_${session}-f`, dropped.turn_id];
+  }),
+  'subagent-async': subagent(async (live, session) => live.probes.release(session)),
+  'subagent-sync': saying('spawn {"action":"run","task":"Counted: 4."}\nthen\nDone.'),
+  'subagent-fails': saying('spawn {"action":"run","task":"x","model":"rehearsal/broken"}\nthen\nDone.'),
+  'subagent-timeout': saying(
+    'spawn {"action":"run","task":"wait {\\"timeMs\\":60000}","timeout":1}\nthen\nDone.',
+  ),
+  'subagent-waited-for': saying(
+    'spawn {"task":"wait {\\"timeMs\\":400}\\nthen\\nSlow."}\nthen\nspawn {"action":"wait"}\nthen\nDone.',
+  ),
+  'subagent-wait-timeout': async (live, session) => {
+    const task = `hold {"note":"${session}"}\nthen\nHeld.`;
+    const script = `spawn ${JSON.stringify({ task })}\nthen\nspawn {"action":"wait","timeout":1}\nthen\nDone.`;
+    await live.ended((await live.say(session, script)).turn_id);
+    live.probes.release(session);
+  },
+  'subagent-of-subagent': saying(
+    'spawn {"action":"run","task":"spawn {\\"task\\":\\"nudge {\\\\\\"note\\\\\\":\\\\\\"below\\\\\\"}\\"}\\nthen\\nOn it."}\nthen\nDone.',
+  ),
+  'subagent-stopped': subagent(async (live, _session, id) => {
+    await live.temporal.signal(`subagent/${id}`, 'stop', { by: 'ann', reason: 'enough' });
+  }),
+  'subagent-steered': subagent(async (live, _session, id) => {
+    await live.temporal.update(`subagent/${id}`, 'steer', { message: 'Turned.', by: 'ann' }, 'steer-1');
+  }),
+  'subagent-cancelled': subagent(async (live, _session, id) => {
+    await live.client.workflow.getHandle(`subagent/${id}`).cancel();
   }),
   'approval-approve': decided({ decision: 'approve', by: 'ann' }),
   // Its moment stands in the input, not its seconds only.
@@ -188,8 +233,20 @@ async function record(live: LiveWorker, name: string, path: Path): Promise<void>
   if (name === 'turn-duplicate') chain.push(await fetchHistory(live.client, id, last));
   for (const [index, history] of chain.entries()) {
     await tell(chain.length > 1 ? `${name}.${index + 1}` : name, history);
-    for (const child of childrenOf(history))
-      await tell(`${name}.${child.type}`, await fetchHistory(live.client, child.id));
+    await recordChildren(live, name, history);
+  }
+}
+
+/** Whole trees: the children of children too. */
+async function recordChildren(live: LiveWorker, name: string, parent: unknown): Promise<void> {
+  for (const child of childrenOf(parent)) {
+    await live.client.workflow
+      .getHandle(child.id)
+      .result()
+      .catch(() => undefined);
+    const history = await fetchHistory(live.client, child.id);
+    await tell(`${name}.${child.type}`, history);
+    await recordChildren(live, `${name}.${child.type}`, history);
   }
 }
 
@@ -213,6 +270,7 @@ function childrenOf(history: unknown): { id: string; type: string }[] {
 
 await globalSetup();
 const live = await startLiveWorker({
+  settings: 'subagents: { maxDepth: 2 }',
   env: { TEMPOCLAW_DECISION_TOKEN_SECRET: SECRET },
   scripts: {
     broken: 'rules:\n  - reply: { error: { status: 401, message: No. } }\n',

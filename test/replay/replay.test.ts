@@ -35,7 +35,7 @@ describe('DU-5 kept histories', () => {
       types.add(started?.workflowType.name ?? 'none');
       ends.add(String(events.at(-1)?.['eventType']).replace('EVENT_TYPE_WORKFLOW_EXECUTION_', ''));
     }
-    assert.deepEqual([...types].sort(), ['agentTurn', 'approval', 'wait']);
+    assert.deepEqual([...types].sort(), ['agentTurn', 'approval', 'awaitSubagents', 'subagent', 'wait']);
     assert.deepEqual([...ends].sort(), ['COMPLETED', 'CONTINUED_AS_NEW']);
   });
 

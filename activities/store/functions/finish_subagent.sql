@@ -1,5 +1,6 @@
 -- Ends a subagent once: its place is free, the parent's feed and, when its turn waits, the parent's call have the outcome,
--- and a replacement takes over the place in the same commit. A repeat changes nothing and answers the same.
+-- and a replacement takes over the place in the same commit. A repeat changes nothing and answers the same. One that has
+-- subagents of its own is not complete before its session has heard of all of them: pending.
 create function finish_subagent(p_tenant text, p_id text, p_end jsonb) returns jsonb
 language plpgsql as $$
 declare
@@ -11,6 +12,9 @@ begin
   if not found then return null; end if;
   perform 1 from sessions where tenant_id = p_tenant and key = parent for update;
   select * into s from subagents where tenant_id = p_tenant and id = p_id for update;
+  if s.ended_at is null and p_end ->> 'status' = 'completed' and has_pending_results(p_tenant, s.session_key) then
+    return jsonb_build_object('row', to_jsonb(s), 'pending', true);
+  end if;
   if s.ended_at is null then
     update subagents u set status = p_end ->> 'status', result = p_end ->> 'result', error = nullif(p_end -> 'error', 'null'),
         stopped_by = coalesce(p_end ->> 'by', stopped_by), ended_at = clock_timestamp(), replaced_by = p_end #>> '{next,id}',

@@ -1,0 +1,71 @@
+/** SA-1, SA-4: subagents of subagents, where the settings allow them. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
+
+interface Row {
+  readonly depth: number;
+  readonly status: string;
+  readonly session_key: string;
+}
+
+describe('SA subagents of subagents', () => {
+  let live: LiveWorker;
+  before(async () => {
+    live = await startLiveWorker({ settings: 'subagents: { maxDepth: 2 }' });
+  });
+  after(() => live.close());
+
+  const childOf = async (session: string): Promise<Row | undefined> =>
+    (
+      await live.pool.query<Row>('select * from subagents where tenant_id = $1 and parent_session = $2', [
+        live.tenant,
+        session,
+      ])
+    ).rows[0];
+  const spawning = (args: Record<string, unknown>): string => `spawn ${JSON.stringify(args)}`;
+  /** Starts one that starts one whose task is given. */
+  async function twoDeep(session: string, task: string): Promise<void> {
+    const inner = `${spawning({ task, label: 'below' })}\nthen\nStarted below.`;
+    const { turn_id } = await live.say(
+      session,
+      `${spawning({ task: inner, label: 'above' })}\nthen\nStarted.`,
+    );
+    await live.ended(turn_id);
+  }
+  const below = async (session: string): Promise<Row | undefined> =>
+    childOf((await childOf(session))?.session_key ?? '');
+
+  it('each reports to the one that started it, which is not complete before it has answered', async () => {
+    await twoDeep('deep', 'nudge {"note":"deep"}\nthen\nFrom below.');
+    const heard = await live.until('the message', async () => (await live.heard('deep'))[1]);
+    assert.match(heard.text, /A subagent task "above" just completed/);
+    // rehearsal/follow repeats what it reads: the message of the one below is the last answer of the one above.
+    assert.match(
+      heard.text,
+      /Result:\n\[System Message\] A subagent task "below" just completed successfully/,
+    );
+    assert.match(heard.text, /From below\./);
+    assert.deepEqual([(await childOf('deep'))?.depth, (await below('deep'))?.depth], [1, 2]);
+    await live.ended(heard.turn_id);
+    assert.equal((await live.heard('deep')).length, 2);
+  });
+
+  it('one that is stopped while it waits for its own takes them with it', async () => {
+    await twoDeep('cut', 'hold {"note":"cut"}');
+    await live.probes.untilHeld('cut');
+    const above = await childOf('cut');
+    const id = above?.session_key.replace('subagent:', '') ?? '';
+    await live.until(
+      'the end of its turn',
+      async () => (await live.turns(above?.session_key ?? ''))[0]?.ended_at ?? undefined,
+    );
+    await live.temporal.signal(`subagent/${id}`, 'stop', { by: 'ann' });
+    await live.until('their ends', async () =>
+      (await childOf('cut'))?.status === 'cancelled' && (await below('cut'))?.status === 'cancelled'
+        ? true
+        : undefined,
+    );
+    assert.equal(live.probes.held.size, 0);
+  });
+});
