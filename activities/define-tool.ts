@@ -4,6 +4,7 @@ import type { SubagentContext } from '#domain/subagent.ts';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
 import type { CUSTOM_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
 import type { ShellVerdict } from '#domain/shell/judge-command.ts';
+import type { Sandbox } from '#domain/sandbox.ts';
 import type { CallContext, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
 import type { Deps } from './deps.ts';
 
@@ -33,10 +34,14 @@ export interface RunningCall extends CallContext {
   readonly idempotencyKey: string;
   /** A line for the event feed, at most a few a second. Never throws. */
   readonly progress: (text: string) => void;
-  /** Default time of commands for this agent (`exec.timeout_seconds`); the same as `limits.timeoutSeconds` is given. */
-  readonly exec: { readonly timeoutSeconds: number };
   /** Whether the text has parts that neither the model nor people are shown. */
   readonly hasSecret: (text: string) => boolean;
+  /** Default time of commands for this agent (`exec.timeout_seconds`), on the host and in a box. */
+  readonly exec: { readonly timeoutSeconds: number; readonly boxTimeoutSeconds: number };
+  /** The box that its commands belong in (SH-3); absent when they run on the host. */
+  readonly sandbox?: Sandbox;
+  /** Another path of the workspace: where a box shows it. */
+  readonly mount?: string;
   /** Present when the caller is a subagent. */
   readonly subagent?: SubagentContext;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */

@@ -3,6 +3,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
+import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
@@ -22,6 +23,8 @@ export interface PlanDeps {
   readonly scrubber: Scrubber;
   readonly sealer: Sealer;
   readonly approvalSeconds: number;
+  /** Of the settings, for agents that do not say otherwise. */
+  readonly sandbox: SandboxSettings;
 }
 
 export interface CallBasis extends RuleScope {
@@ -158,7 +161,7 @@ export function planRecorded(
     if (call.state === 'done') return [];
     const read = deps.catalog.parse(call.tool, realArgs(deps.sealer, tenant, call));
     // A tool that went or changed meanwhile: its activity writes down that the call cannot run.
-    const unread = { id: call.id, tool: call.tool, summary: call.tool, timeout: EXEC_SECONDS };
+    const unread = { id: call.id, tool: call.tool, summary: call.tool, timeout: HOST_EXEC_SECONDS };
     const planned = read.ok ? plannedCall(deps, call.id, read, agent) : unread;
     if (call.approval === null) return [planned];
     const expires = call.expires ?? deps.approvalSeconds;
@@ -177,7 +180,7 @@ function plannedCall(deps: PlanDeps, id: string, read: ParsedCall, agent: AgentC
   const timeout =
     typeof timeoutSeconds === 'number'
       ? timeoutSeconds
-      : timeoutSeconds(read.input as never, { timeoutSeconds: agent.exec?.timeout_seconds ?? EXEC_SECONDS });
+      : timeoutSeconds(read.input as never, { timeoutSeconds: longestExec(agent, deps.sandbox) });
   return {
     id,
     tool: read.tool.name,
@@ -188,8 +191,11 @@ function plannedCall(deps: PlanDeps, id: string, read: ParsedCall, agent: AgentC
   };
 }
 
-/** On the host (TL runtime). */
-export const EXEC_SECONDS = 60;
+/** What a command may take when the model does not say; where it will run is not known yet. */
+function longestExec(agent: AgentConfig, sandbox: SandboxSettings): number {
+  const standard = sandboxOf(sandbox, agent.sandbox) === undefined ? HOST_EXEC_SECONDS : BOX_EXEC_SECONDS;
+  return agent.exec?.timeout_seconds ?? standard;
+}
 
 /** Characters: one line in the web UI. */
 const SUMMARY = 120;

@@ -5,6 +5,13 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { toolError, MODEL_RESULT_BYTES, type ToolResult } from '#domain/tool.ts';
 import type { ToolErrorCode } from '#domain/errors.ts';
+import {
+  BOX_EXEC_SECONDS,
+  HOST_EXEC_SECONDS,
+  MOUNT,
+  sandboxOf,
+  type SandboxSettings,
+} from '#domain/sandbox.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { activityFailure } from './activity-failure.ts';
@@ -15,8 +22,8 @@ import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import type { RunningCall, Tool } from './define-tool.ts';
 import type { Deps } from './deps.ts';
 import type { HandOver, Running } from './hand-over.ts';
-import { EXEC_SECONDS, realArgs } from './plan-calls.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
+import { realArgs } from './plan-calls.ts';
 import { isTransient } from './store/pool.ts';
 import type { Sealer } from './store/seal.ts';
 import type { Claim, TurnLedger } from './store/turn-ledger.ts';
@@ -31,6 +38,8 @@ export interface RunToolDeps {
   readonly tools: Deps;
   readonly workspaceOf: (tenant: string, agentWorkspace: string) => string;
   readonly handOver: HandOver;
+  /** Of the settings, for agents that do not say otherwise. */
+  readonly sandbox: SandboxSettings;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   /** Names this process among all that ever ran: part of each attempt's fence. */
   readonly workerId: string;
@@ -139,6 +148,7 @@ function callContext(
   user: string | null,
 ): RunningCall {
   const { agent, context } = claim;
+  const sandbox = sandboxOf(deps.sandbox, agent.sandbox);
   return {
     tenant: input.tenant,
     agent: agent.key,
@@ -149,8 +159,12 @@ function callContext(
     chatId: context.chat_id ?? null,
     callId: input.call,
     askedAs: claim.asked_as,
-    exec: { timeoutSeconds: agent.exec?.timeout_seconds ?? EXEC_SECONDS },
     hasSecret: (text) => deps.scrubber.text(text) !== text,
+    exec: {
+      timeoutSeconds: agent.exec?.timeout_seconds ?? HOST_EXEC_SECONDS,
+      boxTimeoutSeconds: agent.exec?.timeout_seconds ?? BOX_EXEC_SECONDS,
+    },
+    ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
     ...(context.subagent ? { subagent: context.subagent } : {}),
     toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
     workspace: deps.workspaceOf(input.tenant, agent.workspace ?? agent.key),

@@ -129,6 +129,7 @@ function workerProgram(side: 'bare' | 'tempoclaw', stateDir: string, folder: str
         TEMPOCLAW_REHEARSAL_DIR: SCRIPTS,
         TEMPOCLAW_TASK_QUEUE: QUEUES.tempoclaw,
         TEMPOCLAW_LOG_LEVEL: 'warn',
+        TEMPOCLAW_SANDBOX: 'off',
         TEMPORAL_ADDRESS: address,
         TEMPORAL_NAMESPACE: 'default',
         DATABASE_URL: databaseUrl,

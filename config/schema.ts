@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
 import { sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
 import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
+import { SANDBOX_MODES } from '#domain/sandbox.ts';
+import { sandboxFields } from '#domain/schema/sandbox.ts';
 
 const port = z.int().min(0).max(65535);
 const seconds = z.number().positive().max(86_400);
@@ -146,6 +148,20 @@ const subagents = z.strictObject({
 /** What holds for every agent, below its own policy. */
 const tools = toolPolicySchema.safeExtend({ rate_limit_per_hour: z.int().min(0).max(1_000_000).optional() });
 
+/** SH-3. What holds for agents that do not say otherwise; a mode alone stands for `{ mode }`. */
+const sandbox = z.preprocess(
+  (given) => (SANDBOX_MODES.some((mode) => mode === given) ? { mode: given } : given),
+  z.strictObject({
+    ...sandboxFields,
+    /** Without it DOCKER_HOST, else the usual socket. */
+    dockerHost: z.string().min(1).max(4_096).exactOptional(),
+    /** A box in which nothing has run for so long ends itself. */
+    idleMinutes: z.int().min(1).max(10_080).default(30),
+    /** As does one this old, as soon as nothing runs in it, and at twice the age whatever runs. */
+    maxAgeHours: z.int().min(1).max(8_760).default(24),
+  }),
+);
+
 /** The whole configuration; parsing `{}` gives the defaults (folders are filled in by loadConfig). */
 export const configSchema = z.strictObject({
   stateDir: z.string().min(1).default('.tempoclaw'),
@@ -162,6 +178,7 @@ export const configSchema = z.strictObject({
   subagents: subagents.prefault({}),
   /** How commands are judged, for every agent, below what its tenant and the agent itself say. */
   exec: sharedExecPolicySchema.prefault({}),
+  sandbox: sandbox.prefault({}),
   encryption: z
     .strictObject({
       key: encryptionKey.exactOptional(),

@@ -1,6 +1,7 @@
 /** What an agent is. Its row holds the newest revision; a turn keeps the one it began with. */
 
 import type { ApprovalTerms } from './approval-terms.ts';
+import type { SandboxMode, SandboxSettings } from './sandbox.ts';
 import type { ShellSwitch } from './shell/shell-switches.ts';
 
 export const EXEC_SECURITY = ['deny', 'allowlist', 'full'] as const;
@@ -81,6 +82,8 @@ export interface AgentConfig {
   readonly tools?: ToolPolicy;
   readonly tool_names?: ToolDialect;
   readonly exec?: ExecPolicy;
+  /** Where its commands run (SH-3); a mode alone stands for `{ mode }`. */
+  readonly sandbox?: SandboxMode | SandboxSettings;
   readonly limits?: AgentLimits;
   /** Name of the folder under the workspace root; the agent's key by default (VF-5). */
   readonly workspace?: string;

@@ -80,6 +80,7 @@ export const TOOL_ERROR_CODES = [
   'ApprovalWithdrawn',
   'BudgetExceeded',
   'OutcomeUnknown',
+  'SandboxUnavailable',
   'Cancelled',
 ] as const;
 

@@ -46,6 +46,8 @@ const TOOL_WORDS: Readonly<Record<ToolErrorCode, string>> = {
   ApprovalExpired: 'Nobody decided in time; it has not run.',
   ApprovalWithdrawn: 'The request for approval was withdrawn; it has not run.',
   BudgetExceeded: 'A budget is used up; it has not run.',
+  SandboxUnavailable:
+    'The box that commands run in is missing or was lost; nothing runs outside of it instead.',
   OutcomeUnknown: 'The call had begun when its worker was lost; whether it took effect is not known.',
   Cancelled: 'The turn was stopped.',
 };

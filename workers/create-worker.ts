@@ -107,6 +107,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     sealer: parts.sealer,
     ledger,
     handOver: createHandOver(),
+    sandbox: config.sandbox,
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
   };

@@ -13,6 +13,7 @@ import { createPool } from '#activities/store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { connectTemporal } from '#api/client.ts';
 import { dataConverterOf } from '#api/payload-codec.ts';
+import { createWorkerBoxes, startBoxReaper } from './boxes.ts';
 import { loadWorkflowBundle } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
 import { createToolDeps } from './tool-deps.ts';
@@ -61,7 +62,12 @@ async function main(): Promise<void> {
     taskQueue: config.temporal.taskQueue,
     ...(dataConverter ? { dataConverter } : {}),
   });
-  const tools = await createToolDeps(config, pool, secrets.vault);
+  const boxes = createWorkerBoxes(config);
+  const stopReaper =
+    config.sandbox.mode === 'off'
+      ? undefined
+      : startBoxReaper(boxes, (removed) => log.info({ removed }, 'removed sandboxes that were over'));
+  const tools = await createToolDeps(config, pool, secrets.vault, boxes);
   const worker = await createWorker({
     config,
     connection,
@@ -87,6 +93,7 @@ async function main(): Promise<void> {
   log.info({ ready: true, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
   tell('ready');
   await running;
+  stopReaper?.();
   const ended = await tools.processes.stopOwn();
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
   await notifier.close();

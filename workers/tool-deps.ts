@@ -1,4 +1,5 @@
 /** What tools need of the world, made for real on this host. */
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
 import type { Deps } from '#activities/deps.ts';
@@ -9,29 +10,38 @@ import { createShell } from '#activities/process/shell.ts';
 import { removeLeftFolders } from '#activities/secure-cli/private-folder.ts';
 import { createSecureClis } from '#activities/secure-cli/secure-clis.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
+import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
+import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { createSessionQueries } from '#activities/store/session-queries.ts';
 import { createFiles } from '#activities/workspace/files.ts';
+import { createWorkerBoxes } from './boxes.ts';
 
 export async function createToolDeps(
   config: Config,
   pool: Pool,
   vault: Vault,
+  boxes = createWorkerBoxes(config),
 ): Promise<Omit<Deps, 'subagents'>> {
   const environment = commandEnvironment(childEnvironment({}));
   const worker = ownIdentity();
-  const shell = createShell({ environment, worker });
+  const host = createShell({ environment, worker });
   const credentials = join(config.stateDir, 'credentials');
   await removeLeftFolders(credentials);
   return {
     sessions: createSessionQueries(pool),
     now: Date.now,
     files: createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now }),
-    shell,
+    shell: createBoxedShell({
+      host,
+      boxes,
+      bubblewrap: createBubblewrap(commandFolders()),
+      worker: `${hostname()}/${worker}`,
+    }),
     processes: createProcesses({ dir: processesFolder(config.stateDir), environment, now: Date.now }),
     secureClis: createSecureClis({
       vault,
-      shell,
+      shell: host,
       worker,
       dir: credentials,
       folders: commandFolders(),

@@ -4,6 +4,7 @@ import type { RunningCall, Tool } from '#activities/define-tool.ts';
 import type { Deps } from '#activities/deps.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { createProgressFeed } from '#activities/process/progress-feed.ts';
+import { boxRequest } from '#activities/sandbox/box-request.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { DEFAULT_PATH_RULES } from '#activities/workspace/resolve-path.ts';
 import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
@@ -98,6 +99,7 @@ async function runTemplate(
       pwd: folder.path,
       env,
       timeoutMs,
+      ...boxRequest(call, folder, timeoutMs),
       callId: call.callId,
       signal: call.signal,
       ...(feed ? { onOutput: feed.take } : {}),

@@ -3,6 +3,8 @@
  * from a FIFO, keeps the newest output in files of fixed size, and writes the exit code down.
  */
 
+import { BACKGROUND_LIMITS } from './host-limits.ts';
+
 /** Of one file of output; the newest two or three are kept. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 export const KEPT_SEGMENTS = 3;
@@ -33,7 +35,9 @@ exec 9<>"$dir/in"
 closing=0
 trap 'closing=1; exec 9>&-' USR1
 trap '' HUP
-"$shell" -c "$command" <"$dir/in" >"$dir/pipe" 2>&1 9>&- &
+{ ${BACKGROUND_LIMITS}
+  exec "$shell" -c "$command"
+} <"$dir/in" >"$dir/pipe" 2>&1 9>&- &
 child=$!
 while :; do
   wait "$child"

@@ -15,7 +15,7 @@ const PASSED = [
 ];
 
 /** Programs must not wait for a person or a pager, nor paint. */
-const FIXED = {
+export const FIXED = {
   TERM: 'dumb',
   NO_COLOR: '1',
   PAGER: 'cat',
@@ -24,7 +24,7 @@ const FIXED = {
   DEBIAN_FRONTEND: 'noninteractive',
 };
 
-const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** `source` is the worker's own environment (from config.ts). */
 export function commandEnvironment(

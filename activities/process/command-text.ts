@@ -19,11 +19,13 @@ export function commandResult(outcome: CommandOutcome, timeoutMs: number): ToolR
     outcome.leftovers > 0
       ? `[${outcome.leftovers} process(es) still running after the command were ended; use background: true to keep one]`
       : '';
+  const allowed = outcome.timeoutMs ?? timeoutMs;
   const cut = cutOutput(output, COMMAND_MAX_CHARS);
   const whole = cut === output ? {} : { whole: output };
   const says = (last: string): string =>
-    [cut.trimEnd(), note, last].filter((part) => part !== '').join('\n') ||
-    '(command completed with no output)';
+    [cut.trimEnd(), note, outcome.note ? `[${outcome.note}]` : '', last]
+      .filter((part) => part !== '')
+      .join('\n') || '(command completed with no output)';
   switch (outcome.ended) {
     case 'exit':
       if (outcome.exitCode === 0) return { ok: true, text: says(''), ...whole };
@@ -44,7 +46,7 @@ export function commandResult(outcome: CommandOutcome, timeoutMs: number): ToolR
       return {
         ok: false,
         code: 'Timeout',
-        message: says(`command timed out after ${goDuration(timeoutMs)}`),
+        message: says(`command timed out after ${goDuration(allowed)}`),
         ...whole,
       };
     case 'cancelled':
@@ -54,6 +56,10 @@ export function commandResult(outcome: CommandOutcome, timeoutMs: number): ToolR
         message: says('the command was stopped; what it had done by then stays done'),
         ...whole,
       };
+    case 'unboxed':
+      return toolError('SandboxUnavailable', `${outcome.reason}. The command has not run`);
+    case 'lost':
+      return { ok: false, code: 'SandboxUnavailable', message: says(outcome.reason ?? ''), ...whole };
     case 'unstarted':
       return toolError('ExecutionFailed', `the command could not be started: ${plain(outcome.stderr)}`);
   }

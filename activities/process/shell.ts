@@ -4,6 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK } from './kill-tree.ts';
+import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
+import type { Sandbox } from '#domain/sandbox.ts';
+import { HOST_LIMITS } from './host-limits.ts';
 import { lastPid, processRow } from './process-table.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
 
@@ -25,6 +28,10 @@ export interface CommandRequest {
   /** Beside the environment that every command has; for this command's eyes only. */
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** The box it is to run in (SH-3); a plain host shell has no use for it. */
+  readonly box?: BoxRequest;
+  /** A program that runs the command's shell in its place: that with these arguments before it. */
+  readonly prefix?: readonly string[];
   /** Names this run; part of the mark by which its processes are found. */
   readonly callId: string;
   readonly signal: AbortSignal;
@@ -32,9 +39,25 @@ export interface CommandRequest {
   readonly onOutput?: (chunk: Buffer) => void;
 }
 
+export interface BoxRequest {
+  readonly sandbox: Sandbox;
+  readonly owner: BoxOwner;
+  /** Folder to run in, from the workspace; '' for the workspace itself. */
+  readonly inside: string;
+  readonly timeoutMs: number;
+}
+
 export interface CommandOutcome {
-  /** `unstarted`: the shell itself could not be run; `stderr` says why. */
-  readonly ended: 'exit' | 'signal' | 'timeout' | 'cancelled' | 'unstarted';
+  /**
+   * `unstarted`: the shell itself could not be run; `stderr` says why. `unboxed`: there is no box and the command has not
+   * run; `lost`: its box was lost while it ran. `reason` says why.
+   */
+  readonly ended: 'exit' | 'signal' | 'timeout' | 'cancelled' | 'unstarted' | 'unboxed' | 'lost';
+  readonly reason?: string;
+  /** The time that was allowed, where it was not the request's. */
+  readonly timeoutMs?: number;
+  /** A line for the model beside the output. */
+  readonly note?: string;
   readonly exitCode: number | null;
   readonly signalName: string | null;
   readonly stdout: string;
@@ -48,6 +71,8 @@ export interface CommandOutcome {
 export interface Shell {
   /** Never throws for what the command does. Retry safety is the command's own. */
   run(request: CommandRequest): Promise<CommandOutcome>;
+  /** The path under which the caller's commands see the workspace. */
+  workspacePath(workspace: string, sandbox: Sandbox | undefined): Promise<string>;
 }
 
 export interface ShellOptions {
@@ -72,6 +97,7 @@ export function createShell(options: ShellOptions): Shell {
   const program = shellProgram();
   const graceMs = options.graceMs ?? GRACE_MS;
   return {
+    workspacePath: async (workspace) => workspace,
     async run(request) {
       if (request.signal.aborted) return notStarted('cancelled', '');
       const stdout = createOutputWindow();
@@ -131,9 +157,10 @@ function amongYounger(target: Target, began: number): Target {
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 function start(program: string, request: CommandRequest, env: Record<string, string>): Child {
-  const { command } = request;
+  const { command, prefix = [] } = request;
+  const line = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh', ...prefix, program, '-c'];
   const started =
-    typeof command === 'string' ? { file: program, args: ['-c', command], environment: {} } : command;
+    typeof command === 'string' ? { file: '/bin/sh', args: [...line, command], environment: {} } : command;
   return spawn(started.file, started.args, {
     cwd: request.cwd,
     env: { ...env, ...started.environment, PWD: request.pwd },
@@ -177,13 +204,18 @@ function closed(child: Child, ms: number): Promise<boolean> {
   });
 }
 
-function notStarted(ended: 'cancelled' | 'unstarted', reason: string): CommandOutcome {
+/** The outcome of what has not run. */
+export function notStarted(
+  ended: 'cancelled' | 'unstarted' | 'unboxed' | 'lost',
+  reason: string,
+): CommandOutcome {
   return {
     ended,
     exitCode: null,
     signalName: null,
     stdout: '',
     stderr: reason,
+    ...(ended === 'unboxed' ? { reason } : {}),
     stdoutBytes: 0,
     stderrBytes: 0,
     leftovers: 0,

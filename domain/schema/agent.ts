@@ -5,6 +5,7 @@ import { termsOf, termsProblem } from '../approval-terms.ts';
 import { policyProblems } from '../policy/check-policy.ts';
 import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
+import { sandboxSchema } from './sandbox.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
 
 /** A tool's name, a glob over names, or `group:NAME`. */
@@ -95,6 +96,7 @@ const fields = {
   tools: toolPolicySchema.optional(),
   tool_names: z.enum(['canonical', 'goclaw', 'clawft']).optional(),
   exec: execPolicySchema.optional(),
+  sandbox: sandboxSchema.optional(),
   limits: agentLimitsSchema.optional(),
   workspace: nameSchema.optional(),
 };
@@ -123,6 +125,7 @@ export const agentPatchSchema = z
     tools: fields.tools.nullable(),
     tool_names: fields.tool_names.nullable(),
     exec: fields.exec.nullable(),
+    sandbox: fields.sandbox.nullable(),
     limits: fields.limits.nullable(),
     workspace: fields.workspace.nullable(),
   })

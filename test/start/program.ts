@@ -79,6 +79,7 @@ export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): 
 /** Any free ports, so that programs run beside each other and beside a developer's own. */
 const ANY_PORTS = {
   TEMPOCLAW_PORT: '0',
+  TEMPOCLAW_SANDBOX: 'off',
   TEMPOCLAW_TEMPORAL_PORT: '0',
   TEMPOCLAW_TEMPORAL_UI_PORT: '0',
   TEMPOCLAW_DATABASE_PORT: '0',

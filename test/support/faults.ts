@@ -247,6 +247,7 @@ async function createPrograms({ folder, database, temporal, options }: Surroundi
     TEMPOCLAW_CONFIG: join(folder, 'tempoclaw.yaml'),
     TEMPOCLAW_PORT: String(port),
     TEMPOCLAW_LOG_LEVEL: 'warn',
+    TEMPOCLAW_SANDBOX: 'off',
     TEMPORAL_ADDRESS: temporal,
     DATABASE_URL: database,
   });

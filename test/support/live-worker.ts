@@ -116,7 +116,8 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
 
   await writeFile(join(folder, 'tempoclaw.yaml'), options.settings ?? '{}');
   const config = loadConfig({
-    env: { ...options.env, TEMPORAL_ADDRESS: address, DATABASE_URL: database.url },
+    // What is on this machine must not decide where commands run; an agent may still ask for a box.
+    env: { TEMPOCLAW_SANDBOX: 'off', ...options.env, TEMPORAL_ADDRESS: address, DATABASE_URL: database.url },
     cwd: folder,
     flags: { taskQueue: `q-${tenant}` },
   });

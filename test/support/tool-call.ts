@@ -11,6 +11,9 @@ import { commandEnvironment } from '#activities/process/command-environment.ts';
 import { createProcesses, type Processes } from '#activities/process/background.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
+import type { Boxes } from '#activities/sandbox/boxes.ts';
+import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
+import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createFiles, type Files, type FilesOptions } from '#activities/workspace/files.ts';
 import type { ToolResult } from '#domain/tool.ts';
 
@@ -38,9 +41,9 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     signal: new AbortController().signal,
     idempotencyKey: `default/${over.callId ?? callId}`,
     progress: () => undefined,
-    exec: { timeoutSeconds: 60 },
     toolsGiven: async () => [],
     hasSecret: () => false,
+    exec: { timeoutSeconds: 60, boxTimeoutSeconds: 300 },
     ...over,
   };
 }
@@ -65,6 +68,10 @@ export interface BenchOptions {
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
   readonly deps?: Partial<Deps>;
+  /** Commands of calls that have a sandbox run in these. */
+  readonly boxes?: Boxes;
+  /** Whether bubblewrap is used where there is no box. */
+  readonly bubblewrap?: Bubblewrap;
 }
 
 /** The real dependencies of file and command tools, in temporary folders. */
@@ -83,12 +90,16 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
   const environment = commandEnvironment(process.env);
   const grace = options.graceMs === undefined ? {} : { graceMs: options.graceMs };
   processes = createProcesses({ dir: join(base, 'processes'), environment, now, ...grace });
+  const host = createShell({ environment, worker: ownIdentity(), ...grace });
+  const { boxes, bubblewrap = { works: async () => false } } = options;
   const deps = {
     files,
     now,
     processes,
     secureClis: NO_SECURE_CLIS,
-    shell: createShell({ environment, worker: ownIdentity(), ...grace }),
+    shell: boxes
+      ? createBoxedShell({ host, boxes, bubblewrap, worker: `test/${ownIdentity()}`, ...grace })
+      : host,
   };
   return {
     base,

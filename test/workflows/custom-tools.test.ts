@@ -203,6 +203,7 @@ describe('CU custom tools at work', () => {
         sealer,
         workspaceOf: () => workspace,
         handOver: createHandOver(),
+        sandbox: {},
         rateLimit: { perHour: 0, burst: 1 },
         workerId: 'a new worker',
       },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool } from '#activities/define-tool.ts';
 
-export const tool = defineTool<Record<string, never>>({
+export const tool = defineTool<Record<string, never>, 'shell'>({
   name: 'workspace_dir',
   description:
     'The absolute path of the workspace: the folder that file tools are held in and commands start in.',
@@ -10,5 +10,8 @@ export const tool = defineTool<Record<string, never>>({
   replay: 'readonly',
   input: z.object({}),
   limits: { duration: 'short', timeoutSeconds: 5 },
-  run: async (_deps, _input, call) => ({ ok: true, text: call.workspace }),
+  run: async ({ shell }, _input, { workspace, sandbox }) => ({
+    ok: true,
+    text: await shell.workspacePath(workspace, sandbox),
+  }),
 });

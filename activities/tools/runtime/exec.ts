@@ -8,6 +8,7 @@ import type { Deps } from '#activities/deps.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { createProgressFeed } from '#activities/process/progress-feed.ts';
 import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
+import { boxRequest } from '#activities/sandbox/box-request.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
@@ -67,6 +68,11 @@ export const tool = defineTool<Input, 'files' | 'shell' | 'processes' | 'secureC
       if (asked.command.trim() === '') return toolError('InvalidArgs', 'command: is empty');
       if (asked.command.includes('\0'))
         return toolError('InvalidArgs', 'command: holds a NUL character, which no command line may');
+      if (asked.background && call.sandbox?.mode === 'required')
+        return toolError(
+          'SandboxUnavailable',
+          'background commands run on the host, which the sandbox of this agent does not allow',
+        );
       if (Buffer.byteLength(asked.command) > MAX_COMMAND_BYTES)
         return toolError('InvalidArgs', 'command: is too long; write a script file and run that');
       const secured = await refuseSecured(deps.secureClis, call, asked.command);
@@ -101,6 +107,7 @@ async function toItsEnd(
       cwd: folder.cwd,
       pwd: folder.path,
       timeoutMs,
+      ...boxRequest(call, folder, secondsFor(asked, call.exec.boxTimeoutSeconds) * 1000),
       callId: call.callId,
       signal: call.signal,
       onOutput: feed.take,

@@ -1,0 +1,13 @@
+/** From a tool's call to the box that its command belongs in; nothing for an agent whose commands run on the host. */
+import type { BoxRequest } from '#activities/process/shell.ts';
+import type { RunningCall } from '#activities/define-tool.ts';
+
+export function boxRequest(
+  call: RunningCall,
+  folder: { readonly inside: string },
+  timeoutMs: number,
+): { readonly box?: BoxRequest } {
+  const { sandbox } = call;
+  if (sandbox === undefined) return {};
+  return { box: { sandbox, owner: call, inside: folder.inside, timeoutMs } };
+}

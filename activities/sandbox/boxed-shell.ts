@@ -1,0 +1,108 @@
+/**
+ * Where a command runs: in a container, else in bubblewrap, else on the host, as its agent's sandbox allows (VF-3). What
+ * must run in a container never runs anywhere else.
+ */
+import {
+  type BoxRequest,
+  type CommandOutcome,
+  type CommandRequest,
+  notStarted,
+  type Shell,
+} from '#activities/process/shell.ts';
+import { GRACE_MS } from '#activities/process/kill-tree.ts';
+import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
+import type { Boxes } from './boxes.ts';
+import { type Bubblewrap, bubblewrapPrefix } from './bubblewrap.ts';
+import { EngineProblem } from './engine.ts';
+import type { Look } from './look-at-engine.ts';
+import { type LineRequest, NotBegun, runInBox } from './run-in-box.ts';
+
+export interface BoxedShellOptions {
+  readonly host: Shell;
+  readonly boxes: Boxes;
+  readonly bubblewrap: Bubblewrap;
+  /** Names this worker among all on the engine's machine. */
+  readonly worker: string;
+  readonly graceMs?: number;
+}
+
+/** A box that ended between two commands is made anew; one that does so again and again is told. */
+const TRIES = 3;
+
+export function createBoxedShell(options: BoxedShellOptions): Shell {
+  const { host, boxes, bubblewrap } = options;
+
+  const inBox = async (
+    request: LineRequest,
+    box: BoxRequest,
+    look: Extract<Look, { ok: true }>,
+  ): Promise<CommandOutcome> => {
+    for (let tries = 1; ; tries += 1) {
+      const name = await boxes.obtain(box.owner, box.sandbox, look);
+      try {
+        const run = {
+          box: name,
+          cwd: box.inside === '' ? MOUNT : `${MOUNT}/${box.inside}`,
+          timeoutMs: box.timeoutMs,
+          graceMs: options.graceMs ?? GRACE_MS,
+          worker: options.worker,
+        };
+        return await runInBox(boxes, run, request);
+      } catch (error) {
+        boxes.forget(name);
+        if (!(error instanceof NotBegun) || tries >= TRIES) throw error;
+      }
+    }
+  };
+
+  const elsewhere = async (
+    request: CommandRequest,
+    { sandbox, owner, inside }: BoxRequest,
+    reason: string,
+  ): Promise<CommandOutcome> => {
+    if (sandbox.mode === 'required') return notStarted('unboxed', reason);
+    const inBubblewrap = await bubblewrap.works();
+    const outcome = inBubblewrap
+      ? await host.run({ ...request, prefix: bubblewrapPrefix(owner.workspace, inside, sandbox) })
+      : await host.run(request);
+    if (!sandbox.stated) return outcome;
+    const where = inBubblewrap ? 'in bubblewrap instead of a container' : 'on the host, not in a sandbox';
+    return { ...outcome, note: `ran ${where}: ${reason}` };
+  };
+
+  return {
+    async run(request) {
+      const { box } = request;
+      const { command } = request;
+      if (box === undefined) return host.run(request);
+      if (typeof command !== 'string') return notStarted('unboxed', 'only a command line can run in a box');
+      if (box.sandbox.workspace === 'none' && box.inside !== '')
+        return notStarted(
+          'unstarted',
+          'its folder is not seen from the sandbox, which has none of the workspace',
+        );
+      const look = await boxes.look(box.sandbox);
+      if (!look.ok) return elsewhere(request, box, look.reason);
+      if (box.sandbox.mode === 'required' && box.sandbox.runtime !== look.runtime)
+        return notStarted('unboxed', `the engine has no runtime ${box.sandbox.runtime}`);
+      try {
+        const outcome = await inBox({ ...request, command }, box, look);
+        return box.sandbox.runtime === look.runtime || !box.sandbox.stated
+          ? outcome
+          : { ...outcome, note: `the engine has no runtime ${box.sandbox.runtime}; its usual one was used` };
+      } catch (error) {
+        // Thrown only while the command has certainly not begun.
+        if (!(error instanceof EngineProblem || error instanceof NotBegun)) throw error;
+        boxes.lost();
+        return elsewhere(request, box, error.message);
+      }
+    },
+
+    async workspacePath(workspace, sandbox: Sandbox | undefined) {
+      if (sandbox === undefined) return workspace;
+      return (await boxes.look(sandbox)).ok || (await bubblewrap.works()) || sandbox.mode === 'required'
+        ? MOUNT
+        : workspace;
+    },
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * One container a scope, made when it is first needed and found again by its name (SH-3). Any number of workers may ask
+ * for the same one at once: the engine lets one make it.
+ */
+import { mkdir, realpath } from 'node:fs/promises';
+import type { Sandbox } from '#domain/sandbox.ts';
+import { type BoxLife, type BoxOwner, boxSpec, type BoxSpec, LABEL } from './box-spec.ts';
+import { type Engine, EngineProblem } from './engine.ts';
+import type { EngineLook, Look } from './look-at-engine.ts';
+import { boxUser, ownWorkspace } from './own-workspace.ts';
+
+export interface Boxes {
+  readonly engine: Engine;
+  /** Whether a box can be had. Never throws, and costs nothing when asked again. */
+  look(sandbox: Sandbox): Promise<Look>;
+  /** The name of the owner's box, which ran a moment ago. Throws EngineProblem. Safe to repeat. */
+  obtain(owner: BoxOwner, sandbox: Sandbox, look: Extract<Look, { ok: true }>): Promise<string>;
+  /** It was seen not to run: what is remembered of it is wrong. */
+  forget(name: string): void;
+  /** The engine was seen not to answer. */
+  lost(): void;
+  /** Ends a box with all in it. Throws EngineProblem. */
+  remove(name: string): Promise<void>;
+  /** Whether this worker has had any. */
+  readonly used: boolean;
+  /** Removes boxes of this installation that have ended or are far too old; returns how many. Throws EngineProblem. */
+  prune(): Promise<number>;
+}
+
+export interface BoxesOptions {
+  readonly engine: Engine;
+  readonly look: EngineLook;
+  /** Tells this installation's boxes from others' on the same engine: the same for all its workers. */
+  readonly installation: string;
+  readonly life: BoxLife;
+  readonly now: () => number;
+}
+
+/** For all that making a box takes, so that an engine that hangs is told within ten seconds (SECURITY F16). */
+const OBTAIN_MS = 8_000;
+/** For a box that another worker makes, or that is just being removed. */
+const AGAIN_MS = 100;
+/** Remembered boxes; the oldest is forgotten and, when needed, looked up again. */
+const REMEMBERED = 2_000;
+
+export function createBoxes(options: BoxesOptions): Boxes {
+  const { engine, installation, life, now } = options;
+  const known = new Map<string, Promise<void>>();
+  let used = false;
+  return {
+    engine,
+    get used() {
+      return used;
+    },
+    look: ({ image, runtime, mode }) => options.look.at(image, runtime, mode === 'required'),
+
+    async obtain(owner, sandbox, look) {
+      await mkdir(owner.workspace, { recursive: true });
+      const workspace = await realpath(owner.workspace);
+      const user = await boxUser(workspace, look.rootless);
+      const spec = boxSpec({
+        installation,
+        owner: { ...owner, workspace },
+        sandbox,
+        image: look.image,
+        runtime: look.runtime,
+        user: `${user.uid}:${user.gid}`,
+        life,
+      });
+      const started = known.get(spec.name) ?? makeRun(engine, spec, () => ownWorkspace(workspace, user));
+      known.delete(spec.name);
+      known.set(spec.name, started);
+      if (known.size > REMEMBERED) known.delete(known.keys().next().value as string);
+      try {
+        await started;
+      } catch (error) {
+        known.delete(spec.name);
+        throw error;
+      }
+      used = true;
+      return spec.name;
+    },
+
+    forget: (name) => void known.delete(name),
+
+    lost() {
+      known.clear();
+      options.look.forget();
+    },
+
+    async remove(name) {
+      known.delete(name);
+      await removed(engine, name);
+    },
+
+    async prune() {
+      const filters = { label: [`${LABEL}=${installation}`] };
+      const found = await engine.ask((docker, abortSignal) =>
+        docker.listContainers({ all: true, filters, abortSignal }),
+      );
+      // Those that have not begun may be another worker's, just being made.
+      const over = found.filter(
+        ({ State, Created }) =>
+          ['exited', 'dead'].includes(State) ||
+          (State === 'created' && now() / 1000 - Created > 60) ||
+          now() / 1000 - Created > 2 * life.maxAgeSeconds + 60,
+      );
+      for (const { Id } of over) await removed(engine, Id);
+      return over.length;
+    },
+  };
+}
+
+async function makeRun(engine: Engine, spec: BoxSpec, prepare: () => Promise<void>): Promise<void> {
+  const until = performance.now() + OBTAIN_MS;
+  const left = (): number => Math.max(1, until - performance.now());
+  for (;;) {
+    const state = await stateOf(engine, spec.name);
+    if (state === 'running') return;
+    if (state === 'absent') {
+      await prepare();
+      if (await made(engine, spec, left())) continue;
+    } else if (state === 'created') {
+      if (await begun(engine, spec.name, left())) return;
+    } else await removed(engine, spec.name);
+    if (left() === 1)
+      throw new EngineProblem('unreachable', `the sandbox ${spec.name} could not be made in ${OBTAIN_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}
+
+async function stateOf(engine: Engine, name: string): Promise<string> {
+  try {
+    const { State } = await engine.ask((docker, abortSignal) =>
+      docker.getContainer(name).inspect({ abortSignal }),
+    );
+    return State.Status;
+  } catch (error) {
+    if (error instanceof EngineProblem && error.status === 404) return 'absent';
+    throw error;
+  }
+}
+
+/** False when another has just made it. */
+async function made(engine: Engine, spec: BoxSpec, ms: number): Promise<boolean> {
+  try {
+    await engine.ask((docker, abortSignal) => docker.createContainer({ ...spec.options, abortSignal }), ms);
+    return true;
+  } catch (error) {
+    if (error instanceof EngineProblem && error.status === 409) return false;
+    throw error;
+  }
+}
+
+/** False when it was removed in between. */
+async function begun(engine: Engine, name: string, ms: number): Promise<boolean> {
+  try {
+    await engine.ask((docker, abortSignal) => docker.getContainer(name).start({ abortSignal }), ms);
+    return true;
+  } catch (error) {
+    // 304: another has started it.
+    if (error instanceof EngineProblem && error.status === 304) return true;
+    if (error instanceof EngineProblem && (error.status === 404 || error.status === 409)) return false;
+    throw error;
+  }
+}
+
+async function removed(engine: Engine, name: string): Promise<void> {
+  try {
+    await engine.ask((docker, abortSignal) =>
+      docker.getContainer(name).remove({ force: true, v: true, abortSignal }),
+    );
+  } catch (error) {
+    // 409: it is being removed already.
+    if (!(error instanceof EngineProblem && (error.status === 404 || error.status === 409))) throw error;
+  }
+}

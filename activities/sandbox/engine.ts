@@ -1,0 +1,100 @@
+/**
+ * The container engine, asked with a time-out each time. What it refuses and that it does not answer are EngineProblems,
+ * with words for people. The client is loaded when it is first needed.
+ */
+import { Agent } from 'node:http';
+import type Docker from 'dockerode';
+import type { DockerOptions } from 'dockerode';
+
+/** `unreachable`: no answer, so nobody knows whether it was done. Else its HTTP status. */
+export class EngineProblem extends Error {
+  override readonly name = 'EngineProblem';
+  readonly status: number | 'unreachable';
+
+  constructor(status: number | 'unreachable', message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface Engine {
+  /** As it was given or found, for people. */
+  readonly address: string;
+  /** One request; the signal ends it. Throws EngineProblem. */
+  ask<T>(work: (docker: Docker, abortSignal: AbortSignal) => Promise<T>, ms?: number): Promise<T>;
+}
+
+const DEFAULT_ADDRESS = 'unix:///var/run/docker.sock';
+/** So that all that may be asked for one command stays under the ten seconds of SECURITY F16. */
+const ANSWER_MS = 4_000;
+
+export function createEngine(dockerHost: string | undefined): Engine {
+  const address = dockerHost ?? DEFAULT_ADDRESS;
+  let client: Promise<Docker> | undefined;
+  return {
+    address,
+    async ask(work, ms = ANSWER_MS) {
+      client ??= connect(address);
+      const stop = new AbortController();
+      const timer = setTimeout(() => stop.abort(), ms);
+      try {
+        const asked = client.then((docker) => work(docker, stop.signal));
+        // Not every request takes the signal; none may be waited for longer.
+        return await Promise.race([asked, whenAborted(stop.signal)]);
+      } catch (error) {
+        throw problemOf(error, address, stop.signal.aborted ? ms : undefined);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+async function connect(address: string): Promise<Docker> {
+  const { default: Client } = await import('dockerode');
+  return new Client({
+    ...optionsOf(address),
+    // A kept connection is a broken one once the engine has been restarted.
+    agent: new Agent({ keepAlive: false }),
+  } as DockerOptions);
+}
+
+function optionsOf(address: string): DockerOptions {
+  const path = /^unix:\/\/(\/.+)$/.exec(address)?.[1];
+  // The client fills in what is absent from variables of its own.
+  if (path !== undefined)
+    return {
+      socketPath: path,
+      host: undefined,
+      port: undefined,
+      protocol: 'http',
+    } as unknown as DockerOptions;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !['tcp:', 'http:'].includes(url.protocol) || url.hostname === '')
+    throw new EngineProblem(
+      'unreachable',
+      `the engine's address ${address} is neither unix:///PATH nor tcp://HOST:PORT`,
+    );
+  return { host: url.hostname, port: url.port || '2375', protocol: 'http' };
+}
+
+function problemOf(error: unknown, address: string, waited: number | undefined): EngineProblem {
+  if (error instanceof EngineProblem) return error;
+  if (waited !== undefined)
+    return new EngineProblem('unreachable', `the engine at ${address} has not answered for ${waited} ms`);
+  const { statusCode, code, message, json } = error as EngineAnswer;
+  if (statusCode !== undefined) return new EngineProblem(statusCode, json?.message ?? message);
+  return new EngineProblem('unreachable', `no engine answers at ${address} (${code ?? message})`);
+}
+
+interface EngineAnswer extends Error {
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly json?: { readonly message?: string } | null;
+}

@@ -1,0 +1,84 @@
+/** Whether boxes can be had: engine, image, runtime. Remembered, so that asking again costs nothing. */
+import { EngineProblem, type Engine } from './engine.ts';
+
+export type Look =
+  | {
+      readonly ok: true;
+      readonly image: string;
+      /** Set when it was asked for and the engine has it. */
+      readonly runtime: 'runsc' | undefined;
+      readonly runtimes: readonly string[];
+      readonly version: string;
+      /** The engine runs without root: its root is its user, and other ids in a box are nobody's outside. */
+      readonly rootless: boolean;
+    }
+  | { readonly ok: false; readonly lacks: 'engine' | 'image'; readonly reason: string };
+
+export interface EngineLook {
+  /** `fresh`: ask again when the last answer was no. Never throws. */
+  at(image: string, runtime: 'runsc' | undefined, fresh: boolean): Promise<Look>;
+  /** What is known may no longer be so. */
+  forget(): void;
+}
+
+/** How long an answer stands. */
+const YES_MS = 60_000;
+const NO_MS = 30_000;
+
+interface Known {
+  readonly look: Promise<Look>;
+  until: number;
+  yes: boolean;
+}
+
+export function createEngineLook(engine: Engine, now: () => number): EngineLook {
+  const known = new Map<string, Known>();
+  const keep = async (entry: Known): Promise<Look> => {
+    const look = await entry.look;
+    entry.yes = look.ok;
+    entry.until = now() + (look.ok ? YES_MS : NO_MS);
+    return look;
+  };
+  return {
+    at(image, runtime, fresh) {
+      const key = `${image} ${runtime ?? ''}`;
+      const old = known.get(key);
+      if (old !== undefined && old.until > now() && (old.yes || !fresh)) return old.look;
+      const look = lookAt(engine, image, runtime);
+      // Those who ask meanwhile wait for the same answer.
+      const entry = { look, until: now() + NO_MS, yes: true };
+      known.set(key, entry);
+      return keep(entry);
+    },
+    forget: () => known.clear(),
+  };
+}
+
+async function lookAt(engine: Engine, image: string, runtime: 'runsc' | undefined): Promise<Look> {
+  try {
+    const [info, found] = await Promise.all([
+      engine.ask((docker) => docker.info() as Promise<EngineInfo>),
+      engine.ask((docker) => docker.getImage(image).inspect()),
+    ]);
+    const runtimes = Object.keys(info.Runtimes ?? {});
+    return {
+      ok: true,
+      image: found.Id,
+      runtime: runtime !== undefined && runtimes.includes(runtime) ? runtime : undefined,
+      runtimes,
+      version: info.ServerVersion ?? 'unknown',
+      rootless: (info.SecurityOptions ?? []).some((option) => option.includes('name=rootless')),
+    };
+  } catch (error) {
+    if (!(error instanceof EngineProblem)) throw error;
+    if (error.status !== 404) return { ok: false, lacks: 'engine', reason: error.message };
+    const reason = `the engine has no image ${image}; make it with: bash docker/sandbox/make-image`;
+    return { ok: false, lacks: 'image', reason };
+  }
+}
+
+interface EngineInfo {
+  readonly ServerVersion?: string;
+  readonly Runtimes?: Readonly<Record<string, unknown>>;
+  readonly SecurityOptions?: readonly string[] | null;
+}

@@ -1,0 +1,220 @@
+/** Runs one command in a box to its end: bounded time and output, and nothing of it left running in the box. */
+import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
+import { FIXED } from '#activities/process/command-environment.ts';
+import { createOutputWindow } from '#activities/process/output-window.ts';
+import { type CommandOutcome, type CommandRequest, notStarted } from '#activities/process/shell.ts';
+import { BOX_ENVIRONMENT } from './box-spec.ts';
+import { RUNNER, type Trailer } from './box-scripts.ts';
+import type { Boxes } from './boxes.ts';
+import { createDemux } from './demux.ts';
+import { type Engine, EngineProblem } from './engine.ts';
+import { endAll } from './end-call.ts';
+import { signalName } from './signal-name.ts';
+import { createTrailerReader } from './trailer-reader.ts';
+
+export interface BoxRun {
+  readonly box: string;
+  /** Where in the box. */
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  /** Names this worker in the marks of what it runs. */
+  readonly worker: string;
+}
+
+/** A program without a shell has no box: what runs so is ours. */
+export type LineRequest = CommandRequest & { readonly command: string };
+
+/** The box was not there to run the command in: it has not begun, and may be tried in another. */
+export class NotBegun extends Error {
+  override readonly name = 'NotBegun';
+}
+
+/** What is left of a pipe when the command has ended, or the engine's word on it, is not waited for longer. */
+const DRAIN_MS = 300;
+/** While a command runs the engine is asked so often whether it lives, and given up after a silence (SECURITY F16). */
+const PING_MS = 2_000;
+const SILENCE_MS = 6_000;
+/** When it is lost, so long is waited for why. */
+const WHY_MS = 1_000;
+/** After its time-out a command that nobody has ended is ended by the box itself. */
+const OVERTIME_SECONDS = 20;
+
+export async function runInBox(boxes: Boxes, run: BoxRun, request: LineRequest): Promise<CommandOutcome> {
+  if (request.signal.aborted) return notStarted('cancelled', '');
+  const { engine } = boxes;
+  const nonce = randomBytes(8).toString('hex');
+  const mark = `${CALL_MARK}=${request.callId}.${nonce}`;
+  const stream = await begin(engine, run, request, nonce, mark);
+  if (stream instanceof EngineProblem) {
+    boxes.lost();
+    return { ...notStarted('lost', ''), reason: `${stream.message}; whether the command ran is not known` };
+  }
+  const stdout = createOutputWindow();
+  const stderr = createOutputWindow();
+  const trailer = createTrailerReader(nonce, (chunk) => {
+    stderr.write(chunk);
+    request.onOutput?.(chunk);
+  });
+  const demux = createDemux((fd, chunk) => {
+    if (fd === 2) return trailer.take(chunk);
+    stdout.write(chunk);
+    request.onOutput?.(chunk);
+  });
+  const how = await ending(engine, stream, demux, trailer, { ...run, signal: request.signal });
+  if (how === 'ended' && trailer.found) await untilClosed(stream);
+  const clean = trailer.found?.clean === true && stream.readableEnded;
+  const isOver = clean || how === 'lost' || (await endAll(boxes, run, mark, () => untilClosed(stream)));
+  stream.destroy();
+  trailer.flush();
+  return {
+    ...(await outcomeOf(boxes, run.box, how, trailer.found)),
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    stdoutBytes: stdout.total,
+    stderrBytes: stderr.total,
+    timeoutMs: run.timeoutMs,
+    ...(isOver ? {} : { note: 'the sandbox could not end it and was removed with all in it' }),
+  };
+}
+
+async function outcomeOf(
+  boxes: Boxes,
+  box: string,
+  how: How,
+  trailer: Trailer | undefined,
+): Promise<Pick<CommandOutcome, 'ended' | 'exitCode' | 'signalName' | 'leftovers' | 'reason'>> {
+  if (how === 'ended' && trailer) return byItself(trailer);
+  const never = { exitCode: null, signalName: null, leftovers: 0 };
+  if (how === 'timeout' || how === 'cancelled') return { ended: how, ...never };
+  return { ended: 'lost', ...never, reason: await whyLost(boxes, box) };
+}
+
+function byItself({ code, signalled, left }: Trailer) {
+  const name = signalled ? signalName(code - 128) : undefined;
+  return name === undefined
+    ? { ended: 'exit' as const, exitCode: code, signalName: null, leftovers: left }
+    : { ended: 'signal' as const, exitCode: null, signalName: name, leftovers: left };
+}
+
+/** Throws while it has certainly not begun; returns the problem where nobody knows. */
+async function begin(
+  engine: Engine,
+  run: BoxRun,
+  request: LineRequest,
+  nonce: string,
+  mark: string,
+): Promise<Readable | EngineProblem> {
+  const tenths = String(Math.ceil(run.graceMs / 100));
+  const environment = {
+    ...BOX_ENVIRONMENT,
+    ...request.env,
+    ...FIXED,
+    PWD: run.cwd,
+    [WORKER_MARK]: run.worker,
+    // By the engine's clock, which is ours; with room for ending it from here.
+    TEMPOCLAW_UNTIL: String(Math.ceil((Date.now() + run.timeoutMs) / 1000) + OVERTIME_SECONDS),
+  };
+  let made = false;
+  try {
+    const exec = await engine.ask((docker, abortSignal) =>
+      docker.getContainer(run.box).exec({
+        Cmd: ['/bin/sh', '-c', RUNNER, 'tempoclaw', nonce, mark, tenths, request.command],
+        Env: [mark, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
+        WorkingDir: run.cwd,
+        AttachStdout: true,
+        AttachStderr: true,
+        Tty: false,
+        abortSignal,
+      }),
+    );
+    made = true;
+    const stream = await engine.ask((_docker, abortSignal) =>
+      exec.start({ hijack: false, stdin: false, Tty: false, Detach: false, abortSignal }),
+    );
+    return stream as unknown as Readable;
+  } catch (error) {
+    if (!(error instanceof EngineProblem)) throw error;
+    // 404 and 409: there is no such container, or it does not run (any more).
+    if (error.status === 404 || error.status === 409) throw new NotBegun(error.message);
+    if (made) return error;
+    throw error;
+  }
+}
+
+type How = 'ended' | 'timeout' | 'cancelled' | 'lost';
+
+/** `ended`: the runner has said how it ended, or the stream is over. */
+function ending(
+  engine: Engine,
+  stream: Readable,
+  demux: { take(chunk: Buffer): void },
+  trailer: { readonly found: unknown },
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<How> {
+  return new Promise((resolve) => {
+    const settle = (how: How): void => {
+      clearTimeout(timer);
+      clearInterval(pings);
+      signal.removeEventListener('abort', cancel);
+      resolve(how);
+    };
+    const cancel = (): void => settle('cancelled');
+    const timer = setTimeout(() => settle('timeout'), timeoutMs);
+    let heard = performance.now();
+    const hear = (): void => {
+      heard = performance.now();
+    };
+    const pings = setInterval(() => {
+      if (performance.now() - heard > SILENCE_MS) return settle('lost');
+      // Silence is told by the time since it was heard.
+      engine.ask((docker) => docker.ping(), SILENCE_MS).then(hear, () => undefined);
+    }, PING_MS);
+    signal.addEventListener('abort', cancel, { once: true });
+    stream.on('data', (chunk: Buffer) => {
+      demux.take(chunk);
+      if (trailer.found) settle('ended');
+    });
+    stream.once('end', () => settle('ended'));
+    // An engine that ends breaks the connection.
+    stream.once('error', () => settle('lost'));
+    stream.once('close', () => settle('ended'));
+  });
+}
+
+/** Whether the command's streams are over, which is when none of its processes has them any more. */
+function untilClosed(stream: Readable): Promise<boolean> {
+  const isOver = (): boolean => stream.readableEnded || stream.destroyed;
+  if (isOver()) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve(isOver());
+    };
+    const timer = setTimeout(done, DRAIN_MS);
+    stream.once('end', done);
+    stream.once('close', done);
+  });
+}
+
+async function whyLost(boxes: Boxes, box: string): Promise<string> {
+  boxes.forget(box);
+  const done = 'whatever it had done by then stays done';
+  try {
+    const { State } = await boxes.engine.ask(
+      (docker, abortSignal) => docker.getContainer(box).inspect({ abortSignal }),
+      WHY_MS,
+    );
+    if (State.Running)
+      return `the sandbox could not go on with the command, for want of processes or memory; ${done}`;
+    const memory = State.OOMKilled ? ', for want of memory' : '';
+    return `the sandbox ended while the command ran${memory}; ${done}`;
+  } catch (error) {
+    if (!(error instanceof EngineProblem)) throw error;
+    if (error.status === 404) return `the sandbox was removed while the command ran; ${done}`;
+    boxes.lost();
+    return `${error.message}: it was lost while the command ran; ${done}`;
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * SH-3: what box an agent's commands run in. The settings of `tempoclaw.yaml` hold for every agent that does not say
+ * otherwise; two of them are also bounds, which no agent gets past: `mode: required` and `network: false`.
+ */
+
+export const SANDBOX_MODES = ['off', 'preferred', 'required'] as const;
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+/** Who shares a box: one session, one agent's sessions, or all of a tenant that work in the same workspace. */
+export const SANDBOX_SCOPES = ['session', 'agent', 'shared'] as const;
+export type SandboxScope = (typeof SANDBOX_SCOPES)[number];
+
+/** How the workspace is seen at MOUNT. */
+export const SANDBOX_WORKSPACES = ['rw', 'ro', 'none'] as const;
+export type SandboxWorkspace = (typeof SANDBOX_WORKSPACES)[number];
+
+/** As it is written in settings and in an agent's row. */
+export interface SandboxSettings {
+  readonly mode?: SandboxMode | undefined;
+  /** Of the engine's own images; never fetched. */
+  readonly image?: string | undefined;
+  readonly scope?: SandboxScope | undefined;
+  readonly network?: boolean | undefined;
+  readonly workspace?: SandboxWorkspace | undefined;
+  /** `512m` or `2g`. */
+  readonly memory?: string | undefined;
+  readonly cpus?: number | undefined;
+  readonly pids?: number | undefined;
+  /** gVisor's, where the engine has it. */
+  readonly runtime?: 'runsc' | undefined;
+}
+
+/** As it holds for a call; there is none for an agent whose mode is `off`. */
+export interface Sandbox {
+  readonly mode: 'preferred' | 'required';
+  /** Somebody asked for it, so falling back is told. */
+  readonly stated: boolean;
+  readonly image: string;
+  readonly scope: SandboxScope;
+  readonly network: boolean;
+  readonly workspace: SandboxWorkspace;
+  readonly memoryBytes: number;
+  readonly cpus: number;
+  readonly pids: number;
+  readonly runtime?: 'runsc';
+}
+
+/** Where a box shows the workspace (SH-3). */
+export const MOUNT = '/workspace';
+
+/** SECURITY R4 for pids; the others let a build or a test run through and a runaway not. */
+export const DEFAULT_SANDBOX = {
+  image: 'tempoclaw-sandbox',
+  scope: 'session',
+  network: false,
+  workspace: 'rw',
+  memory: '512m',
+  cpus: 1,
+  pids: 256,
+} as const satisfies SandboxSettings;
+
+/** Seconds a command has when nobody says otherwise (SH-3): on the host, and in a box. */
+export const HOST_EXEC_SECONDS = 60;
+export const BOX_EXEC_SECONDS = 300;
+
+type Complete = { readonly [Key in keyof typeof DEFAULT_SANDBOX]: NonNullable<SandboxSettings[Key]> };
+
+/** `everyone` is the settings' part, `own` the agent's. Undefined: commands run on the host. */
+export function sandboxOf(
+  everyone: SandboxSettings,
+  own: SandboxMode | SandboxSettings | undefined,
+): Sandbox | undefined {
+  const agent: SandboxSettings = typeof own === 'string' ? { mode: own } : (own ?? {});
+  const stated = agent.mode ?? everyone.mode;
+  const mode = everyone.mode === 'required' ? 'required' : (stated ?? 'preferred');
+  if (mode === 'off') return undefined;
+  const all = { ...DEFAULT_SANDBOX, ...everyone, ...agent } as Complete;
+  const { runtime } = { ...everyone, ...agent };
+  return {
+    mode,
+    stated: stated !== undefined,
+    image: all.image,
+    scope: all.scope,
+    network: everyone.network !== false && all.network,
+    workspace: all.workspace,
+    memoryBytes: bytesOf(all.memory),
+    cpus: all.cpus,
+    pids: all.pids,
+    ...(runtime === undefined ? {} : { runtime }),
+  };
+}
+
+/** Text that `memorySchema` let through. */
+function bytesOf(size: string): number {
+  const unit = /g$/i.test(size) ? 1_073_741_824 : 1_048_576;
+  return Number.parseInt(size, 10) * unit;
+}

@@ -1,0 +1,28 @@
+/** The sandbox of an agent and of the settings on the wire: a mode alone, or an object. */
+import { z } from 'zod';
+import { SANDBOX_MODES, SANDBOX_SCOPES, SANDBOX_WORKSPACES } from '../sandbox.ts';
+
+const image = z
+  .string()
+  .regex(/^[a-z0-9][\w./:@-]{0,254}$/, 'must be an image of the engine, such as tempoclaw-sandbox:latest');
+
+/** 32 MiB is what a shell and a small program need; a terabyte is beyond any machine this is for. */
+const memory = z
+  .string()
+  .regex(/^\d{1,6}[mg]$/i, 'must be a number with m or g, such as 512m')
+  .refine((text) => /g$/i.test(text) || Number.parseInt(text, 10) >= 32, 'must be 32m at least')
+  .refine((text) => !/^0+g$/i.test(text), 'must be 32m at least');
+
+export const sandboxFields = {
+  mode: z.enum(SANDBOX_MODES).optional(),
+  image: image.optional(),
+  scope: z.enum(SANDBOX_SCOPES).optional(),
+  network: z.boolean().optional(),
+  workspace: z.enum(SANDBOX_WORKSPACES).optional(),
+  memory: memory.optional(),
+  cpus: z.number().min(0.05).max(256).optional(),
+  pids: z.int().min(16).max(32_768).optional(),
+  runtime: z.literal('runsc').optional(),
+};
+
+export const sandboxSchema = z.union([z.enum(SANDBOX_MODES), z.strictObject(sandboxFields)]);

@@ -1,0 +1,40 @@
+/** The boxes of this installation, and their reaper. */
+import { createHash } from 'node:crypto';
+import type { Config } from '#config';
+import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';
+import { createEngine, EngineProblem } from '#activities/sandbox/engine.ts';
+import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
+
+/** Workers with the same workspaces share their boxes. */
+export function createWorkerBoxes({ sandbox, workspaceRoot }: Config): Boxes {
+  const engine = createEngine(sandbox.dockerHost);
+  return createBoxes({
+    engine,
+    look: createEngineLook(engine, Date.now),
+    installation: createHash('sha256').update(workspaceRoot).digest('hex').slice(0, 24),
+    life: { idleSeconds: sandbox.idleMinutes * 60, maxAgeSeconds: sandbox.maxAgeHours * 3600 },
+    now: Date.now,
+  });
+}
+
+const EVERY_MS = 60_000;
+
+/**
+ * Removes boxes that are over: at once what earlier workers left, then every minute while this worker has boxes. Boxes end
+ * by themselves; this is for those whose engine ended first. Returns how to end it.
+ */
+export function startBoxReaper(boxes: Boxes, told: (removed: number) => void): () => void {
+  const prune = async (): Promise<void> => {
+    try {
+      const removed = await boxes.prune();
+      if (removed > 0) told(removed);
+    } catch (error) {
+      // No engine: no boxes either, or none that can be reached.
+      if (!(error instanceof EngineProblem)) throw error;
+    }
+  };
+  void prune();
+  const timer = setInterval(() => boxes.used && void prune(), EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
