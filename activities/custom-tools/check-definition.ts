@@ -1,5 +1,5 @@
 /** Everything that is wrong with a custom tool before it is stored: what is stored can be rendered and compiled. */
-import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
+import { type Parameters, parameterProblems } from '#domain/custom-tool/check-parameters.ts';
 import { readTemplate } from '#domain/custom-tool/template.ts';
 import { compileParameters } from './arguments-schema.ts';
 
@@ -12,12 +12,15 @@ export function definitionProblems(definition: {
   readonly command: string;
   readonly parameters: Parameters;
 }): readonly DefinitionProblem[] {
-  const read = readTemplate(definition.command, definition.parameters);
+  const { command, parameters } = definition;
+  const unsupported = parameterProblems(parameters);
+  if (unsupported.length > 0) return unsupported.map((message) => ({ field: 'parameters', message }));
+  const read = readTemplate(command, parameters);
   const problems: DefinitionProblem[] = read.ok
     ? []
     : read.problems.map((message) => ({ field: 'command', message }));
   try {
-    compileParameters(definition.parameters);
+    compileParameters(parameters);
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     problems.push({ field: 'parameters', message: `is no JSON Schema: ${words.slice(0, 500)}` });

@@ -145,6 +145,7 @@ export async function findCustomTool(
 }
 
 export interface CustomToolFilter {
+  readonly name?: string | undefined;
   readonly agent?: string | undefined;
   /** Part of a name or description, whatever its case. */
   readonly search?: string | undefined;
@@ -158,11 +159,12 @@ export async function listCustomTools(
   filter: CustomToolFilter,
 ): Promise<{ readonly tools: readonly CustomToolRow[]; readonly total: number }> {
   const where = `t.tenant_id = $1 and t.deleted_at is null and ($2::text is null or t.agent_key = $2)
+    and ($4::text is null or t.name = $4)
     and ($3::text is null or position(lower($3) in lower(t.name || ' ' || t.description)) > 0)`;
-  const values = [tenant, filter.agent ?? null, filter.search ?? null];
+  const values = [tenant, filter.agent ?? null, filter.search ?? null, filter.name ?? null];
   const [{ rows: tools }, { rows: counted }] = await Promise.all([
     pool.query<CustomToolRow>(
-      `select ${COLUMNS} from custom_tools t where ${where} order by t.name, t.agent_key nulls first limit $4 offset $5`,
+      `select ${COLUMNS} from custom_tools t where ${where} order by t.name, t.agent_key nulls first limit $5 offset $6`,
       [...values, filter.limit, filter.offset],
     ),
     pool.query<{ total: number }>(`select count(*)::int as total from custom_tools t where ${where}`, values),

@@ -2,8 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createCustomTool } from '#activities/custom-tools/custom-tool.ts';
-import { definitionProblems } from '#activities/custom-tools/check-definition.ts';
-import { sealEnvironment } from '#activities/custom-tools/tool-environment.ts';
 import { readArguments } from '#activities/read-arguments.ts';
 import { findAgent } from '#activities/store/agent-store.ts';
 import {
@@ -17,8 +15,6 @@ import {
   updateCustomTool,
 } from '#activities/store/custom-tool-store.ts';
 import { findTenantPolicy } from '#activities/store/tenant-store.ts';
-import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
-import { keysOf } from '#domain/custom-tool/template.ts';
 import { Failure } from '#domain/errors.ts';
 import {
   customToolChangeSchema,
@@ -29,6 +25,7 @@ import {
 } from '#domain/schema/custom-tool.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { callerOf, signatureOf } from '../auth.ts';
+import { changedTool, checkTool, isSameTool, sealEnv, requiredTexts } from '../custom-tool-definition.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 import { MAIN_AGENT } from '../tenant-care.ts';
@@ -59,6 +56,7 @@ function addReads(app: Api, deps: ApiDeps): void {
         summary: 'List custom tools',
         querystring: z.strictObject({
           agent_id: nameSchema.optional().meta({ description: 'Only those of this agent' }),
+          name: nameSchema.optional().meta({ description: 'Of exactly this name' }),
           search: z.string().max(200).optional().meta({ description: 'Part of a name or description' }),
           limit: z.coerce.number().int().min(1).max(200).catch(DEFAULT_LIMIT),
           offset: z.coerce.number().int().min(0).max(100_000).catch(0),
@@ -75,9 +73,10 @@ function addReads(app: Api, deps: ApiDeps): void {
       },
     },
     async (request) => {
-      const { agent_id: agent, search, limit, offset } = request.query;
+      const { agent_id: agent, name, search, limit, offset } = request.query;
       const { tenant } = callerOf(request);
-      const { tools, total } = await listCustomTools(deps.pool, tenant, { agent, search, limit, offset });
+      const filter = { agent, name, search, limit, offset };
+      const { tools, total } = await listCustomTools(deps.pool, tenant, filter);
       return { tools: tools.map(show), total, limit, offset };
     },
   );
@@ -117,7 +116,7 @@ function addCreate(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const caller = callerOf(request);
-      const { env, parameters = textsOf(request.body.command), ...fields } = request.body;
+      const { env, parameters = requiredTexts(request.body.command), ...fields } = request.body;
       const tool: ToolToWrite = {
         ...fields,
         id: randomUUID(),
@@ -128,7 +127,7 @@ function addCreate(app: Api, deps: ApiDeps): void {
       const row = await insertCustomTool(
         deps.pool,
         caller.tenant,
-        { ...tool, env: sealed(deps, caller.tenant, tool.id, env) },
+        { ...tool, env: sealEnv(deps, caller.tenant, tool.id, env) },
         signatureOf(caller),
       );
       if (row === 'taken') throw taken(tool.name);
@@ -165,9 +164,10 @@ function addChange(app: Api, deps: ApiDeps): void {
       const { env, ...given } = request.body;
       for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
         const old = await toolOr404(deps, tenant, request.params.id);
-        const tool = changed(old, given, env);
+        const tool = changedTool(old, given, env);
+        if (isSameTool(old, tool, env)) return { ...show(old), status: 'updated' as const };
         await checkTool(deps, tenant, tool);
-        const change = env === undefined ? tool : { ...tool, env: sealed(deps, tenant, tool.id, env) };
+        const change = env === undefined ? tool : { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
         const row = await updateCustomTool(deps.pool, tenant, change, old.revision);
         if (row === 'taken') throw taken(tool.name);
         if (row !== 'stale') return { ...show(row), status: 'updated' as const };
@@ -245,50 +245,6 @@ function addTest(app: Api, deps: ApiDeps): void {
       };
     },
   );
-}
-
-/** Every placeholder a text that must be given: what a tool without a schema means. */
-function textsOf(command: string): Parameters {
-  const keys = keysOf(command);
-  const properties = Object.fromEntries(keys.map((key) => [key, { type: 'string' }]));
-  return { type: 'object', properties, required: keys };
-}
-
-function changed(
-  old: CustomToolRow,
-  given: Omit<z.infer<typeof customToolChangeSchema>, 'env'>,
-  env: Readonly<Record<string, string>> | null | undefined,
-): ToolToWrite {
-  const { revision: _, created_by: _by, created_at: _at, updated_at: _changed, ...fields } = old;
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { ...fields, ...set, env_names: env === undefined ? old.env_names : Object.keys(env ?? {}) };
-}
-
-function sealed(
-  deps: ApiDeps,
-  tenant: string,
-  id: string,
-  env: Readonly<Record<string, string>> | null,
-): NonNullable<ToolToWrite['env']> | null {
-  if (env === null || Object.keys(env).length === 0) return null;
-  const { sealer } = deps.secrets;
-  return { sealed: sealEnvironment(sealer, tenant, id, env), keyId: sealer.keyId };
-}
-
-/** @throws Failure Unprocessable for a definition that cannot run, Conflict for a name that a native tool has. */
-async function checkTool(deps: ApiDeps, tenant: string, tool: ToolToWrite): Promise<void> {
-  const errors = definitionProblems(tool).map(({ field, message }) => ({
-    pointer: `body/${field}`,
-    message,
-  }));
-  if (tool.agent_id !== null && !(await findAgent(deps.pool, tenant, tool.agent_id)))
-    errors.push({ pointer: 'body/agent_id', message: `there is no agent ${tool.agent_id}` });
-  if (errors[0]) throw new Failure('Unprocessable', errors[0].message, { errors });
-  if (deps.tools.isNative(tool.name))
-    throw new Failure(
-      'Conflict',
-      `${tool.name} is a tool of TempoClaw's own, or its other name; choose another`,
-    );
 }
 
 function taken(name: string): Failure {

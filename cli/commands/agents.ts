@@ -1,8 +1,6 @@
 /** `tempoclaw agents`: list, show, create, update and delete, from flags or a YAML or JSON file. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { parseDocument } from 'yaml';
-import { CliError, usageError } from '#cli/cli-error.ts';
+import { usageError } from '#cli/cli-error.ts';
 import {
   type ApiOptions,
   type CommandContext,
@@ -14,6 +12,7 @@ import {
   withApiOptions,
   withPageOptions,
 } from '#cli/command-context.ts';
+import { readObjectFile, readTextFile } from '#cli/object-file.ts';
 import { printFields, printJson } from '#cli/output.ts';
 import { agoWords } from '#cli/text.ts';
 import type { Agent } from '#cli/wire.ts';
@@ -92,7 +91,7 @@ async function show(key: string, options: ApiOptions): Promise<void> {
 
 async function create(key: string | undefined, options: AgentFlags): Promise<void> {
   const context = createContext(options);
-  const agent = await readAgent(options);
+  const agent = readAgent(options);
   const wished = key ?? agent['key'];
   if (typeof wished !== 'string')
     throw usageError('The agent has no key.', 'Write: npx tempoclaw agents create KEY --model …');
@@ -101,7 +100,7 @@ async function create(key: string | undefined, options: AgentFlags): Promise<voi
 
 async function update(key: string, options: AgentFlags): Promise<void> {
   const context = createContext(options);
-  const { key: named, ...changes } = await readAgent(options);
+  const { key: named, ...changes } = readAgent(options);
   if (named !== undefined && named !== key)
     throw usageError(`The file is about agent ${String(named)}, not ${key}.`);
   if (Object.keys(changes).length === 0)
@@ -133,8 +132,10 @@ function mergeGroups(old: Agent, changes: Readonly<Record<string, unknown>>): Re
   return merged;
 }
 
-async function readAgent(flags: AgentFlags): Promise<Record<string, unknown>> {
-  const file = flags.file === undefined ? {} : await readAgentFile(flags.file);
+const EXAMPLE = 'one agent, such as:\nkey: helper\nmodel: openai/gpt-4.1-mini';
+
+function readAgent(flags: AgentFlags): Record<string, unknown> {
+  const file = flags.file === undefined ? {} : readObjectFile(flags.file, EXAMPLE);
   const { model } = flags;
   const tools = given({ profile: flags.profile, allow: flags.allow, deny: flags.deny });
   const exec = given({ security: flags.execSecurity, ask: flags.execAsk });
@@ -160,29 +161,8 @@ function given(fields: Readonly<Record<string, unknown>>): Record<string, unknow
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-async function readAgentFile(path: string): Promise<Record<string, unknown>> {
-  // YAML holds JSON, so one reader takes both and names line and column.
-  const document = parseDocument(readFileOf(path === '-' ? 0 : path), { prettyErrors: true });
-  const [error] = document.errors;
-  if (error) throw usageError(`${path}: ${error.message}`);
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`${path} must hold one agent, such as:\nkey: helper\nmodel: openai/gpt-4.1-mini`);
-  return value as Record<string, unknown>;
-}
-
 function readInstructions(value: string): string {
-  return value.startsWith('@') ? readFileOf(value.slice(1)) : value;
-}
-
-function readFileOf(path: string | 0): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new CliError(
-      `${path === 0 ? 'The pipe' : path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  return value.startsWith('@') ? readTextFile(value.slice(1)) : value;
 }
 
 function readCount(value: string): number {

@@ -1,9 +1,8 @@
 /** `tempoclaw secure-clis`: programs that agents run with credentials they never see. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { parseDocument } from 'yaml';
 import { usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext, pathOf, withApiOptions } from '#cli/command-context.ts';
+import { readObjectFile } from '#cli/object-file.ts';
 import { printFields, printJson, printTable } from '#cli/output.ts';
 import type { SecureCli } from '#cli/wire.ts';
 
@@ -67,7 +66,7 @@ async function set(name: string, options: SetOptions): Promise<void> {
   const { client, out, json } = createContext(options);
   const { preset, agent, env, path } = options;
   const body = {
-    ...(options.file === undefined ? {} : readFile(options.file)),
+    ...(options.file === undefined ? {} : readObjectFile(options.file, 'the fields of one program')),
     ...(preset === undefined ? {} : { preset }),
     ...(agent === undefined ? {} : { agents: agent }),
     ...(env === undefined ? {} : { env: env.map(readVariable) }),
@@ -96,19 +95,4 @@ function readVariable(given: string): { name: string; value: string } {
       'Set the value first: npx tempoclaw secrets set SECRET',
     );
   return { name: given.slice(0, equals), value };
-}
-
-function readFile(path: string): Record<string, unknown> {
-  let text: string;
-  try {
-    text = readFileSync(path === '-' ? 0 : path, 'utf8');
-  } catch (error) {
-    throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const document = parseDocument(text, { prettyErrors: true });
-  if (document.errors[0]) throw usageError(`${path}: ${document.errors[0].message}`);
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`${path} must hold the fields of one program`);
-  return value as Record<string, unknown>;
 }

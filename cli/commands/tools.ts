@@ -9,6 +9,7 @@ import {
   readJsonObject,
   withApiOptions,
 } from '#cli/command-context.ts';
+import { addCustomToolCommands } from '#cli/custom-tools.ts';
 import { printFields, printJson, printTable, printText } from '#cli/output.ts';
 import type { Page, Tool, ToolInvocation } from '#cli/wire.ts';
 
@@ -19,11 +20,20 @@ interface InvokeOptions extends ApiOptions {
 }
 
 export function register(program: Command): void {
-  const tools = program.command('tools').description('tools: list, show, invoke');
-  withApiOptions(tools.command('list', { isDefault: true }).description('the tools there are')).action(list);
-  withApiOptions(tools.command('show').description('one tool and its arguments').argument('<name>')).action(
-    show,
-  );
+  const tools = program.command('tools').description('tools: list, show, invoke, custom');
+  withApiOptions(
+    tools
+      .command('list', { isDefault: true })
+      .description('the tools there are')
+      .option('--agent <key>', 'with those of its own'),
+  ).action(list);
+  withApiOptions(
+    tools
+      .command('show')
+      .description('one tool and its arguments')
+      .argument('<name>')
+      .option('--agent <key>', 'also among those of its own'),
+  ).action(show);
   withApiOptions(
     tools
       .command('invoke')
@@ -33,11 +43,16 @@ export function register(program: Command): void {
       .option('--session <key>', 'the session it belongs to (default: its own)')
       .option('--agent <key>', 'whose policy and workspace apply (default: main)'),
   ).action(invoke);
+  addCustomToolCommands(tools);
 }
 
-async function list(options: ApiOptions): Promise<void> {
+interface ListOptions extends ApiOptions {
+  readonly agent?: string;
+}
+
+async function list(options: ListOptions): Promise<void> {
   const { client, out, json } = createContext(options);
-  const tools = await client.get<Page<Tool>>(pathOf('tools'));
+  const tools = await client.get<Page<Tool>>(pathOf('tools'), { agent: options.agent });
   if (json) return printJson(out, tools);
   printTable(
     out,
@@ -51,9 +66,9 @@ async function list(options: ApiOptions): Promise<void> {
   );
 }
 
-async function show(name: string, options: ApiOptions): Promise<void> {
+async function show(name: string, options: ListOptions): Promise<void> {
   const { client, out, json } = createContext(options);
-  const { data } = await client.get<Page<Tool>>(pathOf('tools'));
+  const { data } = await client.get<Page<Tool>>(pathOf('tools'), { agent: options.agent });
   const tool = data.find((one) => one.name === name || one.aliases.includes(name));
   if (!tool)
     throw new CliError(`There is no tool ${name}.`, {

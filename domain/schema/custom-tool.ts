@@ -100,7 +100,7 @@ export const customToolChangeSchema = z
   .object({
     name: fields.name.optional(),
     description: fields.description.optional(),
-    parameters: fields.parameters.optional(),
+    parameters: fields.parameters.nullable().optional(),
     command: fields.command.optional(),
     working_dir: fields.working_dir.optional(),
     timeout_seconds: fields.timeout_seconds.optional(),
