@@ -12,6 +12,7 @@ import type { DecideInput, DecisionReceipt } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { ApiDeps } from './deps.ts';
+import { createTurnstile } from './turnstile.ts';
 
 /** The workflow is started right after its row is written, and its row is settled right before it ends. */
 const NOT_THERE_MS = 3_000;
@@ -32,29 +33,50 @@ export interface DecisionSender {
  * Safe to repeat: the first decision wins, the same one again is told so. Throws AlreadyDecided (who and when),
  * ApprovalExpired, ApprovalWithdrawn, and what the workflow refuses. Without a sender `by` is a mere claim.
  */
-export async function decideApproval(
+export function decideApproval(
   deps: Pick<ApiDeps, 'pool' | 'temporal'>,
   tenant: string,
   approval: ApprovalRow,
   decision: DecideInput,
   sender?: DecisionSender,
 ): Promise<DecisionReceipt> {
-  const deadline = Date.now() + NOT_THERE_MS;
+  return turnstile.pass(`${tenant}/${approval.id}`, async (waited) => {
+    // Those who were let in before may have settled it.
+    const row = waited ? await readAgain(deps.pool, tenant, approval.id) : approval;
+    return send(deps, tenant, row, decision, sender);
+  });
+}
+
+/** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
+const turnstile = createTurnstile(4);
+
+async function send(
+  deps: Pick<ApiDeps, 'pool' | 'temporal'>,
+  tenant: string,
+  approval: ApprovalRow,
+  decision: DecideInput,
+  sender: DecisionSender | undefined,
+): Promise<DecisionReceipt> {
+  if (approval.status !== 'pending') return answerFromRow(approval, decision, false);
   // Its workflow may end before it can answer the one who won: then the row tells, by this key.
   const key = randomUUID();
-  if (sender && approval.status === 'pending')
-    await insertDecisionProof(deps.pool, tenant, approval.id, key, sender);
-  for (let row = approval; ; ) {
+  if (sender) await insertDecisionProof(deps.pool, tenant, approval.id, key, sender);
+  for (let missingSince = Infinity; ; ) {
+    const receipt = await deps.temporal.decide(approval.id, decision, key);
+    if (receipt) return receipt;
+    missingSince = Math.min(missingSince, Date.now());
+    await sleep(AGAIN_MS);
+    const row = await readAgain(deps.pool, tenant, approval.id);
     if (row.status !== 'pending')
       return answerFromRow(row, decision, await isRecorded(deps.pool, row, tenant, key));
-    const receipt = await deps.temporal.decide(row.id, decision, key);
-    if (receipt) return receipt;
-    if (Date.now() > deadline) throw notThere(row);
-    await sleep(AGAIN_MS);
-    const again = await findApproval(deps.pool, tenant, row.id);
-    if (!again) throw new Failure('NotFound', 'There is no approval with this id');
-    row = again;
+    if (Date.now() - missingSince > NOT_THERE_MS) throw notThere(row);
   }
+}
+
+async function readAgain(pool: Pool, tenant: string, id: string): Promise<ApprovalRow> {
+  const row = await findApproval(pool, tenant, id);
+  if (!row) throw new Failure('NotFound', 'There is no approval with this id');
+  return row;
 }
 
 function notThere(row: ApprovalRow): Failure {

@@ -19,6 +19,7 @@ begin
   perform 1 from sessions where tenant_id = p_tenant and key = session for update;
   select * into a from approvals where tenant_id = p_tenant and id = p_id for update;
   if a.status <> 'pending' then
+    delete from decision_proofs where tenant_id = p_tenant and approval_id = p_id;
     return to_jsonb(a) || jsonb_build_object('won', a.decision_key is not distinct from p_key);
   end if;
   if p_vote is not null and not use_link(p_tenant, p_id, p_key) then
