@@ -13,6 +13,7 @@ import {
 import { explainDecision } from '#domain/policy/explain-decision.ts';
 import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
+import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import { ALLOWED_ALWAYS, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
@@ -81,9 +82,12 @@ export interface CallRuleDeps {
   /** The settings' layer. */
   readonly tools: ToolPolicy;
   readonly exec?: ExecPolicy;
+  /** Without it no command is allowed always. */
+  readonly resolveProgram?: ResolveProgram;
 }
 
 export function createCallRules(deps: CallRuleDeps): CallRules {
+  const resolve = deps.resolveProgram ?? (() => null);
   const facts = new WeakMap<Tool, PolicyTool>();
   const factOf = (tool: Tool): PolicyTool => {
     const fact = facts.get(tool) ?? policyToolOf(tool);
@@ -93,7 +97,8 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
   const layersOf = (scope: RuleScope): PolicyLayers => policyLayers(deps.tools, scope);
   const judgeCommand = (call: CallToJudge): ShellVerdict | null => {
     const exec = effectiveExec([deps.exec, call.tenant_policy?.exec, call.agent.exec]);
-    if (call.tool.name === EXEC) return judgeExec(commandOf(call.args), exec, storedFor(call));
+    if (call.tool.name === EXEC)
+      return judgeExec(commandOf(call.args), exec, { stored: storedFor(call), resolve });
     return call.tool.judge?.(call.args, exec) ?? null;
   };
   const ruleOn = (
@@ -139,7 +144,9 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     },
 
     alwaysPattern: (tool, args, definition) =>
-      tool === EXEC ? proposeAllowlistEntry(commandOf(args)) : { pattern: exactPattern(args, definition) },
+      tool === EXEC
+        ? proposeAllowlistEntry(commandOf(args), resolve)
+        : { pattern: exactPattern(args, definition) },
   };
 }
 

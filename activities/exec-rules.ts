@@ -1,5 +1,6 @@
 /** SH-1, SH-2 for the exec tool: the rules in force and a person's earlier decisions, put to the shell judge. */
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
+import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import { judgeCommand, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { DEFAULT_PATH_RULES } from './workspace/resolve-path.ts';
 
@@ -9,12 +10,18 @@ export function commandOf(args: Readonly<Record<string, unknown>>): string {
   return typeof given === 'string' ? given : '';
 }
 
-/** `stored`: entries that `proposeAllowlistEntry` made and a person stored. No setting of an agent changes `deniedPaths`. */
+export interface StoredCommands {
+  /** Entries that `proposeAllowlistEntry` made and a person stored. */
+  readonly stored: readonly string[];
+  readonly resolve: ResolveProgram;
+}
+
+/** No setting of an agent changes `deniedPaths`. */
 export function judgeExec(
   command: string,
   exec: EffectiveExec,
-  stored: readonly string[] = [],
+  always?: StoredCommands,
   deniedPaths: readonly string[] = DEFAULT_PATH_RULES.deniedPrefixes,
 ): ShellVerdict {
-  return judgeCommand(command, { ...exec, allowlist: [...exec.allowlist, ...stored], deniedPaths });
+  return judgeCommand(command, { ...exec, ...always, deniedPaths });
 }

@@ -22,6 +22,7 @@ import { addApprovalRoutes } from './routes/approvals.ts';
 import { addCodecRoutes } from './routes/codec.ts';
 import { addCustomToolRoutes } from './routes/custom-tools.ts';
 import { addEventRoutes } from './routes/events.ts';
+import { addExecAllowlistRoutes } from './routes/exec-allowlist.ts';
 import { addExplainRoutes } from './routes/explain.ts';
 import { addMessageRoutes } from './routes/messages.ts';
 import { addSecretRoutes } from './routes/secrets.ts';
@@ -118,6 +119,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addCustomToolRoutes(app, deps);
   addExplainRoutes(app, deps);
   addPolicyRoutes(app, deps);
+  addExecAllowlistRoutes(app, deps);
   addApiKeyRoutes(app, deps, authenticator);
   addSecretRoutes(app, deps);
   addSecureCliRoutes(app, deps);

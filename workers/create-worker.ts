@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
-import type { Config } from '#config';
+import { childEnvironment, type Config } from '#config';
 import type { TemporalAccess } from '#api/client.ts';
 import { createCallModel } from '#activities/call-model.ts';
 import { createCallRules } from '#activities/call-rules.ts';
@@ -15,6 +15,8 @@ import { createHandOver } from '#activities/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createRunCustomTool, createRunTool } from '#activities/run-tool.ts';
+import { commandEnvironment, pathFolders } from '#activities/process/command-environment.ts';
+import { createProgramResolver } from '#activities/process/resolve-program.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
@@ -97,7 +99,15 @@ function deploymentOf(
 /** All activity types of the worker: the fixed ones, each native tool under its own name, and one for all others. */
 function createActivities(parts: WorkerParts): Record<string, (input: never) => Promise<unknown>> {
   const { config, catalog, models, pool, notifier, vault } = parts;
-  const rules = createCallRules({ catalog, tools: config.tools, exec: config.exec });
+  const rules = createCallRules({
+    catalog,
+    tools: config.tools,
+    exec: config.exec,
+    resolveProgram: createProgramResolver({
+      folders: pathFolders(commandEnvironment(childEnvironment({}))),
+      workspaceRoot: config.workspaceRoot,
+    }),
+  });
   const ledger = createTurnLedger(pool, notifier.poke);
   const shared = {
     catalog,

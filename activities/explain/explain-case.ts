@@ -16,15 +16,19 @@ import {
 } from '#domain/schema/explain.ts';
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { scrubText } from '#domain/scrub/scrub-text.ts';
+import type { ResolveProgram } from '#domain/shell/allowlist.ts';
+import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import { judgeExec } from '../exec-rules.ts';
 import { judgePath, PATH_OPS, type PathOp } from '../workspace/judge-path.ts';
 import { DEFAULT_PATH_RULES } from '../workspace/resolve-path.ts';
-import { type RuleSource, scopeOf } from './explain-scope.ts';
+import { scopeOf } from './explain-scope.ts';
 import { explainTool, type ExplainToolDeps } from './explain-tool.ts';
 import { explainUrl, type ExplainUrlDeps } from './explain-url.ts';
 import { shellRemedy } from './remedies.ts';
 
 export interface ExplainDeps extends ExplainToolDeps, ExplainUrlDeps {
+  /** As it is where commands run; without it nothing is said of what a person may allow always. */
+  readonly resolveProgram?: ResolveProgram | undefined;
   /** The folder that the case means. Throws when it may not name one. */
   readonly workspaceOf: (given: {
     readonly workspace?: string | undefined;
@@ -65,7 +69,7 @@ function read<Kind extends ExplainKind>(kind: Kind, given: unknown): z.output<(t
 }
 
 async function explainShell(
-  source: RuleSource,
+  source: ExplainDeps,
   given: z.infer<typeof explainShellSchema>,
 ): Promise<ExplainAnswer> {
   const scope = await scopeOf(source, given);
@@ -76,7 +80,8 @@ async function explainShell(
     { categories: given.categories },
   ]);
   const stored = scope.allowlist.filter(({ tool }) => tool === 'exec').map(({ pattern }) => pattern);
-  const verdict = judgeExec(given.command, exec, stored, given.denied_paths);
+  const resolve = source.resolveProgram ?? (() => null);
+  const verdict = judgeExec(given.command, exec, { stored, resolve }, given.denied_paths);
   const { decision, category, rule, reason, command_words } = verdict;
   const remedy = shellRemedy(verdict);
   return {
@@ -85,8 +90,14 @@ async function explainShell(
     rule,
     reason,
     ...(remedy === undefined ? {} : { remedy }),
+    ...(decision === 'ask' && source.resolveProgram ? { always: alwaysWords(given.command, resolve) } : {}),
     command_words: command_words.map((words) => [...words]),
   };
+}
+
+function alwaysWords(command: string, resolve: ResolveProgram): string {
+  const proposal = proposeAllowlistEntry(command, resolve);
+  return 'refused' in proposal ? `cannot be allowed always: ${proposal.refused}` : proposal.shown;
 }
 
 async function explainPath(

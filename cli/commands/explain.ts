@@ -134,6 +134,7 @@ function show(out: Output, kind: ExplainKind, text: string, answer: ExplainAnswe
     path: answer.resolved,
     address: answer.address,
     remedy: answer.remedy,
+    always: answer.always,
     tools: kind === 'tool' && text === '' ? undefined : answer.tools && `${answer.tools.length} in all`,
   });
 }

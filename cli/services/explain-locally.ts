@@ -1,6 +1,8 @@
 /** Explains without a server: the same functions as in a turn, under the settings of this folder and no rows. */
 import { resolve as resolvePath } from 'node:path';
-import { loadConfig } from '#config';
+import { childEnvironment, loadConfig } from '#config';
+import { commandEnvironment, pathFolders } from '#activities/process/command-environment.ts';
+import { createProgramResolver } from '#activities/process/resolve-program.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { explainCase } from '#activities/explain/explain-case.ts';
 import { resolveHost } from '#activities/explain/resolve-host.ts';
@@ -18,7 +20,7 @@ export interface ExplainError {
 export async function createLocalExplain(
   options: { readonly config?: string | undefined } = {},
 ): Promise<Explain> {
-  const { tools, exec, models } = loadConfig({ flags: { config: options.config } });
+  const { tools, exec, models, workspaceRoot } = loadConfig({ flags: { config: options.config } });
   const { rate_limit_per_hour: _limit, ...policy } = tools;
   const catalog = await loadCatalog();
   const deps = {
@@ -33,6 +35,10 @@ export async function createLocalExplain(
     workspaceOf: async (given: { readonly workspace?: string | undefined }) =>
       resolvePath(given.workspace ?? '.'),
     resolve: resolveHost,
+    resolveProgram: createProgramResolver({
+      folders: pathFolders(commandEnvironment(childEnvironment({}))),
+      workspaceRoot,
+    }),
   };
   return async (kind, given) => {
     try {

@@ -144,6 +144,7 @@ export const explainAnswerSchema = z
       .array(z.object({ tool: z.string(), decision, step: z.string(), rule: z.string().nullable() }))
       .optional(),
     category: z.string().nullable().optional(),
+    always: z.string().optional().meta({ description: 'What “approve always” would allow' }),
     command_words: z.array(z.array(z.string())).optional(),
     resolved: z.string().optional(),
     code: z.string().nullable().optional(),

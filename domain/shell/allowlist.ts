@@ -1,28 +1,64 @@
-/** Allowlist entries: `git status*` as an owner writes them, `=["npm","test"]` as a person's “always” stores them (SH-2). */
+/** What may run without a question: globs as an owner writes them, and entries that a person's “always” left (SH-2). */
 import { matchGlob } from '../policy/match-glob.ts';
 import type { ShellCommand } from './shell-command.ts';
 
-const EXACT = '=';
-
-/** The entry that stands for exactly these words. */
-export function exactEntry(words: readonly string[]): string {
-  return `${EXACT}${JSON.stringify(words)}`;
+/** Which file a name starts. */
+export interface ResolvedProgram {
+  /** Where PATH finds it: absolute. */
+  readonly path: string;
+  /** The file behind links, when it is another. */
+  readonly file?: string;
 }
 
-/** A person allowed exactly this command always. */
-export function isExactlyListed(command: ShellCommand, allowlist: readonly string[]): boolean {
-  return isPlain(command) && allowlist.includes(exactEntry(command.words.map((word) => word.value)));
+/** Null when the name starts nothing, or a file that agents could have written. */
+export type ResolveProgram = (name: string) => ResolvedProgram | null;
+
+export interface StoredEntry extends ResolvedProgram {
+  readonly args: readonly string[];
 }
 
-/** An entry covers the command; a bare program name covers it with any arguments. Words that are not known match nothing. */
+/** Canonical, so that equal entries are equal texts. */
+export function entryText({ path, file, args }: StoredEntry): string {
+  return JSON.stringify({ path, ...(file === undefined || file === path ? {} : { file }), args });
+}
+
+/** For people: the program's path and its arguments; the text itself when it is no entry of a command. */
+export function shownEntry(pattern: string): string {
+  const entry = readEntry(pattern);
+  return entry ? [entry.path, ...entry.args.map(quoted)].join(' ') : pattern;
+}
+
+function readEntry(pattern: string): StoredEntry | undefined {
+  try {
+    const entry = JSON.parse(pattern) as Partial<StoredEntry> | null;
+    return typeof entry?.path === 'string' && Array.isArray(entry.args) ? (entry as StoredEntry) : undefined;
+  } catch {
+    // Of another tool, whose patterns are not ours to read.
+    return undefined;
+  }
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/**
+ * A person allowed always that this very file is started with exactly these arguments. Another file of the same name – an
+ * earlier folder of PATH, `./gh` – is another program.
+ */
+export function isStored(command: ShellCommand, stored: readonly string[], resolve: ResolveProgram): boolean {
+  if (stored.length === 0 || !isPlain(command)) return false;
+  const [name = '', ...args] = command.words.map((word) => word.value);
+  const program = resolve(name);
+  return program !== null && stored.includes(entryText({ ...program, args }));
+}
+
+/** An owner's entry covers the command; a bare program name covers it with any arguments. Words that are not known match nothing. */
 export function isListed(command: ShellCommand, allowlist: readonly string[]): boolean {
   if (!isPlain(command)) return false;
   const line = command.words.map((word) => word.value).join(' ');
   const program = command.words[0]?.value ?? '';
-  return allowlist.some((entry) => {
-    if (entry.startsWith(EXACT)) return entry === exactEntry(command.words.map((word) => word.value));
-    return entry === program || matchGlob(entry, line);
-  });
+  return allowlist.some((entry) => entry === program || matchGlob(entry, line));
 }
 
 /** All words known, nothing written, no variable set. */

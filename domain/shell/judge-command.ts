@@ -1,6 +1,6 @@
 /** Allow, ask or deny: the verdict on one command line (SH-1, SH-2). The worst of its simple commands decides. */
 import type { ExecAsk, ExecSecurity } from '../agent.ts';
-import { isExactlyListed, isListed } from './allowlist.ts';
+import { isListed, isStored, type ResolveProgram } from './allowlist.ts';
 import { type ExpandedShell, expandCommands } from './expand-commands.ts';
 import { findProblems, type Problem } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
@@ -9,8 +9,11 @@ import { isHarmless } from './safe/is-harmless.ts';
 export interface ShellRules {
   readonly security: ExecSecurity;
   readonly ask: ExecAsk;
-  /** Globs over a simple command's words, bare program names, and entries of `proposeAllowlistEntry`. */
+  /** Globs over a simple command's words, and bare program names. */
   readonly allowlist: readonly string[];
+  /** Entries of `proposeAllowlistEntry` that a person stored; they need `resolve`. */
+  readonly stored?: readonly string[];
+  readonly resolve?: ResolveProgram;
   /** Categories, or single rules of them, that are switched off. */
   readonly categoriesOff: readonly string[];
   /** Folders that no command may name; `!` before one exempts it. */
@@ -94,8 +97,8 @@ function judgeText(command: string, rules: ShellRules): ShellVerdict {
       command_words: words,
     };
   const [doubt] = problems;
-  const wasAllowed =
-    isOneCommand(shell) && shell.commands.every((each) => isExactlyListed(each, rules.allowlist));
+  const { stored = [], resolve = () => null } = rules;
+  const wasAllowed = isOneCommand(shell) && shell.commands.every((each) => isStored(each, stored, resolve));
   if (wasAllowed)
     return {
       decision: 'allow',

@@ -1,5 +1,6 @@
 /** What “allow always” would store for a command, or why nothing is safe to store (SH-2). */
-import { exactEntry } from './allowlist.ts';
+import { entryText, type ResolveProgram, shownEntry } from './allowlist.ts';
+import { REDACTED } from '../scrub/redaction.ts';
 import { expandCommands } from './expand-commands.ts';
 import { findProblems } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
@@ -33,8 +34,11 @@ const RUNS_TEXT = new Set([
   'ssh',
 ]);
 
-/** The exact words of one plain command; wrappers, interpreters with code and compound commands are refused. */
-export function proposeAllowlistEntry(command: string): AllowlistProposal {
+/**
+ * The file that one plain command starts and its exact arguments; wrappers, interpreters with code and compound commands are
+ * refused, and programs that `resolve` does not find.
+ */
+export function proposeAllowlistEntry(command: string, resolve: ResolveProgram): AllowlistProposal {
   if (command.length > MAX_COMMAND_LENGTH) return { refused: 'it is too long' };
   const { folded, refused } = foldCommand(command);
   if (refused !== null) return { refused };
@@ -46,8 +50,13 @@ export function proposeAllowlistEntry(command: string): AllowlistProposal {
   if (reason !== null) return { refused: reason };
   const denied = findProblems(shell, [], []).find((each) => each.severity === 'deny');
   if (denied) return { refused: denied.reason };
-  const words = only.words.map((word) => word.value);
-  return { pattern: exactEntry(words), shown: words.join(' ') };
+  const [name = '', ...args] = only.words.map((word) => word.value);
+  if (args.some((word) => word.includes(REDACTED))) return { refused: 'it holds a secret' };
+  const program = resolve(name);
+  if (program === null)
+    return { refused: `there is no program ${name} that only owners of the machine can change` };
+  const pattern = entryText({ ...program, args });
+  return { pattern, shown: shownEntry(pattern) };
 }
 
 /** Why what the command does is not fixed by its words, or null. */

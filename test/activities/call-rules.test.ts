@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
+import { entryText } from '#domain/shell/allowlist.ts';
 import { SHELL_SWITCHES } from '#domain/shell/shell-switches.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
@@ -9,6 +10,8 @@ import { type CallRules, createCallRules, type RuleScope, type Verdict } from '#
 import { type Catalog, loadCatalog } from '#activities/catalog.ts';
 
 const agent: AgentConfig = { key: 'main', type: 'open', model: 'rehearsal/echo' };
+const resolveProgram = (name: string) => ({ path: `/usr/bin/${name}` });
+const NPM_PUBLISH = entryText({ path: '/usr/bin/npm', args: ['publish'] });
 const scope = { agent, context: {} };
 let catalog: Catalog;
 
@@ -28,7 +31,7 @@ function judge(
 ): Verdict {
   const found = catalog.find(tool);
   assert.ok(found);
-  const rules: CallRules = createCallRules({ catalog, tools: more.tools ?? {} });
+  const rules: CallRules = createCallRules({ catalog, tools: more.tools ?? {}, resolveProgram });
   const context = more.context ?? {};
   return rules.judge({
     agent: { ...agent, ...given },
@@ -193,7 +196,7 @@ describe('AP-5 rules that allow or deny', () => {
 
   test('a person’s “always” does not pass a rule that denies', () => {
     const tools: ToolPolicy = { rules: [{ tool: 'exec', args: { command: 'npm *' }, decision: 'deny' }] };
-    const allowlist = [{ tool: 'exec', pattern: '=["npm","publish"]' }];
+    const allowlist = [{ tool: 'exec', pattern: NPM_PUBLISH }];
     assert.equal(judge('exec', { command: 'npm publish' }, { tools }, { allowlist }).verdict, 'deny');
   });
 
@@ -294,9 +297,9 @@ describe('SH-2 commands', () => {
   }
 
   test('what was always allowed is allowed again, and nothing else is', () => {
-    const rules = createCallRules({ catalog, tools: {} });
+    const rules = createCallRules({ catalog, tools: {}, resolveProgram });
     const always = rules.alwaysPattern('exec', { command: 'npm publish' });
-    assert.ok('pattern' in always);
+    assert.deepEqual(always, { pattern: NPM_PUBLISH, shown: '/usr/bin/npm publish' });
     const allowlist = [{ tool: 'exec', pattern: always.pattern }];
     assert.equal(judge('exec', { command: 'npm publish', timeout: 9 }, {}, { allowlist }).verdict, 'allow');
     for (const command of ['npm publish; id', 'npm publish x', 'npm publish > x', 'A=b npm publish'])
@@ -309,10 +312,12 @@ describe('SH-2 commands', () => {
 
   test('a command that was always allowed passes a rule that asks, a denied one never does', () => {
     const tools: ToolPolicy = { ask: [{ tool: 'exec' }] };
-    const allowlist = ['npm publish', 'rm -rf /'].map((command) => ({
-      tool: 'exec',
-      pattern: `=${JSON.stringify(command.split(' '))}`,
-    }));
+    const allowlist = [NPM_PUBLISH, entryText({ path: '/usr/bin/rm', args: ['-rf', '/'] })].map(
+      (pattern) => ({
+        tool: 'exec',
+        pattern,
+      }),
+    );
     assert.equal(judge('exec', { command: 'npm publish' }, { tools }, { allowlist }).verdict, 'allow');
     assert.equal(judge('exec', { command: 'ls' }, { tools }, { allowlist }).verdict, 'ask');
     assert.equal(judge('exec', { command: 'rm -rf /' }, { tools }, { allowlist }).verdict, 'deny');

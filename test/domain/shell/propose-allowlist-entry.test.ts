@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ResolvedProgram, ResolveProgram } from '#domain/shell/allowlist.ts';
 import { judgeCommand } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import { DEFAULT_RULES } from './rules.ts';
 
+const BINARIES: Readonly<Record<string, ResolvedProgram>> = {
+  terraform: { path: '/usr/bin/terraform', file: '/opt/terraform-1.9/terraform' },
+  npm: { path: '/usr/bin/npm' },
+};
+const resolve: ResolveProgram = (name) => BINARIES[name] ?? null;
+const found: ResolveProgram = (name) => ({ path: `/usr/bin/${name}` });
+
 describe('SH-2 allow always', () => {
   test('an entry allows exactly the words it was made of, however they are quoted', () => {
-    const proposal = proposeAllowlistEntry('terraform plan -out "my plan"');
+    const proposal = proposeAllowlistEntry('terraform plan -out "my plan"', resolve);
     assert.ok('pattern' in proposal);
-    assert.equal(proposal.shown, 'terraform plan -out my plan');
-    const rules = { ...DEFAULT_RULES, allowlist: [proposal.pattern] };
+    assert.equal(proposal.shown, "/usr/bin/terraform plan -out 'my plan'");
+    const rules = { ...DEFAULT_RULES, stored: [proposal.pattern], resolve };
     assert.equal(judgeCommand(`terraform  plan -out 'my plan'`, rules).decision, 'allow');
     for (const other of [
       'terraform plan -out my plan',
@@ -27,11 +35,46 @@ describe('SH-2 allow always', () => {
   });
 
   test('an installation that a person allowed always is allowed, its likes are not', () => {
-    const proposal = proposeAllowlistEntry('npm install left-pad');
+    const proposal = proposeAllowlistEntry('npm install left-pad', resolve);
     assert.ok('pattern' in proposal);
-    const rules = { ...DEFAULT_RULES, allowlist: [proposal.pattern] };
+    const rules = { ...DEFAULT_RULES, stored: [proposal.pattern], resolve };
     assert.equal(judgeCommand('npm install left-pad', rules).decision, 'allow');
     assert.equal(judgeCommand('npm install right-pad', rules).decision, 'ask');
+  });
+
+  test('another file of the same name is another program: before it in PATH, behind its link, or not to be found', () => {
+    const proposal = proposeAllowlistEntry('terraform plan', resolve);
+    assert.ok('pattern' in proposal);
+    const decide = (program: ResolvedProgram | null): string =>
+      judgeCommand('terraform plan', { ...DEFAULT_RULES, stored: [proposal.pattern], resolve: () => program })
+        .decision;
+    assert.equal(decide(BINARIES['terraform'] ?? null), 'allow');
+    assert.equal(decide({ path: '/usr/local/bin/terraform', file: '/opt/terraform-1.9/terraform' }), 'ask');
+    assert.equal(decide({ path: '/usr/bin/terraform', file: '/opt/evil/terraform' }), 'ask');
+    assert.equal(decide({ path: '/usr/bin/terraform' }), 'ask');
+    assert.equal(decide(null), 'ask');
+  });
+
+  test('an entry of a person is no entry of an owner, and names no other command', () => {
+    const proposal = proposeAllowlistEntry('npm publish', resolve);
+    assert.ok('pattern' in proposal);
+    assert.equal(
+      judgeCommand('npm publish', { ...DEFAULT_RULES, allowlist: [proposal.pattern], resolve }).decision,
+      'ask',
+    );
+    const stored = [proposal.pattern];
+    const same: ResolveProgram = () => ({ path: '/usr/bin/npm' });
+    assert.equal(judgeCommand('npm publish', { ...DEFAULT_RULES, stored }).decision, 'ask');
+    assert.equal(
+      judgeCommand('npm publish; npm publish', { ...DEFAULT_RULES, stored, resolve: same }).decision,
+      'ask',
+    );
+  });
+
+  test('a program that is not there or not to be trusted, and a hidden secret, are refused', () => {
+    const missing = proposeAllowlistEntry('flyctl deploy', resolve);
+    assert.ok('refused' in missing && missing.refused.includes('flyctl'));
+    assert.ok('refused' in proposeAllowlistEntry('npm login --token [REDACTED]', resolve));
   });
 
   test('wrappers, interpreters with code and changing words are refused, with a reason', () => {
@@ -65,7 +108,7 @@ describe('SH-2 allow always', () => {
       'if true; then',
       '',
     ]) {
-      const proposal = proposeAllowlistEntry(command);
+      const proposal = proposeAllowlistEntry(command, found);
       assert.ok('refused' in proposal && proposal.refused.length > 0, command);
     }
   });
