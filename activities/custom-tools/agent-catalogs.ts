@@ -60,19 +60,15 @@ export function createAgentCatalogs({ pool, catalog, changes, onError }: AgentCa
     return tools;
   }
 
-  /** One reading at a time, and never one that began before the version that is wanted was there. */
   async function atLeast(tenant: string, version: number): Promise<TenantTools> {
-    for (;;) {
-      const tools = known.get(tenant);
-      if (tools && tools.version >= version) return tools;
-      let current = reading.get(tenant);
-      if (!current) {
-        current = read(tenant).finally(() => reading.delete(tenant));
-        reading.set(tenant, current);
-      }
-      const next = await current;
-      if (next.version >= version) return next;
-    }
+    const tools = known.get(tenant);
+    if (tools && tools.version >= version) return tools;
+    // One reading at a time; that of another may have begun before this version was there.
+    const others = await reading.get(tenant);
+    if (others && others.version >= version) return others;
+    const own = reading.get(tenant) ?? read(tenant).finally(() => reading.delete(tenant));
+    reading.set(tenant, own);
+    return own;
   }
 
   // The next step would find out by itself; so it has them ready.

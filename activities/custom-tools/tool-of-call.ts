@@ -24,6 +24,12 @@ export function createToolOfCall(deps: ToolOfCallDeps): (input: RunToolInput) =>
     if (!definition.enabled) return createGoneTool(definition.name, 'was switched off');
     const environment = async (): Promise<Environment> =>
       sealed === null ? {} : openEnvironment(deps, tenant, definition.id, sealed);
-    return createCustomTool(definition, environment);
+    try {
+      return createCustomTool(definition, environment);
+    } catch (error) {
+      // Stored by a release that took it; a retry would not change it.
+      const why = error instanceof Error ? error.message : String(error);
+      return createGoneTool(definition.name, `cannot be used: ${why}`);
+    }
   };
 }
