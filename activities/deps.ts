@@ -1,4 +1,6 @@
 /** What the tools need of the world. Each tool states its part by `Pick<Deps, …>`; workers/ builds the whole. */
+import type { Receipt } from '#domain/turn.ts';
+import type { RunningCall } from './define-tool.ts';
 import type { Processes } from './process/background.ts';
 import type { Shell } from './process/shell.ts';
 import type { SecureClis } from './secure-cli/secure-clis.ts';
@@ -34,10 +36,29 @@ export interface SessionQueries {
     sessionKey: string,
     options: { limit: number; includeTools: boolean },
   ): Promise<readonly HistoryEntry[] | undefined>;
+  /** By key. */
+  agents(tenant: string, limit: number): Promise<readonly AgentSummary[]>;
+  /** Keys of the sessions of this agent and this user that have the key, or the label in their titles; at most 10. */
+  addressees(
+    tenant: string,
+    wanted: {
+      readonly agent: string;
+      readonly user: string | null;
+      readonly key?: string;
+      readonly label?: string;
+    },
+  ): Promise<readonly string[]>;
   status(
     tenant: string,
     sessionKey: string,
   ): Promise<Readonly<Record<string, string | number | null>> | undefined>;
+}
+
+/** An agent as tools show it. */
+export interface AgentSummary {
+  readonly key: string;
+  readonly name: string | null;
+  readonly model: string;
 }
 
 export interface Deps {
@@ -54,4 +75,13 @@ export interface Deps {
   readonly secureClis: SecureClis;
   /** Agents that the caller starts, of its session only. */
   readonly subagents: SubagentDesk;
+  /** Says something in another session, once a call. */
+  readonly sendToSession: (
+    call: Pick<RunningCall, 'tenant' | 'user' | 'callId' | 'toolsGiven'>,
+    session: string,
+    text: string,
+  ) => Promise<Receipt>;
 }
+
+/** Those that reach other workflows are made by the worker itself. */
+export type WorldDeps = Omit<Deps, 'subagents' | 'sendToSession'>;

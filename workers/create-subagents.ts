@@ -2,7 +2,7 @@
 import { createSubagentStore } from '#activities/store/subagent-store.ts';
 import { createSubagentDesk, type SubagentDesk } from '#activities/subagent-desk.ts';
 import { announce, createSubagentActivities } from '#activities/subagent-run.ts';
-import { createWakeSession } from '#activities/wake-session.ts';
+import type { WakeSession } from '#activities/wake-session.ts';
 import { findOpenTurn } from '#activities/store/turn-store.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
@@ -10,19 +10,16 @@ import type { SubagentActivities } from '#domain/subagent.ts';
 import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
 import type { WorkerParts } from './create-worker.ts';
 
-export function createSubagents({ config, pool, notifier, models, temporal, tools, vault }: WorkerParts): {
+export function createSubagents(
+  { config, pool, notifier, models, temporal, tools, vault }: WorkerParts,
+  wake: WakeSession,
+): {
   readonly desk: SubagentDesk;
   readonly activities: SubagentActivities;
 } {
   const { maxConcurrent, maxDepth, maxChildren, maxIterations, archiveAfterMinutes, timeoutSeconds, model } =
     config.subagents;
   const subagents = createSubagentStore(pool, notifier.poke);
-  const wake = createWakeSession({
-    pool,
-    scrubberOf: vault.scrubberOf,
-    submit: temporal.submit,
-    onWrite: notifier.poke,
-  });
   const run = {
     subagents,
     wake,

@@ -9,7 +9,7 @@ import { createCallRules } from '#activities/call-rules.ts';
 import type { Catalog } from '#activities/catalog.ts';
 import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
-import type { Deps } from '#activities/deps.ts';
+import type { WorldDeps } from '#activities/deps.ts';
 import { createEndTurn } from '#activities/end-turn.ts';
 import { createHandOver } from '#activities/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
@@ -19,12 +19,14 @@ import { commandEnvironment, pathFolders } from '#activities/process/command-env
 import { createProgramResolver } from '#activities/process/resolve-program.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
+import { createSendToSession } from '#activities/send-to-session.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
 import { createApprovalLedger } from '#activities/store/approval-ledger.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import type { Sealer } from '#activities/store/seal.ts';
 import { createTurnLedger } from '#activities/store/turn-ledger.ts';
+import { createWakeSession } from '#activities/wake-session.ts';
 import { createSubagents } from './create-subagents.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
@@ -44,7 +46,7 @@ export interface WorkerParts {
   readonly catalogs: AgentCatalogs;
   readonly models: Models;
   /** What tools need of the world; what they need of other workflows is made here. */
-  readonly tools: Omit<Deps, 'subagents'>;
+  readonly tools: WorldDeps;
   /** To reach other workflows: messages to sessions, signals and updates. */
   readonly temporal: WorkflowReach & Pick<TemporalAccess, 'submit'>;
   readonly sealer: Sealer;
@@ -123,7 +125,13 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
   };
   const { required, secret } = config.approvals.decisionToken;
   const approvals = createApprovalLedger(pool, notifier.poke);
-  const subagents = createSubagents(parts);
+  const wake = createWakeSession({
+    pool,
+    scrubberOf: vault.scrubberOf,
+    submit: parts.temporal.submit,
+    onWrite: notifier.poke,
+  });
+  const subagents = createSubagents(parts, wake);
   const activities: Record<string, (input: never) => Promise<unknown>> = {
     ...subagents.activities,
     call_model: createCallModel({ ...shared, models, transcripts: createTranscriptCache(TRANSCRIPTS) }),
@@ -143,7 +151,11 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
   const perHour = config.tools.rate_limit_per_hour ?? 0;
   const runDeps = {
     ...shared,
-    tools: { ...parts.tools, subagents: subagents.desk },
+    tools: {
+      ...parts.tools,
+      subagents: subagents.desk,
+      sendToSession: createSendToSession(wake),
+    },
     workspaceOf: (tenant: string, workspace: string) =>
       workspaceFolder(config.workspaceRoot, tenant, workspace),
     rateLimit: { perHour, burst: Math.max(1, Math.ceil(perHour / 10)) },

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
-import type { Deps } from '#activities/deps.ts';
+import type { WorldDeps } from '#activities/deps.ts';
 import { createProcesses, processesFolder } from '#activities/process/background.ts';
 import { commandEnvironment } from '#activities/process/command-environment.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
@@ -22,7 +22,7 @@ export async function createToolDeps(
   pool: Pool,
   vault: Vault,
   boxes = createWorkerBoxes(config),
-): Promise<Omit<Deps, 'subagents'>> {
+): Promise<WorldDeps> {
   const environment = commandEnvironment(childEnvironment({}));
   const worker = ownIdentity();
   const host = createShell({ environment, worker });

@@ -48,6 +48,29 @@ export function createSessionQueries(pool: Pool): SessionQueries {
         }));
     },
 
+    async agents(tenant, limit) {
+      const { rows } = await pool.query({
+        name: 'tool_agents_list',
+        text: `select key, config ->> 'name' as name,
+                 case jsonb_typeof(config -> 'model') when 'array' then config #>> '{model,0}' else config ->> 'model' end as model
+               from agents where tenant_id = $1 and deleted_at is null order by key limit $2`,
+        values: [tenant, limit],
+      });
+      return rows;
+    },
+
+    async addressees(tenant, { agent, user, key, label }) {
+      const { rows } = await pool.query<{ key: string }>({
+        name: 'tool_addressees',
+        text: `select key from sessions where tenant_id = $1 and agent_key = $2 and user_id is not distinct from $3
+                 and ($4::text is null or key = $4)
+                 and ($5::text is null or position(lower($5) in lower(coalesce(title, ''))) > 0)
+               order by updated_at desc, key limit 10`,
+        values: [tenant, agent, user, key ?? null, label ?? null],
+      });
+      return rows.map((row) => row.key);
+    },
+
     async status(tenant, sessionKey) {
       const { rows } = await pool.query({
         name: 'tool_session_status',

@@ -34,6 +34,8 @@ function queries(entries: readonly HistoryEntry[] = ENTRIES): { asked: unknown[]
         asked.push([tenant, key]);
         return known(tenant, key) ? { status: 'running', turns: 2, title: null } : undefined;
       },
+      agents: async () => [],
+      addressees: async () => [],
     },
   };
 }

@@ -1,0 +1,57 @@
+/** sessions_send: says something in another session of the same agent and user, which answers in a turn of its own. */
+import { z } from 'zod';
+import { defineTool } from '#activities/define-tool.ts';
+import { isSessionKey } from '#domain/ids.ts';
+import { toolError } from '#domain/tool.ts';
+
+const input = z.object({
+  message: z.string().min(1).max(100_000).describe('What to say there'),
+  session_key: z.string().max(200).optional().describe('Key of the session, as sessions_list gives it'),
+  label: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('In place of the key: the title of the session, or a part of it'),
+});
+
+export const tool = defineTool<z.infer<typeof input>, 'sessions' | 'sendToSession'>({
+  name: 'sessions_send',
+  description:
+    'Send a message to another of your sessions. It is answered there, in a turn of its own; the answer does not come back here.',
+  group: 'sessions',
+  // The message's id follows from the call, so that it is said once.
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ session_key, label }) => session_key ?? label ?? '',
+  run: async ({ sessions, sendToSession }, { message, session_key, label }, call) => {
+    if (session_key === undefined && label === undefined)
+      return toolError('InvalidArgs', 'session_key or label is required');
+    if (message.trim() === '' || message.includes('\0'))
+      return toolError('InvalidArgs', 'message must be text that is not empty');
+    const wanted = session_key ?? label ?? '';
+    const none = toolError(
+      'NotFound',
+      `there is no session "${wanted}" of yours; sessions_list names those there are`,
+    );
+    if (session_key !== undefined && !isSessionKey(session_key)) return none;
+    const found = await sessions.addressees(call.tenant, {
+      agent: call.agent,
+      user: call.user,
+      ...(session_key === undefined ? { label: wanted } : { key: session_key }),
+    });
+    const others = found.filter((key) => key !== call.sessionKey);
+    if (found.length > 0 && others.length === 0)
+      return toolError('InvalidArgs', 'that is this session; say it in your answer');
+    const [key] = others;
+    if (key === undefined) return none;
+    if (others.length > 1)
+      return toolError(
+        'InvalidArgs',
+        `"${wanted}" fits several sessions: ${others.join(', ')}. Give the session_key`,
+      );
+    const { turn_id, ahead } = await sendToSession(call, key, message);
+    const when = ahead > 0 ? `after ${ahead} turn(s) that come first` : 'now';
+    return { ok: true, text: `Sent to ${key}; it is answered there ${when} (turn ${turn_id}).` };
+  },
+});
