@@ -10,13 +10,58 @@ export interface DecodedView {
 }
 
 const ESCAPE =
-  /(?:\r?\n|(?:\\r)?\\n)[ \t]{0,64}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[^\n]|%[0-9a-fA-F]{2}|&(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});/g;
+  /(?:\r?\n|(?:\\r)?\\n)[ \t]{0,64}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[^\n]|%[0-9a-fA-F]{2}|&(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});/y;
+
+const [LINE_END, RETURN, PERCENT, AMPERSAND, BACKSLASH] = [10, 13, 37, 38, 92];
+/** An indented line goes on from the one before. */
+const MAX_INDENT = 64;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** Undefined when the text has nothing to decode. Linear. */
 export function decodedView(text: string): DecodedView | undefined {
   if (!/[\\%\n]|&[a-z#]/.test(text)) return undefined;
+  const view = createView(text);
+  for (let at = 0; at < text.length; at = Math.max(at + 1, view.at)) {
+    const code = text.charCodeAt(at);
+    if (code === LINE_END) view.replace(at, afterBlanks(text, at + 1), '');
+    else if (code === BACKSLASH || code === PERCENT || code === AMPERSAND || code === RETURN) {
+      ESCAPE.lastIndex = at;
+      const escape = ESCAPE.exec(text)?.[0];
+      if (escape === undefined) continue;
+      const { piece, end } = decode(text, escape, at);
+      view.replace(at, end, piece);
+    }
+  }
+  return view.at === 0 ? undefined : view.finish();
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (at - from < MAX_INDENT && (text[at] === ' ' || text[at] === '\t')) at++;
+  return at;
+}
+
+const BETWEEN_HEX = /(?<=[0-9a-fA-F])[\s:]{1,3}(?=[0-9a-fA-F]{2})/g;
+
+/** Hex that is printed in columns (`46 41 4b`, `4641 4b45`, `46:41`) as one word of small letters. Linear. */
+export function hexView(text: string): DecodedView {
+  const view = createView(text);
+  for (const { index, 0: between } of text.matchAll(BETWEEN_HEX))
+    view.replace(index, index + between.length, '');
+  const { text: joined, original } = view.finish();
+  return { text: joined.replace(/[A-F]+/g, (letters) => letters.toLowerCase()), original };
+}
+
+interface ViewBuilder {
+  /** What of the original has been read. */
+  readonly at: number;
+  /** `piece` stands for `[start, end)` of the original; in order. */
+  replace(start: number, end: number, piece: string): void;
+  finish(): DecodedView;
+}
+
+function createView(text: string): ViewBuilder {
   const parts: string[] = [];
   // For each piece: where it begins in the view and in the original, and where the original goes on after it.
   const viewAt: number[] = [];
@@ -32,30 +77,32 @@ export function decodedView(text: string): DecodedView | undefined {
     parts.push(piece);
     length += piece.length;
   };
-  for (const match of text.matchAll(ESCAPE)) {
-    if (match.index < at) continue;
-    const { piece, end } = decode(text, match[0], match.index);
-    if (match.index > at) add(text.slice(at, match.index), at, match.index);
-    add(piece, match.index, end);
-    at = end;
-  }
-  if (at === 0) return undefined;
-  add(text.slice(at), at, text.length);
+  const isCopy = (piece: number): boolean =>
+    (parts[piece] as string).length === num(to, piece) - num(from, piece);
   return {
-    text: parts.join(''),
-    original(start, end) {
-      const first = pieceOf(viewAt, start);
-      const last = pieceOf(viewAt, end - 1);
+    get at() {
+      return at;
+    },
+    replace(start, end, piece) {
+      if (start > at) add(text.slice(at, start), at, start);
+      add(piece, start, end);
+      at = end;
+    },
+    finish() {
+      add(text.slice(at), at, text.length);
       return {
-        start: isCopy(first) ? num(from, first) + start - num(viewAt, first) : num(from, first),
-        end: isCopy(last) ? num(from, last) + end - num(viewAt, last) : num(to, last),
+        text: parts.join(''),
+        original(start, end) {
+          const first = pieceOf(viewAt, start);
+          const last = pieceOf(viewAt, end - 1);
+          return {
+            start: isCopy(first) ? num(from, first) + start - num(viewAt, first) : num(from, first),
+            end: isCopy(last) ? num(from, last) + end - num(viewAt, last) : num(to, last),
+          };
+        },
       };
     },
   };
-
-  function isCopy(piece: number): boolean {
-    return (parts[piece] as string).length === num(to, piece) - num(from, piece);
-  }
 }
 
 function num(list: readonly number[], at: number): number {

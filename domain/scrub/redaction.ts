@@ -28,19 +28,27 @@ export function mergeRedactions(redactions: readonly Redaction[]): readonly Reda
   return merged;
 }
 
-export function applyRedactions(
-  text: string,
-  redactions: readonly Redaction[],
-): { text: string; found: readonly Found[] } {
-  if (redactions.length === 0) return { text, found: [] };
+export interface Redacted {
+  readonly text: string;
+  readonly found: readonly Found[];
+  /** Where the placeholders stand in `text`, in order. */
+  readonly places: readonly number[];
+}
+
+export function applyRedactions(text: string, redactions: readonly Redaction[]): Redacted {
+  if (redactions.length === 0) return { text, found: [], places: [] };
   const counts = new Map<string, number>();
+  const places: number[] = [];
   const out: string[] = [];
   let at = 0;
-  for (const { start, end, kind, placeholder } of mergeRedactions(redactions)) {
-    out.push(text.slice(at, start), placeholder ?? REDACTED);
+  let length = 0;
+  for (const { start, end, kind, placeholder = REDACTED } of mergeRedactions(redactions)) {
+    out.push(text.slice(at, start), placeholder);
+    places.push(length + start - at);
+    length += start - at + placeholder.length;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     at = end;
   }
   out.push(text.slice(at));
-  return { text: out.join(''), found: [...counts].map(([kind, count]) => ({ kind, count })) };
+  return { text: out.join(''), found: [...counts].map(([kind, count]) => ({ kind, count })), places };
 }

@@ -2,9 +2,9 @@
  * SC-2: values known to be secret at run time (decrypted for a call, secrets of the deployment), found in every form
  * in which programs print them. A bag is made per request, so one tenant's values never touch another's text.
  */
-import { type DecodedView, decodedView } from './decoded-view.ts';
-import { addressForms, encodedForms, hexOf } from './encoded-forms.ts';
-import { hasAny, type Needed, neededText, readPairs } from './needed-text.ts';
+import { type DecodedView, decodedView, hexView } from './decoded-view.ts';
+import { addressForms, encodedForms } from './encoded-forms.ts';
+import { type FormIndex, indexForms } from './form-index.ts';
 import { REDACTED, type Redaction } from './redaction.ts';
 
 export type RegisteredKind = 'credential' | 'server_ip';
@@ -14,7 +14,8 @@ export interface ValueToRegister {
   readonly kind?: RegisteredKind;
 }
 
-interface Form extends Needed {
+interface Form {
+  readonly text: string;
   readonly kind: RegisteredKind;
   readonly isCore: boolean;
 }
@@ -22,12 +23,10 @@ interface Form extends Needed {
 export interface RegisteredValues {
   /** Distinct values taken; those that are empty or too short are not. */
   readonly size: number;
-  readonly forms: readonly Form[];
-  /** Looked for in the text without its escapes and line ends. */
-  readonly decoded: readonly Form[];
-  /** Hex in columns (`46 41 4b`, `4641 4b45`, `46:41`). */
-  readonly columns: readonly RegExp[];
-  /** UTF-16 units of the longest form; a stream holds back as much. */
+  readonly forms: FormIndex<Form>;
+  /** There are values that a text without its escapes, line ends and columns may have. */
+  readonly hasCredentials: boolean;
+  /** UTF-16 units of the longest form; a stream may hold back as much. */
   readonly longest: number;
 }
 
@@ -35,74 +34,66 @@ export interface RegisteredValues {
 const MIN_CREDENTIAL = 6;
 /** A registered value is a key, a password or a key file. */
 const MAX_VALUE = 65_536;
-/** Longer values are not looked for in columns: a dump of them fills pages. */
-const MAX_COLUMNS = 512;
 /** How often an encoding may be within another. */
 const MAX_DEPTH = 3;
 /** A character takes at most six in an escaped form (`\u002d`); base64 and hex take fewer. */
 const MAX_GROWTH = 6;
 
-export const NO_VALUES: RegisteredValues = { size: 0, forms: [], decoded: [], columns: [], longest: 0 };
+export const NO_VALUES: RegisteredValues = {
+  size: 0,
+  forms: indexForms([]),
+  hasCredentials: false,
+  longest: 0,
+};
 
 /** Values that are too short to be told from words, or longer than 64 Ki characters, are left out. */
 export function registerValues(values: Iterable<string | ValueToRegister>): RegisteredValues {
   const forms = new Map<string, Form>();
-  const decoded = new Map<string, Form>();
-  const columns: RegExp[] = [];
   const seen = new Set<string>();
+  let longest = 0;
+  let hasCredentials = false;
+  const add = (text: string, kind: RegisteredKind, isCore: boolean): void => {
+    if (text !== '' && !forms.has(text)) forms.set(text, { text, kind, isCore });
+  };
   for (const entry of values) {
     const { value, kind = 'credential' } = typeof entry === 'string' ? { value: entry } : entry;
     if (seen.has(value) || value.length > MAX_VALUE) continue;
     if (kind === 'credential' ? value.length < MIN_CREDENTIAL : value === '') continue;
     seen.add(value);
+    longest = Math.max(longest, value.length * MAX_GROWTH);
     if (kind === 'server_ip') {
-      for (const text of addressForms(value)) addForm(forms, text, kind, false);
+      for (const text of addressForms(value)) add(text, kind, false);
       continue;
     }
+    hasCredentials = true;
     for (const { text, isCore } of encodedForms(value)) {
-      addForm(forms, text, kind, isCore);
-      addForm(decoded, text.replace(/\r?\n[ \t]*/g, ''), kind, isCore);
+      add(text, kind, isCore);
+      // As it is in a text whose lines were joined.
+      add(text.replace(/\r?\n[ \t]*/g, ''), kind, isCore);
     }
-    if (value.length <= MAX_COLUMNS) columns.push(inColumns(value));
   }
-  const longest = Math.max(0, ...[...seen].map((value) => value.length * MAX_GROWTH));
-  return { size: seen.size, forms: [...forms.values()], decoded: [...decoded.values()], columns, longest };
-}
-
-function addForm(forms: Map<string, Form>, text: string, kind: RegisteredKind, isCore: boolean): void {
-  // A long form is told by its first pairs; the rest would only be memory.
-  const { pairs } = neededText(text.slice(0, 32));
-  if (!forms.has(text) && text !== '') forms.set(text, { text, pairs, kind, isCore });
-}
-
-function inColumns(value: string): RegExp {
-  const bytes = hexOf(new TextEncoder().encode(value)).match(/../g) ?? [];
-  return new RegExp(bytes.join('[\\s:]{0,3}'), 'gi');
+  return { size: seen.size, forms: indexForms([...forms.values()]), hasCredentials, longest };
 }
 
 const COLUMNS = /(?:[0-9a-f]{2}){1,4}[\s:]{1,3}(?:(?:[0-9a-f]{2}){1,4}[\s:]{1,3}){2}/i;
 
-/** Uses up `readPairs`: what needs it for the same text goes before. */
 export function findRegistered(text: string, values: RegisteredValues, out: Redaction[]): void {
   if (values.size === 0) return;
-  for (const form of values.forms) for (const span of findForm(text, form)) out.push(toRedaction(span, form));
-  if (values.decoded.length === 0) return;
-  if (COLUMNS.test(text))
-    for (const pattern of values.columns)
-      for (const match of text.matchAll(pattern))
-        out.push({
-          start: match.index,
-          end: match.index + match[0].length,
-          kind: 'registered_credential',
-        });
+  values.forms.find(text, (form, start) => {
+    if (form.kind === 'server_ip' && !isWholeAddress(text, start, start + form.text.length)) return;
+    out.push(redactionOf(text, form, start));
+  });
+  if (!values.hasCredentials) return;
+  const views = COLUMNS.test(text) ? [hexView(text)] : [];
   // JSON within JSON, or a URL within a URL, takes more than one reading.
-  let view = decodedView(text);
-  for (let depth = 0; view && depth < MAX_DEPTH; depth++) {
-    readPairs(view.text);
-    for (const form of values.decoded)
-      for (const { start, end } of findForm(view.text, form))
-        out.push(toRedaction(view.original(start, end), form));
-    view = deeper(view);
+  for (let view = decodedView(text), depth = 0; view && depth < MAX_DEPTH; view = deeper(view), depth++)
+    views.push(view);
+  for (const view of views) {
+    values.forms.find(view.text, (form, start) => {
+      if (form.kind !== 'credential') return;
+      const found = redactionOf(view.text, form, start);
+      out.push({ ...found, ...view.original(found.start, found.end) });
+    });
   }
 }
 
@@ -118,15 +109,11 @@ function deeper(view: DecodedView): DecodedView | undefined {
   };
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-function toRedaction({ start, end }: Span, { kind }: Form): Redaction {
+function redactionOf(text: string, { text: found, kind, isCore }: Form, start: number): Redaction {
+  const end = start + found.length;
+  const place = isCore ? withEdges(text, start, end) : { start, end };
   return {
-    start,
-    end,
+    ...place,
     kind: `registered_${kind}`,
     placeholder: kind === 'server_ip' ? '[SERVER_IP]' : REDACTED,
   };
@@ -135,20 +122,10 @@ function toRedaction({ start, end }: Span, { kind }: Form): Redaction {
 const BEFORE_CORE = /[A-Za-z0-9+/_-]{0,4}$/;
 const AFTER_CORE = /^[A-Za-z0-9+/_-]{0,4}={0,2}/;
 
-function findForm(text: string, form: Form): readonly Span[] {
-  if (!hasAny(text, [form])) return [];
-  const spans: Span[] = [];
-  for (let at = text.indexOf(form.text); at >= 0; at = text.indexOf(form.text, at + form.text.length)) {
-    const end = at + form.text.length;
-    if (form.kind === 'server_ip' && !isWholeAddress(text, at, end)) continue;
-    if (!form.isCore) spans.push({ start: at, end });
-    else {
-      const lead = BEFORE_CORE.exec(text.slice(Math.max(0, at - 4), at))?.[0].length ?? 0;
-      const tail = AFTER_CORE.exec(text.slice(end, end + 6))?.[0].length ?? 0;
-      spans.push({ start: at - lead, end: end + tail });
-    }
-  }
-  return spans;
+function withEdges(text: string, start: number, end: number): { start: number; end: number } {
+  const lead = BEFORE_CORE.exec(text.slice(Math.max(0, start - 4), start))?.[0].length ?? 0;
+  const tail = AFTER_CORE.exec(text.slice(end, end + 6))?.[0].length ?? 0;
+  return { start: start - lead, end: end + tail };
 }
 
 /** 10.0.0.1 is not in 110.0.0.12. */

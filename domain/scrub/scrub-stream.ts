@@ -23,7 +23,6 @@ const PROBE = 'Zq9Xw7Er5Ty3Ui1OpA2s';
 
 export function createScrubStream(registered: RegisteredValues = NO_VALUES): ScrubStream {
   const most = Math.max(MAX_HELD, registered.longest * 2);
-  const back = longestSpaced(registered);
   let context = '';
   let held = '';
 
@@ -48,8 +47,11 @@ export function createScrubStream(registered: RegisteredValues = NO_VALUES): Scr
       held += piece;
       const text = context + held;
       const isFull = held.length > most;
-      let cut = isFull ? text.length - Math.floor(most / 2) : lastWordEnd(text, text.length - back);
-      if (cut <= context.length) return '';
+      let cut = isFull ? text.length - Math.floor(most / 2) : Math.min(lastWordEnd(text), keyHeader(text));
+      // A registered value with blanks, or broken over lines, may have begun before the last word.
+      if (!isFull && registered.size > 0)
+        cut = Math.min(cut, registered.forms.beginsAt(text, context.length));
+      if (cut <= context.length && !isFull) return '';
       const spans = mergeRedactions(findSecrets(text, registered));
       cut = Math.min(cut, beginningOf(spans, cut));
       const tried = mergeRedactions(findSecrets(text.slice(0, cut) + PROBE, registered));
@@ -72,18 +74,20 @@ function beginningOf(spans: readonly Redaction[], at: number): number {
   return spans.find((span) => span.start < at && at < span.end)?.start ?? at;
 }
 
-function lastWordEnd(text: string, before: number): number {
-  for (let at = before; at > 0; at--) if (/\s/.test(text[at - 1] as string)) return at;
+/** Where the header of a key block begins that has not ended: it is several words. */
+function keyHeader(text: string): number {
+  const at = text.slice(-MAX_HEADER).search(/-----(?:BEGIN|END)[A-Z0-9 ]*-{0,5}$/);
+  return at < 0 ? text.length : Math.max(0, text.length - MAX_HEADER) + at;
+}
+
+const MAX_HEADER = 80;
+
+function lastWordEnd(text: string): number {
+  for (let at = text.length; at > 0; at--) if (/\s/.test(text[at - 1] as string)) return at;
   return 0;
 }
 
 /** A secret that goes on and on (a key block without an end): its beginning and its newest part stand for it. */
 function withoutMiddle(held: string, most: number): string {
   return held.slice(0, Math.floor(most / 4)) + held.slice(-Math.floor(most / 4));
-}
-
-/** A value with blanks is not a word: as much is held back as it may take in its longest form. */
-function longestSpaced(registered: RegisteredValues): number {
-  const spaced = registered.forms.filter((form) => /\s/.test(form.text));
-  return spaced.length === 0 ? 0 : registered.longest;
 }

@@ -1,0 +1,132 @@
+/**
+ * Finds many texts in one in a single pass, whatever their number: a hash of the newest five characters rolls along, a
+ * table of bits says no nearly always, and only then is a candidate compared.
+ */
+
+export interface FormIndex<Form> {
+  /** Tells each occurrence; those of one form do not overlap. In no order. */
+  find(text: string, onHit: (form: Form, start: number) => void): void;
+  /**
+   * Where the earliest end piece of `text`, at or after `from`, begins that a form begins with and goes on from; the
+   * length when there is none. White space counts on neither side.
+   */
+  beginsAt(text: string, from: number): number;
+}
+
+/** Characters that the hash depends on: a character is shifted out of 20 bits after five. */
+const WINDOW = 5;
+const SHIFT = 4;
+const MASK = 0xf_ffff;
+/** Places of a form that are considered for telling it: more would only slow the making. */
+const PLACES = 12;
+
+interface Entry<Form> {
+  readonly form: Form;
+  readonly text: string;
+  /** From its beginning to the end of the window that tells it. */
+  readonly lead: number;
+  /** The end of its last occurrence in the text that is read. */
+  end: number;
+}
+
+export function indexForms<Form extends { readonly text: string }>(forms: readonly Form[]): FormIndex<Form> {
+  const bits = new Uint32Array((MASK + 1) / 32);
+  const buckets = new Map<number, Entry<Form>[]>();
+  const short: Entry<Form>[] = [];
+  const entries: Entry<Form>[] = [];
+  for (const form of forms) {
+    const { text } = form;
+    const place = text.length < WINDOW ? undefined : rarest(text, buckets);
+    const entry = { form, text, lead: place?.end ?? 0, end: 0 };
+    entries.push(entry);
+    if (!place) {
+      short.push(entry);
+      continue;
+    }
+    const bucket = buckets.get(place.hash);
+    if (bucket) bucket.push(entry);
+    else buckets.set(place.hash, [entry]);
+    bits[place.hash >>> 5] = (bits[place.hash >>> 5] as number) | (1 << (place.hash & 31));
+  }
+  const beginnings = createBeginnings(forms.map(({ text }) => text));
+
+  return {
+    find(text, onHit) {
+      for (const entry of entries) entry.end = 0;
+      for (const { form, text: wanted } of short)
+        for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
+          onHit(form, at);
+      if (buckets.size === 0) return;
+      let hash = 0;
+      for (let at = 0; at < text.length; at++) {
+        hash = ((hash << SHIFT) ^ text.charCodeAt(at)) & MASK;
+        if (((bits[hash >>> 5] as number) & (1 << (hash & 31))) === 0) continue;
+        for (const entry of buckets.get(hash) ?? []) {
+          const start = at + 1 - entry.lead;
+          if (start < entry.end || !text.startsWith(entry.text, start)) continue;
+          entry.end = start + entry.text.length;
+          onHit(entry.form, start);
+        }
+      }
+    },
+    beginsAt: beginnings,
+  };
+}
+
+/** The window of the text that the fewest others are told by, so that a common beginning (`sk-…`) tells none. */
+function rarest(
+  text: string,
+  buckets: ReadonlyMap<number, readonly unknown[]>,
+): { hash: number; end: number } {
+  const last = text.length - WINDOW;
+  const step = Math.max(1, Math.floor(last / PLACES));
+  let best = { hash: 0, end: 0, load: Number.POSITIVE_INFINITY };
+  for (let at = last; at >= 0 && best.load > 0; at -= step) {
+    let hash = 0;
+    for (let i = at; i < at + WINDOW; i++) hash = ((hash << SHIFT) ^ text.charCodeAt(i)) & MASK;
+    const load = buckets.get(hash)?.length ?? 0;
+    if (load < best.load) best = { hash, end: at + WINDOW, load };
+  }
+  return best;
+}
+
+const SPACE = /(?:\s|\\[nrt])+/g;
+/** Beginnings are told by so many characters, and by one when there are fewer. */
+const TELLING = 3;
+
+function createBeginnings(forms: readonly string[]): (text: string, from: number) => number {
+  const byStart = new Map<string, string[]>();
+  const add = (start: string, form: string): void => {
+    const known = byStart.get(start);
+    if (known) known.push(form);
+    else byStart.set(start, [form]);
+  };
+  for (const form of new Set(forms.map((each) => each.replace(SPACE, '')))) {
+    if (form === '') continue;
+    for (let size = 1; size <= TELLING && size < form.length; size++) add(form.slice(0, size), form);
+  }
+  return (text, from) => {
+    const tail = text.slice(from);
+    const squeezed = tail.replace(SPACE, '');
+    for (let at = 0; at < squeezed.length; at++) {
+      const rest = squeezed.length - at;
+      const known = byStart.get(squeezed.slice(at, at + TELLING));
+      if (!known) continue;
+      const end = squeezed.slice(at);
+      if (known.some((form) => form.length > rest && form.startsWith(end))) return from + placeOf(tail, at);
+    }
+    return text.length;
+  };
+}
+
+/** Where the n-th character (from 0) that is no white space stands. */
+function placeOf(text: string, n: number): number {
+  let seen = 0;
+  let read = 0;
+  for (const space of text.matchAll(SPACE)) {
+    if (seen + space.index - read > n) break;
+    seen += space.index - read;
+    read = space.index + space[0].length;
+  }
+  return read + n - seen;
+}
