@@ -35,6 +35,11 @@ const ETC = [
 ];
 const PROGRAMS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 const TRY_MS = 5_000;
+/**
+ * After the last mount: nothing can be added beside what is shown. /proc too, since under a worker that is root the
+ * kernel's own settings in it belong to whom the command runs as, and no capability is asked for.
+ */
+const CLOSED = ['--remount-ro', '/proc', '--remount-ro', '/'];
 
 /** `folders` are those of PATH. */
 export function createBubblewrap(folders: readonly string[]): Bubblewrap {
@@ -49,7 +54,7 @@ export function createBubblewrap(folders: readonly string[]): Bubblewrap {
 
 /** The kernel or its settings may forbid it although the program is there. */
 function tried(): Promise<boolean> {
-  const args = [...boxArguments({ network: false }), '/bin/sh', '-c', 'exit 0'];
+  const args = [...boxArguments({ network: false }), ...CLOSED, '/bin/sh', '-c', 'exit 0'];
   return new Promise((resolve) => {
     execFile('bwrap', args, { timeout: TRY_MS }, (error) => resolve(error === null));
   });
@@ -67,6 +72,7 @@ export function bubblewrapPrefix(workspace: string, inside: string, sandbox: San
     'bwrap',
     ...boxArguments(sandbox),
     ...mount,
+    ...CLOSED,
     ...variables,
     '--setenv',
     'PWD',

@@ -13,6 +13,8 @@ import { DEFAULT_PATH_RULES, isDenied, type PathRules, resolvePath, type SafePat
 export interface FileScope {
   readonly workspace: string;
   readonly idempotencyKey: string;
+  /** Another path of the workspace: where a box shows it. */
+  readonly mount?: string;
 }
 
 export interface Entry {
@@ -80,7 +82,7 @@ export function createFiles(options: FilesOptions): Files {
 
   const resolve = async (scope: FileScope, path: string, access: 'read' | 'write'): Promise<SafePath> => {
     await mkdir(scope.workspace, { recursive: true });
-    return resolvePath(rules, scope.workspace, path, access);
+    return resolvePath(rules, scope.workspace, path, access, scope.mount);
   };
 
   return {

@@ -3,9 +3,10 @@
  * (SECURITY §2, CVE-2026-44112). Linux reaches it through /proc/self/fd; elsewhere the path itself is used.
  */
 import { constants, existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf, FileProblem, shown } from './file-problem.ts';
+import { ownAs } from './own-as.ts';
 import type { SafePath } from './resolve-path.ts';
 
 const HAS_PROC = existsSync('/proc/self/fd');
@@ -32,23 +33,28 @@ export async function openParent(path: SafePath, make: boolean): Promise<{ folde
   let folder = await openFolder(at, path.given);
   for (const part of parts) {
     try {
-      await mkdir(folder.at(part));
-    } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') {
-        await folder.close();
-        throw error;
-      }
-    }
-    at = join(at, part);
-    const child = openDirectory(folder.at(part));
-    try {
-      folder = await check(await child, at, path.given, folder);
+      const isNew = await makeFolder(folder.at(part));
+      at = join(at, part);
+      const child = await openDirectory(folder.at(part));
+      if (isNew) await ownAs(child, await stat(folder.at('')));
+      folder = await check(child, at, path.given, folder);
     } catch (error) {
       await folder.close();
       throw error;
     }
   }
   return { folder, name };
+}
+
+/** False when it is there already. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 async function openDirectory(path: string): Promise<FileHandle> {

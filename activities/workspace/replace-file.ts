@@ -1,9 +1,10 @@
 /** Whole-file replacement that is either done or not: temporary file, fsync, rename in the same held folder (F17). */
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import { errnoOf, FileProblem, shown } from './file-problem.ts';
 import type { Folder } from './open-folder.ts';
+import { ownAs } from './own-as.ts';
 
 const PREFIX = '.tempoclaw-';
 const SUFFIX = '.tmp';
@@ -14,7 +15,7 @@ export function isTemporary(name: string): boolean {
 }
 
 /**
- * Puts `content` in the place of `name`. The mode of an old file is kept. `key` names the attempt: a repeat takes over what
+ * Puts `content` in the place of `name`. The mode and the owner of an old file are kept. `key` names the attempt: a repeat takes over what
  * a killed one left behind.
  */
 export async function replaceFile(
@@ -30,6 +31,7 @@ export async function replaceFile(
   try {
     try {
       await file.writeFile(content);
+      await ownAs(file, old ?? (await stat(folder.at(''))));
       if (old !== undefined) await file.chmod(old.mode & 0o7777);
       await file.sync();
     } finally {
@@ -46,23 +48,19 @@ export async function replaceFile(
 }
 
 /** What stands at `name`, by its own name and not through a link. Refuses what is no regular file. */
-export async function existing(
-  folder: Folder,
-  name: string,
-  given: string,
-): Promise<{ mode: number } | undefined> {
+export async function existing(folder: Folder, name: string, given: string): Promise<Stats | undefined> {
   try {
-    const stat = await lstat(folder.at(name));
-    if (stat.isDirectory())
+    const found = await lstat(folder.at(name));
+    if (found.isDirectory())
       throw new FileProblem('InvalidPath', `failed to write file ${shown(given)}: it is a folder`);
-    if (!stat.isFile())
+    if (!found.isFile())
       throw new FileProblem('InvalidPath', `failed to write file ${shown(given)}: it is not a regular file`);
-    if (stat.nlink > 1)
+    if (found.nlink > 1)
       throw new FileProblem(
         'PermissionDenied',
         `failed to write file ${shown(given)}: it has a second name (hard link), which may be outside the workspace`,
       );
-    return { mode: stat.mode };
+    return found;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -46,19 +46,21 @@ const MAX_BYTES = 4096;
 /**
  * Resolves `path` against `workspace` (absolute, existing). Throws FileProblem: InvalidPath when it leads out of every
  * root, PermissionDenied for a denied prefix or a write to a read-only root. Says nothing about what exists outside.
+ * `mount` is where a box shows the workspace: paths and links that were written in there begin with it.
  */
 export async function resolvePath(
   rules: PathRules,
   workspace: string,
   path: string,
   access: 'read' | 'write',
+  mount?: string,
 ): Promise<SafePath> {
   if (path.includes('\0'))
     throw new FileProblem('InvalidPath', `path ${shown(path)} holds a NUL character, which no file name may`);
   if (Buffer.byteLength(path) > MAX_BYTES)
     throw new FileProblem('InvalidPath', `the path is longer than ${MAX_BYTES} bytes`);
   const home = await realpath(workspace);
-  const absolute = await followLinks(home, path);
+  const absolute = await followLinks(home, path, mount);
   for (const root of [{ path: home, writable: true }, ...rules.extraRoots]) {
     const top = root.path === home ? home : await realOrSame(root.path);
     if (!contains(top, absolute)) continue;
@@ -94,9 +96,15 @@ export function isDenied(prefixes: readonly string[], inside: string): boolean {
 }
 
 /** As the kernel walks it, but going on by name where nothing exists (so that a dangling link names its target). */
-async function followLinks(start: string, path: string): Promise<string> {
-  const pending = path.split('/');
-  let at = isAbsolute(path) ? '/' : start;
+async function followLinks(start: string, path: string, mount: string | undefined): Promise<string> {
+  const enter = (way: string): { readonly from: string | undefined; readonly parts: readonly string[] } => {
+    if (mount !== undefined && contains(mount, way) && !contains(start, way))
+      return { from: start, parts: way.slice(mount.length).split('/') };
+    return { from: isAbsolute(way) ? '/' : undefined, parts: way.split('/') };
+  };
+  const first = enter(path);
+  const pending = [...first.parts];
+  let at = first.from ?? start;
   let links = 0;
   for (let part = pending.shift(); part !== undefined; part = pending.shift()) {
     if (part === '' || part === '.') continue;
@@ -113,8 +121,9 @@ async function followLinks(start: string, path: string): Promise<string> {
     links += 1;
     if (links > MAX_LINKS)
       throw new FileProblem('InvalidPath', `${shown(path)} goes through too many symbolic links`);
-    if (isAbsolute(target)) at = '/';
-    pending.unshift(...target.split('/'));
+    const { from, parts } = enter(target);
+    at = from ?? at;
+    pending.unshift(...parts);
   }
   return at;
 }

@@ -1,0 +1,72 @@
+/** SH-3, SH-5: whole turns of agents whose commands run in boxes. */
+import assert from 'node:assert/strict';
+import { after, before, describe } from 'node:test';
+import { engineTests, findEngine } from '#test/support/container-engine.ts';
+import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
+import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
+
+const found = await findEngine();
+const { test, stop } = engineTests(found);
+after(stop);
+
+describe('SH-3 turns of an agent in a box', () => {
+  let live: LiveWorker | undefined;
+  before(async () => {
+    if ('skip' in found) return;
+    live = await startLiveWorker({
+      env: { TEMPOCLAW_SANDBOX: 'off', TEMPOCLAW_DOCKER_HOST: found.engine.address },
+      settings: 'sandbox: { idleMinutes: 1 }',
+      agents: [
+        { key: 'boxed', type: 'open', model: 'rehearsal/follow', sandbox: 'required', exec: { ask: 'off' } },
+        {
+          key: 'lost',
+          type: 'open',
+          model: 'rehearsal/follow',
+          sandbox: { mode: 'required', image: 'no-such-image' },
+          exec: { ask: 'off' },
+        },
+      ],
+    });
+  });
+  after(() => live?.close());
+
+  const turn = async (agent: string, session: string, text: string) => {
+    assert.ok(live);
+    const { turn_id } = await live.say(session, text, { agent });
+    await live.ended(turn_id);
+    return (await live.calls(turn_id)).map(({ result }) => result?.trim());
+  };
+
+  test('commands and file tools meet in /workspace, and nothing leaves it', async () => {
+    const results = await turn(
+      'boxed',
+      'box-1',
+      [
+        'exec {"command":"echo made >made.txt; pwd; id -u; cat /proc/self/status | grep CapEff"}',
+        'then',
+        'read_file {"path":"/workspace/made.txt"}',
+        'then',
+        'workspace_dir {}',
+      ].join('\n'),
+    );
+    assert.match(results[0] ?? '', /^\/workspace\n[1-9]\d*\nCapEff:\s0{16}$/);
+    assert.match(results[1] ?? '', /made/);
+    assert.equal(results[2], '/workspace');
+  });
+
+  test('a box that cannot be had is a result for the model, and nothing runs', async () => {
+    const [result] = await turn('lost', 'box-2', 'exec {"command":"echo ran"}');
+    assert.match(result ?? '', /^SandboxUnavailable: the engine has no image no-such-image.*has not run$/);
+  });
+
+  test('stopping the turn ends what runs in the box', async () => {
+    assert.ok(live);
+    const seconds = uniqueSeconds();
+    const text = `exec {"command":"(setsid sleep ${seconds} &); sleep ${seconds}"}`;
+    const { turn_id } = await live.say('box-3', text, { agent: 'boxed' });
+    assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 1, 30_000));
+    await live.temporal.stop(live.tenant, 'box-3', { turn_id, level: 'now' });
+    await live.ended(turn_id);
+    assert.ok(await eventually(() => runningWith(seconds).length === 0));
+  });
+});
