@@ -1,10 +1,11 @@
 /** The composition root of the API: real parts from settings, for the process and for tests of the whole stack. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
-import { deploymentValues, temporalConnection } from '#config';
+import { childEnvironment, deploymentValues, temporalConnection } from '#config';
 import type { LogStream } from '#activities/log-stream.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { createCallRules } from '#activities/call-rules.ts';
+import { createHostPrograms } from '#activities/host-programs.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
@@ -85,6 +86,7 @@ export async function createDeps(
       catalogs,
       settings: { tools: config.tools, exec: config.exec },
       workspaceRoot: config.workspaceRoot,
+      resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
     },
     settings: {
       rateLimitPerMinute: config.api.rateLimitPerMinute,

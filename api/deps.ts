@@ -14,6 +14,7 @@ import type { RuleSource } from '#activities/explain/explain-scope.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
 import type { Secrets } from '#activities/secrets/open-secrets.ts';
 import type { Pool } from '#activities/store/pool.ts';
+import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import type { ReplayClass } from '#domain/tool.ts';
 import type { TemporalAccess } from './client.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -73,6 +74,8 @@ export interface PolicyBasis {
   readonly settings: RuleSource['settings'];
   /** Of the workspaces of all tenants, where this process sees them. */
   readonly workspaceRoot: string;
+  /** Which files commands start, as far as this process can tell. */
+  readonly resolveProgram: ResolveProgram;
 }
 
 export interface ApiDeps {

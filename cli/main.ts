@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   subagents: () => import('#cli/commands/subagents.ts'),
   turns: () => import('#cli/commands/turns.ts'),
   agents: () => import('#cli/commands/agents.ts'),
+  policy: () => import('#cli/commands/policy.ts'),
   allowlist: () => import('#cli/commands/allowlist.ts'),
   tools: () => import('#cli/commands/tools.ts'),
   'secure-clis': () => import('#cli/commands/secure-clis.ts'),

@@ -15,8 +15,7 @@ import { createHandOver } from '#activities/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createRunCustomTool, createRunTool } from '#activities/run-tool.ts';
-import { commandEnvironment, pathFolders } from '#activities/process/command-environment.ts';
-import { createProgramResolver } from '#activities/process/resolve-program.ts';
+import { createHostPrograms } from '#activities/host-programs.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSendToSession } from '#activities/send-to-session.ts';
@@ -105,10 +104,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     catalog,
     tools: config.tools,
     exec: config.exec,
-    resolveProgram: createProgramResolver({
-      folders: pathFolders(commandEnvironment(childEnvironment({}))),
-      workspaceRoot: config.workspaceRoot,
-    }),
+    resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
   });
   const ledger = createTurnLedger(pool, notifier.poke);
   const shared = {

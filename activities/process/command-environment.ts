@@ -36,8 +36,3 @@ export function commandEnvironment(
   }
   return { PATH: DEFAULT_PATH, HOME: '/', LANG: 'C.UTF-8', ...passed, ...FIXED };
 }
-
-/** The folders in which the shell looks for a program, in order. */
-export function pathFolders(environment: Readonly<Record<string, string>>): readonly string[] {
-  return (environment['PATH'] ?? '').split(':');
-}

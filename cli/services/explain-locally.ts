@@ -1,8 +1,7 @@
 /** Explains without a server: the same functions as in a turn, under the settings of this folder and no rows. */
 import { resolve as resolvePath } from 'node:path';
 import { childEnvironment, loadConfig } from '#config';
-import { commandEnvironment, pathFolders } from '#activities/process/command-environment.ts';
-import { createProgramResolver } from '#activities/process/resolve-program.ts';
+import { createHostPrograms } from '#activities/host-programs.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { explainCase } from '#activities/explain/explain-case.ts';
 import { resolveHost } from '#activities/explain/resolve-host.ts';
@@ -35,10 +34,7 @@ export async function createLocalExplain(
     workspaceOf: async (given: { readonly workspace?: string | undefined }) =>
       resolvePath(given.workspace ?? '.'),
     resolve: resolveHost,
-    resolveProgram: createProgramResolver({
-      folders: pathFolders(commandEnvironment(childEnvironment({}))),
-      workspaceRoot,
-    }),
+    resolveProgram: createHostPrograms(childEnvironment({}), workspaceRoot),
   };
   return async (kind, given) => {
     try {

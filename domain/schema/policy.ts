@@ -1,6 +1,7 @@
 /** A tenant's policy on the wire. */
 import { z } from 'zod';
-import { sharedExecPolicySchema, toolPolicySchema } from './agent.ts';
+import { execPolicySchema, sharedExecPolicySchema, toolPolicySchema } from './agent.ts';
+import { idSchema, nameSchema, pageSchema, sessionKeySchema, timeSchema } from './scalars.ts';
 
 /** What a tenant's row holds (`TenantPolicy`). */
 export const tenantPolicySchema = z
@@ -18,4 +19,56 @@ export const shownTenantPolicySchema = z.object({
   warnings: z
     .array(z.string())
     .meta({ description: 'Rules that do what they say and perhaps not what was meant' }),
+});
+
+const MAX_DAYS = 90;
+
+/** Rules to try; each part that is given replaces the one in force. */
+export const backtestSchema = z
+  .strictObject({
+    days: z.int().min(1).max(MAX_DAYS).default(7),
+    settings: z
+      .strictObject({ tools: toolPolicySchema.optional(), exec: sharedExecPolicySchema.optional() })
+      .optional()
+      .meta({ description: '`tools` and `exec` as in tempoclaw.yaml' }),
+    tenant: tenantPolicySchema.optional(),
+    agents: z
+      .record(
+        nameSchema,
+        z.strictObject({ tools: toolPolicySchema.optional(), exec: execPolicySchema.optional() }),
+      )
+      .optional(),
+    limit: z.int().min(1).max(200).default(50).meta({ description: 'Differing calls on a page' }),
+    after: z.string().max(500).optional().meta({ description: '`next_cursor` of the page before' }),
+  })
+  .meta({ examples: [{ days: 30, settings: { tools: { deny: ['group:runtime'] } } }] });
+
+const counts = z.object({ allow: z.int(), ask: z.int(), deny: z.int() });
+const decision = z.enum(['allow', 'ask', 'deny']);
+
+const differingCallSchema = z.object({
+  call_id: idSchema,
+  session_key: sessionKeySchema,
+  turn_id: idSchema,
+  agent: z.string(),
+  user: z.string().nullable(),
+  tool: z.string(),
+  summary: z.string(),
+  created_at: timeSchema,
+  before: decision,
+  after: decision,
+  step: z.string(),
+  rule: z.string().nullable(),
+  reason: z.string().nullable(),
+  masked: z.boolean().meta({ description: 'It had a secret, and was judged as people may see it' }),
+});
+
+export const backtestReportSchema = pageSchema(differingCallSchema).extend({
+  since: timeSchema,
+  calls: z.int().meta({ description: 'Looked at, newest first' }),
+  truncated: z.boolean().meta({ description: 'There are more calls than were looked at' }),
+  before: counts.meta({ description: 'As it was recorded' }),
+  after: counts.meta({ description: 'As it would be' }),
+  differ: z.int(),
+  unreadable: z.int().meta({ description: 'Not counted: the tool is gone or takes other arguments now' }),
 });

@@ -5,6 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createCallRules } from '#activities/call-rules.ts';
+import { childEnvironment } from '#config';
+import { createHostPrograms } from '#activities/host-programs.ts';
 import { createCatalog, loadTools } from '#activities/catalog.ts';
 import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
@@ -133,7 +135,12 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
     models: createModelDirectory(createModels({ providers: {} })),
     tools: createToolDirectory(catalog, catalogs),
     rules: createCallRules({ catalog, tools: {} }),
-    policy: { catalogs, settings: { tools: {} }, workspaceRoot: options.workspaceRoot ?? '/nowhere' },
+    policy: {
+      catalogs,
+      settings: { tools: {} },
+      workspaceRoot: options.workspaceRoot ?? '/nowhere',
+      resolveProgram: createHostPrograms(childEnvironment({}), '/nowhere'),
+    },
     settings: {
       rateLimitPerMinute: 0,
       bodyLimitBytes: 1_048_576,

@@ -1,0 +1,89 @@
+/** Calls that were recorded, with what they were judged by but for the rules themselves: for asking what other rules would say. */
+import type { AgentConfig } from '#domain/agent.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import type { Pool } from './pool.ts';
+
+export interface PastCall {
+  readonly id: string;
+  readonly session_key: string;
+  readonly turn_id: string;
+  readonly agent_key: string;
+  readonly tool: string;
+  /** What people may see: `masked` says that the real ones differ. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly masked: boolean;
+  readonly summary: string;
+  readonly verdict: 'allow' | 'ask' | 'deny';
+  readonly context: MessageContext;
+  readonly created_at: Date;
+  /** Microseconds since 1970, as text: orders calls of one millisecond. */
+  readonly at: string;
+}
+
+/** Rows fetched at a time: arguments may be large. */
+const BATCH = 200;
+
+/**
+ * Newest first, at most `limit`, batch by batch from one snapshot. Left out are calls that no rule was asked about: of unknown
+ * tools or with wrong arguments. `take` returns false to stop.
+ */
+export async function readPastCalls(
+  pool: Pool,
+  tenant: string,
+  since: Date,
+  limit: number,
+  take: (calls: readonly PastCall[]) => Promise<boolean>,
+): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin read only');
+    await client.query({
+      text: `declare past_calls no scroll cursor for
+        select c.id, c.session_key, c.turn_id, t.agent_key, c.tool, c.args, c.args_sealed is not null as masked, c.summary,
+          c.verdict, t.context, c.created_at, (extract(epoch from c.created_at) * 1000000)::bigint::text as at
+        from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
+        where c.tenant_id = $1 and c.created_at >= $2
+          and not (c.verdict = 'deny' and c.code in ('InvalidArgs', 'NotFound'))
+        order by c.created_at desc, c.id desc limit $3`,
+      values: [tenant, since, limit],
+    });
+    for (;;) {
+      const { rows } = await client.query<PastCall>(`fetch ${BATCH} from past_calls`);
+      if (rows.length === 0 || !(await take(rows))) break;
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+export interface AllowedEntry {
+  readonly agent_key: string;
+  readonly user_id: string | null;
+  readonly tool: string;
+  readonly pattern: string;
+}
+
+export interface RulesOfTenant {
+  readonly agents: ReadonlyMap<string, AgentConfig>;
+  readonly allowlist: readonly AllowedEntry[];
+}
+
+/** More than a tenant's people allow always. */
+const MAX_ENTRIES = 10_000;
+
+/** All its agents, also deleted ones, as they are now. */
+export async function readRulesOfTenant(pool: Pool, tenant: string): Promise<RulesOfTenant> {
+  const agents = await pool.query<{ key: string; config: AgentConfig }>(
+    'select key, config from agents where tenant_id = $1',
+    [tenant],
+  );
+  const { rows: allowlist } = await pool.query<AllowedEntry>(
+    `select agent_key, user_id, tool, pattern from exec_allowlist where tenant_id = $1 and revoked_at is null limit $2`,
+    [tenant, MAX_ENTRIES],
+  );
+  return { agents: new Map(agents.rows.map(({ key, config }) => [key, config])), allowlist };
+}
