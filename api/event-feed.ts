@@ -13,6 +13,8 @@ const POLL_MS = 2_000;
 export interface EventFeed {
   /** Calls `wake` whenever the session may have new events; returns how to end that. `wake` must not throw. */
   subscribe(tenant: string, session: string, wake: () => void): () => void;
+  /** The same for all sessions of the tenant; without a poll, so its reader looks by itself now and then. */
+  subscribeAll(tenant: string, wake: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -30,8 +32,10 @@ export function createEventFeed(options: {
   readonly onError: (error: unknown) => void;
 }): EventFeed {
   const watched = new Map<string, Watched>();
+  const tenants = new Map<string, Set<() => void>>();
   const wakeAll = (): void => {
     for (const { readers } of watched.values()) for (const wake of readers) wake();
+    for (const readers of tenants.values()) for (const wake of readers) wake();
   };
   const listener = listenTo(EVENT_CHANNEL, {
     databaseUrl: options.databaseUrl,
@@ -41,6 +45,7 @@ export function createEventFeed(options: {
     onConnected: wakeAll,
     onNotice(payload) {
       for (const wake of watched.get(payload)?.readers ?? []) wake();
+      for (const wake of tenants.get(payload.split('/', 1)[0] ?? '') ?? []) wake();
     },
   });
 
@@ -74,9 +79,19 @@ export function createEventFeed(options: {
         if (one.readers.size === 0 && watched.get(name) === one) watched.delete(name);
       };
     },
+    subscribeAll(tenant, wake) {
+      const readers = tenants.get(tenant) ?? new Set();
+      tenants.set(tenant, readers);
+      readers.add(wake);
+      return () => {
+        readers.delete(wake);
+        if (readers.size === 0 && tenants.get(tenant) === readers) tenants.delete(tenant);
+      };
+    },
     async close() {
       clearInterval(timer);
       watched.clear();
+      tenants.clear();
       await listener.close();
     },
   };

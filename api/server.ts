@@ -17,6 +17,7 @@ import { describeApi, serveOpenApi } from './openapi.ts';
 import { answerRawErrors } from './raw-errors.ts';
 import { addAgentRoutes } from './routes/agents.ts';
 import { addApiKeyRoutes } from './routes/api-keys.ts';
+import { addApprovalEventRoutes } from './routes/approval-events.ts';
 import { addApprovalLinkRoutes } from './routes/approval-links.ts';
 import { addApprovalRoutes } from './routes/approvals.ts';
 import { addCodecRoutes } from './routes/codec.ts';
@@ -114,6 +115,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addTurnRoutes(app, deps);
   addApprovalRoutes(app, deps);
   addApprovalLinkRoutes(app, deps);
+  addApprovalEventRoutes(app, deps);
   addAgentRoutes(app, deps);
   addToolRoutes(app, deps);
   addCustomToolRoutes(app, deps);

@@ -83,16 +83,8 @@ export interface ApprovalFilter {
   readonly mine?: boolean | undefined;
 }
 
-/** What the viewer may see, newest first. */
-export async function listApprovals(
-  pool: Pool,
-  tenant: string,
-  viewer: Viewer,
-  filter: ApprovalFilter,
-  limit: number,
-  after: readonly [created: string, id: string] | undefined,
-): Promise<ApprovalRow[]> {
-  const values: unknown[] = [tenant, viewer.user, [...viewer.scopes]];
+/** Conditions; the first three values are the tenant and the viewer. */
+function whereOf(filter: ApprovalFilter, values: unknown[]): string[] {
   const where = [
     'tenant_id = $1',
     `may_see_approval(approvals, $2, $3) ${filter.mine ? "= 'decide'" : 'is not null'}`,
@@ -108,6 +100,20 @@ export async function listApprovals(
   add('user_id = ?', filter.user);
   add('created_at > ?::timestamptz', filter.requestedAfter);
   add('created_at < ?::timestamptz', filter.requestedBefore);
+  return where;
+}
+
+/** What the viewer may see, newest first. */
+export async function listApprovals(
+  pool: Pool,
+  tenant: string,
+  viewer: Viewer,
+  filter: ApprovalFilter,
+  limit: number,
+  after: readonly [created: string, id: string] | undefined,
+): Promise<ApprovalRow[]> {
+  const values: unknown[] = [tenant, viewer.user, [...viewer.scopes]];
+  const where = whereOf(filter, values);
   if (after)
     where.push(`(created_at < $${values.push(after[0])}::timestamptz
     or (created_at = $${values.length}::timestamptz and id > $${values.push(after[1])}))`);
@@ -117,6 +123,54 @@ export async function listApprovals(
     values,
   );
   return rows;
+}
+
+/** How long a change may take from its moment to its commit, and is still seen by those who read on. Microseconds. */
+const COMMIT_LAG = 10_000_000;
+
+export interface ChangedApproval extends ApprovalRow {
+  /** Microseconds since 1970. */
+  readonly changed: number;
+}
+
+/** Where a reader of changes stands: all that changed before `since` was read, and of the page being read all up to `page`. */
+export interface ChangesRead {
+  readonly since: number;
+  readonly page?: readonly [changed: number, id: string];
+}
+
+/** The database's clock, in microseconds since 1970. */
+export async function readChangeClock(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ now: string }>(
+    'select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now',
+  );
+  return Number(rows[0]?.now);
+}
+
+/** What the viewer may see and has changed since, oldest change first; some that were read before come again. */
+export async function listChangedApprovals(
+  pool: Pool,
+  tenant: string,
+  viewer: Viewer,
+  { since, page }: ChangesRead,
+  filter: ApprovalFilter,
+  limit: number,
+): Promise<ChangedApproval[]> {
+  const values: unknown[] = [tenant, viewer.user, [...viewer.scopes]];
+  const where = whereOf(filter, values);
+  where.push(`changed_at > ${microseconds(values, since - COMMIT_LAG)}`);
+  if (page) where.push(`(changed_at, id) > (${microseconds(values, page[0])}, $${values.push(page[1])})`);
+  const { rows } = await pool.query<ApprovalRow & { readonly changed: string }>(
+    `select ${COLUMNS}, (extract(epoch from changed_at) * 1000000)::bigint as changed
+     from approvals where ${where.join(' and ')}
+     order by approvals.changed_at, id limit $${values.push(limit)}`,
+    values,
+  );
+  return rows.map((row) => ({ ...row, changed: Number(row.changed) }));
+}
+
+function microseconds(values: unknown[], moment: number): string {
+  return `('epoch'::timestamptz + $${values.push(Math.max(0, moment))}::bigint * interval '1 microsecond')`;
 }
 
 export interface DecisionRow {

@@ -1,7 +1,6 @@
 /** Approvals: what waits for a person, and the decision. */
 import { z } from 'zod';
-import { type ApprovalRow, listApprovals, listDecisions } from '#activities/store/approval-store.ts';
-import { approvalWorkflowId } from '#domain/ids.ts';
+import { listApprovals, listDecisions } from '#activities/store/approval-store.ts';
 import {
   approvalDetailSchema,
   approvalFilterShape,
@@ -20,6 +19,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { approvalOr404 } from '../found.ts';
 import { problems } from '../openapi.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
+import { showApproval } from '../show-approval.ts';
 import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
 
 const idParams = z.object({ id: z.string() });
@@ -133,43 +133,4 @@ function addReads(app: Api, deps: ApiDeps, link: TemporalLink): void {
       };
     },
   );
-}
-
-function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<typeof approvalSchema> {
-  const workflowId = approvalWorkflowId(row.id);
-  return {
-    id: row.id,
-    workflow_id: workflowId,
-    status: row.status,
-    tool: row.tool,
-    args: row.args,
-    summary: row.summary,
-    reason: row.reason,
-    risk: row.risk,
-    call_id: row.call_id,
-    turn_id: row.turn_id,
-    session_key: row.session_key,
-    agent: row.agent_key,
-    user: row.user_id,
-    digest: row.digest,
-    decision: row.decision,
-    decided_by: row.decided_by,
-    decided_at: row.decided_at?.toISOString() ?? null,
-    note: row.note,
-    terms: row.terms,
-    ...tallyOf(row),
-    escalated_at: row.escalated_at?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at.toISOString(),
-    links: { temporal: link(workflowId) },
-  };
-}
-
-function tallyOf({ terms: { quorum = 1 }, agreed, status }: ApprovalRow): {
-  approved_by: string[];
-  tally: string | null;
-} {
-  if (quorum < 2) return { approved_by: [], tally: null };
-  const count = status === 'approved' ? quorum : agreed.length;
-  return { approved_by: [...agreed], tally: `${count} of ${quorum}` };
 }

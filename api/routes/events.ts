@@ -8,13 +8,11 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { streamEvents } from '../event-stream.ts';
 import { sessionOr404 } from '../found.ts';
 import { problems } from '../openapi.ts';
+import { createSseReplies, lastEventId } from '../sse-replies.ts';
 import { sessionParams } from './messages.ts';
 
-/** A browser has a handful, a console for a team some dozens. */
-const MAX_STREAMS_PER_KEY = 200;
-
 export function addEventRoutes(app: Api, deps: ApiDeps): void {
-  const open = new Map<string, number>();
+  const replies = createSseReplies(app, deps);
 
   app.get(
     '/v1/sessions/:key/events',
@@ -53,54 +51,15 @@ export function addEventRoutes(app: Api, deps: ApiDeps): void {
             first_id: range.from,
           },
         );
-      const holder = `${caller.tenant}/${caller.keyId}`;
-      const streams = open.get(holder) ?? 0;
-      if (streams >= MAX_STREAMS_PER_KEY)
-        throw new Failure('RateLimited', `This key has ${streams} event streams open; close some`, {
-          retry_after: 5,
-        });
-
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      reply.raw.on('error', () => gone.abort());
-      open.set(holder, streams + 1);
-      deps.metrics.streamOpened();
-      reply.hijack();
-      try {
-        reply.raw.writeHead(200, {
-          ...headersOf(reply.getHeaders()),
-          'content-type': 'text/event-stream; charset=utf-8',
-          'x-accel-buffering': 'no',
-        });
-        await streamEvents(deps, reply.raw, {
+      await replies.open(request, reply, (response, signal) =>
+        streamEvents(deps, response, {
           tenant: caller.tenant,
           session: key,
           after: asked ?? range.from - 1,
-          signal: AbortSignal.any([gone.signal, app.stopping]),
+          signal,
           onError: (error) => request.log.warn({ err: error }, 'event stream ended early'),
-        });
-      } finally {
-        deps.metrics.streamClosed();
-        const left = (open.get(holder) ?? 1) - 1;
-        if (left > 0) open.set(holder, left);
-        else open.delete(holder);
-      }
+        }),
+      );
     },
-  );
-}
-
-/** Browsers send back the last `id` they saw; anything else was not ours. */
-function lastEventId(header: string | string[] | undefined): number | undefined {
-  if (typeof header !== 'string' || header === '') return undefined;
-  if (!/^\d{1,15}$/.test(header))
-    throw new Failure('InvalidInput', 'Last-Event-ID is not an id of this feed');
-  return Number(header);
-}
-
-function headersOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [],
-    ),
   );
 }

@@ -42,7 +42,7 @@ begin
       else jsonb_build_object('id', id, 'ok', false, 'code', 'Cancelled', 'text', 'Cancelled: the turn ended before the call ran.')
       end), '[]')
     from tool_calls where tenant_id = p_tenant and turn_id = p_turn and state <> 'done'));
-  update approvals set status = 'withdrawn', decided_at = now(), decided_by = coalesce(p_by, 'system')
+  update approvals set status = 'withdrawn', decided_at = now(), decided_by = coalesce(p_by, 'system'), changed_at = clock_timestamp()
     where tenant_id = p_tenant and turn_id = p_turn and status = 'pending';
   update turns set status = p_status, error = p_error, ended_at = now() where tenant_id = p_tenant and id = p_turn;
   perform append_events(p_tenant, p_session, p_turn, jsonb_build_array(jsonb_build_object('type', 'turn.' || p_status, 'data',

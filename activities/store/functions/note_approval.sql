@@ -10,7 +10,8 @@ begin
   perform 1 from sessions where tenant_id = p_tenant and key = session for update;
   update approvals set
       escalated_at = case when p_what = 'escalated' then now() else escalated_at end,
-      reminders = case when p_what = 'reminded' then p_count else reminders end
+      reminders = case when p_what = 'reminded' then p_count else reminders end,
+      changed_at = clock_timestamp()
     where tenant_id = p_tenant and id = p_id and status = 'pending'
       and case when p_what = 'escalated' then terms ? 'escalate' and escalated_at is null else reminders < p_count end
     returning * into a;

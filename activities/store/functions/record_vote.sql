@@ -13,9 +13,10 @@ begin
       or (agrees and p_edit is null and d.person = p_vote ->> 'person' and d.digest = a.digest))) then
     return;
   end if;
+  update approvals set args = coalesce(p_edit -> 'args', args), digest = coalesce(p_edit ->> 'digest', digest),
+      summary = coalesce(p_edit ->> 'summary', summary), changed_at = clock_timestamp()
+    where tenant_id = p_tenant and id = p_id returning * into a;
   if p_edit is not null then
-    update approvals set args = p_edit -> 'args', digest = p_edit ->> 'digest', summary = p_edit ->> 'summary'
-      where tenant_id = p_tenant and id = p_id returning * into a;
     update tool_calls set args = a.args, summary = a.summary, args_sealed = decode(p_edit ->> 'sealed', 'base64'), digest = a.digest
       where tenant_id = p_tenant and id = a.call_id and state = 'requested';
   end if;

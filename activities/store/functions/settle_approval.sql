@@ -37,7 +37,7 @@ begin
     signed := array_to_string(agreed, ', ');
   end if;
   update approvals set status = p_status, decision = p_decision, decided_by = signed, decided_at = now(), note = p_note,
-      decision_key = p_key
+      decision_key = p_key, changed_at = clock_timestamp()
     where tenant_id = p_tenant and id = p_id returning * into a;
   delete from decision_proofs where tenant_id = p_tenant and approval_id = p_id;
   if p_allow is not null then

@@ -1,0 +1,45 @@
+/** An approval's row as the API answers it. */
+import type { z } from 'zod';
+import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import { approvalWorkflowId } from '#domain/ids.ts';
+import type { approvalSchema } from '#domain/schema/approval.ts';
+import type { TemporalLink } from './temporal-links.ts';
+
+export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<typeof approvalSchema> {
+  const workflowId = approvalWorkflowId(row.id);
+  return {
+    id: row.id,
+    workflow_id: workflowId,
+    status: row.status,
+    tool: row.tool,
+    args: row.args,
+    summary: row.summary,
+    reason: row.reason,
+    risk: row.risk,
+    call_id: row.call_id,
+    turn_id: row.turn_id,
+    session_key: row.session_key,
+    agent: row.agent_key,
+    user: row.user_id,
+    digest: row.digest,
+    decision: row.decision,
+    decided_by: row.decided_by,
+    decided_at: row.decided_at?.toISOString() ?? null,
+    note: row.note,
+    terms: row.terms,
+    ...tallyOf(row),
+    escalated_at: row.escalated_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    links: { temporal: link(workflowId) },
+  };
+}
+
+function tallyOf({ terms: { quorum = 1 }, agreed, status }: ApprovalRow): {
+  approved_by: string[];
+  tally: string | null;
+} {
+  if (quorum < 2) return { approved_by: [], tally: null };
+  const count = status === 'approved' ? quorum : agreed.length;
+  return { approved_by: [...agreed], tally: `${count} of ${quorum}` };
+}

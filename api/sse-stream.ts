@@ -1,0 +1,72 @@
+/**
+ * One reader of server-sent events: what is new is read from a table, which is the buffer, so a slow reader costs no
+ * memory, and one that stops reading is let go: it comes back with Last-Event-ID.
+ */
+import type { ServerResponse } from 'node:http';
+import { createBell } from './bell.ts';
+
+/** Under the 15 s that proxies and clients are promised. */
+const HEARTBEAT_MS = 10_000;
+/** How long a reader may take nothing of what is written. */
+const STALLED_MS = 30_000;
+/** Milliseconds until a client comes back by itself. */
+const RETRY_MS = 2_000;
+
+export interface SseOptions {
+  /** Aborted when the client goes away or the server stops. */
+  readonly signal: AbortSignal;
+  readonly onError: (error: unknown) => void;
+  /** Calls `wake` when there may be something new; returns how to end that. */
+  readonly subscribe: (wake: () => void) => () => void;
+  /** Writes all that is new, frame by frame; each write waits for the reader. */
+  readonly sendNew: (write: (frame: string) => Promise<void>) => Promise<void>;
+  /** How often to look without being woken, below a heartbeat. */
+  readonly lookMs?: number;
+}
+
+/** Resolves when the stream is over; never throws. The head has been written. */
+export async function streamSse(response: ServerResponse, options: SseOptions): Promise<void> {
+  const { signal, lookMs = HEARTBEAT_MS } = options;
+  const bell = createBell();
+  const unsubscribe = options.subscribe(bell.ring);
+  signal.addEventListener('abort', bell.ring);
+  const send = (frame: string): Promise<void> => write(response, frame, signal);
+  try {
+    await send(`retry: ${RETRY_MS}\n\n`);
+    for (let silence = 0; !signal.aborted; ) {
+      await options.sendNew(send);
+      silence = (await bell.wait(lookMs)) === 'silence' ? silence + lookMs : 0;
+      if (silence < HEARTBEAT_MS) continue;
+      await send(': still here\n\n');
+      silence = 0;
+    }
+  } catch (error) {
+    // The client comes back with the last id it has and misses nothing.
+    if (!signal.aborted) options.onError(error);
+  } finally {
+    signal.removeEventListener('abort', bell.ring);
+    unsubscribe();
+    response.end();
+  }
+}
+
+/** Waits until the client has taken most of it; throws when it takes nothing for too long. */
+async function write(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || response.write(text)) return;
+  await new Promise<void>((resolve, reject) => {
+    const done = (error?: Error): void => {
+      clearTimeout(timer);
+      response.off('drain', onDrain);
+      signal.removeEventListener('abort', onDrain);
+      if (error) reject(error);
+      else resolve();
+    };
+    const onDrain = (): void => done();
+    const timer = setTimeout(
+      () => done(new Error('the reader of an event stream has stopped reading')),
+      STALLED_MS,
+    );
+    response.once('drain', onDrain);
+    signal.addEventListener('abort', onDrain);
+  });
+}
