@@ -14,7 +14,7 @@ import { Failure } from '#domain/errors.ts';
 import { activityFailure } from './activity-failure.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
-import type { HandOver } from './hand-over.ts';
+import { callKey, type HandOver, stepKey } from './hand-over.ts';
 import { generateWithFallback } from './model/fallback.ts';
 import { type Given, invokedAnswer } from './invoked-answer.ts';
 import type { Models } from './model/model-catalog.ts';
@@ -50,19 +50,7 @@ export function createCallModel(
 
 async function callModel(parts: CallModelDeps, input: CallModelInput): Promise<CallModelResult> {
   const known = parts.transcripts.known(input.tenant, input.session);
-  const basis = await parts.ledger.beginStep({
-    tenant: input.tenant,
-    session: input.session,
-    turn: input.turn,
-    step: input.step,
-    messages: hideTexts(parts.scrubber, input.messages),
-    settle: input.settle ?? [],
-    after: known.position,
-    summaryAfter: known.summaryPosition,
-    defaultAgent: parts.defaultAgent,
-    runId: Context.current().info.workflowExecution?.runId ?? '',
-  });
-  const readAt = performance.now();
+  const { basis, readAt } = await beginStep(parts, input, known);
   if (basis.duplicate) return { kind: 'duplicate' };
   const agent = agentOf(basis);
   const catalog = await parts.catalogs.of(input.tenant, agent.key, basis.tools_version);
@@ -75,6 +63,37 @@ async function callModel(parts: CallModelDeps, input: CallModelInput): Promise<C
   const given =
     invokedAnswer(deps.sealer, transcript, input) ?? (await askModel(deps, input, basis, agent, transcript));
   return record(deps, input, { ...basis, readAt }, agent, given);
+}
+
+/** A step that brings nothing to take or settle may have been read together with the result before it. */
+async function beginStep(
+  deps: CallModelDeps,
+  input: CallModelInput,
+  known: ReturnType<TranscriptCache['known']>,
+): Promise<{ basis: StepBasis; readAt: number }> {
+  const { tenant, session, turn, step, messages, settle = [] } = input;
+  const handed = deps.handOver.steps.take(stepKey(tenant, turn, step));
+  if (
+    handed &&
+    messages.length === 0 &&
+    settle.length === 0 &&
+    handed.item.after === known.position &&
+    handed.item.summaryAfter === known.summaryPosition
+  )
+    return { basis: handed.item.basis, readAt: handed.readAt };
+  const basis = await deps.ledger.beginStep({
+    tenant,
+    session,
+    turn,
+    step,
+    messages: hideTexts(deps.scrubber, messages),
+    settle,
+    after: known.position,
+    summaryAfter: known.summaryPosition,
+    defaultAgent: deps.defaultAgent,
+    runId: Context.current().info.workflowExecution?.runId ?? '',
+  });
+  return { basis, readAt: performance.now() };
 }
 
 function agentOf(basis: StepBasis): AgentConfig {
@@ -264,12 +283,8 @@ function handOverReads(
       agent,
       allowlist,
     };
-    deps.handOver.offer(
-      input.tenant,
-      call.id,
-      { kind: 'run', claimed: false, approved: false, ...asked },
-      basis.readAt,
-    );
+    const key = callKey(input.tenant, call.id);
+    deps.handOver.calls.put(key, { kind: 'run', claimed: false, approved: false, ...asked }, basis.readAt);
   }
 }
 

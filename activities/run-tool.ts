@@ -21,12 +21,13 @@ import { readArguments } from './read-arguments.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import type { RunningCall, Tool } from './define-tool.ts';
 import type { Deps } from './deps.ts';
-import type { HandOver, Running } from './hand-over.ts';
+import { callKey, type HandOver, type Running, stepKey } from './hand-over.ts';
+import type { TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
 import { realArgs } from './plan-calls.ts';
 import { isTransient } from './store/pool.ts';
 import type { Sealer } from './store/seal.ts';
-import type { Claim, TurnLedger } from './store/turn-ledger.ts';
+import type { Claim, RecordedResult, TurnLedger } from './store/turn-ledger.ts';
 import { cutText } from './cut-text.ts';
 
 export interface RunToolDeps {
@@ -40,6 +41,7 @@ export interface RunToolDeps {
   readonly handOver: HandOver;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
+  readonly transcripts: Pick<TranscriptCache, 'known'>;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   /** Names this process among all that ever ran: part of each attempt's fence. */
   readonly workerId: string;
@@ -81,11 +83,11 @@ export function createRunCustomTool(
 async function runTool(deps: RunToolDeps, tool: Tool, input: RunToolInput): Promise<RunToolResult> {
   const { activityId, attempt } = Context.current().info;
   const fence = `${deps.workerId}/${activityId}.${attempt}`;
-  const handed = deps.handOver.take(input.tenant, input.call);
+  const handed = deps.handOver.calls.take(callKey(input.tenant, input.call));
   // Every call takes its token from the bucket, and the ledger has that.
   const claim: Claim =
     handed && deps.rateLimit.perHour === 0
-      ? handed
+      ? handed.item
       : await deps.ledger.claim(input.tenant, input.call, fence, {
           once: tool.replay === 'once',
           reads: tool.replay === 'readonly',
@@ -224,7 +226,8 @@ async function recordResult(
     preview,
     duration_ms: Math.round(milliseconds),
   };
-  await untilRecorded(() =>
+  const known = deps.transcripts.known(input.tenant, claim.session);
+  const { next } = await untilRecorded(() =>
     deps.ledger.recordResult({
       tenant: input.tenant,
       session: claim.session,
@@ -239,8 +242,15 @@ async function recordResult(
         ...(claim.claimed ? [] : [{ type: 'tool.started', data: call } as const]),
         { type: 'tool.completed', data: completed },
       ],
+      // With nothing known the transcript is another worker's, and so will be its next step.
+      ...(known.position > 0 ? { known } : {}),
     }),
   );
+  if (next) {
+    const key = stepKey(input.tenant, claim.turn, claim.step + 1);
+    const item = { basis: next, after: known.position, summaryAfter: known.summaryPosition };
+    deps.handOver.steps.put(key, item, performance.now());
+  }
   return outcome;
 }
 
@@ -251,12 +261,11 @@ const PREVIEW = 200;
  * What has been done must not be forgotten because Postgres is away for a moment: the result is in this process only.
  * Ends with the attempt: start-to-close, or the worker's own end.
  */
-async function untilRecorded(record: () => Promise<boolean>): Promise<void> {
+async function untilRecorded(record: () => Promise<RecordedResult>): Promise<RecordedResult> {
   for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
     try {
-      // False: another attempt holds the call or it is over. This result is late and refused; the row tells the outcome.
-      await record();
-      return;
+      // When another attempt holds the call or it is over, this result is late and refused; the row tells the outcome.
+      return await record();
     } catch (error) {
       if (!isTransient(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, wait));

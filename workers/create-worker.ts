@@ -116,6 +116,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     ledger,
     handOver: createHandOver(),
     sandbox: config.sandbox,
+    transcripts: createTranscriptCache(TRANSCRIPTS),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
   };
@@ -130,7 +131,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
   const subagents = createSubagents(parts, wake);
   const activities: Record<string, (input: never) => Promise<unknown>> = {
     ...subagents.activities,
-    call_model: createCallModel({ ...shared, models, transcripts: createTranscriptCache(TRANSCRIPTS) }),
+    call_model: createCallModel({ ...shared, models }),
     end_turn: createEndTurn({
       ...shared,
       processes: parts.tools.processes,

@@ -199,6 +199,14 @@ export interface ResultRecord {
   /** Kept, so that a repeated activity starts the same child. */
   readonly child?: ChildStart;
   readonly events: readonly NewEvent[];
+  /** The transcript's rows up to here are known: also give the next step's basis when this is the step's last result. */
+  readonly known?: { readonly position: number; readonly summaryPosition: number };
+}
+
+export interface RecordedResult {
+  /** False when the call is over or another attempt holds it: a late result is refused. */
+  readonly recorded: boolean;
+  readonly next?: StepBasis;
 }
 
 export interface TurnLedger {
@@ -223,8 +231,7 @@ export interface TurnLedger {
     key: { tenant: string; session: string; turn: string },
     settled: readonly SettledCall[],
   ): Promise<void>;
-  /** False when the call is over or another attempt holds it: a late result is refused. */
-  recordResult(result: ResultRecord): Promise<boolean>;
+  recordResult(result: ResultRecord): Promise<RecordedResult>;
   /** False when the turn was over. */
   endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<boolean>;
   appendEvents(
@@ -325,6 +332,8 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
         r.whole ?? null,
         r.child ? json(r.child) : null,
         json(r.events),
+        r.known?.position ?? null,
+        r.known?.summaryPosition ?? null,
       ]),
 
     endTurn: (end, defaultAgent, runId) => write(end, 'end_turn', endTurnValues(end, defaultAgent, runId)),
