@@ -31,6 +31,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_MAX_CONCURRENT_ACTIVITIES'], 'worker.maxConcurrentActivities', 'number'],
   [['TEMPOCLAW_MAX_CONCURRENT_WORKFLOW_TASKS'], 'worker.maxConcurrentWorkflowTasks', 'number'],
   [['TEMPOCLAW_SHUTDOWN_GRACE_SECONDS'], 'worker.shutdownGraceSeconds', 'number'],
+  [['TEMPOCLAW_STACK_TRACES'], 'worker.stackTraces', 'boolean'],
   [['TEMPOCLAW_DEPLOYMENT_NAME'], 'worker.deploymentName', 'text'],
   [['TEMPOCLAW_MODEL'], 'models.default', 'text'],
   [['TEMPOCLAW_REHEARSAL_DIR'], 'rehearsal.dir', 'text'],

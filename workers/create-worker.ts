@@ -31,6 +31,7 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { workspaceFolder } from '#activities/workspace/workspace-folder.ts';
+import { LeanWorker } from './workflow-threads.ts';
 
 /** Characters of transcripts kept in memory over all sessions. */
 const TRANSCRIPTS = 64 * 1024 * 1024;
@@ -58,7 +59,8 @@ export interface WorkerParts {
 
 export async function createWorker(parts: WorkerParts): Promise<Worker> {
   const { config } = parts;
-  return Worker.create({
+  const kind = config.worker.stackTraces ? Worker : LeanWorker;
+  return kind.create({
     connection: parts.connection,
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,

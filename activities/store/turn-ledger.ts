@@ -209,35 +209,32 @@ export interface RecordedResult {
   readonly next?: StepBasis;
 }
 
+/** Where a turn's rows are. */
+interface TurnKey {
+  readonly tenant: string;
+  readonly session: string;
+  readonly turn: string;
+}
+
 export interface TurnLedger {
   beginStep(input: BeginStep): Promise<StepBasis>;
   /** False when the step had been recorded before; then nothing changed. */
   recordAnswer(
-    key: { tenant: string; session: string; turn: string; step: number },
+    key: TurnKey & { step: number },
     answer: AnswerRecord,
     calls: readonly NewCall[],
     approvals: readonly NewApproval[],
     events: readonly NewEvent[],
   ): Promise<boolean>;
   /** A summary stands for the transcript up to `position`. */
-  recordSummary(
-    key: { tenant: string; session: string; turn: string },
-    summary: string,
-    position: number,
-  ): Promise<void>;
+  recordSummary(key: TurnKey, summary: string, position: number): Promise<void>;
   claim(tenant: string, call: string, fence: string, rules: ClaimRules): Promise<Claim>;
   /** Ends calls whatever attempt holds them; those that are done stay as they are. */
-  settle(
-    key: { tenant: string; session: string; turn: string },
-    settled: readonly SettledCall[],
-  ): Promise<void>;
+  settle(key: TurnKey, settled: readonly SettledCall[]): Promise<void>;
   recordResult(result: ResultRecord): Promise<RecordedResult>;
   /** False when the turn was over. */
   endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<boolean>;
-  appendEvents(
-    key: { tenant: string; session: string; turn: string },
-    events: readonly NewEvent[],
-  ): Promise<void>;
+  appendEvents(key: TurnKey, events: readonly NewEvent[]): Promise<void>;
 }
 
 /** `onWrite` is told after each commit that may have added events. */

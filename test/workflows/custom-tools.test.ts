@@ -7,6 +7,7 @@ import { createCatalog } from '#activities/catalog.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
 import type { Deps } from '#activities/deps.ts';
 import { createHandOver } from '#activities/hand-over.ts';
+import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createRunCustomTool } from '#activities/run-tool.ts';
 import { createScrubber } from '#activities/scrubber.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
@@ -203,6 +204,7 @@ describe('CU custom tools at work', () => {
         sealer,
         workspaceOf: () => workspace,
         handOver: createHandOver(),
+        transcripts: createTranscriptCache(0),
         sandbox: {},
         rateLimit: { perHour: 0, burst: 1 },
         workerId: 'a new worker',
