@@ -1,6 +1,26 @@
-/** A thread that runs workflows: the SDK's own, without a hook on every promise (see workflow-threads.ts). */
+/** A thread that runs workflows: the SDK's own, with what workflow-threads.ts says left out. */
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
+import type { WorkerThreadResponse } from '@temporalio/worker/lib/workflow/workflow-worker-thread/output.js';
+import type { Quiet } from './workflow-threads.ts';
 
 // Unhooked, the SDK answers `__stack_trace` with an error that says so.
 Object.defineProperty(globalHandlers, 'setPromiseHook', { value: () => undefined });
+if (parentPort) tellWhatIsQuiet(parentPort);
 await import('@temporalio/worker/lib/workflow/workflow-worker-thread.js');
+
+/** Says with each completion whether the workflow has called a sink (logged), so that nobody need ask for it. */
+function tellWhatIsQuiet(port: MessagePort): void {
+  const post = port.postMessage.bind(port);
+  port.postMessage = (response: WorkerThreadResponse): void => {
+    const output = response.result.type === 'ok' ? response.result.output : undefined;
+    if (output?.type === 'activation-completion' && !(output.completion instanceof Uint8Array)) {
+      const workflow = ReusableVMWorkflowCreator.workflowByRunId.get(output.completion.runId ?? '');
+      const activator: unknown = workflow && Reflect.get(workflow, 'activator');
+      const calls: unknown = activator instanceof Object && Reflect.get(activator, 'sinkCalls');
+      (output as Quiet).quiet = Array.isArray(calls) && calls.length === 0;
+    }
+    post(response);
+  };
+}

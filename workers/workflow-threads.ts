@@ -1,7 +1,8 @@
 /**
- * The SDK's worker with two habits of its workflow threads left out that are most of what an activation costs
- * (docs/performance.md): a note of where each promise was made, kept for the `Call Stack` tab of Temporal's web UI, and a
- * watching thread that is begun and ended for each of the several calls into the sandbox. One timer beside it watches instead.
+ * The SDK's worker with three habits of its workflow threads left out that are most of what an activation costs
+ * (docs/performance.md): a note of where each promise was made, kept for the `Call Stack` tab of Temporal's web UI; a watching
+ * thread that is begun and ended for each of the several calls into the sandbox, where one timer beside it does; and the
+ * question after each activation whether the workflow logged anything.
  */
 import { Worker as Thread } from 'node:worker_threads';
 import type { Logger } from '@temporalio/common';
@@ -16,7 +17,10 @@ import type {
   WorkerThreadInput,
   WorkflowBundleWithSourceMapAndFilename,
 } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
-import type { WorkerThreadOutput } from '@temporalio/worker/lib/workflow/workflow-worker-thread/output.js';
+import type {
+  ActivationCompletion,
+  WorkerThreadOutput,
+} from '@temporalio/worker/lib/workflow/workflow-worker-thread/output.js';
 
 const THREAD = new URL('./workflow-thread.ts', import.meta.url);
 
@@ -48,9 +52,19 @@ export class LeanWorker extends Worker {
   }
 }
 
-/** Ends a thread that a workflow does not give back; the worker fails with it, and whoever started it starts another. */
+/** An activation's answer as our threads give it. */
+export interface Quiet extends ActivationCompletion {
+  /** The workflow has called no sink since it was last asked for its calls. */
+  quiet?: boolean;
+}
+
+/**
+ * Ends a thread that a workflow does not give back; the worker fails with it, and whoever started it starts another. Asks
+ * for a workflow's sink calls only where there are some.
+ */
 export class WatchedThread extends WorkerThreadClient {
   private readonly stuckMs: number;
+  private readonly quietRuns = new Set<string>();
 
   constructor(thread: Thread, logger: Logger, stuckMs: number = STUCK_MS) {
     super(thread, logger);
@@ -58,9 +72,17 @@ export class WatchedThread extends WorkerThreadClient {
   }
 
   override async send(input: WorkerThreadInput): Promise<WorkerThreadOutput> {
+    const run = 'runId' in input ? input.runId : '';
+    const quiet = this.quietRuns.delete(run);
+    if (quiet && input.type === 'extract-sink-calls') return { type: 'sink-calls', calls: [] };
+    const output: Quiet | WorkerThreadOutput = await this.watched(input, run);
+    if (output && 'quiet' in output && output.quiet) this.quietRuns.add(run);
+    return output;
+  }
+
+  private async watched(input: WorkerThreadInput, runId: string): Promise<WorkerThreadOutput> {
     const watch = setTimeout(() => {
-      const of = 'runId' in input ? { runId: input.runId } : {};
-      this.logger.error(`a workflow has not yielded for ${this.stuckMs} ms; this worker ends`, of);
+      this.logger.error(`a workflow has not yielded for ${this.stuckMs} ms; this worker ends`, { runId });
       void this.workerThread.terminate();
     }, this.stuckMs);
     try {

@@ -3,13 +3,20 @@ import { Runtime } from '@temporalio/worker';
 
 let installed = false;
 
-/** Before the first worker; doing it twice changes nothing. */
-export function quietRuntime(): void {
+/** Before the first worker; doing it twice changes nothing. `told` is for a test of what workers log. */
+export function quietRuntime(told: (message: string) => void = () => undefined): void {
   if (installed) return;
   installed = true;
   const quiet = (): void => undefined;
   Runtime.install({
-    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+    logger: {
+      log: (_level, message) => told(message),
+      trace: quiet,
+      debug: quiet,
+      info: quiet,
+      warn: quiet,
+      error: quiet,
+    },
     telemetryOptions: { logging: { filter: 'OFF', forward: {} } },
   });
 }

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { Worker as Thread } from 'node:worker_threads';
 import { DefaultLogger } from '@temporalio/worker';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
+import { quietRuntime } from '#test/support/quiet-runtime.ts';
 import { WatchedThread } from '#workers/workflow-threads.ts';
 
 describe('workflow threads', () => {
@@ -15,25 +16,49 @@ describe('workflow threads', () => {
     assert.match(told[0] ?? '', /has not yielded/);
   });
 
+  it('are asked for what a workflow logged only when it logged', async () => {
+    const answering = `require('node:worker_threads').parentPort.on('message', function ({ requestId, input }) {
+      const { type, runId } = input;
+      const output = type === 'activate-workflow'
+        ? { type: 'activation-completion', completion: { runId }, quiet: runId === 'silent' }
+        : { type: 'sink-calls', calls: ['told'] };
+      this.postMessage({ requestId, result: { type: 'ok', output } });
+    })`;
+    const answers = new Thread(answering, { eval: true });
+    const thread = new WatchedThread(answers, new DefaultLogger('ERROR'));
+    for (const runId of ['silent', 'loud']) {
+      await thread.send({ type: 'activate-workflow', runId, activation: {} });
+      const calls = await thread.send({ type: 'extract-sink-calls', runId });
+      assert.deepEqual(calls, { type: 'sink-calls', calls: runId === 'loud' ? ['told'] : [] });
+    }
+    await answers.terminate();
+  });
+
   async function stackOf(live: LiveWorker): Promise<string> {
     const { turn_id } = await live.say('s', 'poke {"note":"n"}');
     await live.approvalOf('s');
     const handle = live.client.workflow.getHandle(workflowIdOf(live, 's'));
+    await handle.signal('stop', { level: 'now', turn_id: 'turn_of_another' });
     const stack = await handle.query<string>('__stack_trace').catch((error: Error) => error.message);
     await handle.signal('stop', { level: 'now', turn_id });
     await live.ended(turn_id);
     return stack;
   }
 
-  it('answer no question for a stack, and say why', async () => {
+  it('answer no question for a stack, and say why; what a workflow logs is logged', async () => {
+    const told: string[] = [];
+    quietRuntime((message) => told.push(message));
     const live = await startLiveWorker();
-    assert.match(await stackOf(live), /stack traces are not enabled/);
+    const stack = await stackOf(live);
     await live.close();
+    assert.match(stack, /stack traces are not enabled/);
+    assert.ok(told.includes('stop hits no turn'), told.join());
   });
 
   it('answer it when `worker.stackTraces` is set', async () => {
     const live = await startLiveWorker({ env: { TEMPOCLAW_STACK_TRACES: 'true' } });
-    assert.match(await stackOf(live), /at .*askForApproval.*run-calls\.ts/);
+    const stack = await stackOf(live);
     await live.close();
+    assert.match(stack, /at .*askForApproval.*run-calls\.ts/);
   });
 });
