@@ -2,6 +2,7 @@
  * The whole of TempoClaw as processes that faults are done to: Postgres and Temporal with their data on disk, the API and
  * any number of workers. All ports stay the same over a restart.
  */
+import { randomInt } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +24,7 @@ import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
 import { createLossyProxy, type LossyProxy } from './lossy-proxy.ts';
+import { startProductionTemporal } from './production-temporal.ts';
 import { createKillable, type Killable } from './worker-process.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -98,7 +100,10 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   await prepareFolder(folder, options);
   const services = await createServices(folder);
   await services.postgres.start();
-  await services.temporal.start();
+  await services.temporal.start().catch(async (error: unknown) => {
+    await services.postgres.stop();
+    throw error;
+  });
   const databaseUrl = services.databaseUrl();
   await migrate(databaseUrl);
   const pool = createPool({
@@ -188,8 +193,10 @@ async function prepareFolder(folder: string, { scripts = {}, settings = '' }: St
 async function createServices(folder: string) {
   const env = childEnvironment({});
   const cacheDir = userCacheDir();
-  const { path: binary } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
-  const [databasePort, temporalPort] = [await nextFreePort(0), await nextFreePort(0)];
+  const programs = process.env['TEST_TEMPORAL_SERVER'];
+  // A production server's must be a low one.
+  const databasePort = await nextFreePort(0);
+  const temporalPort = await nextFreePort(programs ? randomInt(12_000, 28_000) : 0);
   let databaseUrl = '';
   const postgres = createKillable(async () => {
     const running = await startPostgres({ stateDir: folder, cacheDir, env, port: databasePort });
@@ -197,6 +204,9 @@ async function createServices(folder: string) {
     return sameport(running.child, running.port === databasePort);
   });
   const temporal = createKillable(async () => {
+    if (programs)
+      return startProductionTemporal({ programs, stateDir: folder, env, databaseUrl, port: temporalPort });
+    const { path: binary } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
     const options = { binary, stateDir: folder, env, namespace: 'default', ui: false } as const;
     const running = await startTemporalServer({ ...options, port: temporalPort, uiPort: 0 });
     return sameport(running.child, running.address.endsWith(`:${temporalPort}`));

@@ -1,0 +1,136 @@
+/**
+ * F10: workers of one build are replaced by workers of another, and back again, while turns run on them: their code differs, so
+ * what one build began the other replays and ends.
+ */
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
+import { createChance, seedOfRun } from '#test/support/seeded.ts';
+import type { Killable } from '#test/support/worker-process.ts';
+import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SOURCES = [
+  'activities',
+  'api',
+  'cli',
+  'config',
+  'config.ts',
+  'domain',
+  'examples',
+  'package.json',
+  'workers',
+  'workflows',
+];
+
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 3);
+/** Begun before each change of builds; n is their product. */
+const TURNS = 8;
+
+/** A checkout whose workflows are not ours, in a way that replay allows: another bound, another word. */
+async function makeOtherBuild(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-build-'));
+  for (const name of SOURCES) await cp(join(ROOT, name), join(folder, name), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const file = join(folder, 'workflows', 'agent-turn.ts');
+  const changed = (await readFile(file, 'utf8'))
+    .replace('events: 3_000', 'events: 2_500')
+    .replace("'no message came'", "'nobody spoke'");
+  assert.match(changed, /2_500[\s\S]*nobody spoke/);
+  await writeFile(file, changed);
+  return folder;
+}
+
+describe('F10 DU-5 a rolling upgrade under turns', { timeout: 600_000 }, () => {
+  let stand: Stand;
+  let folder: string;
+  let builds: readonly [Killable, Killable];
+  const chance = createChance(seedOfRun());
+  const accepted: Accepted[] = [];
+  before(async () => {
+    folder = await makeOtherBuild();
+    stand = await createStand({
+      workers: 1,
+      agents: [
+        { key: 'asks', type: 'open', model: 'rehearsal/follow', exec: { security: 'full', ask: 'always' } },
+      ],
+    });
+    builds = [stand.workers[0] as Killable, stand.workerOf(folder)];
+  });
+  after(async () => {
+    await builds?.[1].stop();
+    await stand?.close();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  async function begin(round: number, n: number): Promise<Accepted> {
+    const tenant = stand.tenants[n % 2] as Tenant;
+    const token = `${tenant.id}-rolling-${round}-${n}`;
+    const write = `exec ${JSON.stringify({ command: `sleep 0.${chance.between(0, 9)}; echo ${token} >> ${stand.witnessFile}` })}`;
+    const steps = Array.from({ length: 5 }, (_, zone) => `datetime {"timezone":"Etc/GMT+${zone}"}`);
+    const texts = [
+      [...steps, write, ...steps, 'wait {"timeMs":1500,"reason":"tea"}', ...steps],
+      ['wait {"timeMs":2500,"reason":"tea"}', ...steps, write],
+    ];
+    const asks = n % 3 === 2;
+    const text = asks ? write : (texts[n % 2] as string[]).join('\nthen\n');
+    const turn = await stand.say(tenant, token, token, { text, agent: asks ? 'asks' : 'main' });
+    const message = { tenant, session: token, turn, token };
+    accepted.push(message);
+    return message;
+  }
+
+  async function approve({ tenant, turn }: Accepted): Promise<void> {
+    const reply = await stand.until(`a decision for ${turn}`, async () => {
+      const list = await stand.ask(tenant, 'GET', `/v1/approvals?turn_id=${turn}`);
+      const [first] = (list?.body['data'] ?? []) as { id: string }[];
+      if (!first) return undefined;
+      const body = { decision: 'approve' };
+      const answer = await stand.ask(tenant, 'POST', `/v1/approvals/${first.id}/decision`, { body });
+      return answer && answer.status < 500 ? answer : undefined;
+    });
+    assert.equal(reply.status, 200, JSON.stringify(reply.body));
+  }
+
+  it(`${ROUNDS} changes with ${TURNS} turns open at each: all of them end on the other build`, async (t) => {
+    t.diagnostic(`seed ${chance.seed} (TEST_SEED repeats it)`);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [old, next] = round % 2 === 0 ? builds : [builds[1], builds[0]];
+      const running = await Promise.all(Array.from({ length: TURNS }, (_, n) => begin(round, n)));
+      await sleep(chance.between(0, 1_000));
+      // As docs/operations.md has it: the new one is there before the old one is asked to end.
+      await next.start();
+      await old.stop();
+      await Promise.all(running.filter((_, n) => n % 3 === 2).map(approve));
+      await untilAllEnded(stand, running);
+    }
+    t.diagnostic(`n = ${accepted.length}`);
+  });
+
+  it('every turn completed, and no outcome is unknown: a worker that is asked to end lets its calls end', async () => {
+    const { rows } = await stand.pool.query<{ status: string; error: string | null; code: string | null }>(
+      `select distinct t.status, t.error ->> 'message' as error, c.code from turns t join tool_calls c on c.tenant_id = t.tenant_id and c.turn_id = t.id`,
+    );
+    assert.deepEqual(rows, [{ status: 'completed', error: null, code: null }]);
+  });
+
+  it('each build has done some of it', async () => {
+    const client = await stand.client();
+    const identities = new Set<string>();
+    for (const { tenant, session } of accepted.slice(0, TURNS)) {
+      const { events } = await client.workflow.getHandle(`session/${tenant.id}/${session}`).fetchHistory();
+      for (const event of events ?? []) {
+        const { identity } = event.workflowTaskStartedEventAttributes ?? {};
+        if (identity) identities.add(identity);
+      }
+    }
+    assert.equal(identities.size, 2, [...identities].join());
+  });
+
+  it('the witness finds I1–I6 kept', () => checkInvariants(stand, accepted));
+});
