@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   'secure-clis': () => import('#cli/commands/secure-clis.ts'),
   secrets: () => import('#cli/commands/secrets.ts'),
   explain: () => import('#cli/commands/explain.ts'),
+  sandbox: () => import('#cli/commands/sandbox.ts'),
   demo: () => import('#cli/commands/demo.ts'),
 };
 

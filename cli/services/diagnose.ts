@@ -2,11 +2,9 @@
  * What `tempoclaw doctor` looks at: one small check for each thing a start needs or can use, each of which
  * names its remedy. Nothing is installed, started or changed.
  */
-import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { dirname } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import type { Config } from '#config';
@@ -18,6 +16,7 @@ import {
   userCacheDir,
   withoutPassword,
 } from '#config';
+import { diagnoseSandbox } from './diagnose-sandbox.ts';
 import { isPortFree } from './ports.ts';
 import { findPostgresPackage } from './postgres-binaries.ts';
 import type { RunInfo } from './run-state.ts';
@@ -31,8 +30,6 @@ export interface Finding {
   readonly detail: string;
   readonly remedy?: string;
 }
-
-const run = promisify(execFile);
 
 /** Longest that one answer from outside is waited for. */
 const TIMEOUT_MS = 5_000;
@@ -54,7 +51,7 @@ export async function diagnose(config: Config): Promise<Finding[]> {
     ['Python', checkPython],
     ['Ports', () => checkPorts(config, running)],
     ['Models', () => checkModels(config)],
-    ['Sandbox', checkSandbox],
+    ['Sandbox', () => diagnoseSandbox(config)],
     ['API', () => checkApi(running)],
   ];
   const found = await Promise.all(
@@ -261,32 +258,6 @@ async function checkModels(config: Config): Promise<Finding> {
     'rehearsal only (scripted answers)',
     'For a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or another.',
   );
-}
-
-async function checkSandbox(): Promise<Finding[]> {
-  const folders = commandFolders();
-  const has = (name: string): boolean => folders.some((folder) => existsSync(join(folder, name)));
-  const bwrap = has('bwrap')
-    ? finding('bwrap', 'info', 'found')
-    : finding('bwrap', 'info', 'not found', 'Install bubblewrap to run commands in a sandbox.');
-  if (!has('docker'))
-    return [bwrap, finding('Docker', 'info', 'not found', 'Only container sandboxes need it.')];
-  try {
-    const { stdout } = await run('docker', ['version', '--format', '{{.Server.Version}}'], {
-      timeout: TIMEOUT_MS,
-    });
-    return [bwrap, finding('Docker', 'info', `engine ${stdout.trim()}`)];
-  } catch {
-    return [
-      bwrap,
-      finding(
-        'Docker',
-        'info',
-        'the command is here, no engine answers',
-        'Only container sandboxes need it.',
-      ),
-    ];
-  }
 }
 
 async function checkApi(running: Partial<RunInfo> | undefined): Promise<Finding[]> {

@@ -1,0 +1,47 @@
+/** `tempoclaw sandbox test`: makes a box on this machine and tries it from inside. */
+import type { Command } from 'commander';
+import { loadConfig } from '#config';
+import { EXIT, type ExitCode } from '#cli/cli-error.ts';
+import { createOutput, printJson, printTable } from '#cli/output.ts';
+import { probeSandbox } from '#cli/services/probe-sandbox.ts';
+
+interface TestOptions {
+  readonly config?: string;
+  readonly image?: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  const sandbox = program.command('sandbox').description('the box that agents’ commands run in');
+  sandbox
+    .command('test')
+    .description('make a box here and try it from inside; exit 1 when something does not hold')
+    .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
+    .option('--image <name>', 'another image than the settings’')
+    .option('--json', 'print JSON for programs')
+    .action(async (options: TestOptions) => {
+      process.exitCode = await test(options);
+    });
+}
+
+async function test({ config: file, image, json = false }: TestOptions): Promise<ExitCode> {
+  const out = createOutput(process.stdout);
+  const { sandbox } = loadConfig({ flags: { config: file } });
+  const checks = await probeSandbox({ sandbox: image === undefined ? sandbox : { ...sandbox, image } });
+  const holds = checks.every(({ ok }) => ok);
+  if (json) printJson(out, { holds, checks });
+  else {
+    printTable(
+      out,
+      [
+        { title: '', cell: ({ ok }) => (ok ? '✔' : '✘'), style: ({ ok }) => (ok ? 'green' : 'red') },
+        { title: 'check', cell: ({ check }) => check },
+        { title: 'must be', cell: ({ wanted }) => wanted },
+        { title: 'seen', cell: ({ seen }) => seen, flexible: true },
+      ],
+      checks,
+    );
+    out.line(holds ? '\nThe box holds.' : '\nThe box does not hold (✘).');
+  }
+  return holds ? EXIT.ok : EXIT.failed;
+}
