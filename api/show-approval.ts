@@ -19,6 +19,7 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     call_id: row.call_id,
     turn_id: row.turn_id,
     session_key: row.session_key,
+    subagent: row.subagent,
     agent: row.agent_key,
     user: row.user_id,
     digest: row.digest,

@@ -34,6 +34,9 @@ export function approvalLines(approval: Approval, output: Output): string[] {
       : args;
   const about = [
     `agent ${approval.agent}`,
+    approval.subagent
+      ? `subagent ${oneLine(approval.subagent.label, 60)} of session ${approval.subagent.parent_session}`
+      : '',
     approval.risk ? `risk ${oneLine(approval.risk, 60)}` : '',
     approval.tally ? `agreed ${approval.tally}` : '',
     approval.status === 'pending' ? `expires ${agoWords(approval.expires_at, Date.now())}` : approval.status,

@@ -7,6 +7,8 @@ export interface ApprovalRow {
   readonly id: string;
   readonly call_id: string;
   readonly session_key: string;
+  /** Whose call it is, when a subagent asks. */
+  readonly subagent: { readonly id: string; readonly label: string; readonly parent_session: string } | null;
   readonly turn_id: string;
   readonly agent_key: string;
   readonly user_id: string | null;
@@ -37,6 +39,8 @@ export interface ApprovalRow {
 const COLUMNS = `id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
   decision, decided_by, decision_key, decided_at, note, terms, escalated_at, created_at, created_at::text as created_text,
   expires_at, expires_at <= now() as is_over,
+  (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.parent_session) from subagents s
+     where s.tenant_id = approvals.tenant_id and s.session_key = approvals.session_key) as subagent,
   case when (terms ->> 'quorum')::int > 1 then agreed_by(tenant_id, id, digest) else '{}' end as agreed`;
 
 export async function findApproval(pool: Pool, tenant: string, id: string): Promise<ApprovalRow | undefined> {
@@ -93,7 +97,11 @@ function whereOf(filter: ApprovalFilter, values: unknown[]): string[] {
     if (value !== undefined) where.push(condition.replaceAll('?', `$${values.push(value)}`));
   };
   add('status = ?', filter.status);
-  add('session_key = ?', filter.session);
+  add(
+    `(session_key = ? or session_key in (select s.session_key from subagents s
+       where s.tenant_id = $1 and s.parent_session = ?))`,
+    filter.session,
+  );
   add('turn_id = ?', filter.turn);
   add('agent_key = ?', filter.agent);
   add('tool = ?', filter.tool);

@@ -25,6 +25,10 @@ export const approvalSchema = z.object({
   call_id: idSchema,
   turn_id: idSchema,
   session_key: sessionKeySchema,
+  subagent: z
+    .object({ id: idSchema, label: z.string(), parent_session: sessionKeySchema })
+    .nullable()
+    .meta({ description: 'Which subagent asks, and whose it is; null when no subagent does' }),
   agent: nameSchema,
   user: z.string().nullable(),
   digest: z.string(),

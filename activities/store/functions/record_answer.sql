@@ -40,5 +40,8 @@ begin
       unpriced_calls = unpriced_calls + (case when p_answer -> 'usd' is null then 1 else 0 end)
     where tenant_id = p_tenant and id = p_turn;
   perform append_events(p_tenant, p_session, p_turn, p_feed);
+  if jsonb_array_length(p_approvals) > 0 then
+    perform tell_parents(p_tenant, p_session, jsonb_path_query_array(p_feed, '$[*] ? (@.type == "approval.requested")'));
+  end if;
   return true;
 end $$;

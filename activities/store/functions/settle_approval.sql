@@ -13,6 +13,7 @@ declare
   quorum int;
   agreed text[];
   signed text := p_by;
+  feed jsonb;
 begin
   select session_key into session from approvals where tenant_id = p_tenant and id = p_id;
   if not found then return null; end if;
@@ -45,9 +46,11 @@ begin
       values (p_tenant, p_allow ->> 'id', a.agent_key, a.user_id, a.tool, p_allow ->> 'pattern', p_id, p_by)
       on conflict do nothing;
   end if;
-  perform append_events(p_tenant, session, a.turn_id, jsonb_build_array(jsonb_build_object('type', 'approval.decided', 'data',
+  feed := jsonb_build_array(jsonb_build_object('type', 'approval.decided', 'data',
     jsonb_strip_nulls(jsonb_build_object('approval_id', p_id, 'call_id', a.call_id, 'status', p_status, 'decision', p_decision,
-      'by', a.decided_by, 'note', p_note)))));
+      'by', a.decided_by, 'note', p_note))));
+  perform append_events(p_tenant, session, a.turn_id, feed);
+  perform tell_parents(p_tenant, session, feed);
   if p_call is not null then 
     perform settle_calls(p_tenant, session, a.turn_id, jsonb_build_array(p_call || jsonb_build_object('id', a.call_id)));
   end if;
