@@ -64,6 +64,9 @@ export interface BacktestReport {
 /** Calls looked at, newest first: some seconds of judging. */
 export const MAX_CALLS = 20_000;
 
+/** Judging goes on for so long before others have their turn. */
+const SLICE_MS = 20;
+
 /** `after` is the last differing call of the page before; at most `limit` of those behind it are given. */
 export async function backtest(
   deps: BacktestDeps,
@@ -80,7 +83,13 @@ export async function backtest(
   let unreadable = 0;
   let differ = 0;
   await readPastCalls(deps.pool, question.tenant, since, MAX_CALLS + 1, async (calls) => {
+    let began = performance.now();
     for (const call of calls.slice(0, MAX_CALLS - seen)) {
+      if (performance.now() - began > SLICE_MS) {
+        // Other requests of the process have their turn.
+        await setImmediate();
+        began = performance.now();
+      }
       const now = await judge(call);
       if (now === undefined) unreadable += 1;
       else {
@@ -92,8 +101,6 @@ export async function backtest(
       }
     }
     seen += calls.length;
-    // Other requests of the process have their turn.
-    await setImmediate();
     return seen <= MAX_CALLS;
   });
   const calls = Math.min(seen, MAX_CALLS);

@@ -69,7 +69,8 @@ function answersOf(given: UrlCase, host: string): readonly (readonly string[])[]
     const answers = Array.isArray(sequence) ? sequence : own(sequence);
     if (answers) return answers.map(list);
   }
-  return dns ? [list(own(dns))] : undefined;
+  if (dns === undefined) return undefined;
+  return [Array.isArray(dns) ? dns : list(own(dns))];
 }
 
 function refused(why: string): ExplainAnswer {

@@ -40,8 +40,9 @@ export async function createLocalExplain(
     try {
       return await explainCase(deps, kind, given);
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      return { error: { code: error.type, message: error.message } };
+      // One case that goes wrong, foreseen or not, must not end those behind it.
+      const code = error instanceof Failure ? error.type : 'Internal';
+      return { error: { code, message: error instanceof Error ? error.message : String(error) } };
     }
   };
 }

@@ -82,7 +82,10 @@ export const explainUrlSchema = z
   .object({
     id,
     url: z.string().max(65_536),
-    dns: z.record(z.string().max(300), dnsAnswer).optional().meta({ description: 'In place of a resolver' }),
+    dns: z
+      .union([z.record(z.string().max(300), dnsAnswer), z.array(z.string().max(100)).max(100)])
+      .optional()
+      .meta({ description: 'In place of a resolver' }),
     dns_sequence: z
       .union([z.array(dnsAnswer).max(100), z.record(z.string().max(300), z.array(dnsAnswer).max(100))])
       .optional()
@@ -112,7 +115,7 @@ export const explainScrubSchema = z
           z.strictObject({ value: z.string().max(65_536), kind: z.enum(['credential', 'server_ip']) }),
         ]),
       )
-      .max(1000)
+      .max(100)
       .optional()
       .meta({ description: 'Values known to be secret' }),
   })

@@ -83,9 +83,12 @@ export function literalWord(value: string): ShellWord {
   };
 }
 
+/** PATH_MAX of Linux: nothing that is named by more can be started. */
+const MAX_NAME = 4096;
+
 /** The program's name without its folder, in lower case; empty for a command of assignments or redirections only. */
 export function programOf(command: ShellCommand): string {
-  const value = command.words[0]?.value ?? '';
+  const value = (command.words[0]?.value ?? '').slice(-MAX_NAME);
   return value.slice(value.lastIndexOf('/') + 1).toLowerCase();
 }
 

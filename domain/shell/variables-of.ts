@@ -108,5 +108,7 @@ function set(found: Collected, name: string, value: Word): void {
 
 function markCertain(found: Collected, name: string, from: number, to: number): void {
   const before = found.known.get(name);
-  if (before) found.known.set(name, { values: before.values, certain: [...before.certain, { from, to }] });
+  // A part that is within another one says nothing new, and a script may repeat itself thousands of times.
+  if (!before || before.certain.some((each) => each.from <= from && each.to >= to)) return;
+  found.known.set(name, { values: before.values, certain: [...before.certain, { from, to }] });
 }
