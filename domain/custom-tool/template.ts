@@ -138,6 +138,8 @@ function placeOf(
     return refuse('may be joined only with letters, digits and any of _ @ % + = : , . / -');
   const receiver = receiverOf(command, mark);
   if (typeof receiver === 'string') return refuse(receiver);
+  const reader = commands.map((each) => shellReader(each, mark)).find((program) => program !== undefined);
+  if (reader !== undefined) return refuse(`would be read as shell text by ${reader}`);
   const isWord = head === '' && tail === '';
   const absent = absenceProblem(key, isWord, command.words[at - 1]?.text ?? '', parameters);
   if (absent !== undefined) return refuse(absent);
@@ -166,7 +168,7 @@ function absenceProblem(
 
 /** Builtins that take their arguments for code, for names of variables, or for expressions that they evaluate. */
 const EVALUATING = new Set(
-  'eval source . let declare typeset local export readonly unset read mapfile readarray getopts alias trap enable complete compgen bind wait hash'.split(
+  'eval source . let declare typeset local export readonly unset read mapfile readarray getopts alias trap enable complete compgen bind wait hash jobs'.split(
     ' ',
   ),
 );
@@ -184,16 +186,23 @@ function receiverOf(command: ShellCommand, mark: string): Receiver | string {
   const before = command.words.slice(1, at);
   if (at === 0) return 'would choose the program that runs';
   if (EVALUATING.has(program)) return `would be evaluated by ${program}`;
-  if ((program === 'test' || program === '[') && before.some((word) => /^-[vR]$/.test(word.text)))
+  // There it would be the name of a variable, whose subscript is evaluated.
+  if (/^(?:test|\[|printf)$/.test(program) && before.some((word) => /^-[vR]$/.test(word.text)))
     return `would be evaluated by ${program}`;
   const isCoder = INTERPRETERS.test(program) || SHELLS.has(program) || /^[gmn]?awk$|^g?sed$/.test(program);
   if (isCoder && before.every((word) => word.text.startsWith('-')))
     return `would be code or options of ${program}: let a script or a literal text come before it`;
-  const { commands, scripts } = unwrapCommand(command);
-  if (scripts.some((script) => script.text.includes(mark)))
-    return `would be read as shell text by ${program}`;
-  const inner = commands.find((each) => each.words.some((word) => word.text.includes(mark)));
+  const inner = unwrapCommand(command).commands.find((each) =>
+    each.words.some((word) => word.text.includes(mark)),
+  );
   return inner ? receiverOf(inner, mark) : { program, before };
+}
+
+/** The program, if any, that would take the argument for shell text: `ssh host {{.x}}`, or `sh` in `echo {{.x}} | sh`. */
+function shellReader(command: ShellCommand, mark: string): string | undefined {
+  const { commands, scripts } = unwrapCommand(command);
+  if (scripts.some((script) => script.text.includes(mark))) return programOf(command);
+  return commands.map((inner) => shellReader(inner, mark)).find((program) => program !== undefined);
 }
 
 /** Whether the text ends within quotes or after a backslash: a second look that does not know the parser. */
