@@ -42,7 +42,7 @@ describe('F1 F2 F3 kill -9 of all workers', { timeout: 900_000 }, () => {
       case 'model':
         return token;
       case 'before':
-        return exec(`sleep 3 && ${write}`);
+        return exec(`sleep 20 && ${write}`);
       case 'after':
         return exec(`${write} && sleep ${ORPHAN_SECONDS}`);
       case 'decided-down':
