@@ -95,14 +95,14 @@ function readDecider(
   { by, token }: DecideInput,
   proof: DecisionProof | null,
 ): Decider {
-  if (proof) return { by: proof.by, user: proof.user_id, scopes: proof.scopes, proven: true };
+  if (proof) return { by: proof.by, user: proof.user_id, scopes: proof.scopes, proof: 'key' };
   const claimed = by?.slice(0, 200) || 'unnamed';
   const isProven =
     tokenSecret !== undefined &&
     by !== undefined &&
     isToken(token, decisionToken(tokenSecret, tenant, approval_id, by));
-  if (!isProven) return { by: claimed, user: null, scopes: [], proven: false };
-  return { by: claimed, user: claimed, scopes: ['approve'], proven: true };
+  if (!isProven) return { by: claimed, user: null, scopes: [], proof: 'claim' };
+  return { by: claimed, user: claimed, scopes: ['approve'], proof: 'token' };
 }
 
 function voteOf(who: Decider, proof: DecisionProof | null): NonNullable<SettleRecord['vote']> {
@@ -217,7 +217,7 @@ async function settleEdit(
     tenant_policy,
     context,
     allowlist,
-    user: context.user ?? null,
+    user: basis.requester,
     tool: read.tool,
     args: read.args,
   });

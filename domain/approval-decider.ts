@@ -8,8 +8,8 @@ export interface Decider {
   /** The user that the credential speaks for; null for a service's key, and for a mere claim. */
   readonly user: string | null;
   readonly scopes: readonly Scope[];
-  /** False when `by` is only what the payload says. */
-  readonly proven: boolean;
+  /** By a key of the API, by a token under the deployment's secret; `claim` when `by` is only what the payload says. */
+  readonly proof: 'key' | 'token' | 'claim';
 }
 
 export interface Question {
@@ -23,8 +23,9 @@ export interface Question {
 export function deciderProblem(question: Question, who: Decider): string | undefined {
   const { terms, requester } = question;
   const approvers = approversOf(terms);
-  if (approvers === undefined) return who.proven ? ownProblem(question, who) : undefined;
-  if (!who.proven)
+  // A key is one user's; whoever may speak to Temporal or knows the secret may decide what is bound to nobody.
+  if (approvers === undefined) return who.proof === 'key' ? ownProblem(question, who) : undefined;
+  if (who.proof === 'claim')
     return 'it is bound to certain people: decide by the HTTP API, or with the decision token of a user';
   if (countsPeople(terms)) {
     if (who.user === null) return 'it counts people: decide with a key that speaks for a user';

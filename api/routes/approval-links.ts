@@ -56,7 +56,7 @@ function addMaking(app: Api, deps: ApiDeps): void {
       const scopes = scopesFor(caller, user);
       const { terms, user_id: requester } = approval;
       // It may be made for those who may decide only later.
-      const who = { by: user, user, scopes, proven: true };
+      const who = { by: user, user, scopes, proof: 'key' as const };
       const problem = deciderProblem({ terms, requester, escalated: true }, who);
       if (problem !== undefined)
         throw new Failure('Unprocessable', `${user} may not decide this approval: ${problem}`);

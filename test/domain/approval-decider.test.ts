@@ -14,10 +14,11 @@ const user = (name: string, ...scopes: Decider['scopes']): Decider => ({
   by: name,
   user: name,
   scopes: scopes.length === 0 ? ['approve'] : scopes,
-  proven: true,
+  proof: 'key',
 });
-const service: Decider = { by: 'key:ci', user: null, scopes: ['approve'], proven: true };
-const claim: Decider = { by: 'ann', user: null, scopes: [], proven: false };
+const service: Decider = { by: 'key:ci', user: null, scopes: ['approve'], proof: 'key' };
+const claim: Decider = { by: 'ann', user: null, scopes: [], proof: 'claim' };
+const byToken = (name: string): Decider => ({ ...user(name), proof: 'token' });
 const asked = (terms: ApprovalTerms, more: Partial<Question> = {}): Question => ({
   terms,
   requester: 'req',
@@ -34,6 +35,9 @@ describe('AP-4 who may decide', () => {
     ['without terms, a service', asked({}), service, true],
     ["without terms, anybody when the turn is nobody's", asked({}, { requester: null }), user('ann'), true],
     ['without terms, a claim', asked({}), claim, true],
+    ['without terms, anybody with his token', asked({}), byToken('ann'), true],
+    ['with approvers, the token of one', asked({ approvers: { users: ['ann'] } }), byToken('ann'), true],
+    ['with approvers, the token of another', asked({ approvers: { users: ['ann'] } }), byToken('bea'), false],
     ['with approvers, who is named', asked({ approvers: { users: ['ann'] } }), user('ann'), true],
     ['with approvers, a look-alike of a name', asked({ approvers: { users: ['ann'] } }), user('Ann'), false],
     ['with approvers, whose turn it is', asked({ approvers: { users: ['ann'] } }), user('req'), false],
