@@ -24,7 +24,7 @@ import type { Tool } from './define-tool.ts';
 import { commandOf, judgeExec } from './exec-rules.ts';
 
 /** The tool whose calls are judged as shell commands. */
-const EXEC = 'exec';
+export const EXEC = 'exec';
 
 /** Whose rules hold. */
 export interface RuleScope {

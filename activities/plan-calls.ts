@@ -7,9 +7,10 @@ import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, sandboxOf, type SandboxSettings } 
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
-import type { CallRules, RuleScope } from './call-rules.ts';
+import { type CallRules, type RuleScope, EXEC } from './call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
+import { commandOf } from './exec-rules.ts';
 import type { Scrubber } from './scrubber.ts';
 import type { CallRow, NewApproval, NewCall, RecordedCall } from './store/turn-ledger.ts';
 import type { Sealer } from './store/seal.ts';
@@ -18,6 +19,8 @@ import type { Sealer } from './store/seal.ts';
 const MAX_CALLS = 64;
 
 export interface PlanDeps {
+  /** Why the command must not run as a plain one (SH-4), as far as is known by now; asked again when it runs. */
+  readonly whySecured: (tenant: string, agent: string, command: string) => string | undefined;
   readonly catalog: Catalog;
   readonly rules: CallRules;
   readonly scrubber: Scrubber;
@@ -74,6 +77,10 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
   const args = read.ok ? read.args : asked.args;
   const common = { id, index, ...described(deps, asked, read, sealedCall(basis.tenant, id)) };
   if (!read.ok) return refused(deps, common, read.code, read.message);
+
+  const secured =
+    read.tool.name === EXEC ? deps.whySecured(basis.tenant, basis.agent.key, commandOf(args)) : undefined;
+  if (secured !== undefined) return refused(deps, common, 'PermissionDenied', secured);
 
   const verdict = deps.rules.judge({ ...basis, tool: read.tool, args });
   if (verdict.verdict === 'deny') return refused(deps, common, 'PermissionDenied', verdict.reason);

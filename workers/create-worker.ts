@@ -16,6 +16,7 @@ import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createRunCustomTool, createRunTool } from '#activities/run-tool.ts';
 import { createHostPrograms } from '#activities/host-programs.ts';
+import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSendToSession } from '#activities/send-to-session.ts';
@@ -117,6 +118,8 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     sealer: parts.sealer,
     ledger,
     handOver: createHandOver(),
+    whySecured: (tenant: string, agent: string, command: string) =>
+      whySecured(vault.clisNow(tenant), agent, command),
     sandbox: config.sandbox,
     transcripts: createTranscriptCache(TRANSCRIPTS),
     approvalSeconds: config.approvals.expirySeconds,

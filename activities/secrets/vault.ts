@@ -5,6 +5,7 @@
  */
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { fillSecrets, SecretProblem, secretNamesIn } from '#domain/secret.ts';
+import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
 import { createScrubber, type Scrubber, type ScrubberOf } from '#activities/scrubber.ts';
 import type { ChangeFeed } from '#activities/store/change-feed.ts';
 import type { Pool } from '#activities/store/pool.ts';
@@ -23,6 +24,8 @@ export interface Vault {
   resolveSetting(text: string): Promise<string>;
   /** The tenant's programs with credentials (SH-4). */
   clisOf(tenant: string): Promise<readonly OpenedCli[]>;
+  /** Those that are known by now. */
+  clisNow(tenant: string): readonly SecureCli[];
 }
 
 export interface VaultParts {
@@ -128,6 +131,7 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
     scrubberOfAll: ofAll.get,
     resolve,
     clisOf: async (tenant) => (await knownOf(tenant)).clis,
+    clisNow: (tenant) => entries.get(tenant)?.known?.clis.map(({ cli }) => cli) ?? [],
     async resolveSetting(text) {
       const names = secretNamesIn(text);
       if (names.length === 0) return text;

@@ -17,16 +17,19 @@ export async function refuseSecured(
     // The database's own words are for operators, who see them where it is asked.
     return toolError('ExecutionFailed', 'Secure CLI gate temporarily unavailable. Retry in a moment.');
   }
+  const reason = whySecured(clis, call.agent, command);
+  return reason === undefined ? undefined : toolError('PermissionDenied', reason);
+}
+
+/** The same of programs that are known already. */
+export function whySecured(clis: readonly SecureCli[], agent: string, command: string): string | undefined {
   const found = findSecured(command, new Set(clis.map((cli) => cli.name)));
   if (!found) return undefined;
-  if (found.kind === 'too_deep') return toolError('PermissionDenied', 'Command nesting too deep');
+  if (found.kind === 'too_deep') return 'Command nesting too deep';
   const cli = clis.find(({ name }) => name === found.name);
-  return toolError(
-    'PermissionDenied',
-    cli && mayUse(cli, call.agent)
-      ? `${found.name} has credentials and is run by credentialed_exec only: give it binary "${found.name}" and its arguments.`
-      : grantNeeded(found.name),
-  );
+  return cli && mayUse(cli, agent)
+    ? `${found.name} has credentials and is run by credentialed_exec only: give it binary "${found.name}" and its arguments.`
+    : grantNeeded(found.name);
 }
 
 /** Upstream's words (vectors/credentialed-exec.json). */

@@ -186,6 +186,16 @@ describe('SC-3 no secret is written down', () => {
     search.look('answer of a failed turn', refused.body);
   });
 
+  test('SH-4 a program with credentials is refused to exec before anybody is asked', async () => {
+    const body = { args: { command: 'env show-credential CANARY' } };
+    const refused = await stack.ask('POST', '/v1/tools/exec/invoke?wait=60', { body });
+    assert.match(JSON.stringify(refused.body), /requires a secure CLI grant/);
+    const { rows } = await stack.pool.query('select 1 from approvals where args::text like $1', [
+      '%show-credential%',
+    ]);
+    assert.equal(rows.length, 0);
+  });
+
   test('searching every history event, table, log line, event and answer finds none', async () => {
     assert.ok((await searchHistories(search, stack.worker.client, stack.tenant)) > 50);
     assert.ok((await searchTables(search, stack.pool)) > 50);
