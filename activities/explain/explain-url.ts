@@ -51,7 +51,11 @@ async function judgeHop(
 ): Promise<UrlVerdict> {
   const verdict = judgeUrl(url, rules);
   if (verdict.decision === 'deny' || verdict.address !== undefined) return verdict;
-  const answers = answersOf(given, verdict.host) ?? [await deps.resolve(verdict.host)];
+  const told = answersOf(given, verdict.host);
+  const answers = told ?? [await deps.resolve(verdict.host)];
+  // No rule forbids it: this machine merely cannot say where it leads, and a request from here would fail by itself.
+  if (told === undefined && answers[0]?.length === 0)
+    return { ...verdict, reason: `${verdict.host} may be asked by its name; it does not resolve from here` };
   const judged = answers.map((addresses) => judgeAddresses(verdict, addresses, rules));
   return (
     judged.find(({ decision }) => decision === 'deny') ?? judged[0] ?? judgeAddresses(verdict, [], rules)

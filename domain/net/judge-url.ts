@@ -6,7 +6,13 @@
 import { isWebPort } from './judge-port.ts';
 import { parseAddress } from './parse-address.ts';
 import { type AddressUse, useOf } from './special-addresses.ts';
-import { isBlockedDomain, isListedDomain, isLocalName, isMetadataName } from './special-names.ts';
+import {
+  isBlockedDomain,
+  isListedDomain,
+  isLocalName,
+  isMetadataName,
+  spelledAddress,
+} from './special-names.ts';
 
 export interface UrlRules {
   /** `allowlist`: only `allowedDomains`. */
@@ -88,9 +94,20 @@ export function judgeUrl(text: string, rules: UrlRules = {}): UrlVerdict {
     return judgeAddresses({ ...place, decision: 'allow', rule: 'public', reason: '' }, [host], rules);
   if (isInternal)
     return { decision: 'allow', rule: 'internal_host', reason: `${host} is set as internal host`, ...place };
+  return judgeName(
+    { ...place, decision: 'allow', rule: 'public', reason: `${host} is a public name` },
+    rules,
+  );
+}
+
+function judgeName(named: UrlAllowed, rules: UrlRules): UrlVerdict {
+  const { host } = named;
   if (isLocalName(host) && rules.allowPrivate !== true)
     return denied('local_name', `${host} names a machine of the local net`);
-  return { decision: 'allow', rule: 'public', reason: `${host} is a public name`, ...place };
+  const spelled = spelledAddress(host);
+  if (spelled === undefined) return named;
+  const verdict = judgeAddresses(named, [spelled], rules);
+  return verdict.decision === 'deny' ? verdict : named;
 }
 
 /** Judges what a name resolved to: each address must pass, since any of them may be dialled. The first is to be dialled. */

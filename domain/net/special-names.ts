@@ -41,6 +41,15 @@ export function isLocalName(host: string): boolean {
   return !host.includes('.') || LOCAL_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`));
 }
 
+/** Services that answer with the address that stands in the asked name: `10.0.0.1.nip.io`, `app-10-0-0-1.sslip.io`. */
+const SPELLED = /(?:^|[.-])(\d{1,3})([.-])(\d{1,3})\2(\d{1,3})\2(\d{1,3})\.(?:nip|sslip|xip)\.io$/;
+
+/** The address that a name spells, so that it is judged without a resolver. */
+export function spelledAddress(host: string): string | undefined {
+  const found = SPELLED.exec(host);
+  return found ? [found[1], found[3], found[4], found[5]].join('.') : undefined;
+}
+
 /** `github.com` is that host, `*.example.com` those below it. */
 export function isListedDomain(host: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => matchGlob(pattern.toLowerCase().replace(/\.$/, ''), host));
