@@ -37,7 +37,13 @@ export type Started =
 export interface Processes {
   start(
     owner: BackgroundOwner & { readonly idempotencyKey: string },
-    request: { readonly command: string; readonly cwd: string; readonly pwd: string },
+    request: {
+      readonly command: string;
+      /** What is run for the command, where that is not itself. */
+      readonly line?: string;
+      readonly cwd: string;
+      readonly pwd: string;
+    },
   ): Promise<Started>;
   /** Newest first. */
   list(owner: BackgroundOwner): Promise<readonly BackgroundProcess[]>;
@@ -127,7 +133,8 @@ export function createProcesses(options: ProcessesOptions): Processes {
       own.add(entry);
       await writeDone(join(entry, 'meta.json'), JSON.stringify(meta));
       const env = { ...environment, PWD: request.pwd, [PROCESS_MARK]: id };
-      const child = spawn('/bin/sh', ['-c', BACKGROUND_SCRIPT, id, entry, shellProgram(), request.command], {
+      const line = request.line ?? request.command;
+      const child = spawn('/bin/sh', ['-c', BACKGROUND_SCRIPT, id, entry, shellProgram(), line], {
         cwd: request.cwd,
         env,
         stdio: 'ignore',

@@ -68,11 +68,17 @@ export interface CommandOutcome {
   readonly leftovers: number;
 }
 
+export type BackgroundLine =
+  | { readonly ok: true; readonly line: string; readonly note?: string }
+  | { readonly ok: false; readonly reason: string };
+
 export interface Shell {
   /** Never throws for what the command does. Retry safety is the command's own. */
   run(request: CommandRequest): Promise<CommandOutcome>;
   /** The path under which the caller's commands see the workspace. */
   workspacePath(workspace: string, sandbox: Sandbox | undefined): Promise<string>;
+  /** The command line that runs a background command where the box says, and a note for the model. */
+  backgroundLine(command: string, box: BoxRequest | undefined): Promise<BackgroundLine>;
 }
 
 export interface ShellOptions {
@@ -98,6 +104,7 @@ export function createShell(options: ShellOptions): Shell {
   const graceMs = options.graceMs ?? GRACE_MS;
   return {
     workspacePath: async (workspace) => workspace,
+    backgroundLine: async (line) => ({ ok: true, line }),
     async run(request) {
       if (request.signal.aborted) return notStarted('cancelled', '');
       const stdout = createOutputWindow();

@@ -2,15 +2,19 @@
  * Where a command runs: in a container, else in bubblewrap, else on the host, as its agent's sandbox allows (VF-3). What
  * must run in a container never runs anywhere else.
  */
+import { fileURLToPath } from 'node:url';
 import {
+  type BackgroundLine,
   type BoxRequest,
   type CommandOutcome,
   type CommandRequest,
   notStarted,
   type Shell,
+  shellProgram,
 } from '#activities/process/shell.ts';
 import { GRACE_MS } from '#activities/process/kill-tree.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
+import type { Attachment } from './attach.ts';
 import type { Boxes } from './boxes.ts';
 import { type Bubblewrap, bubblewrapPrefix } from './bubblewrap.ts';
 import { EngineProblem } from './engine.ts';
@@ -25,6 +29,11 @@ export interface BoxedShellOptions {
   readonly worker: string;
   readonly graceMs?: number;
 }
+
+const ATTACH = fileURLToPath(new URL('attach.ts', import.meta.url));
+
+/** Linux takes 128 KiB in one argument. */
+const MAX_LINE = 130_000;
 
 /** A box that ended between two commands is made anew; one that does so again and again is told. */
 const TRIES = 3;
@@ -42,7 +51,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       try {
         const run = {
           box: name,
-          cwd: box.inside === '' ? MOUNT : `${MOUNT}/${box.inside}`,
+          cwd: cwdOf(box.inside),
           timeoutMs: box.timeoutMs,
           graceMs: options.graceMs ?? GRACE_MS,
           worker: options.worker,
@@ -66,8 +75,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       ? await host.run({ ...request, prefix: bubblewrapPrefix(owner.workspace, inside, sandbox) })
       : await host.run(request);
     if (!sandbox.stated) return outcome;
-    const where = inBubblewrap ? 'in bubblewrap instead of a container' : 'on the host, not in a sandbox';
-    return { ...outcome, note: `ran ${where}: ${reason}` };
+    return { ...outcome, note: elsewhereNote(inBubblewrap, reason) };
   };
 
   return {
@@ -98,6 +106,26 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       }
     },
 
+    async backgroundLine(command, box) {
+      if (box === undefined) return { ok: true, line: command };
+      const { sandbox, owner, inside } = box;
+      const look = await boxes.look(sandbox);
+      const place = look.ok
+        ? await attachedLine(boxes, command, box, look)
+        : { ok: false as const, reason: look.reason };
+      if (place.ok || sandbox.mode === 'required') return place;
+      const inBubblewrap = await bubblewrap.works();
+      const prefix = inBubblewrap ? bubblewrapPrefix(owner.workspace, inside, sandbox) : [];
+      const line = inBubblewrap
+        ? `exec ${[...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}`
+        : command;
+      return {
+        ok: true,
+        line,
+        ...(sandbox.stated ? { note: elsewhereNote(inBubblewrap, place.reason) } : {}),
+      };
+    },
+
     async workspacePath(workspace, sandbox: Sandbox | undefined) {
       if (sandbox === undefined) return workspace;
       return (await boxes.look(sandbox)).ok || (await bubblewrap.works()) || sandbox.mode === 'required'
@@ -105,4 +133,50 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
         : workspace;
     },
   };
+}
+
+function elsewhereNote(inBubblewrap: boolean, reason: string): string {
+  const where = inBubblewrap ? 'in bubblewrap instead of a container' : 'on the host, not in a sandbox';
+  return `runs ${where}: ${reason}`;
+}
+
+/** A program of ours that stands for the command on the host. */
+async function attachedLine(
+  boxes: Boxes,
+  command: string,
+  { owner, sandbox, inside }: BoxRequest,
+  look: Extract<Look, { ok: true }>,
+): Promise<BackgroundLine> {
+  if (sandbox.mode === 'required' && sandbox.runtime !== look.runtime)
+    return { ok: false, reason: `the engine has no runtime ${sandbox.runtime}` };
+  try {
+    const attachment: Attachment = {
+      dockerHost: boxes.engine.address,
+      box: await boxes.obtain(owner, sandbox, look),
+      cwd: cwdOf(inside),
+      command,
+    };
+    const argument = Buffer.from(JSON.stringify(attachment)).toString('base64');
+    const program = [process.execPath, '--disable-warning=ExperimentalWarning', ATTACH, argument];
+    const line = `exec ${program.map(quoted).join(' ')}`;
+    if (line.length > MAX_LINE)
+      return {
+        ok: false,
+        reason: 'the command is too long for the background; write a script file and run that',
+      };
+    return { ok: true, line };
+  } catch (error) {
+    if (!(error instanceof EngineProblem)) throw error;
+    boxes.lost();
+    return { ok: false, reason: error.message };
+  }
+}
+
+function cwdOf(inside: string): string {
+  return inside === '' ? MOUNT : `${MOUNT}/${inside}`;
+}
+
+/** One word of a shell's command line. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }

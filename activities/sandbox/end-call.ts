@@ -31,7 +31,7 @@ export async function endAll(
 }
 
 /** False when some of it is left or the box lets nothing in. */
-async function endCall(engine: Engine, box: string, mark: string, graceMs: number): Promise<boolean> {
+export async function endCall(engine: Engine, box: string, mark: string, graceMs: number): Promise<boolean> {
   try {
     const exec = await engine.ask((docker, abortSignal) =>
       docker.getContainer(box).exec({

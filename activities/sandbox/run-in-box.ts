@@ -174,6 +174,8 @@ function ending(
     }, PING_MS);
     signal.addEventListener('abort', cancel, { once: true });
     stream.on('data', (chunk: Buffer) => {
+      // An engine that is busy with output may be late with its answers.
+      hear();
       demux.take(chunk);
       if (trailer.found) settle('ended');
     });

@@ -68,11 +68,6 @@ export const tool = defineTool<Input, 'files' | 'shell' | 'processes' | 'secureC
       if (asked.command.trim() === '') return toolError('InvalidArgs', 'command: is empty');
       if (asked.command.includes('\0'))
         return toolError('InvalidArgs', 'command: holds a NUL character, which no command line may');
-      if (asked.background && call.sandbox?.mode === 'required')
-        return toolError(
-          'SandboxUnavailable',
-          'background commands run on the host, which the sandbox of this agent does not allow',
-        );
       if (Buffer.byteLength(asked.command) > MAX_COMMAND_BYTES)
         return toolError('InvalidArgs', 'command: is too long; write a script file and run that');
       const secured = await refuseSecured(deps.secureClis, call, asked.command);
@@ -119,15 +114,19 @@ async function toItsEnd(
 }
 
 async function inBackground(
-  { processes }: Pick<Deps, 'processes'>,
+  { processes, shell }: Pick<Deps, 'processes' | 'shell'>,
   { command }: Input,
   call: RunningCall,
   folder: HeldFolder,
 ): Promise<ToolResult> {
-  const started = await processes.start(call, { command, cwd: folder.cwd, pwd: folder.path });
+  const { box } = boxRequest(call, folder, 0);
+  const place = await shell.backgroundLine(command, box);
+  if (!place.ok) return toolError('SandboxUnavailable', `${place.reason}. The command has not run`);
+  const { line, note } = place;
+  const started = await processes.start(call, { command, line, cwd: folder.cwd, pwd: folder.path });
   if (!started.ok) return toolError('ExecutionFailed', started.message);
   return {
     ok: true,
-    text: `Started in the background as ${started.id} (pid ${started.pid}). Use process with action poll, log, write or kill.`,
+    text: `Started in the background as ${started.id} (pid ${started.pid}). Use process with action poll, log, write or kill.${note ? `\n[${note}]` : ''}`,
   };
 }

@@ -8,6 +8,7 @@ import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
 import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
+import { tool as processTool } from '#activities/tools/runtime/process.ts';
 import { tool as workspaceDir } from '#activities/tools/other/workspace-dir.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
@@ -46,7 +47,7 @@ describe('SH-3 bubblewrap in place of a container', { skip }, () => {
     const bench = await benchWithout(t);
     assert.match(
       await sh(bench, 'echo hi; pwd'),
-      /^hi\n\/workspace\n\[ran in bubblewrap instead of a container: /,
+      /^hi\n\/workspace\n\[runs in bubblewrap instead of a container: /,
     );
     assert.deepEqual(await bench.run(workspaceDir, {}, boxed()), { ok: true, text: '/workspace' });
     const quiet = { sandbox: sandboxOf({}, undefined)! };
@@ -81,6 +82,22 @@ describe('SH-3 bubblewrap in place of a container', { skip }, () => {
     assert.match(
       await sh(bench, 'mount -o remount,rw /proc 2>&1; unshare -Urm mount -o remount,rw /proc'),
       /only|denied|permitted|must be/,
+    );
+  });
+
+  test('holds background commands too', async (t) => {
+    const bench = await benchWithout(t);
+    const command = 'echo \'it is\' "$PWD"; cat /proc/self/status | grep CapEff';
+    const started = await bench.run(tool, { command, background: true }, boxed());
+    assert.match(started.ok ? started.text : '', /\[runs in bubblewrap instead of a container: /);
+    const id = /proc_[0-9a-f]{12}/.exec(started.ok ? started.text : '')?.[0];
+    const said = async (): Promise<string> => {
+      const log = await bench.run(processTool, { action: 'log', id }, boxed());
+      return log.ok ? log.text : '';
+    };
+    assert.ok(
+      await eventually(async () => /^it is \/workspace\nCapEff:\s0{16}/.test(await said())),
+      await said(),
     );
   });
 

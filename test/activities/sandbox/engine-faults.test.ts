@@ -62,7 +62,7 @@ describe('SH-3 without an engine', () => {
   plainTest('preferred runs on the host and says so, and says nothing where nobody asked', async (t) => {
     const bench = await toolBench(t, { boxes: await nowhere(t) });
     const asked = await bench.run(tool, { command: 'echo ran' }, boxed('preferred'));
-    assert.match(words(asked), /^ran\n\[ran on the host, not in a sandbox: no engine answers/);
+    assert.match(words(asked), /^ran\n\[runs on the host, not in a sandbox: no engine answers/);
     assert.deepEqual(await bench.run(tool, { command: 'echo ran' }, boxed(undefined)), {
       ok: true,
       text: 'ran',
@@ -78,7 +78,7 @@ describe('SH-3 F16 an engine', () => {
     assert.equal(codeOf(refused), 'SandboxUnavailable');
     assert.match(words(refused), /no image no-such-image; make it with/);
     const fallen = await bench.run(tool, { command: 'echo ran' }, boxed({ mode: 'preferred', image }));
-    assert.match(words(fallen), /^ran\n\[ran on the host/);
+    assert.match(words(fallen), /^ran\n\[runs on the host/);
   });
 
   test('is asked by two workers for the same box at once, and makes one', async (t, engine) => {
@@ -131,7 +131,7 @@ describe('SH-3 F16 an engine', () => {
     const away = await bench.run(tool, { command: 'echo ran' }, boxed('required'));
     assert.equal(codeOf(away), 'SandboxUnavailable');
     const fallen = await bench.run(tool, { command: 'echo ran' }, boxed('preferred'));
-    assert.match(words(fallen), /^ran\n\[ran on the host/);
+    assert.match(words(fallen), /^ran\n\[runs on the host/);
     await engine.start();
     const back = async (): Promise<boolean> =>
       words(await bench.run(tool, { command: 'echo back' }, boxed('required'))).trim() === 'back';

@@ -183,7 +183,7 @@ describe('F12 output of a container', () => {
     let pieces = 0;
     const over = { ...boxed(), progress: () => void (pieces += 1) };
     const result = await bench.run(tool, { command: 'yes | head -c 100M; echo 1 failed' }, over);
-    assert.ok(result.ok && result.text.length <= 31_000, words(result).slice(0, 200));
+    assert.ok(result.ok && result.text.length <= 31_000, words(result).slice(-300));
     assert.match(result.text, /1 failed$/);
     assert.ok((result.whole?.length ?? 0) <= 1_100_000);
     assert.ok(pieces > 0);

@@ -1,0 +1,97 @@
+/**
+ * A program: stands on the host for a background command that runs in a box. It passes input and output on, ends with the
+ * command's exit code, and when it is ended it ends the command in its box first. Its one argument is an Attachment in
+ * base64. As a process of its own it outlives a turn as any background command does.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { FIXED } from '#activities/process/command-environment.ts';
+import { PROCESS_MARK } from '#activities/process/kill-tree.ts';
+import { RUNNER } from './box-scripts.ts';
+import { BOX_ENVIRONMENT } from './box-spec.ts';
+import { createDemux } from './demux.ts';
+import { endCall } from './end-call.ts';
+import { createEngine, type Engine } from './engine.ts';
+import { createTrailerReader, type TrailerReader } from './trailer-reader.ts';
+
+export interface Attachment {
+  readonly dockerHost: string;
+  readonly box: string;
+  readonly cwd: string;
+  readonly command: string;
+}
+
+/** Below the three seconds after which whoever ends us does so for good. */
+const GRACE_MS = 1_500;
+const DRAIN_MS = 300;
+/** What a shell says of a command that it could not run to its end. */
+const LOST = 125;
+
+async function attach({ dockerHost, box, cwd, command }: Attachment): Promise<number> {
+  const engine = createEngine(dockerHost);
+  const nonce = randomBytes(8).toString('hex');
+  const mark = `${PROCESS_MARK}=${nonce}`;
+  const stream = await begin(engine, { box, cwd, command, nonce, mark });
+  const end = (): void => {
+    void endCall(engine, box, mark, GRACE_MS).finally(() => process.exit(LOST));
+  };
+  process.once('SIGTERM', end);
+  process.once('SIGINT', end);
+  const trailer = createTrailerReader(nonce, (chunk) => void process.stderr.write(chunk));
+  await passOn(stream, trailer);
+  trailer.flush();
+  if (trailer.found) return trailer.found.code;
+  process.stderr.write('the sandbox ended, or its engine, while the command ran\n');
+  return LOST;
+}
+
+async function begin(
+  engine: Engine,
+  run: Omit<Attachment, 'dockerHost'> & { readonly nonce: string; readonly mark: string },
+): Promise<Duplex> {
+  const environment = { ...BOX_ENVIRONMENT, ...FIXED, PWD: run.cwd };
+  const exec = await engine.ask((docker, abortSignal) =>
+    docker.getContainer(run.box).exec({
+      Cmd: ['/bin/sh', '-c', RUNNER, 'tempoclaw', run.nonce, run.mark, '15', run.command],
+      Env: [run.mark, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
+      WorkingDir: run.cwd,
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
+      Tty: false,
+      abortSignal,
+    }),
+  );
+  return engine.ask((_docker, abortSignal) =>
+    exec.start({ hijack: true, stdin: true, Tty: false, Detach: false, abortSignal }),
+  );
+}
+
+/** Resolves when the command's streams are over. */
+function passOn(stream: Duplex, trailer: TrailerReader): Promise<void> {
+  const demux = createDemux((fd, chunk) => {
+    if (fd === 2) trailer.take(chunk);
+    // A reader that is slower than the command holds it up.
+    else if (!process.stdout.write(chunk)) {
+      stream.pause();
+      process.stdout.once('drain', () => stream.resume());
+    }
+  });
+  process.stdin.pipe(stream);
+  return new Promise((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      demux.take(chunk);
+      // Its last words may come before the last of its output.
+      if (trailer.found) setTimeout(resolve, DRAIN_MS);
+    });
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+    // Whoever asks reads it in the missing trailer.
+    stream.once('error', () => resolve());
+  });
+}
+
+const [given = ''] = process.argv.slice(2);
+const code = await attach(JSON.parse(Buffer.from(given, 'base64').toString('utf8')) as Attachment);
+// Input may be open still, and output must be out.
+process.stdout.write('', () => process.exit(code));
