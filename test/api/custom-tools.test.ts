@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { resealRows } from '#activities/store/key-rotation.ts';
 import { MAX_CUSTOM_TOOLS } from '#activities/store/custom-tool-store.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
 
@@ -259,6 +260,17 @@ describe('CU-1 custom tools over HTTP', () => {
     await api.ask('PATCH', '/v1/agents/other', { body: { tools: { deny: ['group:custom'] } } });
     const policy = await dry(dns.id, { args: { domain: 'example.com' }, agent_id: 'other' });
     assert.deepEqual([policy.decision, policy.step], ['deny', 'agent_deny']);
+  });
+
+  it('have variables that go along when the master key is changed', async () => {
+    const tool = await made({ env: { TOKEN: 'canary-value-2' } });
+    const opened = new Map<string, string>();
+    const { sealer } = api.deps.secrets;
+    await resealRows(api.pool, sealer.keyId.replace(/^./, 'x'), (sealed, place) => {
+      opened.set(place, sealer.open(sealed, place));
+      return sealed;
+    });
+    assert.equal(opened.get(`${api.tenant}/custom_tools/${tool.id}`), '{"TOKEN":"canary-value-2"}');
   });
 
   it('are at most so many', async () => {
