@@ -49,7 +49,8 @@ function spoken(value: string): string {
 const shell = (text: string): string => `'${text}'`;
 
 const LEAKY = JSON.stringify({
-  stream: { chunk: 5, every: 1 },
+  // Slow enough for pieces of it to be shown.
+  stream: { chunk: 5, every: 8 },
   rules: [
     {
       when: { step: 0, user: { regex: '^Do it' } },
