@@ -104,6 +104,21 @@ describe('SA subagents', () => {
     assert.equal((await live.turns('three')).length, 2);
   });
 
+  it('SA-4 announce: steer puts the result into the turn that runs', async () => {
+    const { turn_id } = await live.say(
+      'into',
+      `${spawning({ task: 'Quick.', label: 'quick', announce: 'steer' })}\nthen\nhold {"note":"into"}\nthen\nDone.`,
+    );
+    await live.probes.untilHeld('into');
+    await live.until('the message', async () =>
+      (await live.state('into'))?.steering === 1 ? true : undefined,
+    );
+    live.probes.release('into');
+    const [message] = await told('into', 1);
+    assert.equal(message?.turn_id, turn_id);
+    await live.ended(turn_id);
+  });
+
   it('SA-2 list, get, cancel and steer find the caller’s own, and say so in GoClaw’s words', async () => {
     const one = spawning({ task: 'hold {"note":"own"}\nthen\nHeld.', label: 'own' });
     const { calls } = await run('mine', `${spawning({ action: 'list' })}\nthen\n${one}\nthen\nStarted.`);
