@@ -31,9 +31,10 @@ function findAgain({ text, places }: Redacted, registered: RegisteredValues): re
   const found: Redaction[] = [];
   for (let at = 0; at < places.length; ) {
     const start = lineStart(text, (places[at] as number) - AROUND);
-    let end = lineEnd(text, (places[at] as number) + AROUND);
-    for (at += 1; at < places.length && (places[at] as number) - AROUND < end; at += 1)
-      end = lineEnd(text, (places[at] as number) + AROUND);
+    let end = start;
+    // The line's end is looked for once a line, however many places are in it.
+    for (; at < places.length && (end === start || (places[at] as number) - AROUND < end); at += 1)
+      if ((places[at] as number) + AROUND > end) end = lineEnd(text, (places[at] as number) + AROUND);
     for (const each of findSecrets(text.slice(start, end), registered))
       found.push({ ...each, start: each.start + start, end: each.end + start });
   }

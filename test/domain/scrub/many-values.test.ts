@@ -77,6 +77,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'names of secrets': filled('"password":"'),
   'headers of keys': filled('-----BEGIN RSA PRIVATE KEY-----\n'),
   assignments: filled('a=b:c='),
+  'secrets on one line': filled('postgres://u:p4ssw0rd@h '),
   'one word': filled('abcdefghij'),
   'a megabyte of one letter': filled('a'),
 };
