@@ -171,4 +171,18 @@ describe('SA-1 limits', () => {
       'a repeat gets the same',
     );
   });
+
+  it('one that ended longer ago than the archive’s time leaves the list and stays in the history', async () => {
+    const tenant = await newTenant();
+    for (const id of ['h0', 'h1']) await store.spawn(tenant, child(id), LIMITS);
+    await store.finish(tenant, 'sub-h0', END);
+    await pool.query(
+      `update subagents set ended_at = now() - interval '61 minutes' where tenant_id = $1 and id = 'sub-h0'`,
+      [tenant],
+    );
+    const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
+    assert.deepEqual(ids(await store.list(tenant, 's', 60)), ['sub-h1']);
+    assert.deepEqual(ids(await store.page(tenant, { session: 's' }, 10, undefined)), ['sub-h1', 'sub-h0']);
+    assert.equal((await store.find(tenant, 'sub-h0'))?.result, 'r');
+  });
 });
