@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { before, describe, it } from 'node:test';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
-import { type KeptHistory, readHistories } from '#test/support/histories.ts';
+import { type KeptHistory, readHistories, withoutMachine } from '#test/support/histories.ts';
 import { quietRuntime } from '#test/support/quiet-runtime.ts';
 import { bundleWorkflows } from '#workers/bundle.ts';
 
@@ -37,6 +37,10 @@ describe('DU-5 kept histories', () => {
     }
     assert.deepEqual([...types].sort(), ['agentTurn', 'approval', 'awaitSubagents', 'subagent', 'wait']);
     assert.deepEqual([...ends].sort(), ['CANCELED', 'COMPLETED', 'CONTINUED_AS_NEW']);
+  });
+
+  it('name neither the machine that recorded them nor its folders', () => {
+    for (const { name, history } of histories) assert.deepEqual(withoutMachine(history), history, name);
   });
 
   for (const kept of histories) it(`${kept.name} replays`, () => replay(code, kept));

@@ -64,14 +64,16 @@ export async function keepHistory(name: string, history: unknown): Promise<boole
 /** Where the kept ones are, for people. */
 export const HISTORIES_FOLDER = fileURLToPath(FOLDER);
 
-/** Identities name the machine that recorded. */
-function withoutMachine(value: unknown): unknown {
+/** Identities, sticky queues and stacks name the machine that recorded and its folders; no replay looks at them. */
+export function withoutMachine(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutMachine);
   if (typeof value !== 'object' || value === null) return value;
+  const isSticky = 'kind' in value && value.kind === 'TASK_QUEUE_KIND_STICKY';
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key,
-      key === 'identity' && typeof item === 'string' ? 'recorded' : withoutMachine(item),
-    ]),
+    Object.entries(value).map(([key, item]) => {
+      if (key === 'identity' && typeof item === 'string') return [key, 'recorded'];
+      if (key === 'stackTrace' && typeof item === 'string') return [key, ''];
+      return [key, key === 'name' && isSticky ? 'sticky' : withoutMachine(item)];
+    }),
   );
 }
