@@ -58,12 +58,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** Sort keys [time, id] as Postgres wrote the time. */
+/** Sort keys [time, id] as Postgres wrote the time, as text or in JSON. */
 export function isTimeKeys(keys: CursorKeys): keys is readonly [string, string] {
   return (
     keys.length === 2 &&
     typeof keys[0] === 'string' &&
-    /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/.test(keys[0]) &&
+    /^\d{4,6}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/.test(keys[0]) &&
     typeof keys[1] === 'string'
   );
 }

@@ -2,6 +2,7 @@
 import type { AnnounceMode, SubagentEndStatus, SubagentStatus } from '#domain/subagent.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
+import { createSqlCall } from './sql-call.ts';
 
 export interface SubagentRow {
   readonly id: string;
@@ -145,17 +146,7 @@ export function createSubagentStore(
   pool: Pool,
   onWrite: (tenant: string, session: string) => void,
 ): SubagentStore {
-  async function call<Result>(name: string, values: readonly unknown[]): Promise<Result> {
-    const marks = values.map((_, index) => `$${index + 1}`).join(',');
-    const { rows } = await pool.query<{ result: Result }>({
-      name,
-      text: `select ${name}(${marks}) as result`,
-      values: [...values],
-    });
-    const row = rows[0];
-    if (!row) throw new Error(`${name} returned no row`);
-    return row.result;
-  }
+  const call = createSqlCall(pool);
 
   const find = async (tenant: string, id: string): Promise<SubagentRow | undefined> => {
     const { rows } = await pool.query<{ row: SubagentRow }>(

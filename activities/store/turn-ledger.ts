@@ -9,6 +9,7 @@ import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
 import type { InvokedCall } from './message-store.ts';
 import type { Pool } from './pool.ts';
+import { createSqlCall } from './sql-call.ts';
 
 /** A call as its row has it; `sealed` (base64) holds the real arguments when `args` is only what people may see. */
 export interface CallRow {
@@ -239,18 +240,7 @@ export interface TurnLedger {
 
 /** `onWrite` is told after each commit that may have added events. */
 export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: string) => void): TurnLedger {
-  /** Named statements are parsed once per connection. */
-  async function call<Row>(name: string, values: readonly unknown[]): Promise<Row> {
-    const marks = values.map((_, index) => `$${index + 1}`).join(',');
-    const { rows } = await pool.query<{ result: Row }>({
-      name,
-      text: `select ${name}(${marks}) as result`,
-      values: [...values],
-    });
-    const row = rows[0];
-    if (!row) throw new Error(`${name} returned no row`);
-    return row.result;
-  }
+  const call = createSqlCall(pool);
   const json = (value: unknown): string => JSON.stringify(value);
 
   /** A write, and the word to readers after it. */

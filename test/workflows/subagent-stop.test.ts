@@ -145,6 +145,10 @@ describe('SA a session that is stopped', () => {
     const { body: shown } = await stack.ask('GET', `/v1/subagents/${next}`);
     assert.deepEqual([shown.status, shown.depth, shown.parent_session], ['cancelled', 1, 'http']);
     assert.equal((await stack.ask('POST', `/v1/subagents/${next}/stop`, { body: {} })).status, 409);
+    const { body: first } = await stack.ask('GET', '/v1/sessions/http/subagents?limit=1');
+    const after = `limit=1&after=${first.next_cursor}`;
+    const { body: second } = await stack.ask('GET', `/v1/sessions/http/subagents?${after}`);
+    assert.deepEqual([first.data[0].id, second.data[0].id, second.has_more], [next, id, false]);
     assert.equal((await stack.ask('GET', '/v1/subagents/sub-none')).status, 404);
   });
 });
