@@ -43,6 +43,8 @@ export interface Processes {
       readonly line?: string;
       readonly cwd: string;
       readonly pwd: string;
+      /** Between SIGTERM and SIGKILL, where it needs longer than usual. */
+      readonly graceMs?: number;
     },
   ): Promise<Started>;
   /** Newest first. */
@@ -81,6 +83,7 @@ interface Meta {
   readonly id: string;
   readonly command: string;
   readonly started_at: string;
+  readonly grace_ms?: number;
 }
 
 /** Where they are kept under the state folder. */
@@ -129,7 +132,8 @@ export function createProcesses(options: ProcessesOptions): Processes {
       const entry = join(folder, id);
       await mkdir(entry, { recursive: true, mode: 0o700 });
       const started_at = new Date(now()).toISOString();
-      const meta: Meta = { id, command: request.command, started_at };
+      const grace = request.graceMs === undefined ? {} : { grace_ms: request.graceMs };
+      const meta: Meta = { id, command: request.command, started_at, ...grace };
       own.add(entry);
       await writeDone(join(entry, 'meta.json'), JSON.stringify(meta));
       const env = { ...environment, PWD: request.pwd, [PROCESS_MARK]: id };
@@ -171,7 +175,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       // Also when the command itself has ended: what it started may run on.
       const left = await findTree(entry.target);
       if (left.length === 0) return false;
-      await killTree(entry.target, graceMs);
+      await killTree(entry.target, Math.max(graceMs, entry.graceMs));
       return true;
     },
 
@@ -200,9 +204,9 @@ export async function endBackgroundCommands(dir: string): Promise<number> {
 /** Also those whose command has ended while what it started runs on. */
 async function endAll(entries: readonly Known[], graceMs: number): Promise<number> {
   const ended = await Promise.all(
-    entries.map(async ({ target }) => {
+    entries.map(async ({ target, graceMs: own }) => {
       if ((await findTree(target)).length === 0) return false;
-      await killTree(target, graceMs);
+      await killTree(target, Math.max(graceMs, own));
       return true;
     }),
   );
@@ -221,6 +225,8 @@ interface Known {
   readonly folder: string;
   readonly shown: BackgroundProcess;
   readonly target: Target;
+  /** The least that it needs between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
 }
 
 async function readEntry(folder: string): Promise<Known | undefined> {
@@ -236,6 +242,7 @@ async function readEntry(folder: string): Promise<Known | undefined> {
     folder,
     // A pid that is somebody else's by now must not be signalled; the mark still finds what is ours.
     target: { pid: same ? pid : 0, mark },
+    graceMs: meta.grace_ms ?? 0,
     shown: {
       id: meta.id,
       pid,

@@ -69,7 +69,13 @@ export interface CommandOutcome {
 }
 
 export type BackgroundLine =
-  | { readonly ok: true; readonly line: string; readonly note?: string }
+  | {
+      readonly ok: true;
+      readonly line: string;
+      readonly note?: string;
+      /** How long the line may take to end what it stands for once it has SIGTERM, where that is longer than usual. */
+      readonly graceMs?: number;
+    }
   | { readonly ok: false; readonly reason: string };
 
 export interface Shell {

@@ -10,7 +10,7 @@ import { PROCESS_MARK } from '#activities/process/kill-tree.ts';
 import { RUNNER } from './box-scripts.ts';
 import { BOX_ENVIRONMENT } from './box-spec.ts';
 import { createDemux } from './demux.ts';
-import { endCall } from './end-call.ts';
+import { endUntilClosed } from './end-call.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { createTrailerReader, type TrailerReader } from './trailer-reader.ts';
 
@@ -21,7 +21,7 @@ export interface Attachment {
   readonly command: string;
 }
 
-/** Below the three seconds after which whoever ends us does so for good. */
+/** Whoever ends us waits for more than this before it does so for good (boxed-shell.ts). */
 const GRACE_MS = 1_500;
 const DRAIN_MS = 300;
 /** What a shell says of a command that it could not run to its end. */
@@ -31,17 +31,24 @@ async function attach({ dockerHost, box, cwd, command }: Attachment): Promise<nu
   const engine = createEngine(dockerHost);
   const nonce = randomBytes(8).toString('hex');
   const mark = `${PROCESS_MARK}=${nonce}`;
-  const stream = await begin(engine, { box, cwd, command, nonce, mark });
-  const end = (): void => {
-    void endCall(engine, box, mark, GRACE_MS).finally(() => process.exit(LOST));
+  // A signal that comes while the command is being started ends it once it has.
+  const asked = Promise.withResolvers<void>();
+  let isAsked = false;
+  const ask = (): void => {
+    isAsked = true;
+    asked.resolve();
   };
-  process.once('SIGTERM', end);
-  process.once('SIGINT', end);
+  process.once('SIGTERM', ask);
+  process.once('SIGINT', ask);
+  const stream = await begin(engine, { box, cwd, command, nonce, mark });
   const trailer = createTrailerReader(nonce, (chunk) => void process.stderr.write(chunk));
-  await passOn(stream, trailer);
+  const ended = asked.promise.then(() => endUntilClosed(engine, box, mark, GRACE_MS, stream));
+  await Promise.race([passOn(stream, trailer), ended]);
+  // The streams are over before all of what is ended is.
+  if (isAsked) await ended;
   trailer.flush();
   if (trailer.found) return trailer.found.code;
-  process.stderr.write('the sandbox ended, or its engine, while the command ran\n');
+  if (!isAsked) process.stderr.write('the sandbox ended, or its engine, while the command ran\n');
   return LOST;
 }
 

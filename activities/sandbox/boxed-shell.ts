@@ -32,6 +32,9 @@ export interface BoxedShellOptions {
 
 const ATTACH = fileURLToPath(new URL('attach.ts', import.meta.url));
 
+/** What stands for a command in a box asks a busy engine to end it: room for its own grace and some rounds. */
+const ATTACHED_GRACE_MS = 8_000;
+
 /** Linux takes 128 KiB in one argument. */
 const MAX_LINE = 130_000;
 
@@ -164,7 +167,7 @@ async function attachedLine(
         ok: false,
         reason: 'the command is too long for the background; write a script file and run that',
       };
-    return { ok: true, line };
+    return { ok: true, line, graceMs: ATTACHED_GRACE_MS };
   } catch (error) {
     if (!(error instanceof EngineProblem)) throw error;
     boxes.lost();

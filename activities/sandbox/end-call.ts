@@ -1,28 +1,28 @@
 /** Ends what a call runs in a box, from outside of it. What cannot be ended goes with its box. */
+import type { Readable } from 'node:stream';
 import { ENDER } from './box-scripts.ts';
 import type { Boxes } from './boxes.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 
-/** A command that the engine was just starting is not there yet when it is first looked for. */
-const ROUNDS = 5;
 /** Past the grace and the rounds of SIGKILL. */
 const END_MS = 5_000;
+/** What is left of a pipe when the command has ended is not waited for longer. */
+const DRAIN_MS = 300;
 
 /**
- * True when nothing of the call runs any more, by its processes and by its streams (`closed`); false when the box had to
- * be removed, or could not be.
+ * True when nothing of the call runs any more, by its processes and by its streams; false when the box had to be removed,
+ * or could not be.
  */
 export async function endAll(
   boxes: Boxes,
   { box, graceMs }: { readonly box: string; readonly graceMs: number },
   mark: string,
-  closed: () => Promise<boolean>,
+  stream: Readable,
 ): Promise<boolean> {
   try {
-    for (let round = 0; round < ROUNDS && (await endCall(boxes.engine, box, mark, graceMs)); round += 1)
-      if (await closed()) return true;
+    if (await endUntilClosed(boxes.engine, box, mark, graceMs, stream)) return true;
     await boxes.remove(box);
-    await closed();
+    await untilClosed(stream);
   } catch (error) {
     if (!(error instanceof EngineProblem)) throw error;
     boxes.forget(box);
@@ -30,8 +30,41 @@ export async function endAll(
   return false;
 }
 
+/**
+ * Ends what has the mark until its streams are over too: a command that the engine was just starting is not there yet
+ * when it is first looked for. False when that took too long, some of it is left or the box lets nothing in.
+ */
+export async function endUntilClosed(
+  engine: Engine,
+  box: string,
+  mark: string,
+  graceMs: number,
+  stream: Readable,
+): Promise<boolean> {
+  for (const until = performance.now() + END_MS; performance.now() < until; ) {
+    if (!(await endCall(engine, box, mark, graceMs))) return false;
+    if (await untilClosed(stream)) return true;
+  }
+  return false;
+}
+
+/** Whether a command's streams are over, which is when none of its processes has them any more. */
+export function untilClosed(stream: Readable): Promise<boolean> {
+  const isOver = (): boolean => stream.readableEnded || stream.destroyed;
+  if (isOver()) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve(isOver());
+    };
+    const timer = setTimeout(done, DRAIN_MS);
+    stream.once('end', done);
+    stream.once('close', done);
+  });
+}
+
 /** False when some of it is left or the box lets nothing in. */
-export async function endCall(engine: Engine, box: string, mark: string, graceMs: number): Promise<boolean> {
+async function endCall(engine: Engine, box: string, mark: string, graceMs: number): Promise<boolean> {
   try {
     const exec = await engine.ask((docker, abortSignal) =>
       docker.getContainer(box).exec({

@@ -10,7 +10,7 @@ import { RUNNER, type Trailer } from './box-scripts.ts';
 import type { Boxes } from './boxes.ts';
 import { createDemux } from './demux.ts';
 import { type Engine, EngineProblem } from './engine.ts';
-import { endAll } from './end-call.ts';
+import { endAll, untilClosed } from './end-call.ts';
 import { signalName } from './signal-name.ts';
 import { createTrailerReader } from './trailer-reader.ts';
 
@@ -32,11 +32,9 @@ export class NotBegun extends Error {
   override readonly name = 'NotBegun';
 }
 
-/** What is left of a pipe when the command has ended, or the engine's word on it, is not waited for longer. */
-const DRAIN_MS = 300;
 /** While a command runs the engine is asked so often whether it lives, and given up after a silence (SECURITY F16). */
-const PING_MS = 2_000;
-const SILENCE_MS = 6_000;
+const PING_MS = 1_000;
+const SILENCE_MS = 8_000;
 /** When it is lost, so long is waited for why. */
 const WHY_MS = 1_000;
 /** After its time-out a command that nobody has ended is ended by the box itself. */
@@ -66,17 +64,21 @@ export async function runInBox(boxes: Boxes, run: BoxRun, request: LineRequest):
   const how = await ending(engine, stream, demux, trailer, { ...run, signal: request.signal });
   if (how === 'ended' && trailer.found) await untilClosed(stream);
   const clean = trailer.found?.clean === true && stream.readableEnded;
-  const isOver = clean || how === 'lost' || (await endAll(boxes, run, mark, () => untilClosed(stream)));
+  const isOver = clean || how === 'lost' || (await endAll(boxes, run, mark, stream));
   stream.destroy();
   trailer.flush();
+  const outcome = await outcomeOf(boxes, run.box, how, trailer.found);
   return {
-    ...(await outcomeOf(boxes, run.box, how, trailer.found)),
+    ...outcome,
     stdout: stdout.text(),
     stderr: stderr.text(),
     stdoutBytes: stdout.total,
     stderrBytes: stderr.total,
     timeoutMs: run.timeoutMs,
-    ...(isOver ? {} : { note: 'the sandbox could not end it and was removed with all in it' }),
+    // Of what was lost with its box there was nothing to end.
+    ...(isOver || outcome.ended === 'lost'
+      ? {}
+      : { note: 'the sandbox could not end it and was removed with all in it' }),
   };
 }
 
@@ -183,21 +185,6 @@ function ending(
     // An engine that ends breaks the connection.
     stream.once('error', () => settle('lost'));
     stream.once('close', () => settle('ended'));
-  });
-}
-
-/** Whether the command's streams are over, which is when none of its processes has them any more. */
-function untilClosed(stream: Readable): Promise<boolean> {
-  const isOver = (): boolean => stream.readableEnded || stream.destroyed;
-  if (isOver()) return Promise.resolve(true);
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve(isOver());
-    };
-    const timer = setTimeout(done, DRAIN_MS);
-    stream.once('end', done);
-    stream.once('close', done);
   });
 }
 

@@ -122,8 +122,14 @@ async function inBackground(
   const { box } = boxRequest(call, folder, 0);
   const place = await shell.backgroundLine(command, box);
   if (!place.ok) return toolError('SandboxUnavailable', `${place.reason}. The command has not run`);
-  const { line, note } = place;
-  const started = await processes.start(call, { command, line, cwd: folder.cwd, pwd: folder.path });
+  const { line, note, graceMs } = place;
+  const started = await processes.start(call, {
+    command,
+    line,
+    cwd: folder.cwd,
+    pwd: folder.path,
+    ...(graceMs === undefined ? {} : { graceMs }),
+  });
   if (!started.ok) return toolError('ExecutionFailed', started.message);
   return {
     ok: true,

@@ -1,6 +1,7 @@
 /** TL process, SH-3, SH-5: background commands of an agent in a box run in it, and are seen and ended as on the host. */
 import assert from 'node:assert/strict';
 import { after, describe } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';
 import { tool as processTool } from '#activities/tools/runtime/process.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
@@ -69,7 +70,19 @@ describe('SH-3 a background command in a box', () => {
     const id = idOf(await bench.run(exec, { command, background: true }, boxed));
     assert.ok(await eventually(() => sleeping(seconds) > 1));
     assert.match(words(await bench.run(processTool, { action: 'kill', id }, boxed)), /^Killed/);
-    assert.ok(await eventually(() => sleeping(seconds) === 0));
+    assert.equal(sleeping(seconds), 0);
+  });
+
+  test('is ended in the box whenever it is killed, also while it is being started', async (t, engine) => {
+    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
+    await bench.run(exec, { command: 'true' }, boxed);
+    for (const wait of [0, 100, 200, 300, 400, 600]) {
+      const seconds = uniqueSeconds();
+      const id = idOf(await bench.run(exec, { command: `sleep ${seconds}`, background: true }, boxed));
+      await pause(wait);
+      await bench.run(processTool, { action: 'kill', id }, boxed);
+      assert.equal(sleeping(seconds), 0, `killed ${wait} ms after its start`);
+    }
   });
 
   test('is left alone by the end and the time-out of other commands', async (t, engine) => {
