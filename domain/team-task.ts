@@ -1,0 +1,250 @@
+/**
+ * The contract of the `teamTask` workflow (TE-2 … TE-4): one run is one task, from its creation to its end. Each message is
+ * decided by `domain/team/decide-task.ts`; rows are what the workflow has decided, written for readers.
+ */
+
+export const TASK_STATUSES = [
+  'pending',
+  'in_progress',
+  'in_review',
+  'blocked',
+  'completed',
+  'failed',
+  'cancelled',
+  'stale',
+] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** Nothing more is expected of it; `retry` opens it again, unless it is completed. */
+export function isClosed(status: TaskStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+/** What may be done to a task by an update of the same name. */
+export const TASK_ACTIONS = [
+  'claim',
+  'renew',
+  'release',
+  'progress',
+  'comment',
+  'attach',
+  'complete',
+  'review',
+  'approve',
+  'reject',
+  'assign',
+  'cancel',
+  'update',
+  'ask_user',
+  'clear_ask_user',
+  'retry',
+] as const;
+export type TaskAction = (typeof TASK_ACTIONS)[number];
+
+export const TEAM_TASK = {
+  type: 'teamTask',
+  /** `submitForReview` is another name for `review`. */
+  updates: {
+    ...(Object.fromEntries(TASK_ACTIONS.map((name) => [name, name])) as Record<TaskAction, string>),
+    submitForReview: 'submitForReview',
+  },
+  signals: { released: 'released', dependencyDone: 'dependencyDone' },
+  queries: { state: 'state' },
+} as const;
+
+/** Who does it. Identity is the credential's: the API and the tools fill this in, never the model. */
+export interface TaskActor {
+  /** For the audit: `agent:writer`, `user:ann`, `system`. */
+  readonly name: string;
+  /** As which member of the team; absent for a person or a system that oversees it and has the lead's rights. */
+  readonly member?: string;
+  /** The session that speaks, when it is one of ours: its word is as good as the lease's token. */
+  readonly session?: string;
+  /** Of the lease that it believes to hold. */
+  readonly token?: string;
+  /** The lease that its session was given; an older one is refused. */
+  readonly fence?: number;
+}
+
+/** Text of a person or a model: its row's id with a scrubbed preview, or, from a foreign client, the text itself. */
+export interface TaskText {
+  readonly id?: string;
+  /** At most 64 KB. */
+  readonly text?: string;
+  readonly preview?: string;
+}
+
+export const COMMENT_TYPES = ['note', 'blocker'] as const;
+export type CommentType = (typeof COMMENT_TYPES)[number];
+
+/** One object for all actions; each takes its own fields of it. */
+export interface TaskRequest {
+  readonly by: TaskActor;
+  /** claim, renew: 1 to 86,400. */
+  readonly lease_seconds?: number;
+  /** complete: the result; comment: what is said; reject, cancel: the reason; ask_user: the question. */
+  readonly text?: TaskText;
+  readonly type?: CommentType;
+  /** progress: 0 to 100. */
+  readonly percent?: number;
+  readonly assignee?: string;
+  /** update. The description's text is a row already. */
+  readonly subject?: string;
+  readonly description_id?: string;
+  readonly priority?: number;
+  readonly blocked_by?: readonly number[];
+  /** attach: the id of the file's row. */
+  readonly file_id?: string;
+}
+
+export interface TaskLease {
+  readonly member: string;
+  readonly token: string;
+  /** Rises with each lease of the task. */
+  readonly fence: number;
+  /** Milliseconds since 1970; null while a turn of ours works on it: then its end is noticed, whatever the clock says. */
+  readonly until: number | null;
+  readonly session: string | null;
+}
+
+/** A question to the user that the task waits for. */
+export interface TaskQuestion {
+  readonly preview: string;
+  readonly text_id: string | null;
+  readonly asked_at: number;
+  readonly reminders: number;
+}
+
+/** All that the next decision needs. */
+export interface TaskState {
+  readonly number: number;
+  readonly subject: string;
+  readonly status: TaskStatus;
+  /** Who is to do it. */
+  readonly assignee: string | null;
+  /** Who has it; a task in review still has its worker's name. */
+  readonly owner: string | null;
+  readonly lease: TaskLease | null;
+  /** Tasks that must be completed first and are not yet. */
+  readonly open_blockers: readonly number[];
+  readonly percent: number;
+  readonly priority: number;
+  /** Its creator's turn has ended, or it was no turn's. */
+  readonly released: boolean;
+  /** Somebody has held it. */
+  readonly worked: boolean;
+  readonly dispatches: number;
+  readonly expiries: number;
+  /** Of the newest lease. */
+  readonly fence: number;
+  readonly question: TaskQuestion | null;
+  /** Why the member has it again, for its next message. */
+  readonly note: string | null;
+  /** Rises with each change; the row has the same. */
+  readonly revision: number;
+}
+
+export interface TeamTaskInput {
+  readonly tenant: string;
+  readonly team: string;
+  readonly number: number;
+}
+
+/** What a run knows of its team; read with the task. */
+export interface TaskTeam {
+  readonly lead: string;
+  readonly members: readonly string[];
+  readonly lease_seconds: number;
+  readonly escalates: boolean;
+  readonly reminder_minutes: number;
+  readonly reminders: number;
+  readonly tells_each: boolean;
+}
+
+/** The answer to every update. */
+export interface TaskReceipt {
+  readonly id: string;
+  readonly number: number;
+  readonly status: TaskStatus;
+  readonly owner: string | null;
+  readonly assignee: string | null;
+  readonly percent: number;
+  readonly revision: number;
+  /** Nothing changed, and why that is no error. */
+  readonly note?: string;
+  /** claim, renew. */
+  readonly lease?: { readonly token: string; readonly fence: number; readonly until: string };
+}
+
+export interface TaskView extends Omit<TaskReceipt, 'lease' | 'note'> {
+  readonly workflow_id: string;
+  readonly session_workflow_id: string | null;
+  readonly holder: string | null;
+  readonly waiting_for: readonly number[];
+}
+
+// ---- activities -----------------------------------------------------------------------------------------------------
+
+/** The lead hears of these at once; of ends in general when all of a request are closed. */
+export type LeadNotice =
+  | 'failed'
+  | 'stale'
+  | 'blocked'
+  | 'question'
+  | 'cancelled'
+  | 'completed'
+  | 'in_review';
+
+export interface TaskChange {
+  readonly task: TaskState;
+  readonly action: TaskAction | 'dispatch' | 'expire' | 'unblock' | 'fail' | 'released' | 'remind' | 'ended';
+  readonly actor: string;
+  readonly reason?: string;
+  readonly text?: TaskText & { readonly as: 'note' | 'blocker' | 'result' | 'reason' | 'question' };
+  readonly blocked_by?: readonly number[];
+  readonly subject?: string;
+  readonly description_id?: string;
+  readonly file_id?: string;
+}
+
+export interface RecordedChange {
+  readonly kind: 'recorded';
+  /** Tasks that wait for this one. */
+  readonly dependents: readonly number[];
+  /** The change closed the last open task of its request: this one tells the lead. */
+  readonly tells: boolean;
+}
+
+export type RecordResult = RecordedChange | { readonly kind: 'refused'; readonly message: string };
+
+export interface LoadedTask {
+  readonly task: TaskState;
+  readonly team: TaskTeam;
+}
+
+/** A member's turn on the task: the message's row is written, its session's workflow is to be started. */
+export interface MemberTurn {
+  readonly session: string;
+  readonly message_id: string;
+  readonly preview: string;
+  readonly agent: string;
+  readonly user?: string;
+}
+
+type Key = TeamTaskInput;
+
+export interface TeamTaskActivities {
+  /** Undefined when there is no such row. */
+  load_team_task(input: Key): Promise<LoadedTask | null>;
+  record_team_task(input: Key & { readonly change: TaskChange }): Promise<RecordResult>;
+  prepare_member_turn(input: Key & { readonly task: TaskState }): Promise<MemberTurn>;
+  /** The whole text of the member's last answer, kept as a text of the task. */
+  read_member_result(input: Key & { readonly turn: string; readonly session: string }): Promise<TaskText>;
+  /** Signals the tasks that wait for this one, started when need be. */
+  tell_dependents(
+    input: Key & { readonly numbers: readonly number[]; readonly status: TaskStatus },
+  ): Promise<void>;
+  wake_lead(
+    input: Key & { readonly notice: LeadNotice | 'all_closed'; readonly revision: number },
+  ): Promise<void>;
+}

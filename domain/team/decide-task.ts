@@ -1,0 +1,249 @@
+/**
+ * The rules of a team's task (TE-2 … TE-4): pure, so that the workflow decides by them, a validator refuses by them and a
+ * replay gets the same.
+ */
+import { isClosed, type TaskAction, type TaskRequest, type TaskState } from '../team-task.ts';
+import { TEAM_LIMITS } from '../team.ts';
+import {
+  changed,
+  type Decision,
+  isHolder,
+  isLate,
+  isLead,
+  lateProblem,
+  leaseFor,
+  type Moment,
+  refused,
+  same,
+} from './decision.ts';
+import { approve, assign, cancel, reject, retry, updateTask } from './lead-actions.ts';
+
+type Rule = (moment: Moment, asked: TaskRequest) => Decision;
+
+const RULES: Readonly<Record<TaskAction, Rule>> = {
+  claim,
+  renew,
+  release,
+  progress,
+  comment,
+  attach,
+  complete,
+  review,
+  approve,
+  reject,
+  assign,
+  cancel,
+  update: updateTask,
+  ask_user: askUser,
+  clear_ask_user: clearAskUser,
+  retry,
+};
+
+/** Never throws; asks nothing of the world. */
+export function decideTask(moment: Moment, action: TaskAction, asked: TaskRequest): Decision {
+  const { by } = asked;
+  const { team } = moment;
+  if (by.member !== undefined && by.member !== team.lead && !team.members.includes(by.member))
+    return refused('Forbidden', `agent "${by.member}" is not a member of this team`);
+  return RULES[action](moment, asked);
+}
+
+function claim(moment: Moment, { by, lease_seconds }: TaskRequest): Decision {
+  const { task, team, now } = moment;
+  const { member } = by;
+  if (member === undefined) return refused('InvalidInput', 'member is required to claim a task');
+  if (member === team.lead) return refused('Forbidden', 'team lead cannot assign tasks to itself');
+  const holder = task.owner ?? null;
+  if (task.status !== 'pending' || task.lease)
+    return refused(
+      'Conflict',
+      `failed to claim task: task not available for claiming (already claimed or not pending): ${task.lease ? `${task.lease.member} holds it` : `it is ${task.status}`}`,
+      { holder, status: task.status },
+    );
+  if (task.assignee !== null && task.assignee !== member)
+    return refused('Conflict', `failed to claim task: it is assigned to ${task.assignee}`, {
+      holder: task.assignee,
+      status: task.status,
+    });
+  const seconds = lease_seconds ?? team.lease_seconds;
+  return changed(
+    task,
+    { status: 'in_progress', ...leaseFor(moment, member, now + seconds * 1000, by.session ?? null) },
+    { action: 'claim', actor: by.name },
+  );
+}
+
+function renew(moment: Moment, { by, lease_seconds }: TaskRequest): Decision {
+  const { task } = moment;
+  if (!task.lease || !isHolder(moment, by)) return lateProblem(task);
+  if (task.lease.until === null) return same('its turn is running; nothing has to be renewed');
+  return changed(task, heldLonger(moment, lease_seconds), { action: 'renew', actor: by.name });
+}
+
+function release(moment: Moment, { by, text }: TaskRequest): Decision {
+  const { task } = moment;
+  if (task.status !== 'in_progress')
+    return same(`Task ${task.number} is ${task.status}; there is nothing to release.`);
+  if (!isHolder(moment, by) && !isLead(moment, by))
+    return isLate(moment, by)
+      ? lateProblem(task)
+      : refused('Forbidden', 'only the task’s holder or the team lead can release it');
+  return changed(
+    task,
+    { status: 'pending', lease: null, owner: null, assignee: null, question: null },
+    { action: 'release', actor: by.name, ...reasonOf(text) },
+  );
+}
+
+/** TE-4: a smaller number than before is no error and changes nothing. */
+function progress(moment: Moment, { by, percent, text }: TaskRequest): Decision {
+  const { task } = moment;
+  if (percent === undefined || !(percent >= 0 && percent <= 100))
+    return refused('InvalidInput', 'percent must be 0 to 100');
+  if (isLate(moment, by)) return lateProblem(task);
+  if (task.status !== 'in_progress')
+    return refused('Conflict', `the task is ${task.status}, not in progress`);
+  if (!isHolder(moment, by) && !isLead(moment, by))
+    return refused('Forbidden', 'only the task’s holder or the team lead can update its progress');
+  if (percent <= task.percent && !text) return same(`Progress is ${task.percent}% and does not go back.`);
+  return changed(
+    task,
+    { percent: Math.max(task.percent, Math.floor(percent)), ...heldLonger(moment) },
+    { action: 'progress', actor: by.name, ...(text ? { text: { ...text, as: 'note' } } : {}) },
+  );
+}
+
+/** A blocker fails the task at once; its member is stopped and the lead is told (TE-4). */
+function comment(moment: Moment, { by, text, type }: TaskRequest): Decision {
+  const { task, team } = moment;
+  if (!text) return refused('InvalidInput', 'text is required for comment action');
+  if (type !== 'blocker')
+    return changed(task, isHolder(moment, by) ? heldLonger(moment) : {}, {
+      action: 'comment',
+      actor: by.name,
+      text: { ...text, as: 'note' },
+    });
+  if (isLate(moment, by)) return lateProblem(task);
+  if (isClosed(task.status))
+    return refused('Conflict', `the task is ${task.status}; a blocker changes nothing`);
+  if (!isLead(moment, by) && !isHolder(moment, by) && task.assignee !== by.member)
+    return refused('Forbidden', 'only the task’s holder or the team lead can report a blocker');
+  const reason = cutReason(text.preview ?? text.text ?? '');
+  return changed(
+    task,
+    { status: 'failed', lease: null, question: null },
+    { action: 'comment', actor: by.name, reason, text: { ...text, as: 'blocker' } },
+    team.escalates ? ['blocked'] : [],
+  );
+}
+
+function attach(moment: Moment, { by, file_id }: TaskRequest): Decision {
+  if (file_id === undefined) return refused('InvalidInput', 'path is required for attach action');
+  return changed(moment.task, isHolder(moment, by) ? heldLonger(moment) : {}, {
+    action: 'attach',
+    actor: by.name,
+    file_id,
+  });
+}
+
+/** Who completes a task that nobody has claims it first, so that there was a holder. */
+function complete(moment: Moment, { by, text }: TaskRequest): Decision {
+  const { task, team } = moment;
+  if (task.status === 'completed') return same(`Task ${task.number} already completed.`);
+  if (task.status === 'cancelled' || task.status === 'failed')
+    return same(`Task ${task.number} is ${task.status}: cannot complete.`);
+  if (isLate(moment, by)) return lateProblem(task);
+  if (task.status === 'blocked')
+    return refused(
+      'Conflict',
+      `the task waits for ${numbers(task.open_blockers)}; it cannot be completed before`,
+    );
+  if (!isLead(moment, by) && !isHolder(moment, by) && !mayTake(task, by.member))
+    return refused('Forbidden', 'only the task’s holder or the team lead can complete it', {
+      holder: task.owner,
+    });
+  const owner = task.owner ?? (by.member === team.lead ? null : (by.member ?? null));
+  return changed(
+    task,
+    { status: 'completed', percent: 100, owner, worked: true, lease: null, question: null },
+    { action: 'complete', actor: by.name, ...(text ? { text: { ...text, as: 'result' } } : {}) },
+    team.tells_each ? ['completed'] : [],
+  );
+}
+
+function mayTake(task: TaskState, member: string | undefined): boolean {
+  return task.status === 'pending' && !task.lease && (task.assignee === null || task.assignee === member);
+}
+
+function review(moment: Moment, { by, text }: TaskRequest): Decision {
+  const { task } = moment;
+  if (isLate(moment, by)) return lateProblem(task);
+  if (!isHolder(moment, by)) return refused('Forbidden', 'only the task owner can submit for review');
+  if (task.status !== 'in_progress')
+    return refused('Conflict', `the task is ${task.status}, not in progress`);
+  return changed(
+    task,
+    { status: 'in_review', lease: null, question: null },
+    { action: 'review', actor: by.name, ...(text ? { text: { ...text, as: 'result' } } : {}) },
+    ['in_review'],
+  );
+}
+
+/** The task keeps its holder, and no clock runs against it while the user thinks. */
+function askUser(moment: Moment, { by, text }: TaskRequest): Decision {
+  const { task, now } = moment;
+  if (!text) return refused('InvalidInput', 'text is required for ask_user action');
+  if (isLate(moment, by)) return lateProblem(task);
+  if (task.status !== 'in_progress')
+    return refused('Conflict', `the task is ${task.status}, not in progress`);
+  if (!isHolder(moment, by) && !isLead(moment, by))
+    return refused('Forbidden', 'only the task’s holder or the team lead can ask the user');
+  const question = {
+    preview: (text.preview ?? text.text ?? '').slice(0, TEAM_LIMITS.reason).toWellFormed(),
+    text_id: text.id ?? null,
+    asked_at: now,
+    reminders: 0,
+  };
+  return changed(
+    task,
+    { question },
+    { action: 'ask_user', actor: by.name, text: { ...text, as: 'question' } },
+    ['question'],
+  );
+}
+
+function clearAskUser(moment: Moment, { by, text }: TaskRequest): Decision {
+  const { task } = moment;
+  if (!task.question) return same('No question waits.');
+  if (!isHolder(moment, by) && !isLead(moment, by))
+    return refused('Forbidden', 'only the task’s holder or the team lead can do this');
+  const answer = text ? cutReason(text.preview ?? text.text ?? '') : '';
+  return changed(
+    task,
+    {
+      question: null,
+      note: answer === '' ? task.note : `The user’s answer: ${answer}`,
+      ...heldLonger(moment),
+    },
+    { action: 'clear_ask_user', actor: by.name, ...(text ? { text: { ...text, as: 'note' } } : {}) },
+  );
+}
+
+/** Every word of the holder says that it lives. */
+function heldLonger({ task, team, now }: Moment, seconds = team.lease_seconds): Partial<TaskState> {
+  const { lease } = task;
+  if (!lease || lease.until === null) return {};
+  return { lease: { ...lease, until: Math.max(lease.until, now + seconds * 1000) } };
+}
+
+export function cutReason(text: string): string {
+  return Array.from(text).slice(0, TEAM_LIMITS.reason).join('');
+}
+
+function reasonOf(text: TaskRequest['text']): { readonly reason?: string } {
+  return text ? { reason: cutReason(text.preview ?? text.text ?? '') } : {};
+}
+
+function numbers(list: readonly number[]): string {
+  return list.map((number) => `#${number}`).join(', ');
+}

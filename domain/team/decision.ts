@@ -1,0 +1,91 @@
+/** What comes of something that is asked of a task: a refusal, nothing, or a new state. */
+import type { FailureType } from '../errors.ts';
+import type { LeadNotice, TaskActor, TaskChange, TaskLease, TaskState, TaskTeam } from '../team-task.ts';
+
+export type Decision =
+  | {
+      readonly kind: 'refused';
+      readonly type: Extract<FailureType, 'Conflict' | 'Forbidden' | 'InvalidInput'>;
+      readonly message: string;
+      readonly details?: Readonly<Record<string, unknown>>;
+    }
+  /** It is so already, or can no longer be; no error. */
+  | { readonly kind: 'same'; readonly note: string }
+  | { readonly kind: 'changed'; readonly change: TaskChange; readonly notices: readonly LeadNotice[] };
+
+/** What a decision is made of, beside what is asked. */
+export interface Moment {
+  readonly task: TaskState;
+  readonly team: TaskTeam;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** For a lease, should there be one. */
+  readonly token: string;
+}
+
+export function refused(
+  type: Extract<Decision, { kind: 'refused' }>['type'],
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): Decision {
+  return { kind: 'refused', type, message, ...(details ? { details } : {}) };
+}
+
+export function same(note: string): Decision {
+  return { kind: 'same', note };
+}
+
+/** The task with these fields, one revision on. */
+export function changed(
+  task: TaskState,
+  fields: Partial<Omit<TaskState, 'revision' | 'number'>>,
+  change: Omit<TaskChange, 'task'>,
+  notices: readonly LeadNotice[] = [],
+): Decision {
+  return {
+    kind: 'changed',
+    change: { ...change, task: { ...task, ...fields, revision: task.revision + 1 } },
+    notices,
+  };
+}
+
+/** A lease that is newer than all before it. `until` null: for as long as the session's turn lasts. */
+export function leaseFor(
+  { task, token }: Pick<Moment, 'task' | 'token'>,
+  member: string,
+  until: number | null,
+  session: string | null,
+): { readonly lease: TaskLease; readonly fence: number; readonly owner: string; readonly worked: true } {
+  const fence = task.fence + 1;
+  return { lease: { member, token, fence, until, session }, fence, owner: member, worked: true };
+}
+
+export function isLead({ team }: Pick<Moment, 'team'>, by: TaskActor): boolean {
+  return by.member === undefined || by.member === team.lead;
+}
+
+export const LEAD_ONLY = 'only the team lead can perform this action';
+
+/** The one that has the task now, proven by the lease's token or by the session that the lease was given to. */
+export function isHolder({ task }: Pick<Moment, 'task'>, by: TaskActor): boolean {
+  const { lease } = task;
+  if (!lease || by.member !== lease.member) return false;
+  if (by.token !== undefined) return by.token === lease.token;
+  return (
+    by.session !== undefined && by.session === lease.session && (by.fence ?? lease.fence) === lease.fence
+  );
+}
+
+/** A lease that was its own once, and is no longer. */
+export function isLate({ task }: Pick<Moment, 'task'>, by: TaskActor): boolean {
+  if (by.token !== undefined) return task.lease?.token !== by.token;
+  return by.fence !== undefined && task.lease?.fence !== by.fence;
+}
+
+export function lateProblem(task: TaskState): Decision {
+  return refused(
+    'Conflict',
+    `this lease is over${task.lease ? `; ${task.lease.member} has the task now` : ''}: what comes late is refused`,
+    { holder: task.lease?.member ?? null, status: task.status },
+  );
+}

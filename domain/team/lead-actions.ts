@@ -1,0 +1,166 @@
+/** What only a team's lead may do to a task, or who oversees the team (TE-4). */
+import { isClosed, type TaskRequest, type TaskState } from '../team-task.ts';
+import { TEAM_LIMITS } from '../team.ts';
+import { changed, type Decision, isLead, LEAD_ONLY, type Moment, refused, same } from './decision.ts';
+
+type Rule = (moment: Moment, asked: TaskRequest) => Decision;
+
+function byLead(rule: Rule): Rule {
+  return (moment, asked) =>
+    isLead(moment, asked.by) ? rule(moment, asked) : refused('Forbidden', LEAD_ONLY);
+}
+
+/** Of work: completes it. Of a task that nobody has worked on: opens it. */
+export const approve = byLead(({ task, team }, { by, text }) => {
+  if (task.status !== 'in_review')
+    return refused('Conflict', 'failed to approve task: task not in review or not found', {
+      status: task.status,
+    });
+  const noted = text ? { text: { ...text, as: 'note' as const } } : {};
+  if (!task.worked)
+    return changed(
+      task,
+      { status: openStatus(task) },
+      { action: 'approve', actor: by.name, reason: 'opened', ...noted },
+    );
+  return changed(
+    task,
+    { status: 'completed', percent: 100 },
+    { action: 'approve', actor: by.name, reason: 'Task approved.', ...noted },
+    team.tells_each ? ['completed'] : [],
+  );
+});
+
+/** Back to who has worked on it, with the reason; a task without one ends. */
+export const reject = byLead(({ task }, { by, text }) => {
+  if (task.status !== 'in_review')
+    return refused('Conflict', 'failed to reject task: task not in review or not found', {
+      status: task.status,
+    });
+  const said = cut(text);
+  const reason = `Task rejected. Reason: ${said || 'none given'}`;
+  const change = {
+    action: 'reject' as const,
+    actor: by.name,
+    reason,
+    ...(text ? { text: { ...text, as: 'reason' as const } } : {}),
+  };
+  if (task.owner === null) return changed(task, { status: 'cancelled', lease: null }, change, ['cancelled']);
+  return changed(task, { status: 'pending', assignee: task.owner, owner: null, note: reason }, change);
+});
+
+export const assign = byLead(({ task, team }, { by, assignee }) => {
+  if (assignee === undefined) return refused('InvalidInput', 'assignee is required');
+  const problem = assigneeProblem(team, assignee);
+  if (problem) return refused('InvalidInput', problem);
+  if (isClosed(task.status)) return refused('Conflict', `the task is ${task.status}; retry opens it again`);
+  if (task.assignee === assignee && task.status !== 'stale')
+    return same(`It is assigned to ${assignee} already.`);
+  return changed(
+    task,
+    {
+      status: task.status === 'in_review' || task.status === 'blocked' ? task.status : openStatus(task),
+      assignee,
+      owner: null,
+      lease: null,
+      question: null,
+    },
+    { action: 'assign', actor: by.name, reason: assignee },
+  );
+});
+
+/** Undefined when the task may be given to them. */
+export function assigneeProblem(
+  team: { readonly lead: string; readonly members: readonly string[] },
+  assignee: string,
+): string | undefined {
+  if (assignee === team.lead) return 'team lead cannot assign tasks to itself';
+  if (!team.members.includes(assignee)) return `agent "${assignee}" is not a member of this team`;
+  return undefined;
+}
+
+/** Dependents stay blocked: what they wait for will not come, and their owners are told. */
+export const cancel = byLead(({ task }, { by, text }) => {
+  if (isClosed(task.status)) return same(`Task ${task.number} is ${task.status} already.`);
+  return changed(
+    task,
+    { status: 'cancelled', lease: null, question: null },
+    {
+      action: 'cancel',
+      actor: by.name,
+      reason: cut(text),
+      ...(text ? { text: { ...text, as: 'reason' as const } } : {}),
+    },
+  );
+});
+
+/** The rows say whether the blockers exist and wait for nothing of ours; `open_blockers` is set from their answer. */
+export const updateTask = byLead(({ task }, { by, subject, description_id, priority, blocked_by }) => {
+  const given = present({ subject, description_id, priority, blocked_by });
+  if (Object.keys(given).length === 0)
+    return refused('InvalidInput', 'nothing to update: give subject, description, priority or blocked_by');
+  const problem = blocked_by && waitProblem(task, blocked_by);
+  if (problem) return problem;
+  return changed(
+    task,
+    {
+      ...present({ subject, priority }),
+      ...(blocked_by && { open_blockers: blocked_by, status: openStatus({ open_blockers: blocked_by }) }),
+    },
+    { action: 'update', actor: by.name, ...present({ subject, description_id, blocked_by }) },
+  );
+});
+
+function waitProblem(task: TaskState, blockers: readonly number[]): Decision | undefined {
+  if (task.status !== 'pending' && task.status !== 'blocked')
+    return refused('Conflict', `the task is ${task.status}; what it waits for can no longer be changed`);
+  if (blockers.includes(task.number)) return refused('InvalidInput', 'a task cannot wait for itself');
+  return undefined;
+}
+
+type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+function present<Fields extends Record<string, unknown>>(fields: Fields): Present<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Present<Fields>;
+}
+
+/** A fresh start: the counts of what went wrong begin anew. */
+export const retry = byLead(({ task, team }, { by, assignee }) => {
+  const next = assignee ?? task.assignee ?? task.owner;
+  if (next === team.lead) return refused('InvalidInput', 'cannot retry task assigned to the team lead');
+  if (next !== null) {
+    const problem = assigneeProblem(team, next);
+    if (problem) return refused('InvalidInput', problem);
+  }
+  if (task.status !== 'failed' && task.status !== 'stale' && task.status !== 'cancelled')
+    return refused(
+      'Conflict',
+      `the task is ${task.status}; only one that failed, is stale or was cancelled is retried`,
+    );
+  return changed(
+    task,
+    {
+      status: openStatus(task),
+      assignee: next,
+      owner: null,
+      lease: null,
+      question: null,
+      dispatches: 0,
+      expiries: 0,
+      percent: 0,
+    },
+    { action: 'retry', actor: by.name, ...(next === null ? {} : { reason: next }) },
+  );
+});
+
+export function openStatus({ open_blockers }: Pick<TaskState, 'open_blockers'>): 'blocked' | 'pending' {
+  return open_blockers.length > 0 ? 'blocked' : 'pending';
+}
+
+function cut(text: TaskRequest['text']): string {
+  return Array.from(text?.preview ?? text?.text ?? '')
+    .slice(0, TEAM_LIMITS.reason)
+    .join('');
+}

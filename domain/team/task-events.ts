@@ -1,0 +1,125 @@
+/** What happens to a task without anybody asking: time, the ends of other tasks, and of its member's turn. */
+import { isClosed, type TaskState, type TaskText } from '../team-task.ts';
+import { TEAM_LIMITS, taskSessionKey } from '../team.ts';
+import { changed, type Decision, leaseFor, type Moment, same } from './decision.ts';
+import { openStatus } from './lead-actions.ts';
+
+/** Whether its member is to be woken now. */
+export function isDue(task: TaskState): boolean {
+  return task.status === 'pending' && task.released && task.assignee !== null && task.lease === null;
+}
+
+/** Gives it to its member, at most so many times (TEAM_LIMITS.dispatches). */
+export function dispatch(moment: Moment, team: string): Decision {
+  const { task } = moment;
+  const { assignee } = task;
+  if (assignee === null || !isDue(task)) return same('not due');
+  if (task.dispatches >= TEAM_LIMITS.dispatches) {
+    const reason = `Task auto-failed after ${task.dispatches} dispatch attempts`;
+    return changed(
+      task,
+      { status: 'failed', owner: null },
+      { action: 'fail', actor: 'system', reason, text: { text: reason, as: 'result' } },
+      ['failed'],
+    );
+  }
+  const session = taskSessionKey(team, task.number, assignee);
+  return changed(
+    task,
+    { status: 'in_progress', dispatches: task.dispatches + 1, ...leaseFor(moment, assignee, null, session) },
+    { action: 'dispatch', actor: 'system', reason: assignee },
+  );
+}
+
+/** Milliseconds since 1970 when something must be looked at; undefined when no clock runs. */
+export function nextAlarm({ task, team }: Pick<Moment, 'task' | 'team'>): number | undefined {
+  const { question, lease } = task;
+  if (question)
+    return question.reminders < team.reminders
+      ? question.asked_at + (question.reminders + 1) * team.reminder_minutes * 60_000
+      : undefined;
+  return lease?.until ?? undefined;
+}
+
+/** When `nextAlarm` has come. */
+export function ring(moment: Moment): Decision {
+  const { task, now } = moment;
+  const due = nextAlarm(moment);
+  if (due === undefined || due > now) return same('not yet');
+  if (task.question)
+    return changed(
+      task,
+      { question: { ...task.question, reminders: task.question.reminders + 1 } },
+      { action: 'remind', actor: 'system' },
+      ['question'],
+    );
+  return expire(task, `the lease of ${task.lease?.member ?? 'its holder'} ran out`);
+}
+
+/** TE-3: back to the board; after the third time it is stale and the lead decides. */
+export function expire(task: TaskState, reason: string): Decision {
+  const expiries = task.expiries + 1;
+  const isStale = expiries >= TEAM_LIMITS.expiries;
+  return changed(
+    task,
+    { status: isStale ? 'stale' : 'pending', lease: null, owner: null, question: null, expiries },
+    { action: 'expire', actor: 'system', reason },
+    isStale ? ['stale'] : [],
+  );
+}
+
+/** Only one that is completed frees those that wait for it. */
+export function dependencyEnded(task: TaskState, number: number, completed: boolean): Decision {
+  if (!completed || !task.open_blockers.includes(number)) return same('it does not wait for that');
+  const open_blockers = task.open_blockers.filter((one) => one !== number);
+  return changed(
+    task,
+    { open_blockers, status: task.status === 'blocked' ? openStatus({ open_blockers }) : task.status },
+    { action: 'unblock', actor: 'system', reason: `#${number}` },
+  );
+}
+
+/** The turn that made it has ended, so its member may begin. */
+export function release(task: TaskState): Decision {
+  if (task.released) return same('released already');
+  return changed(task, { released: true }, { action: 'released', actor: 'system' });
+}
+
+export interface TurnEnd {
+  readonly fence: number;
+  readonly status: 'completed' | 'failed' | 'stopped' | 'lost';
+  readonly reason: string;
+  readonly text?: TaskText;
+}
+
+/**
+ * The member's turn is over. What it left undone: an answer is the result; a question is waited for; a turn that was lost
+ * gives the task back; one that failed or was stopped fails it.
+ */
+export function turnEnded(moment: Moment, end: TurnEnd): Decision {
+  const { task, team } = moment;
+  if (task.lease?.fence !== end.fence || isClosed(task.status)) return same('it has moved on');
+  if (task.question) return same('a question waits');
+  switch (end.status) {
+    case 'completed':
+      return changed(
+        task,
+        { status: 'completed', percent: 100, lease: null },
+        {
+          action: 'ended',
+          actor: `agent:${task.lease.member}`,
+          ...(end.text ? { text: { ...end.text, as: 'result' as const } } : {}),
+        },
+        team.tells_each ? ['completed'] : [],
+      );
+    case 'lost':
+      return expire(task, end.reason);
+    default:
+      return changed(
+        task,
+        { status: 'failed', lease: null },
+        { action: 'fail', actor: 'system', reason: end.reason },
+        ['failed'],
+      );
+  }
+}

@@ -1,0 +1,216 @@
+/** The cases of test/vectors/team-tasks.json, step by step through the rules that the workflow decides by. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { decideTask } from '#domain/team/decide-task.ts';
+import type { Decision, Moment } from '#domain/team/decision.ts';
+import { dependencyEnded, dispatch, nextAlarm, ring, turnEnded } from '#domain/team/task-events.ts';
+import { teamAccessProblem } from '#domain/team/may-use-team.ts';
+import type { CommentType, TaskAction, TaskState, TaskTeam } from '#domain/team-task.ts';
+import { TEAM_LIMITS } from '#domain/team.ts';
+
+interface Step {
+  readonly by?: string;
+  readonly do?: TaskAction;
+  readonly system?: 'expire' | 'dispatch' | 'completed' | 'cancelled';
+  readonly number?: number;
+  readonly text?: string;
+  readonly type?: CommentType;
+  readonly percent?: number;
+  readonly assignee?: string;
+  readonly blocked_by?: readonly number[];
+  /** It does not show the lease that it had. */
+  readonly anew?: boolean;
+}
+
+interface Case {
+  readonly name: string;
+  readonly task?: Partial<TaskState>;
+  readonly steps: readonly Step[];
+  readonly end: Partial<TaskState>;
+  readonly last?: {
+    readonly refused?: string;
+    readonly holder?: string;
+    readonly same?: string;
+    readonly reason?: string;
+    readonly notices?: readonly string[];
+  };
+}
+
+interface Access {
+  readonly settings: unknown;
+  readonly user?: string;
+  readonly channel?: string;
+  readonly problem?: string;
+}
+
+const vectors = JSON.parse(
+  readFileSync(new URL('../../vectors/team-tasks.json', import.meta.url), 'utf8'),
+) as { readonly cases: readonly Case[]; readonly access: readonly Access[] };
+
+const TEAM: TaskTeam = {
+  lead: 'lead',
+  members: ['m1', 'm2'],
+  lease_seconds: 60,
+  escalates: true,
+  reminder_minutes: 30,
+  reminders: 3,
+  tells_each: false,
+};
+
+function newTask(fields: Partial<TaskState> = {}): TaskState {
+  return {
+    number: 1,
+    subject: 'A',
+    status: 'pending',
+    assignee: null,
+    owner: null,
+    lease: null,
+    open_blockers: [],
+    percent: 0,
+    priority: 0,
+    released: true,
+    worked: false,
+    dispatches: 0,
+    expiries: 0,
+    fence: 0,
+    question: null,
+    note: null,
+    revision: 1,
+    ...fields,
+  };
+}
+
+/** Walks the steps as the workflow does; each member keeps the token of the lease that it got last. */
+function createBoard(first: TaskState) {
+  let task = first;
+  let now = 1_000_000;
+  let leases = 0;
+  const tokens = new Map<string, string>();
+
+  function moment(): Moment {
+    return { task, team: TEAM, now, token: `token-${leases + 1}` };
+  }
+
+  function act(step: Step): Decision {
+    const token = step.anew ? undefined : tokens.get(step.by ?? '');
+    return decideTask(moment(), step.do ?? 'comment', {
+      by: { name: `agent:${step.by}`, ...(step.by ? { member: step.by } : {}), ...(token ? { token } : {}) },
+      ...(step.text === undefined ? {} : { text: { text: step.text } }),
+      ...(step.type ? { type: step.type } : {}),
+      ...(step.percent === undefined ? {} : { percent: step.percent }),
+      ...(step.assignee ? { assignee: step.assignee } : {}),
+      ...(step.blocked_by ? { blocked_by: step.blocked_by } : {}),
+    });
+  }
+
+  function system(step: Step): Decision {
+    if (step.system === 'dispatch') return dispatch(moment(), 'team');
+    if (step.system === 'expire') {
+      now = nextAlarm(moment()) ?? now;
+      return ring(moment());
+    }
+    return dependencyEnded(task, step.number ?? 0, step.system === 'completed');
+  }
+
+  return {
+    task: () => task,
+    moment,
+    step(step: Step): Decision {
+      const before = task;
+      const decision = step.system ? system(step) : act(step);
+      if (decision.kind === 'changed') {
+        task = decision.change.task;
+        assert.equal(task.revision, before.revision + 1);
+        if (task.lease && task.lease !== before.lease && task.fence !== before.fence) {
+          leases += 1;
+          tokens.set(task.lease.member, task.lease.token);
+        }
+      }
+      return decision;
+    },
+  };
+}
+
+describe('TE-2 … TE-4: the rules of a team’s task', () => {
+  for (const one of vectors.cases)
+    it(one.name, () => {
+      const board = createBoard(newTask(one.task));
+      let last: Decision | undefined;
+      for (const step of one.steps) last = board.step(step);
+      const task = board.task();
+      for (const [name, value] of Object.entries(one.end))
+        assert.deepEqual(task[name as keyof TaskState], value, name);
+      if (last) checkLast(last, one.last ?? {});
+    });
+
+  it('a blocker’s reason is cut to 500 characters', () => {
+    const board = createBoard(newTask());
+    board.step({ by: 'm1', do: 'claim' });
+    const last = board.step({ by: 'm1', do: 'comment', type: 'blocker', text: '€'.repeat(501) });
+    assert.equal(last.kind === 'changed' && last.change.reason?.length, TEAM_LIMITS.reason);
+  });
+
+  it('each lease has a fence above all before it, also after it was given back', () => {
+    const board = createBoard(newTask());
+    const fences: number[] = [];
+    for (const member of ['m1', 'm2', 'm1']) {
+      board.step({ by: member, do: 'claim' });
+      fences.push(board.task().fence);
+      board.step({ by: member, do: 'release' });
+    }
+    assert.deepEqual(fences, [1, 2, 3]);
+  });
+
+  it('a member’s answer is the result of a task that it did not complete itself', () => {
+    const board = createBoard(newTask({ assignee: 'm1' }));
+    board.step({ system: 'dispatch' });
+    const end = turnEnded(board.moment(), { fence: 1, status: 'completed', reason: '', text: { id: 't' } });
+    assert.ok(end.kind === 'changed');
+    assert.equal(end.change.task.status, 'completed');
+    assert.deepEqual(end.change.text, { id: 't', as: 'result' });
+  });
+
+  it('the end of a turn whose lease is over changes nothing', () => {
+    const board = createBoard(newTask({ assignee: 'm1' }));
+    board.step({ system: 'dispatch' });
+    board.step({ by: 'lead', do: 'assign', assignee: 'm2' });
+    assert.equal(turnEnded(board.moment(), { fence: 1, status: 'completed', reason: '' }).kind, 'same');
+  });
+
+  it('no lease runs out while a question waits; its reminders come and end', () => {
+    const board = createBoard(newTask());
+    board.step({ by: 'm1', do: 'claim' });
+    board.step({ by: 'm1', do: 'ask_user', text: 'which colour?' });
+    for (let count = 1; count <= TEAM.reminders; count += 1) {
+      const reminded = board.step({ system: 'expire' });
+      assert.ok(reminded.kind === 'changed' && reminded.notices.includes('question'));
+      assert.equal(board.task().question?.reminders, count);
+    }
+    assert.equal(nextAlarm(board.moment()), undefined);
+    assert.equal(board.task().status, 'in_progress');
+  });
+});
+
+describe('who may bring work to a team', () => {
+  for (const { settings, user, channel, problem } of vectors.access)
+    it(`${JSON.stringify(settings)} for ${user ?? 'nobody'} by ${channel ?? 'no channel'}: ${problem ?? 'ok'}`, () => {
+      const who = { ...(user ? { user } : {}), ...(channel ? { channel } : {}) };
+      assert.equal(teamAccessProblem(settings, who), problem);
+    });
+});
+
+function checkLast(last: Decision, wanted: NonNullable<Case['last']>): void {
+  if (wanted.refused !== undefined) {
+    assert.ok(last.kind === 'refused', `not refused: ${JSON.stringify(last)}`);
+    assert.ok(last.message.includes(wanted.refused), last.message);
+    if (wanted.holder) assert.equal(last.details?.['holder'], wanted.holder);
+  } else if (wanted.same === undefined) {
+    assert.ok(last.kind === 'changed', JSON.stringify(last));
+    if (wanted.reason) assert.equal(last.change.reason, wanted.reason);
+    if (wanted.notices) assert.deepEqual(last.notices, wanted.notices);
+  } else {
+    assert.ok(last.kind === 'same', JSON.stringify(last));
+    assert.ok(last.note.includes(wanted.same), last.note);
+  }
+}
