@@ -213,6 +213,9 @@ export interface RecordedChange {
   readonly dependents: readonly number[];
   /** The change closed the last open task of its request: this one tells the lead. */
   readonly tells: boolean;
+  /** As the rows have them, for what it was made to wait for. */
+  readonly open_blockers: readonly number[];
+  readonly status: TaskStatus;
 }
 
 export type RecordResult = RecordedChange | { readonly kind: 'refused'; readonly message: string };
@@ -220,6 +223,35 @@ export type RecordResult = RecordedChange | { readonly kind: 'refused'; readonly
 export interface LoadedTask {
   readonly task: TaskState;
   readonly team: TaskTeam;
+  /** Those of its open blockers that are completed: their signals may have been lost. */
+  readonly completed: readonly number[];
+  /** No turn is open that made it. */
+  readonly over: boolean;
+}
+
+/** Why a payload cannot be looked at; what is missing for one action is the action's to say. */
+export function requestProblem(asked: unknown): string | undefined {
+  const { by, text, blocked_by, lease_seconds } = (asked ?? {}) as Partial<TaskRequest>;
+  if (typeof by?.name !== 'string' || by.name === '') return 'by.name is required: who asks';
+  if (text?.text !== undefined && !isText(text.text))
+    return 'text must be a string of at most 65536 characters';
+  if (blocked_by !== undefined && !areNumbers(blocked_by))
+    return 'blocked_by must be at most 50 numbers of tasks';
+  if (lease_seconds !== undefined && !(isNumber(lease_seconds) && lease_seconds <= 86_400))
+    return 'lease_seconds must be 1 to 86400';
+  return undefined;
+}
+
+function isText(text: unknown): boolean {
+  return typeof text === 'string' && text.length <= 65_536 && !text.includes('\0') && text.isWellFormed();
+}
+
+function areNumbers(list: unknown): boolean {
+  return Array.isArray(list) && list.length <= 50 && list.every(isNumber);
+}
+
+function isNumber(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
 }
 
 /** A member's turn on the task: the message's row is written, its session's workflow is to be started. */

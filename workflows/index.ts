@@ -3,4 +3,5 @@ export { agentTurn } from './agent-turn.ts';
 export { approval } from './approval.ts';
 export { awaitSubagents } from './await-subagents.ts';
 export { subagent } from './subagent.ts';
+export { teamTask } from './team-task.ts';
 export { wait } from './wait.ts';

@@ -212,19 +212,19 @@ function askUser(moment: Moment, { by, text }: TaskRequest): Decision {
   );
 }
 
+/** Whose turn has ended meanwhile gets the task again, with the answer; it is no dispatch that failed. */
 function clearAskUser(moment: Moment, { by, text }: TaskRequest): Decision {
   const { task } = moment;
   if (!task.question) return same('No question waits.');
   if (!isHolder(moment, by) && !isLead(moment, by))
     return refused('Forbidden', 'only the task’s holder or the team lead can do this');
   const answer = text ? cutReason(text.preview ?? text.text ?? '') : '';
+  const again: Partial<TaskState> = task.lease
+    ? heldLonger(moment)
+    : { status: 'pending', assignee: task.owner, owner: null, dispatches: Math.max(0, task.dispatches - 1) };
   return changed(
     task,
-    {
-      question: null,
-      note: answer === '' ? task.note : `The user’s answer: ${answer}`,
-      ...heldLonger(moment),
-    },
+    { question: null, ...(answer === '' ? {} : { note: `The user’s answer: ${answer}` }), ...again },
     { action: 'clear_ask_user', actor: by.name, ...(text ? { text: { ...text, as: 'note' } } : {}) },
   );
 }

@@ -85,6 +85,12 @@ export function release(task: TaskState): Decision {
   return changed(task, { released: true }, { action: 'released', actor: 'system' });
 }
 
+/** A run that begins finds a turn's lease without the turn: the run that had started it was ended from outside. */
+export function lostTurn(task: TaskState): Decision {
+  if (!task.lease || task.lease.until !== null || isClosed(task.status)) return same('no turn is missing');
+  return expire(task, 'its workflow was ended from outside');
+}
+
 export interface TurnEnd {
   readonly fence: number;
   readonly status: 'completed' | 'failed' | 'stopped' | 'lost';
@@ -99,7 +105,8 @@ export interface TurnEnd {
 export function turnEnded(moment: Moment, end: TurnEnd): Decision {
   const { task, team } = moment;
   if (task.lease?.fence !== end.fence || isClosed(task.status)) return same('it has moved on');
-  if (task.question) return same('a question waits');
+  if (task.question)
+    return changed(task, { lease: null }, { action: 'ended', actor: 'system', reason: 'waits for the user' });
   switch (end.status) {
     case 'completed':
       return changed(

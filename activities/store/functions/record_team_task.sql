@@ -1,0 +1,76 @@
+-- Writes one change that a task's workflow has decided: row, audit event, texts and files that came with it. Runs again
+-- safely: a revision is written once, and a repeat gets the same answer. What a task is to wait for is checked here, one
+-- team at a time, since two tasks may be made to wait for each other at the same moment.
+-- kind: recorded (dependents, open_blockers, tells) | refused (message: a cycle or an unknown blocker) | missing
+create function record_team_task(p_tenant text, p_team text, p_number int, p_change jsonb) returns jsonb
+language plpgsql as $$
+declare
+  t team_tasks%rowtype;
+  s jsonb := p_change -> 'task';
+  rev int := (p_change #>> '{task,revision}')::int;
+  asked int[];
+  closing boolean := p_change #>> '{task,status}' in ('completed', 'failed', 'cancelled');
+begin
+  if p_change ? 'blocked_by' or closing then
+    perform 1 from teams where tenant_id = p_tenant and key = p_team for update;
+  end if;
+  select * into t from team_tasks where tenant_id = p_tenant and team_key = p_team and number = p_number for update;
+  if not found then return jsonb_build_object('kind', 'missing'); end if;
+  if t.revision < rev then
+    if p_change ? 'blocked_by' then
+      asked := array(select distinct value::int from jsonb_array_elements_text(p_change -> 'blocked_by'));
+      if (select count(*) from team_tasks where tenant_id = p_tenant and team_key = p_team and number = any (asked)) < cardinality(asked) then
+        return jsonb_build_object('kind', 'refused', 'message', 'blocked_by contains invalid task ID: no such task of this team');
+      end if;
+      if exists (with recursive before (number) as (
+            select unnest(asked)
+            union select b.blocker from team_task_blockers b join before x on b.number = x.number
+              where b.tenant_id = p_tenant and b.team_key = p_team)
+          select 1 from before where number = p_number) then
+        return jsonb_build_object('kind', 'refused', 'message', 'these tasks would wait for each other for ever (a cycle in blocked_by)');
+      end if;
+      delete from team_task_blockers where tenant_id = p_tenant and team_key = p_team and number = p_number;
+      insert into team_task_blockers select p_tenant, p_team, p_number, unnest(asked);
+      s := s || jsonb_build_object('open_blockers', (select coalesce(jsonb_agg(number order by number), '[]') from team_tasks
+        where tenant_id = p_tenant and team_key = p_team and number = any (asked) and status <> 'completed'));
+      s := s || jsonb_build_object('status', case when jsonb_array_length(s -> 'open_blockers') > 0 then 'blocked' else 'pending' end);
+    end if;
+    -- A text of a foreign client comes with its update; one of ours is a row already.
+    if p_change #>> '{text,text}' is not null then
+      insert into team_comments (tenant_id, id, team_key, number, kind, author, text, revision)
+        values (p_tenant, 'text_' || p_team || '.' || p_number || '.' || rev, p_team, p_number, p_change #>> '{text,as}',
+          p_change ->> 'actor', p_change #>> '{text,text}', rev);
+    else
+      update team_comments set revision = rev, kind = p_change #>> '{text,as}'
+        where tenant_id = p_tenant and id = p_change #>> '{text,id}' and team_key = p_team and number = p_number and revision is null;
+    end if;
+    update team_task_files set revision = rev where tenant_id = p_tenant and id = p_change ->> 'file_id'
+      and team_key = p_team and number = p_number and revision is null;
+    update team_tasks set state = s, revision = rev, subject = s ->> 'subject', status = s ->> 'status',
+        assignee = s ->> 'assignee', owner = s ->> 'owner', priority = (s ->> 'priority')::int,
+        percent = (s ->> 'percent')::int, reason = coalesce(p_change ->> 'reason', reason),
+        description = coalesce((select c.text from team_comments c where c.tenant_id = p_tenant and c.id = p_change ->> 'description_id'
+          and c.team_key = p_team and c.number = p_number), description),
+        result = coalesce((select c.text from team_comments c where c.tenant_id = p_tenant and c.team_key = p_team
+          and c.number = p_number and c.revision = rev and c.kind = 'result'), result),
+        started_at = case when s ->> 'status' = 'in_progress' then coalesce(started_at, clock_timestamp()) else started_at end,
+        closed_at = case when closing then coalesce(closed_at, clock_timestamp()) end,
+        told_by = case when closing then told_by end, updated_at = clock_timestamp()
+      where tenant_id = p_tenant and team_key = p_team and number = p_number returning * into t;
+    insert into team_task_events (tenant_id, team_key, number, revision, action, actor, reason, status, owner)
+      values (p_tenant, p_team, p_number, rev, p_change ->> 'action', p_change ->> 'actor', p_change ->> 'reason', t.status, t.owner);
+    -- The last of a request to be closed speaks for all of them (TE-2).
+    if closing and t.origin_turn is not null and not exists (select 1 from team_tasks o where o.tenant_id = p_tenant
+        and o.origin_turn = t.origin_turn and o.team_key = p_team and o.status not in ('completed', 'failed', 'cancelled')) then
+      update team_tasks set told_by = p_number where tenant_id = p_tenant and team_key = p_team
+        and origin_turn = t.origin_turn and told_by is null;
+    end if;
+  end if;
+  return jsonb_build_object('kind', 'recorded', 'open_blockers', s -> 'open_blockers', 'status', s -> 'status',
+    'tells', closing and exists (select 1 from team_tasks o where o.tenant_id = p_tenant and o.team_key = p_team
+      and o.number = p_number and o.told_by = p_number),
+    'dependents', case when closing then (select coalesce(jsonb_agg(b.number order by b.number), '[]')
+        from team_task_blockers b join team_tasks d on d.tenant_id = p_tenant and d.team_key = p_team and d.number = b.number
+        where b.tenant_id = p_tenant and b.team_key = p_team and b.blocker = p_number
+          and d.status not in ('completed', 'failed', 'cancelled')) else '[]' end);
+end $$;

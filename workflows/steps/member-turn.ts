@@ -1,0 +1,111 @@
+/** A member's turn on a team's task: a child workflow of the task's, so that the web UI shows task, turn and tools as a tree. */
+import {
+  CancellationScope,
+  type ChildWorkflowHandle,
+  condition,
+  isCancellation,
+  ParentClosePolicy,
+  sleep,
+  startChild,
+  TemporalFailure,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/workflow';
+import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
+import type { TurnEnd } from '#domain/team/task-events.ts';
+import type { MemberTurn } from '#domain/team-task.ts';
+import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
+import { childLabels } from './child-labels.ts';
+
+type AgentTurn = (input: AgentTurnInput) => Promise<TurnOutcome>;
+
+/** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
+const STOP_PATIENCE = '5 seconds';
+
+/** Somebody else speaks in the member's session: it is asked for again after this. */
+const BUSY_WAIT = { first: 500, most: 10_000 } as const;
+
+export interface RunningTurn {
+  readonly fence: number;
+  readonly session: string;
+  readonly turn: string;
+  /** Set when it is over, whichever way. */
+  readonly end: () => Pick<TurnEnd, 'status' | 'reason'> | undefined;
+  /** Resolves when it is over. */
+  stop(by: string, reason: string): Promise<void>;
+}
+
+/** Begins at once and never throws: what goes wrong is the turn's end. `stop` works from the first moment on. */
+export function startMemberTurn(
+  tenant: string,
+  fence: number,
+  { session, message_id, preview, agent, user }: MemberTurn,
+): RunningTurn {
+  const scope = new CancellationScope();
+  const turn = turnIdOf(message_id);
+  let end: Pick<TurnEnd, 'status' | 'reason'> | undefined;
+  let handle: ChildWorkflowHandle<AgentTurn> | undefined;
+
+  async function run(): Promise<TurnOutcome> {
+    for (let wait: number = BUSY_WAIT.first; ; wait = Math.min(wait * 2, BUSY_WAIT.most)) {
+      try {
+        handle = await startChild<AgentTurn>(AGENT_TURN.type, {
+          workflowId: sessionWorkflowId(tenant, session),
+          args: [
+            {
+              tenant,
+              session_key: session,
+              carry: {
+                queue: [{ turnId: turn, messages: [{ id: message_id }], preview }],
+                seen: [[message_id, turn]],
+              },
+            },
+          ],
+          parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+          staticSummary: `${agent}: ${preview}`,
+          typedSearchAttributes: childLabels({
+            tenant,
+            session,
+            agent,
+            ...(user === undefined ? {} : { user }),
+          }),
+        });
+        return await handle.result();
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        await sleep(wait);
+      }
+    }
+  }
+
+  async function follow(): Promise<Pick<TurnEnd, 'status' | 'reason'>> {
+    try {
+      const outcome = await scope.run(run);
+      return { status: outcome.status, reason: outcome.error?.message ?? outcome.preview };
+    } catch (error) {
+      if (!(error instanceof TemporalFailure)) throw error;
+      // Cancelled by us when it did not stop; else ended from outside, and somebody may do the work again.
+      if (isCancellation(error)) return { status: 'stopped', reason: 'its turn was cancelled' };
+      const cause = error.cause instanceof Error ? error.cause : error;
+      return { status: 'lost', reason: cause.message.slice(0, 500) };
+    }
+  }
+
+  void follow().then((over) => (end = over));
+
+  return {
+    fence,
+    session,
+    turn,
+    end: () => end,
+    async stop(by, reason) {
+      const stop: StopInput = { level: 'all', turn_id: turn, by, reason };
+      if (handle && !end)
+        await handle.signal(AGENT_TURN.signals.stop, stop).catch((error: unknown) => {
+          // It has just ended, or is cancelled below.
+          if (!(error instanceof Error)) throw error;
+        });
+      if (!handle || !(await condition(() => end !== undefined, STOP_PATIENCE))) scope.cancel();
+      await condition(() => end !== undefined);
+    },
+  };
+}

@@ -1,0 +1,310 @@
+/**
+ * One task of a team (TE-2 … TE-4), from its creation to its end. It decides who has the task; rows say what it has decided.
+ * One that is closed has no open run: the next update starts one, which takes the task up from its row.
+ */
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { sessionWorkflowId } from '#domain/ids.ts';
+import { markdownText } from '#domain/markdown.ts';
+import { decideTask } from '#domain/team/decide-task.ts';
+import { type Decision, type Moment, refused } from '#domain/team/decision.ts';
+import {
+  dependencyEnded,
+  dispatch,
+  isDue,
+  lostTurn,
+  nextAlarm,
+  release,
+  ring,
+  turnEnded,
+} from '#domain/team/task-events.ts';
+import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
+import {
+  isClosed,
+  type LeadNotice,
+  requestProblem,
+  TASK_ACTIONS,
+  type TaskAction,
+  type TaskReceipt,
+  type TaskRequest,
+  type TaskState,
+  type TaskStatus,
+  type TaskTeam,
+  type TaskView,
+  TEAM_TASK,
+  type TeamTaskActivities,
+  type TeamTaskInput,
+} from '#domain/team-task.ts';
+import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
+import { type RunningTurn, startMemberTurn } from './steps/member-turn.ts';
+import { oneAtATime } from './steps/one-at-a-time.ts';
+
+const releasedSignal = defineSignal(TEAM_TASK.signals.released);
+const dependencySignal = defineSignal<[{ readonly number: number; readonly status: TaskStatus }]>(
+  TEAM_TASK.signals.dependencyDone,
+);
+const stateQuery = defineQuery<TaskView | null>(TEAM_TASK.queries.state);
+
+const local = proxyLocalActivities<TeamTaskActivities>(RECORD);
+const remote = proxyActivities<TeamTaskActivities>({ ...ANNOUNCEMENT, summary: 'tells others' });
+
+/** What is to be told, in this order, when the change that it follows from is recorded. */
+type Telling =
+  | { readonly kind: 'dependents'; readonly numbers: readonly number[]; readonly status: TaskStatus }
+  | { readonly kind: 'lead'; readonly notice: LeadNotice | 'all_closed'; readonly revision: number };
+
+/** The task as it goes: handlers write through `apply`, the story below reads. */
+interface Going {
+  readonly input: TeamTaskInput;
+  readonly inTurn: ReturnType<typeof oneAtATime>;
+  readonly untold: Telling[];
+  /** What signals have said; looked at by the story. */
+  readonly ended: { readonly number: number; readonly status: TaskStatus }[];
+  released: boolean;
+  loaded?: { task: TaskState; team: TaskTeam };
+  missing?: true;
+  turn?: RunningTurn;
+}
+
+/** Throws NotFound when the task has no row. */
+export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
+  const going: Going = { input, inTurn: oneAtATime(), untold: [], ended: [], released: false };
+  handleMessages(going);
+  const loaded = await CancellationScope.nonCancellable(() => local.load_team_task(input));
+  if (!loaded) {
+    going.missing = true;
+    await condition(allHandlersFinished);
+    throw notFound(input);
+  }
+  going.loaded = { task: loaded.task, team: loaded.team };
+  going.released = loaded.over;
+  for (const number of loaded.completed) going.ended.push({ number, status: 'completed' });
+  await apply(going, ({ task }) => lostTurn(task));
+  try {
+    await untilAtRest(going);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(() => cancelled(going));
+  }
+  return viewOf(going);
+}
+
+/** Cancelled in Temporal: so is the task, its member's turn with it. */
+async function cancelled(going: Going): Promise<void> {
+  await apply(going, (moment) => decideTask(moment, 'cancel', { by: { name: 'system' } }));
+  if (going.turn) await going.turn.stop('system', 'the task was cancelled');
+  await tell(going);
+  await condition(allHandlersFinished);
+}
+
+async function untilAtRest(going: Going): Promise<void> {
+  for (;;) {
+    await hearSignals(going);
+    await followTurn(going);
+    await tell(going);
+    if (isSettled(going)) {
+      if (isAtRest(going)) return;
+      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof teamTask>(going.input);
+    }
+    show(going);
+    await untilSomethingHappens(going);
+  }
+}
+
+async function hearSignals(going: Going): Promise<void> {
+  if (going.released) await apply(going, ({ task }) => release(task));
+  going.released = false;
+  for (let said = going.ended.shift(); said; said = going.ended.shift()) {
+    const { number, status } = said;
+    await apply(going, ({ task }) => dependencyEnded(task, number, status === 'completed'));
+  }
+}
+
+/** Starts the member's turn, ends one whose lease is over, and takes what it leaves. */
+async function followTurn(going: Going): Promise<void> {
+  const { input, turn } = going;
+  if (turn) {
+    const over = turn.end();
+    if (!over && taskOf(going).lease?.fence === turn.fence) return;
+    if (!over) await turn.stop('system', 'the task is no longer this member’s');
+    delete going.turn;
+    await takeWhatIsLeft(going, turn);
+  }
+  if (!isDue(taskOf(going))) return;
+  const dispatched = await apply(going, (moment) => dispatch(moment, input.team));
+  const task = taskOf(going);
+  if (dispatched.kind !== 'changed' || task.lease?.until !== null) return;
+  const prepared = await local.prepare_member_turn({ ...input, task });
+  going.turn = startMemberTurn(input.tenant, task.fence, prepared);
+}
+
+async function takeWhatIsLeft(going: Going, { fence, session, turn, end }: RunningTurn): Promise<void> {
+  const over = end();
+  if (!over || taskOf(going).lease?.fence !== fence) return;
+  const text =
+    over.status === 'completed' && !taskOf(going).question
+      ? await local.read_member_result({ ...going.input, session, turn })
+      : undefined;
+  await apply(going, (moment) => turnEnded(moment, { fence, ...over, ...(text ? { text } : {}) }));
+}
+
+async function tell(going: Going): Promise<void> {
+  for (let telling = going.untold.shift(); telling; telling = going.untold.shift()) {
+    const { kind, ...what } = telling;
+    await CancellationScope.nonCancellable(() =>
+      kind === 'dependents'
+        ? remote.tell_dependents({ ...going.input, ...(what as Extract<Telling, { kind: 'dependents' }>) })
+        : remote.wake_lead({ ...going.input, ...(what as Extract<Telling, { kind: 'lead' }>) }),
+    );
+  }
+}
+
+function isSettled(going: Going): boolean {
+  const nothingSaid = going.ended.length === 0 && going.untold.length === 0 && !going.released;
+  return nothingSaid && !going.turn && !isDue(taskOf(going)) && allHandlersFinished();
+}
+
+/** Nothing is expected but a word from outside, which starts a run of its own. */
+function isAtRest(going: Going): boolean {
+  return isClosed(taskOf(going).status);
+}
+
+async function untilSomethingHappens(going: Going): Promise<void> {
+  const { revision } = taskOf(going);
+  const alarm = nextAlarm(momentOf(going, ''));
+  const happened = (): boolean =>
+    taskOf(going).revision !== revision ||
+    going.released ||
+    going.ended.length > 0 ||
+    going.turn?.end() !== undefined ||
+    (isClosed(taskOf(going).status) && allHandlersFinished());
+  if (alarm === undefined) return condition(happened);
+  const inTime = await condition(happened, Math.max(1, alarm - Date.now()));
+  if (!inTime) await apply(going, ring);
+}
+
+/** Decides and records, one change after the other; what others must hear of it is left for the story. */
+function apply(going: Going, decide: (moment: Moment) => Decision): Promise<Decision> {
+  return going.inTurn(async () => {
+    const decision = decide(momentOf(going, uuid4()));
+    if (decision.kind !== 'changed') return decision;
+    const { change, notices } = decision;
+    const recorded = await CancellationScope.nonCancellable(() =>
+      local.record_team_task({ ...going.input, change }),
+    );
+    if (recorded.kind === 'refused') return refused('InvalidInput', recorded.message);
+    const { task } = change;
+    const { open_blockers, status } = recorded;
+    loadedOf(going).task = change.blocked_by ? { ...task, open_blockers, status } : task;
+    if (recorded.dependents.length > 0)
+      going.untold.push({ kind: 'dependents', numbers: recorded.dependents, status: task.status });
+    const said = recorded.tells ? (['all_closed'] as const) : notices;
+    for (const notice of said) going.untold.push({ kind: 'lead', notice, revision: task.revision });
+    return decision;
+  });
+}
+
+function handleMessages(going: Going): void {
+  for (const action of TASK_ACTIONS) handle(going, TEAM_TASK.updates[action], action);
+  handle(going, TEAM_TASK.updates.submitForReview, 'review');
+  setHandler(releasedSignal, () => {
+    going.released = true;
+  });
+  setHandler(dependencySignal, (said) => {
+    going.ended.push(said);
+  });
+  setHandler(stateQuery, () => (going.loaded ? viewOf(going) : null));
+}
+
+/** Refused by the validator when the task is known, so that losers of a race leave nothing in the history. */
+function handle(going: Going, name: string, action: TaskAction): void {
+  const update = defineUpdate<TaskReceipt, [TaskRequest]>(name);
+  setHandler(update, (asked) => answer(going, action, asked), {
+    validator: (asked) => {
+      const problem = requestProblem(asked);
+      if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
+      if (going.loaded) refuse(decideTask(momentOf(going, ''), action, asked));
+    },
+  });
+}
+
+async function answer(going: Going, action: TaskAction, asked: TaskRequest): Promise<TaskReceipt> {
+  await condition(() => going.loaded !== undefined || going.missing === true);
+  if (going.missing) throw notFound(going.input);
+  const decision = await apply(going, (moment) => decideTask(moment, action, asked));
+  refuse(decision);
+  const { lease, ...shown } = taskOf(going);
+  const gives = action === 'claim' || action === 'renew';
+  return {
+    ...receiptOf(going.input, shown),
+    ...(decision.kind === 'same' ? { note: decision.note } : {}),
+    ...(gives && lease && lease.until !== null
+      ? { lease: { token: lease.token, fence: lease.fence, until: new Date(lease.until).toISOString() } }
+      : {}),
+  };
+}
+
+function refuse(decision: Decision): void {
+  if (decision.kind !== 'refused') return;
+  const { type, message, details } = decision;
+  throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [details ?? {}] });
+}
+
+function momentOf(going: Going, token: string): Moment {
+  return { ...loadedOf(going), now: Date.now(), token };
+}
+
+function loadedOf({ loaded, input }: Going): { task: TaskState; team: TaskTeam } {
+  if (!loaded) throw notFound(input);
+  return loaded;
+}
+
+function taskOf(going: Going): TaskState {
+  return loadedOf(going).task;
+}
+
+function receiptOf(
+  { team }: TeamTaskInput,
+  { number, status, owner, assignee, percent, revision }: Omit<TaskState, 'lease'>,
+): TaskReceipt {
+  return { id: taskIdOf(team, number), number, status, owner, assignee, percent, revision };
+}
+
+function viewOf(going: Going): TaskView {
+  const { input, turn } = going;
+  const task = taskOf(going);
+  return {
+    ...receiptOf(input, task),
+    workflow_id: taskWorkflowId(input.tenant, input.team, input.number),
+    session_workflow_id: turn ? sessionWorkflowId(input.tenant, turn.session) : null,
+    holder: task.lease?.member ?? null,
+    waiting_for: task.open_blockers,
+  };
+}
+
+function show(going: Going): void {
+  const { subject, status, owner, percent, open_blockers, question } = taskOf(going);
+  const lines = [`**${markdownText(subject)}**: ${status}${owner === null ? '' : `, ${owner}`}, ${percent}%`];
+  if (open_blockers.length > 0) lines.push(`waits for ${open_blockers.map((n) => `#${n}`).join(', ')}`);
+  if (question) lines.push(`asks the user: ${markdownText(question.preview)}`);
+  setCurrentDetails(lines.join('\n\n'));
+}
+
+function notFound({ team, number }: TeamTaskInput): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`team ${team} has no task ${number}`, 'NotFound');
+}
