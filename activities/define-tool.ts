@@ -1,6 +1,7 @@
 /** How a tool is written: one file with one `defineTool`. The catalog reads the folder; a new tool changes nothing else. */
 import type { z } from 'zod';
 import type { SubagentContext } from '#domain/subagent.ts';
+import type { TeamContext } from '#domain/team.ts';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
 import type { CUSTOM_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
 import type { ShellVerdict } from '#domain/shell/judge-command.ts';
@@ -44,6 +45,8 @@ export interface RunningCall extends CallContext {
   readonly mount?: string;
   /** Present when the caller is a subagent. */
   readonly subagent?: SubagentContext;
+  /** Present when the caller works on a team's task. */
+  readonly team?: TeamContext;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
   readonly toolsGiven: () => Promise<readonly string[]>;
 }

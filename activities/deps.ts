@@ -5,6 +5,7 @@ import type { Processes } from './process/background.ts';
 import type { Shell } from './process/shell.ts';
 import type { SecureClis } from './secure-cli/secure-clis.ts';
 import type { SubagentDesk } from './subagent-desk.ts';
+import type { TeamDesk } from './team-desk.ts';
 import type { Files } from './workspace/files.ts';
 
 /** One session as tools show it. */
@@ -75,6 +76,8 @@ export interface Deps {
   readonly secureClis: SecureClis;
   /** Agents that the caller starts, of its session only. */
   readonly subagents: SubagentDesk;
+  /** The boards and mail of the teams that the caller is in. */
+  readonly teams: TeamDesk;
   /** Says something in another session, once a call. */
   readonly sendToSession: (
     call: Pick<RunningCall, 'tenant' | 'user' | 'callId' | 'toolsGiven'>,
@@ -84,4 +87,4 @@ export interface Deps {
 }
 
 /** Those that reach other workflows are made by the worker itself. */
-export type WorldDeps = Omit<Deps, 'subagents' | 'sendToSession'>;
+export type WorldDeps = Omit<Deps, 'subagents' | 'teams' | 'sendToSession'>;

@@ -5,12 +5,14 @@ import { recordFailure } from './activity-failure.ts';
 import type { Processes } from './process/background.ts';
 import { hideTexts, type ScrubberOf } from './scrubber.ts';
 import type { SubagentDesk } from './subagent-desk.ts';
+import type { TeamBoard } from './team-board.ts';
 import type { TurnLedger } from './store/turn-ledger.ts';
 
 export function createEndTurn(deps: {
   readonly ledger: TurnLedger;
   readonly processes: Pick<Processes, 'killSession'>;
   readonly subagents: Pick<SubagentDesk, 'stopAll'>;
+  readonly releaseTasks: TeamBoard['releaseTasks'];
   readonly defaultAgent: string;
   readonly scrubberOf: ScrubberOf;
 }): (input: EndTurnInput) => Promise<void> {
@@ -24,6 +26,7 @@ export function createEndTurn(deps: {
         deps.defaultAgent,
         Context.current().info.workflowExecution?.runId ?? '',
       );
+      if (input.releaseTasks) await deps.releaseTasks(input.tenant, input.turn);
     } catch (error) {
       throw recordFailure(error);
     }

@@ -3,6 +3,7 @@
  * is an activity type of its own; this is what each of them does.
  */
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { teamWorkspace } from '#domain/team.ts';
 import { toolError, MODEL_RESULT_BYTES, type ToolResult } from '#domain/tool.ts';
 import type { ToolErrorCode } from '#domain/errors.ts';
 import {
@@ -168,8 +169,12 @@ function callContext(
     },
     ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
     ...(context.subagent ? { subagent: context.subagent } : {}),
+    ...(context.team ? { team: context.team } : {}),
     toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
-    workspace: deps.workspaceOf(input.tenant, agent.workspace ?? agent.key),
+    workspace: deps.workspaceOf(
+      input.tenant,
+      context.team ? teamWorkspace(context.team.key) : (agent.workspace ?? agent.key),
+    ),
     signal: Context.current().cancellationSignal,
     idempotencyKey: `${input.tenant}/${input.call}`,
     progress: (text) => {

@@ -25,6 +25,8 @@ export interface Wake {
   readonly mode: Extract<SubmitMode, 'queue' | 'steer'>;
   /** Of the turn that made the system speak, so that the new one has the same user and no more rights. */
   readonly context: MessageContext;
+  /** Of a session that may not be there yet; else it must be. */
+  readonly agent?: string;
 }
 
 /** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
@@ -44,11 +46,12 @@ export interface WakeDeps {
 }
 
 export function createWakeSession(deps: WakeDeps): WakeSession {
-  return async ({ tenant, session, messageId: id, text: given, mode, context }) => {
+  return async ({ tenant, session, messageId: id, text: given, mode, context, agent }) => {
     const { agent: _, ...rest } = context;
     const scrubber = await deps.scrubberOf(tenant);
     const text = scrubber.text(given);
-    const row = await writeMessage(deps.pool, tenant, { id, session, text, mode, context: rest });
+    const asked = agent === undefined ? rest : { ...rest, agent };
+    const row = await writeMessage(deps.pool, tenant, { id, session, text, mode, context: asked });
     if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
     const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };
     if (row.turn_id !== null) return { ...receipt, duplicate: true };

@@ -12,18 +12,11 @@ import {
   isRetryableError,
   makeGrpcRetryInterceptor,
   WithStartWorkflowOperation,
-  type WorkflowClient,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import {
-  ApplicationFailure,
-  type DataConverter,
-  defineSearchAttributeKey,
-  SearchAttributeType,
-  TypedSearchAttributes,
-} from '@temporalio/common';
+import { ApplicationFailure, type DataConverter, TypedSearchAttributes } from '@temporalio/common';
 import { APPROVAL, type DecideInput, type DecisionReceipt } from '#domain/approval.ts';
 import { Failure, isFailureType } from '#domain/errors.ts';
 import { approvalWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
@@ -38,6 +31,7 @@ import {
   type TurnState,
 } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { attribute, reachOf } from './reach-workflows.ts';
 
 /** A caller waits no longer than this for Temporal to accept something. */
 const DEADLINE_MS = 10_000;
@@ -117,14 +111,6 @@ export interface TemporalAccess extends WorkflowReach {
 }
 
 type StartSession = (input: AgentTurnInput) => Promise<TurnOutcome>;
-
-const attribute = {
-  tenant: defineSearchAttributeKey('TempoclawTenant', SearchAttributeType.KEYWORD),
-  agent: defineSearchAttributeKey('TempoclawAgent', SearchAttributeType.KEYWORD),
-  session: defineSearchAttributeKey('TempoclawSession', SearchAttributeType.KEYWORD),
-  user: defineSearchAttributeKey('TempoclawUser', SearchAttributeType.KEYWORD),
-  state: defineSearchAttributeKey('TempoclawState', SearchAttributeType.KEYWORD),
-} as const;
 
 /** Does not wait for the server: it may come later, and come back. */
 export function connectTemporal(options: TemporalOptions): TemporalAccess {
@@ -225,36 +211,13 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
       ),
     state: (tenant, key) =>
       askRunning(() => session(tenant, key).query<TurnState, []>(AGENT_TURN.queries.state)),
-    ...reachOf(client, askRunning),
+    ...reachOf(client, taskQueue, ask, askRunning),
     async check(timeoutMs) {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));
     },
     async close() {
       await Promise.allSettled(open);
       await connection.close();
-    },
-  };
-}
-
-function reachOf(
-  client: WorkflowClient,
-  askRunning: <Result>(request: () => Promise<Result>) => Promise<Result | undefined>,
-): WorkflowReach {
-  return {
-    async signal(workflowId, name, input) {
-      const sent = await askRunning(async () => {
-        await client.getHandle(workflowId).signal(name, input);
-        return true;
-      });
-      return sent ?? false;
-    },
-    update: <Result>(workflowId: string, name: string, input: unknown, key: string) =>
-      askRunning(() =>
-        client.getHandle(workflowId).executeUpdate<Result, [unknown]>(name, { args: [input], updateId: key }),
-      ),
-    async isRunning(workflowId) {
-      const found = await askRunning(() => client.getHandle(workflowId).describe());
-      return found?.status.name === 'RUNNING';
     },
   };
 }

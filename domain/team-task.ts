@@ -41,6 +41,9 @@ export const TASK_ACTIONS = [
 ] as const;
 export type TaskAction = (typeof TASK_ACTIONS)[number];
 
+/** The tool that makes tasks in a turn. */
+export const TEAM_TASKS_TOOL = 'team_tasks';
+
 export const TEAM_TASK = {
   type: 'teamTask',
   /** `submitForReview` is another name for `review`. */

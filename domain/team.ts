@@ -49,6 +49,15 @@ export interface Team {
   readonly settings: TeamSettings;
 }
 
+/** What a member's turn knows of the task that it is for. */
+export interface TeamContext {
+  readonly key: string;
+  readonly number: number;
+  readonly member: string;
+  /** Of the lease that the turn was started with. */
+  readonly fence: number;
+}
+
 export type TeamRole = 'lead' | 'member';
 
 export function roleIn(team: Pick<Team, 'lead' | 'members'>, agent: string): TeamRole | undefined {
@@ -74,6 +83,11 @@ export function taskIdOf(team: string, number: number): string {
 /** Where a member works on a task; what it said there is there again when the task comes back to it. */
 export function taskSessionKey(team: string, number: number, member: string): string {
   return `team:${team}:${number}:${member}`;
+}
+
+/** Where a team's lead hears of tasks that no turn of its own has made. */
+export function leadSessionKey(team: string, lead: string): string {
+  return `team:${team}:lead:${lead}`;
 }
 
 /** All members work on the same files. */

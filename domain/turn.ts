@@ -4,6 +4,7 @@
  */
 import type { FailureType } from './errors.ts';
 import type { SubagentContext } from './subagent.ts';
+import type { TeamContext } from './team.ts';
 
 export const AGENT_TURN = {
   type: 'agentTurn',
@@ -40,6 +41,8 @@ export interface MessageContext {
   readonly group?: readonly string[];
   /** Set by what starts a child, in its first message's row. Depth 1 is a child of a session; a leaf starts no more. */
   readonly subagent?: SubagentContext;
+  /** Bound to the session that a member works on a task in, so that no message changes it (TE-3). */
+  readonly team?: TeamContext;
   /** Names of the tools that the parent could use: a child never has more (SA-4). */
   readonly within?: readonly string[];
 }
@@ -113,6 +116,8 @@ export interface Carry {
     readonly steering: readonly HeldMessage[];
     readonly settle: readonly SettledCall[];
     readonly stop?: StopInput;
+    /** It may have made tasks for a team. */
+    readonly tasks?: true;
   };
 }
 
@@ -241,6 +246,8 @@ export interface EndTurnInput {
   readonly endCommands?: true;
   /** The session was stopped: so are its subagents. */
   readonly endSubagents?: true;
+  /** It may have made tasks for a team, whose members begin now. */
+  readonly releaseTasks?: true;
 }
 
 /** The fixed activities; tools are registered beside them under their own names. */

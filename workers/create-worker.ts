@@ -20,6 +20,7 @@ import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSendToSession } from '#activities/send-to-session.ts';
+import { createTeamDesk } from '#activities/team-desk.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
 import { createApprovalLedger } from '#activities/store/approval-ledger.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
@@ -28,6 +29,7 @@ import type { Sealer } from '#activities/store/seal.ts';
 import { createTurnLedger } from '#activities/store/turn-ledger.ts';
 import { createWakeSession } from '#activities/wake-session.ts';
 import { createSubagents } from './create-subagents.ts';
+import { createTeams } from './create-teams.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
@@ -134,13 +136,16 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     onWrite: notifier.poke,
   });
   const subagents = createSubagents(parts, wake);
+  const teams = createTeams(parts, wake);
   const activities: Record<string, (input: never) => Promise<unknown>> = {
     ...subagents.activities,
+    ...teams.activities,
     call_model: createCallModel({ ...shared, models }),
     end_turn: createEndTurn({
       ...shared,
       processes: parts.tools.processes,
       subagents: subagents.desk,
+      releaseTasks: teams.board.releaseTasks,
     }),
     settle_approval: createSettleApproval({
       ...shared,
@@ -157,6 +162,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
       ...parts.tools,
       subagents: subagents.desk,
       sendToSession: createSendToSession(wake),
+      teams: createTeamDesk({ pool, board: teams.board, wake }),
     },
     workspaceOf: (tenant: string, workspace: string) =>
       workspaceFolder(config.workspaceRoot, tenant, workspace),

@@ -34,6 +34,7 @@ import {
   type TurnOutcome,
   type TurnState,
 } from '#domain/turn.ts';
+import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import { modelOptions, RECORD } from './activity-options.ts';
 import { runCalls } from './steps/run-calls.ts';
@@ -64,6 +65,8 @@ interface TurnEnd {
   readonly messages: readonly HeldMessage[];
   /** The messages belong to another turn: this one never was. */
   readonly duplicate?: true;
+  /** It may have made tasks for a team. */
+  readonly tasks?: true;
 }
 
 /** The turn as it goes: what a cancelled step leaves behind is read from here. */
@@ -71,6 +74,8 @@ interface Going {
   step: number;
   messages: readonly HeldMessage[];
   settle: readonly SettledCall[];
+  /** It may have made tasks for a team. */
+  tasks?: true;
 }
 
 export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
@@ -147,6 +152,7 @@ async function runTurn(
     step: resume?.step ?? 1,
     messages: resume ? [] : turn.messages,
     settle: resume?.settle ?? [],
+    ...(resume?.tasks ? { tasks: true as const } : {}),
   };
   try {
     return await turnScope.run(() => steps(turn, going, input, inbox, view, received));
@@ -188,6 +194,8 @@ async function steps(
       const { code, message } = answer;
       return { ...going, status: 'failed', preview: message, error: { code, message } };
     }
+    if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
+      going.tasks = true;
     if (answer.kind === 'calls') going.settle = await runCalls(answer.calls, around);
     else if (inbox.steeringWaits() === 0) return { ...going, status: 'completed', preview: answer.preview };
   }
@@ -224,6 +232,7 @@ async function recordEnd(
     ...(stop?.by === undefined ? {} : { by: stop.by }),
     ...(stop?.level === 'all' ? { endCommands: true as const } : {}),
     ...(isSessionStopped(end, stop) ? { endSubagents: true as const } : {}),
+    ...(end.tasks ? { releaseTasks: true as const } : {}),
     ...(end.settle.length > 0 ? { settle: end.settle } : {}),
     ...(end.messages.length > 0 ? { messages: end.messages } : {}),
   };
@@ -266,6 +275,7 @@ async function goOnInNewRun(
       step: going.step,
       steering: [...going.messages, ...inbox.takeSteering()],
       settle: going.settle,
+      ...(going.tasks ? { tasks: true as const } : {}),
       ...(stop ? { stop } : {}),
     }),
   });

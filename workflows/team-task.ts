@@ -140,7 +140,7 @@ async function followTurn(going: Going): Promise<void> {
   const { input, turn } = going;
   if (turn) {
     const over = turn.end();
-    if (!over && taskOf(going).lease?.fence === turn.fence) return;
+    if (!over && mayGoOn(taskOf(going), turn)) return;
     if (!over) await turn.stop('system', 'the task is no longer this member’s');
     delete going.turn;
     await takeWhatIsLeft(going, turn);
@@ -151,6 +151,11 @@ async function followTurn(going: Going): Promise<void> {
   if (dispatched.kind !== 'changed' || task.lease?.until !== null) return;
   const prepared = await local.prepare_member_turn({ ...input, task });
   going.turn = startMemberTurn(input.tenant, task.fence, prepared);
+}
+
+/** Who has just handed its work in ends its turn by itself. */
+function mayGoOn({ lease, status }: TaskState, { fence }: RunningTurn): boolean {
+  return lease?.fence === fence || status === 'completed' || status === 'in_review';
 }
 
 async function takeWhatIsLeft(going: Going, { fence, session, turn, end }: RunningTurn): Promise<void> {

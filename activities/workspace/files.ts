@@ -45,6 +45,8 @@ export interface HeldFolder {
 export interface Files {
   /** Lines of a text file. */
   readPage(scope: FileScope, path: string, request: PageRequest): Promise<Page>;
+  /** The whole of a file; undefined when it has more bytes than `most`. */
+  readBytes(scope: FileScope, path: string, most: number): Promise<Buffer | undefined>;
   /** Replaces or makes a file and its parent folders. Safe to repeat. */
   write(scope: FileScope, path: string, content: string): Promise<{ created: boolean; bytes: number }>;
   /**
@@ -90,6 +92,17 @@ export function createFiles(options: FilesOptions): Files {
       return explained('failed to read file', path, async () => {
         const file = await openFile(await resolve(scope, path, 'read'));
         return closing(file, () => readPage(file, request, path));
+      });
+    },
+
+    async readBytes(scope, path, most) {
+      return explained('failed to read file', path, async () => {
+        const file = await openFile(await resolve(scope, path, 'read'));
+        return closing(file, async () => {
+          const room = Buffer.alloc(Math.min((await file.stat()).size, most) + 1);
+          const { bytesRead } = await file.read(room, 0, room.length, 0);
+          return bytesRead > most ? undefined : room.subarray(0, bytesRead);
+        });
       });
     },
 

@@ -61,6 +61,7 @@ export const assign = byLead(({ task, team }, { by, assignee }) => {
     {
       status: task.status === 'in_review' || task.status === 'blocked' ? task.status : openStatus(task),
       assignee,
+      released: task.released || by.member === undefined,
       owner: null,
       lease: null,
       question: null,
@@ -144,6 +145,7 @@ export const retry = byLead(({ task, team }, { by, assignee }) => {
     {
       status: openStatus(task),
       assignee: next,
+      released: task.released || by.member === undefined,
       owner: null,
       lease: null,
       question: null,

@@ -8,8 +8,8 @@ import {
   sleep,
   startChild,
   TemporalFailure,
-  WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import type { TurnEnd } from '#domain/team/task-events.ts';
 import type { MemberTurn } from '#domain/team-task.ts';

@@ -1,0 +1,186 @@
+/** Teams' rows: who leads, who works, by which settings; and the mail between them. */
+import type { Team, TeamSettings } from '#domain/team.ts';
+import type { Pool } from './pool.ts';
+
+export interface TeamRow extends Team {
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export interface TeamMessageRow {
+  readonly id: string;
+  readonly sender: string;
+  readonly addressee: string;
+  readonly text: string;
+  readonly created_at: Date;
+}
+
+const COLUMNS = `t.key, t.name, t.description, t.lead, t.settings, t.created_at, t.updated_at,
+  array(select m.agent_key from team_members m where m.tenant_id = t.tenant_id and m.team_key = t.key order by 1) as members`;
+
+export type TeamWritten =
+  | { readonly kind: 'written' }
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'unknown_agents'; readonly agents: readonly string[] };
+
+/** Makes a team, or makes a deleted one anew; its tasks' numbers go on. */
+export async function insertTeam(pool: Pool, tenant: string, team: Team, by: string): Promise<TeamWritten> {
+  const agents = await unknownAgents(pool, tenant, [team.lead, ...team.members]);
+  if (agents.length > 0) return { kind: 'unknown_agents', agents };
+  const { rows } = await pool.query(
+    `with made as (
+       insert into teams (tenant_id, key, name, description, lead, settings, created_by) values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (tenant_id, key) do update set name = excluded.name, description = excluded.description,
+         lead = excluded.lead, settings = excluded.settings, created_by = excluded.created_by, deleted_at = null,
+         created_at = now(), updated_at = now() where teams.deleted_at is not null
+       returning key),
+     gone as (
+       delete from team_members where tenant_id = $1 and team_key = (select key from made) and not agent_key = any ($8)),
+     joined as (
+       insert into team_members (tenant_id, team_key, agent_key)
+       select $1, made.key, m from made, unnest($8::text[]) m on conflict do nothing)
+     select key from made`,
+    [
+      tenant,
+      team.key,
+      team.name,
+      team.description,
+      team.lead,
+      JSON.stringify(team.settings),
+      by,
+      [...team.members],
+    ],
+  );
+  return rows.length > 0 ? { kind: 'written' } : { kind: 'taken' };
+}
+
+async function unknownAgents(pool: Pool, tenant: string, keys: readonly string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ key: string }>(
+    `select k as key from unnest($2::text[]) k where not exists
+       (select 1 from agents a where a.tenant_id = $1 and a.key = k and a.deleted_at is null)`,
+    [tenant, [...keys]],
+  );
+  return rows.map(({ key }) => key);
+}
+
+export interface TeamChange {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly lead?: string | undefined;
+  readonly members?: readonly string[] | undefined;
+  readonly settings?: TeamSettings | undefined;
+}
+
+/** In one statement; what is left out stays. Undefined when there is no such team. */
+export async function changeTeam(
+  pool: Pool,
+  tenant: string,
+  key: string,
+  change: TeamChange,
+): Promise<TeamWritten | undefined> {
+  const named = [...(change.lead === undefined ? [] : [change.lead]), ...(change.members ?? [])];
+  const agents = await unknownAgents(pool, tenant, named);
+  if (agents.length > 0) return { kind: 'unknown_agents', agents };
+  const { rows } = await pool.query<{ key: string }>(
+    `with changed as (
+       update teams set lead = coalesce($3, lead), settings = coalesce($4, settings), updated_at = now(),
+         name = case when $6 then $7 else name end, description = case when $8 then $9 else description end
+       where tenant_id = $1 and key = $2 and deleted_at is null returning key),
+     gone as (
+       delete from team_members where tenant_id = $1 and team_key = $2 and $5::text[] is not null
+         and not agent_key = any ($5) and exists (select 1 from changed)),
+     come as (
+       insert into team_members (tenant_id, team_key, agent_key)
+       select $1, changed.key, m from changed, unnest($5::text[]) m on conflict do nothing)
+     select key from changed`,
+    [
+      tenant,
+      key,
+      change.lead ?? null,
+      change.settings === undefined ? null : JSON.stringify(change.settings),
+      change.members === undefined ? null : [...change.members],
+      change.name !== undefined,
+      change.name ?? null,
+      change.description !== undefined,
+      change.description ?? null,
+    ],
+  );
+  return rows.length > 0 ? { kind: 'written' } : undefined;
+}
+
+export async function findTeam(pool: Pool, tenant: string, key: string): Promise<TeamRow | undefined> {
+  const { rows } = await pool.query<TeamRow>(
+    `select ${COLUMNS} from teams t where t.tenant_id = $1 and t.key = $2 and t.deleted_at is null`,
+    [tenant, key],
+  );
+  return rows[0];
+}
+
+/** By key, after `after`. */
+export async function listTeams(
+  pool: Pool,
+  tenant: string,
+  limit: number,
+  after: string | undefined,
+): Promise<readonly TeamRow[]> {
+  const { rows } = await pool.query<TeamRow>(
+    `select ${COLUMNS} from teams t where t.tenant_id = $1 and t.deleted_at is null and t.key > $2 order by t.key limit $3`,
+    [tenant, after ?? '', limit],
+  );
+  return rows;
+}
+
+/** The teams that the agent leads or is a member of, at most 20. */
+export async function teamsOf(pool: Pool, tenant: string, agent: string): Promise<readonly TeamRow[]> {
+  const { rows } = await pool.query<TeamRow>(
+    `select ${COLUMNS} from teams t where t.tenant_id = $1 and t.deleted_at is null and (t.lead = $2 or exists
+       (select 1 from team_members m where m.tenant_id = $1 and m.team_key = t.key and m.agent_key = $2))
+     order by t.key limit 20`,
+    [tenant, agent],
+  );
+  return rows;
+}
+
+/** False when there is none. Its tasks stay, for who looks back. */
+export async function deleteTeam(pool: Pool, tenant: string, key: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'update teams set deleted_at = now() where tenant_id = $1 and key = $2 and deleted_at is null',
+    [tenant, key],
+  );
+  return rowCount === 1;
+}
+
+export async function insertTeamMessage(
+  pool: Pool,
+  tenant: string,
+  team: string,
+  message: Pick<TeamMessageRow, 'id' | 'sender' | 'addressee' | 'text'>,
+): Promise<void> {
+  await pool.query(
+    `insert into team_messages (tenant_id, id, team_key, sender, addressee, text) values ($1, $2, $3, $4, $5, $6)
+     on conflict do nothing`,
+    [tenant, message.id, team, message.sender, message.addressee, message.text],
+  );
+}
+
+/** Oldest first, marked as read by the same statement; `left` are those that are unread still (TE-5). */
+export async function readTeamMessages(
+  pool: Pool,
+  tenant: string,
+  team: string,
+  addressee: string,
+  limit: number,
+): Promise<{ readonly messages: readonly TeamMessageRow[]; readonly left: number }> {
+  const { rows } = await pool.query<TeamMessageRow & { unread: number }>(
+    `with unread as (
+       select id, count(*) over ()::int as unread from team_messages
+       where tenant_id = $1 and team_key = $2 and addressee = $3 and read_at is null
+       order by created_at, id limit $4)
+     update team_messages m set read_at = now() from unread
+       where m.tenant_id = $1 and m.id = unread.id
+     returning m.id, m.sender, m.addressee, m.text, m.created_at, unread.unread`,
+    [tenant, team, addressee, limit],
+  );
+  const messages = rows.toSorted((one, other) => one.created_at.getTime() - other.created_at.getTime());
+  return { messages, left: (rows[0]?.unread ?? 0) - rows.length };
+}

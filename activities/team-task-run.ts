@@ -1,0 +1,183 @@
+/** What a team task's workflow asks of the world: its rows, its member's next message, and words to others. */
+import { Failure } from '#domain/errors.ts';
+import { blockerEndedMessage, noticeMessage, requestMessage, taskMessage } from '#domain/team/words.ts';
+import { areTeamSettings } from '#domain/team/may-use-team.ts';
+import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team.ts';
+import {
+  type LoadedTask,
+  TEAM_TASK,
+  type TeamTaskActivities,
+  type TeamTaskInput,
+  type TaskTeam,
+} from '#domain/team-task.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { activityFailure, recordFailure } from './activity-failure.ts';
+import type { ScrubberOf } from './scrubber.ts';
+import type { Pool } from './store/pool.ts';
+import { insertTeamMessage } from './store/team-store.ts';
+import * as tasks from './store/team-task-store.ts';
+import { findTurn } from './store/turn-store.ts';
+import { taskStart } from './team-board.ts';
+import type { WakeSession } from './wake-session.ts';
+
+export interface TeamTaskRunDeps {
+  readonly pool: Pool;
+  readonly scrubberOf: ScrubberOf;
+  readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
+  readonly wake: WakeSession;
+}
+
+const REMINDERS = { minutes: 30, most: 3 } as const;
+const PREVIEW = 500;
+
+export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivities {
+  const { pool } = deps;
+  return {
+    load_team_task: tried(recordFailure, (input) => load(pool, input)),
+    record_team_task: tried(recordFailure, async ({ change, ...key }) => {
+      const scrubber = await deps.scrubberOf(key.tenant);
+      const { text } = change;
+      // A foreign client's text has not been looked at by anybody yet.
+      const hidden =
+        text?.text === undefined ? change : { ...change, text: { ...text, text: scrubber.text(text.text) } };
+      const recorded = await tasks.recordTask(pool, keyOf(key), hidden);
+      if (recorded.kind === 'missing')
+        throw new Failure('NotFound', `team ${key.team} has no task ${key.number}`);
+      return recorded;
+    }),
+    prepare_member_turn: tried(recordFailure, (input) => prepare(deps, input)),
+    read_member_result: tried(recordFailure, async ({ turn, ...key }) => {
+      const row = await findTurn(pool, key.tenant, turn);
+      const text = row?.text ?? '';
+      if (text === '') return { text: '(no result)' };
+      const id = `text_${turn}`;
+      await tasks.writeText(pool, keyOf(key), { id, author: `agent:${row?.agent_key ?? ''}`, text });
+      return { id, preview: (await deps.scrubberOf(key.tenant)).preview(text, PREVIEW) };
+    }),
+    tell_dependents: tried(activityFailure, (input) => tellDependents(deps, input)),
+    wake_lead: tried(activityFailure, (input) => wakeLead(deps, input)),
+  };
+}
+
+function tried<Input, Result>(
+  asFailure: (error: unknown) => unknown,
+  work: (input: Input) => Promise<Result>,
+): (input: Input) => Promise<Result> {
+  return async (input) => {
+    try {
+      return await work(input);
+    } catch (error) {
+      throw asFailure(error);
+    }
+  };
+}
+
+function keyOf({ tenant, team, number }: TeamTaskInput): readonly [string, string, number] {
+  return [tenant, team, number];
+}
+
+async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
+  const row = await tasks.loadTask(pool, keyOf(input));
+  if (!row) return null;
+  const { task, completed, over, lead, members, settings } = row;
+  return { task, completed, over, team: teamOf(lead, members, areTeamSettings(settings) ? settings : {}) };
+}
+
+function teamOf(lead: string, members: readonly string[], settings: TeamSettings): TaskTeam {
+  return {
+    lead,
+    members,
+    lease_seconds: settings.lease_seconds ?? TEAM_LIMITS.leaseSeconds,
+    escalates: settings.blocker_escalation?.enabled ?? true,
+    reminder_minutes: settings.reminder_minutes ?? REMINDERS.minutes,
+    reminders: settings.reminders ?? REMINDERS.most,
+    tells_each: settings.progress_notifications ?? false,
+  };
+}
+
+async function prepare(
+  { pool, scrubberOf }: TeamTaskRunDeps,
+  { task, ...input }: Parameters<TeamTaskActivities['prepare_member_turn']>[0],
+): ReturnType<TeamTaskActivities['prepare_member_turn']> {
+  const { tenant, team, number } = input;
+  const row = await tasks.findTask(pool, tenant, team, number);
+  const loaded = await tasks.loadTask(pool, keyOf(input));
+  const { lease } = task;
+  if (!row || !loaded || !lease) throw new Failure('NotFound', `team ${team} has no task ${number} to give`);
+  const needed = await tasks.blockersOf(pool, tenant, team, number);
+  const told = needed.map((one) => ({ ...one, assignee: null, reason: null }));
+  const session = taskSessionKey(team, number, lease.member);
+  const message_id = `msg_task-${team}.${number}.${lease.fence}`;
+  const { user, chat_id } = row.origin_context;
+  await tasks.prepareTurn(pool, tenant, {
+    session,
+    message_id,
+    agent: lease.member,
+    title: `#${number} ${row.subject}`,
+    text: taskMessage({ key: team, lead: loaded.lead }, task, row.description, told),
+    context: {
+      channel: 'teammate',
+      ...(user === undefined ? {} : { user }),
+      ...(chat_id === undefined ? {} : { chat_id }),
+    },
+    bound: { team: { key: team, number, member: lease.member, fence: lease.fence } },
+  });
+  const preview = (await scrubberOf(tenant)).preview(`#${number} ${row.subject}`, 200);
+  return { session, message_id, preview, agent: lease.member, ...(user === undefined ? {} : { user }) };
+}
+
+/** Those that wait hear of every end; who was to do one that waits in vain finds a message about it. */
+async function tellDependents(
+  { pool, reach }: TeamTaskRunDeps,
+  { numbers, status, ...input }: Parameters<TeamTaskActivities['tell_dependents']>[0],
+): Promise<void> {
+  const { tenant, team, number } = input;
+  const ended = await tasks.findTask(pool, tenant, team, number);
+  for (const waiting of numbers) {
+    const said = { number, status };
+    await reach.signalWithStart(taskStart(tenant, team, waiting), TEAM_TASK.signals.dependencyDone, said);
+    const row = await tasks.findTask(pool, tenant, team, waiting);
+    if (status === 'completed' || !ended || !row?.assignee) continue;
+    await insertTeamMessage(pool, tenant, team, {
+      id: `mail_wait-${team}.${waiting}.${number}.${ended.revision}`,
+      sender: 'system',
+      addressee: row.assignee,
+      text: blockerEndedMessage(team, waiting, ended),
+    });
+  }
+}
+
+async function wakeLead(
+  { pool, wake }: TeamTaskRunDeps,
+  { notice, revision, ...input }: Parameters<TeamTaskActivities['wake_lead']>[0],
+): Promise<void> {
+  const { tenant, team, number } = input;
+  const row = await tasks.findTask(pool, tenant, team, number);
+  const loaded = await tasks.loadTask(pool, keyOf(input));
+  if (!row || !loaded) return;
+  const context = { ...row.origin_context, channel: 'teammate' };
+  const session = row.origin_session ?? leadSessionKey(team, loaded.lead);
+  const text =
+    notice === 'all_closed'
+      ? requestMessage(team, await tasks.tasksToldBy(pool, tenant, team, number))
+      : noticeMessage(
+          team,
+          row,
+          notice,
+          row.state.question?.preview,
+          await waitingFor(pool, input, row.status),
+        );
+  await wake({
+    tenant,
+    session,
+    messageId: `msg_team-${team}.${number}.${revision}.${notice}`,
+    text,
+    mode: 'queue',
+    context,
+    ...(row.origin_session ? {} : { agent: loaded.lead }),
+  });
+}
+
+async function waitingFor(pool: Pool, input: TeamTaskInput, status: string): Promise<readonly number[]> {
+  return status === 'failed' || status === 'cancelled' ? tasks.dependentsOf(pool, keyOf(input)) : [];
+}

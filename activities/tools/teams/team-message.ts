@@ -1,0 +1,70 @@
+/** team_message: mail between the members of a team (TE-5); each message wakes whom it is for, once. */
+import { z } from 'zod';
+import { defineTool, type RunningCall } from '#activities/define-tool.ts';
+import type { TeamDesk } from '#activities/team-desk.ts';
+import { LEAD_ONLY } from '#domain/team/decision.ts';
+import { roleIn, TEAM_LIMITS } from '#domain/team.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
+
+const input = z.object({
+  action: z
+    .enum(['send', 'broadcast', 'read'], {
+      error: (issue) => `unknown action: ${String(issue.input)} (use send, broadcast, or read)`,
+    })
+    .describe('send: to one teammate; broadcast: the lead’s word to all; read: your unread messages'),
+  to: z.string().max(64).optional().describe('send: key of the teammate'),
+  text: z.string().max(TEAM_LIMITS.text).optional().describe('send, broadcast: what to say'),
+  team: z.string().max(64).optional().describe('Which team, when you are in several'),
+});
+
+export const tool = defineTool<z.infer<typeof input>, 'teams'>({
+  name: 'team_message',
+  description:
+    'Write to your teammates, or read what they wrote to you. For work use team_tasks: its results are kept.',
+  group: 'teams',
+  // Messages have ids of the call; `read` is repeated only when its result was not recorded.
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ action, to }) => (to === undefined ? action : `${action} ${to}`),
+  ignoredParameters: ['media'],
+  run: async ({ teams }, { action, to, text, team: wanted }, call) => {
+    const membership = await teams.membership(call, wanted);
+    if (typeof membership === 'string') return toolError('PermissionDenied', membership);
+    const { team, role } = membership;
+    if (action === 'read') return read(teams, team.key, call);
+    const said = text?.trim() ?? '';
+    if (action === 'send' && (to ?? '') === '')
+      return toolError('InvalidArgs', 'to parameter is required for send action');
+    if (said === '' || said.includes('\0'))
+      return toolError('InvalidArgs', `text parameter is required for ${action} action`);
+    if (action === 'broadcast') {
+      if (role !== 'lead') return toolError('PermissionDenied', LEAD_ONLY);
+      await teams.send(call, membership, team.members, said);
+      return { ok: true, text: 'Broadcast sent to all teammates.' };
+    }
+    const addressee = to ?? '';
+    if (!roleIn(team, addressee))
+      return toolError('NotFound', `agent "${addressee}" is not a member of your team`);
+    if (addressee === call.agent) return toolError('InvalidArgs', 'that is you');
+    await teams.send(call, membership, [addressee], said);
+    return { ok: true, text: `Message sent to ${addressee}.` };
+  },
+});
+
+/** Marked as read by the same statement that reads. */
+async function read(desk: TeamDesk, team: string, call: RunningCall): Promise<ToolResult> {
+  const { messages, left } = await desk.read(call, team, TEAM_LIMITS.mailPage);
+  const shown = messages.map(({ sender, text, created_at }) => ({
+    from: sender,
+    text,
+    at: created_at.toISOString(),
+  }));
+  const answer = {
+    messages: shown,
+    count: shown.length,
+    unread: left,
+    ...(left > 0 ? { has_more: true } : {}),
+  };
+  return { ok: true, text: JSON.stringify(answer) };
+}

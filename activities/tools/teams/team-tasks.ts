@@ -1,0 +1,237 @@
+/** team_tasks: the board of the caller's team (TE-2 … TE-4, TE-6). What may be done is decided by the task's workflow. */
+import { z } from 'zod';
+import { defineTool, type RunningCall } from '#activities/define-tool.ts';
+import { readAttachment } from '#activities/team-attachment.ts';
+import { taskLines, taskText } from '#activities/team-task-text.ts';
+import type { Membership, TeamDesk } from '#activities/team-desk.ts';
+import { Failure, type ToolErrorCode } from '#domain/errors.ts';
+import { assigneeProblem } from '#domain/team/lead-actions.ts';
+import { compoundWarning } from '#domain/team/words.ts';
+import { readTaskRef, taskIdOf, TEAM_LIMITS } from '#domain/team.ts';
+import { COMMENT_TYPES, TASK_ACTIONS, TASK_STATUSES, type TaskAction } from '#domain/team-task.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
+
+const ACTIONS = ['list', 'get', 'create', 'search', ...TASK_ACTIONS] as const;
+
+const input = z.object({
+  action: z
+    .enum(ACTIONS, {
+      error: (issue) => `unknown action: ${String(issue.input)} (use ${ACTIONS.join(', ')})`,
+    })
+    .describe('What to do with the board or a task'),
+  task_id: z.string().max(128).optional().describe('The task, as list gives it: task_TEAM.7, or 7'),
+  team: z.string().max(64).optional().describe('Which team, when you are in several'),
+  subject: z
+    .string()
+    .max(TEAM_LIMITS.subject)
+    .optional()
+    .describe('create, update: one thing, in a few words'),
+  description: z
+    .string()
+    .max(TEAM_LIMITS.description)
+    .optional()
+    .describe('create, update: all that the member needs to know; it sees nothing else'),
+  result: z.string().max(TEAM_LIMITS.text).optional().describe('complete, review: what came of it'),
+  text: z
+    .string()
+    .max(TEAM_LIMITS.text)
+    .optional()
+    .describe('comment, reject, cancel, ask_user, clear_ask_user, progress, approve: what to say'),
+  type: z
+    .enum(COMMENT_TYPES)
+    .default('note')
+    .describe('comment: a blocker fails the task at once and tells the lead'),
+  status: z
+    .enum(['', 'active', ...TASK_STATUSES])
+    .default('')
+    .describe('list: only these; active: not closed; empty: all'),
+  query: z.string().max(500).optional().describe('search: words of subject or description'),
+  priority: z
+    .number()
+    .int()
+    .min(-1_000)
+    .max(1_000)
+    .optional()
+    .describe('create, update, list: higher is more urgent'),
+  blocked_by: z
+    .array(z.string().max(128))
+    .max(TEAM_LIMITS.blockers)
+    .optional()
+    .describe('create, update: tasks that must be completed first'),
+  require_approval: z.boolean().optional().describe('create: nobody begins before it is approved'),
+  percent: z.number().min(0).max(100).optional().describe('progress: 0 to 100'),
+  path: z.string().max(1_000).optional().describe('attach: a file of your workspace'),
+  task_type: z.enum(['general', 'request', 'note']).optional().describe('create: what kind of task'),
+  assignee: z.string().max(64).optional().describe('create, assign, retry, list: key of a member'),
+  page: z.number().int().min(1).max(1_000).default(1).describe('list: which page of 30'),
+});
+
+type Input = z.infer<typeof input>;
+
+export const tool = defineTool<Input, 'teams' | 'files'>({
+  name: 'team_tasks',
+  description:
+    'The task board of your team. The lead creates tasks and assigns them to members, who begin when the lead’s turn ends; results come back to the lead by themselves. Members report progress, comment, complete their task or submit it for review.',
+  group: 'teams',
+  // Each change has the call's id: the same again is done once.
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ action, task_id, subject }) => [action, task_id ?? subject ?? ''].join(' ').trim(),
+  run: async ({ teams, files }, asked, call) => {
+    const membership = await teams.membership(call, asked.team);
+    if (typeof membership === 'string') return toolError('PermissionDenied', membership);
+    try {
+      if (asked.action === 'create') return await create(teams, membership, asked, call);
+      if (asked.action === 'list') return await list(teams, membership, asked, call);
+      if (asked.action === 'search') return await search(teams, membership, asked, call);
+      const task = refIn(membership, asked.task_id ?? currentTask(call), asked.action);
+      if (asked.action === 'get') return await get(teams, membership, task, call);
+      return await act(teams, files, membership, { ...asked, action: asked.action }, task, call);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const code = CODES[error.type];
+      if (!code) throw error;
+      return toolError(code, error.message);
+    }
+  },
+});
+
+const CODES: Readonly<Partial<Record<Failure['type'], ToolErrorCode>>> = {
+  InvalidInput: 'InvalidArgs',
+  Forbidden: 'PermissionDenied',
+  NotFound: 'NotFound',
+  Conflict: 'ExecutionFailed',
+};
+
+async function create(
+  desk: TeamDesk,
+  membership: Membership,
+  asked: Input,
+  call: RunningCall,
+): Promise<ToolResult> {
+  if (membership.role !== 'lead')
+    return toolError(
+      'PermissionDenied',
+      'Members cannot create tasks. Use team_tasks(action="comment") to communicate.',
+    );
+  const subject = asked.subject?.trim() ?? '';
+  if (subject === '') return toolError('InvalidArgs', 'subject is required for create action');
+  const problem = asked.assignee === undefined ? undefined : assigneeProblem(membership.team, asked.assignee);
+  if (problem) return toolError('InvalidArgs', problem);
+  const blocked_by = blockersIn(membership, asked.blocked_by ?? []);
+  if (!(await desk.hasLooked(call)))
+    return toolError(
+      'InvalidArgs',
+      'You must check existing tasks first: call team_tasks with action=list or action=search, then create what is not there.',
+    );
+  const { number, child } = await desk.create(call, membership, { ...asked, subject, blocked_by });
+  const who = asked.assignee === undefined ? 'any member may claim it' : `${asked.assignee} begins`;
+  const lines = [
+    `Task ${taskIdOf(membership.team.key, number)} created: "${subject}"; ${who} when your turn has ended${blocked_by.length > 0 ? ' and what it waits for is completed' : ''}. Its result reaches you by itself.`,
+    compoundWarning(subject),
+  ];
+  return { ok: true, text: lines.filter((line) => line !== undefined).join('\n'), child };
+}
+
+async function list(
+  desk: TeamDesk,
+  { team }: Membership,
+  asked: Input,
+  call: RunningCall,
+): Promise<ToolResult> {
+  const all = asked.page * TEAM_LIMITS.listPage;
+  const rows = await desk.list(
+    call,
+    team.key,
+    { statuses: statusesOf(asked.status), owner: asked.assignee, priority: asked.priority },
+    all + 1,
+  );
+  const shown = rows.slice(all - TEAM_LIMITS.listPage, all);
+  return { ok: true, text: taskLines(team.key, shown, rows.length > all ? asked.page + 1 : undefined) };
+}
+
+function statusesOf(status: Input['status']) {
+  if (status === '') return undefined;
+  if (status !== 'active') return [status];
+  return TASK_STATUSES.filter((one) => one !== 'completed' && one !== 'failed' && one !== 'cancelled');
+}
+
+async function search(
+  desk: TeamDesk,
+  { team }: Membership,
+  asked: Input,
+  call: RunningCall,
+): Promise<ToolResult> {
+  const query = asked.query?.trim() ?? '';
+  if (query === '') return toolError('InvalidArgs', 'query is required for search action');
+  const rows = await desk.list(call, team.key, { query }, TEAM_LIMITS.searchPage);
+  return { ok: true, text: taskLines(team.key, rows, undefined) };
+}
+
+async function get(
+  desk: TeamDesk,
+  { team }: Membership,
+  number: number,
+  call: RunningCall,
+): Promise<ToolResult> {
+  const row = await desk.find(call, team.key, number);
+  if (!row) return toolError('NotFound', `team ${team.key} has no task ${number}`);
+  const comments = await desk.comments(call, team.key, number);
+  const files = await desk.files(call, team.key, number);
+  return { ok: true, text: taskText(row, comments, files) };
+}
+
+async function act(
+  desk: TeamDesk,
+  files: Parameters<typeof readAttachment>[0],
+  { team }: Membership,
+  asked: Input & { readonly action: TaskAction },
+  number: number,
+  call: RunningCall,
+): Promise<ToolResult> {
+  const { action, percent, assignee, type, subject, description, priority, path } = asked;
+  if (!(await desk.find(call, team.key, number)))
+    return toolError('NotFound', `team ${team.key} has no task ${number}`);
+  const attachment = action === 'attach' ? await readAttachment(files, path, call) : undefined;
+  if (attachment && 'ok' in attachment) return attachment;
+  const says = action === 'complete' || action === 'review' ? (asked.result ?? asked.text) : asked.text;
+  const blocked_by = asked.blocked_by && blockersIn({ team }, asked.blocked_by);
+  const receipt = await desk.act(call, team.key, number, action, {
+    text: says,
+    percent,
+    assignee,
+    file: attachment,
+    ...(action === 'comment' ? { type } : {}),
+    ...(action === 'update' ? { subject, description, priority, blocked_by } : {}),
+  });
+  const { id, status, owner, note } = receipt;
+  return {
+    ok: true,
+    text: note ?? `Task ${id}: ${action} done. It is ${status}${owner === null ? '' : `, with ${owner}`}.`,
+  };
+}
+
+/** A member's turn is for one task. */
+function currentTask({ team }: RunningCall): string | undefined {
+  return team && String(team.number);
+}
+
+function refIn({ team }: Pick<Membership, 'team'>, text: string | undefined, action: string): number {
+  if (text === undefined || text === '')
+    throw new Failure('InvalidInput', `task_id is required for ${action} action`);
+  const ref = readTaskRef(text);
+  if (!ref) throw new Failure('InvalidInput', `"${text}" is no task; list names those there are`);
+  if (ref.team !== undefined && ref.team !== team.key)
+    throw new Failure('Forbidden', 'task does not belong to your team');
+  return ref.number;
+}
+
+function blockersIn({ team }: Pick<Membership, 'team'>, texts: readonly string[]): readonly number[] {
+  return texts.map((text) => {
+    const ref = readTaskRef(text);
+    if (!ref || (ref.team !== undefined && ref.team !== team.key))
+      throw new Failure('InvalidInput', `blocked_by contains invalid task ID: "${text}"`);
+    return ref.number;
+  });
+}
