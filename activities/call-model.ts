@@ -151,13 +151,13 @@ async function askModel(
   const ask = (prompt: Prompt): Promise<Given> =>
     generate(deps, input, refs, { ...prompt, tools }, agent.limits?.output_tokens);
   try {
-    return await ask(buildPrompt(agent, current, input.turn));
+    return await ask(buildPrompt(agent, current, input.turn, basis.leads ?? []));
   } catch (error) {
     if (!(error instanceof ModelError && error.code === 'ContextOverflow')) throw error;
     // The window is smaller than we think: what was refused is the better measure.
     const smaller = await compact(deps, input, refs, current, Math.min(window, tokensOf(current)) / 2);
     if (smaller === current) throw error;
-    return ask(buildPrompt(agent, smaller, input.turn));
+    return ask(buildPrompt(agent, smaller, input.turn, basis.leads ?? []));
   }
 }
 

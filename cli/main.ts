@@ -16,6 +16,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   approvals: () => import('#cli/commands/approvals.ts'),
   sessions: () => import('#cli/commands/sessions.ts'),
   subagents: () => import('#cli/commands/subagents.ts'),
+  teams: () => import('#cli/commands/teams.ts'),
+  tasks: () => import('#cli/commands/team-tasks.ts'),
   turns: () => import('#cli/commands/turns.ts'),
   agents: () => import('#cli/commands/agents.ts'),
   policy: () => import('#cli/commands/policy.ts'),

@@ -13,6 +13,13 @@ import type {
   subagentSteerReceiptSchema,
   subagentStopReceiptSchema,
 } from '#domain/schema/subagent.ts';
+import type {
+  taskCommentSchema,
+  taskEventSchema,
+  taskReceiptSchema,
+  taskSchema,
+} from '#domain/schema/team-task.ts';
+import type { teamSchema } from '#domain/schema/team.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 
@@ -33,6 +40,11 @@ export type Session = z.infer<typeof sessionSchema>;
 export type Subagent = z.infer<typeof subagentSchema>;
 export type SubagentSteerReceipt = z.infer<typeof subagentSteerReceiptSchema>;
 export type SubagentStopReceipt = z.infer<typeof subagentStopReceiptSchema>;
+export type Team = z.infer<typeof teamSchema>;
+export type TeamTask = z.infer<typeof taskSchema>;
+export type TeamTaskComment = z.infer<typeof taskCommentSchema>;
+export type TeamTaskEvent = z.infer<typeof taskEventSchema>;
+export type TeamTaskReceipt = z.infer<typeof taskReceiptSchema>;
 export type ToolInvocation = z.infer<typeof toolInvocationSchema>;
 export type Tool = z.infer<typeof toolSchema>;
 export type ToolCall = z.infer<typeof toolCallSchema>;

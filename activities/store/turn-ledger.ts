@@ -52,6 +52,8 @@ export interface StepBasis {
   readonly duplicate?: true;
   readonly agent: AgentConfig | null;
   readonly agent_key: string;
+  /** Teams that the agent leads; null for all others, and left out by an older release's function. */
+  readonly leads?: readonly import('#domain/team.ts').Team[] | null;
   /** The turn's revision of the agent is the newest one. */
   readonly agent_current: boolean;
   readonly user: string | null;

@@ -1,0 +1,240 @@
+/** A team's board: tasks, what is done to them, and who did it when (TE-2 … TE-6). The task's workflow decides. */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { findTask, listTasks, type TeamTaskRow } from '#activities/store/team-task-store.ts';
+import type { TeamRow } from '#activities/store/team-store.ts';
+import { createTeamBoard } from '#activities/team-board.ts';
+import { Failure } from '#domain/errors.ts';
+import { nameSchema, pageQuery, pageSchema } from '#domain/schema/scalars.ts';
+import {
+  taskActionSchema,
+  taskCreateSchema,
+  taskReceiptSchema,
+  taskSchema,
+} from '#domain/schema/team-task.ts';
+import { teamAccessProblem } from '#domain/team/may-use-team.ts';
+import { readTaskRef, taskWorkflowId, TEAM_LIMITS } from '#domain/team.ts';
+import { TASK_ACTIONS, TASK_STATUSES, type TaskAction } from '#domain/team-task.ts';
+import { callerOf, signatureOf } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { stemOf } from '../idempotency.ts';
+import { problems } from '../openapi.ts';
+import { isNumberKeys, readPage } from '../pages.ts';
+import { showTask } from '../show-task.ts';
+import { createTemporalLink } from '../temporal-links.ts';
+import { teamOr404 } from './teams.ts';
+
+const teamParams = z.object({ team: z.string() });
+const taskParams = z.object({ team: z.string(), id: z.string() });
+/** An attachment in base64, and what stands round it. */
+const MAX_BODY_BYTES = 15_000_000;
+
+export function addTeamTaskRoutes(app: Api, deps: ApiDeps): void {
+  addReads(app, deps);
+  addCreate(app, deps);
+  for (const action of TASK_ACTIONS) addAction(app, deps, action, action);
+  addAction(app, deps, 'submit_for_review', 'review');
+}
+
+/** By its id, `#7` or `7`. */
+export async function taskOr404(
+  deps: ApiDeps,
+  team: TeamRow,
+  tenant: string,
+  id: string,
+): Promise<TeamTaskRow> {
+  const ref = readTaskRef(id);
+  const own = ref && (ref.team === undefined || ref.team === team.key);
+  const row = own ? await findTask(deps.pool, tenant, team.key, ref.number) : undefined;
+  if (!row) throw new Failure('NotFound', 'There is no task with this id in this team');
+  return row;
+}
+
+function addReads(app: Api, deps: ApiDeps): void {
+  const link = createTemporalLink(deps.settings);
+  app.get(
+    '/v1/teams/:team/tasks',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['teams'],
+        summary: 'List or search the tasks of a team, newest first',
+        params: teamParams,
+        querystring: z.strictObject({
+          ...pageQuery,
+          status: z.enum(TASK_STATUSES).optional(),
+          owner: nameSchema.optional().meta({ description: 'Who has it or is to do it' }),
+          priority: z.coerce.number().int().optional(),
+          q: z.string().min(1).max(500).optional().meta({ description: 'Words of subject and description' }),
+        }),
+        response: { 200: pageSchema(taskSchema), ...problems('NotFound') },
+      },
+    },
+    async (request) => {
+      const { tenant } = callerOf(request);
+      const team = await teamOr404(deps, tenant, request.params.team);
+      const { status, owner, priority, q } = request.query;
+      const filter = { statuses: status && [status], owner, priority, query: q };
+      return readPage(
+        request.query,
+        (limit, after) => listTasks(deps.pool, tenant, team.key, filter, limit, after && Number(after[0])),
+        (row) => [row.number],
+        (row) => showTask(tenant, row, link),
+        isNumberKeys(1),
+      );
+    },
+  );
+
+  app.get(
+    '/v1/teams/:team/tasks/:id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['teams'],
+        summary: 'Get a task with its result',
+        params: taskParams,
+        response: { 200: taskSchema, ...problems('NotFound') },
+      },
+    },
+    async (request) => {
+      const { tenant } = callerOf(request);
+      const team = await teamOr404(deps, tenant, request.params.team);
+      return showTask(tenant, await taskOr404(deps, team, tenant, request.params.id), link);
+    },
+  );
+}
+
+function addCreate(app: Api, deps: ApiDeps): void {
+  const link = createTemporalLink(deps.settings);
+  const board = boardOf(deps);
+  app.post(
+    '/v1/teams/:team/tasks',
+    {
+      config: { scope: 'run', repeatable: true },
+      preValidation: async (request) =>
+        void (await teamOr404(deps, callerOf(request).tenant, (request.params as { team: string }).team)),
+      schema: {
+        tags: ['teams'],
+        summary: 'Make a task',
+        description: 'Its member is woken at once, or when what it waits for is completed.',
+        params: teamParams,
+        body: taskCreateSchema,
+        response: { 201: taskSchema, ...problems('NotFound', 'Forbidden') },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const team = await teamOr404(deps, caller.tenant, request.params.team);
+      demandAccess(team, caller);
+      const { blocked_by, ...draft } = request.body;
+      const origin = {
+        actor: signatureOf(caller),
+        ...(caller.user === null ? {} : { context: { user: caller.user } }),
+      };
+      const key = stemOf(request, caller, 'task', team.key) ?? randomUUID();
+      const blockers = blocked_by && { blocked_by: blockersIn(team, blocked_by) };
+      const task = await board.create(caller.tenant, team, { ...draft, ...blockers }, origin, key);
+      await board.begin(task);
+      const row = await taskOr404(deps, team, caller.tenant, String(task.number));
+      return reply.code(201).send(showTask(caller.tenant, row, link));
+    },
+  );
+}
+
+function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): void {
+  const board = boardOf(deps);
+  app.post(
+    `/v1/teams/:team/tasks/:id/${name}`,
+    {
+      config: { scope: 'run', repeatable: true },
+      bodyLimit: action === 'attach' ? MAX_BODY_BYTES : deps.settings.bodyLimitBytes,
+      preValidation: async (request) => {
+        const { team: key, id } = request.params as { team: string; id: string };
+        const { tenant } = callerOf(request);
+        await taskOr404(deps, await teamOr404(deps, tenant, key), tenant, id);
+      },
+      schema: {
+        tags: ['teams'],
+        summary: SUMMARIES[action],
+        params: taskParams,
+        body: taskActionSchema,
+        response: { 200: taskReceiptSchema, ...problems('NotFound', 'Forbidden', 'Conflict') },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      const { tenant } = caller;
+      const team = await teamOr404(deps, tenant, request.params.team);
+      demandAccess(team, caller);
+      const { number } = await taskOr404(deps, team, tenant, request.params.id);
+      const { member, token, file, blocked_by, ...words } = request.body;
+      const by = {
+        name: signatureOf(caller),
+        ...(member === undefined ? {} : { member }),
+        ...(token === undefined ? {} : { token }),
+      };
+      const receipt = await board.act(
+        { tenant, team: team.key, number },
+        action,
+        by,
+        {
+          ...words,
+          ...(file ? { file: { name: file.name, bytes: bytesOf(file.content) } } : {}),
+          ...(blocked_by ? { blocked_by: blockersIn(team, blocked_by) } : {}),
+        },
+        stemOf(request, caller, action, team.key, String(number)) ?? randomUUID(),
+      );
+      return { ...receipt, workflow_id: taskWorkflowId(tenant, team.key, number) };
+    },
+  );
+}
+
+const SUMMARIES: Readonly<Record<TaskAction, string>> = {
+  claim: 'Claim a task for a member: 409 names who has it',
+  renew: 'Renew the lease of a task',
+  release: 'Give a task back to the board',
+  progress: 'Report progress; it does not go back',
+  comment: 'Comment on a task; a blocker fails it and tells the lead',
+  attach: 'Attach a file to a task',
+  complete: 'Complete a task: its holder, by the lease’s token, or the lead',
+  review: 'Submit a task for review',
+  approve: 'Approve what is in review',
+  reject: 'Give what is in review back, with the reason',
+  assign: 'Assign a task to a member',
+  cancel: 'Cancel a task; those that wait for it stay blocked',
+  update: 'Change subject, description, priority or what it waits for',
+  ask_user: 'Ask the user; the task waits, with reminders',
+  clear_ask_user: 'The question is answered or no longer asked',
+  retry: 'Begin a failed, stale or cancelled task anew',
+};
+
+function boardOf(deps: ApiDeps) {
+  return createTeamBoard({
+    pool: deps.pool,
+    scrubberOf: deps.secrets.vault.scrubberOf,
+    reach: deps.temporal,
+  });
+}
+
+/** Settings name users and channels; who administers the deployment is above them. */
+function demandAccess(team: TeamRow, caller: ReturnType<typeof callerOf>): void {
+  if (caller.scopes.has('admin')) return;
+  const problem = teamAccessProblem(team.settings, { user: caller.user, channel: 'api' });
+  if (problem) throw new Failure('Forbidden', problem);
+}
+
+function blockersIn(team: TeamRow, refs: readonly (string | number)[]): readonly number[] {
+  return refs.map((given) => {
+    const ref = readTaskRef(String(given));
+    if (!ref || (ref.team !== undefined && ref.team !== team.key))
+      throw new Failure('InvalidInput', `blocked_by contains invalid task ID: "${given}"`);
+    return ref.number;
+  });
+}
+
+function bytesOf(content: string): Buffer {
+  const bytes = Buffer.from(content, 'base64');
+  if (bytes.length > TEAM_LIMITS.fileBytes)
+    throw new Failure('TooLarge', `An attachment has at most ${TEAM_LIMITS.fileBytes} bytes`);
+  return bytes;
+}

@@ -1,0 +1,44 @@
+/** A team's task as the API shows it; the lease without its token. */
+import type { z } from 'zod';
+import type { TeamTaskRow } from '#activities/store/team-task-store.ts';
+import type { taskSchema } from '#domain/schema/team-task.ts';
+import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
+import type { TemporalLink } from './temporal-links.ts';
+
+export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink): z.infer<typeof taskSchema> {
+  const { team_key: team, number, state } = row;
+  const workflowId = taskWorkflowId(tenant, team, number);
+  const { lease, question, open_blockers } = state;
+  return {
+    id: taskIdOf(team, number),
+    number,
+    team,
+    workflow_id: workflowId,
+    subject: row.subject,
+    description: row.description,
+    status: row.status,
+    assignee: row.assignee,
+    owner: row.owner,
+    lease: lease && {
+      member: lease.member,
+      fence: lease.fence,
+      until: lease.until === null ? null : new Date(lease.until).toISOString(),
+    },
+    priority: row.priority,
+    percent: row.percent,
+    blocked_by: row.blocked_by.map((one) => taskIdOf(team, one)),
+    waiting_for: open_blockers.map((one) => taskIdOf(team, one)),
+    question: question && question.preview,
+    reason: row.reason,
+    result: row.result,
+    created_by: row.created_by,
+    session_key: row.origin_session,
+    turn_id: row.origin_turn,
+    revision: row.revision,
+    links: { temporal: link(workflowId) },
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    started_at: row.started_at && row.started_at.toISOString(),
+    closed_at: row.closed_at && row.closed_at.toISOString(),
+  };
+}
