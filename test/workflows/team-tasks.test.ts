@@ -1,0 +1,138 @@
+/** TE-1 … TE-4 Teams on real servers: claims over HTTP, and a lead whose members do what it asks for. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
+
+const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
+
+describe('TE teams', () => {
+  let stack: Stack;
+  const post = (path: string, body: unknown): Promise<Answer> =>
+    stack.ask('POST', `/v1/teams${path}`, { body });
+  const get = (path: string): Promise<Answer> => stack.ask('GET', `/v1/teams${path}`);
+
+  before(async () => {
+    stack = await startStack({
+      agents: MEMBERS.map((key) => ({ key, type: 'open', model: 'rehearsal/follow' })),
+    });
+    const made = await post('', { key: 'crew', lead: 'main', members: MEMBERS });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+  });
+  after(() => stack.stop());
+
+  const newTask = async (body: Record<string, unknown>): Promise<any> => {
+    const made = await post('/crew/tasks', body);
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    return made.body;
+  };
+
+  it('TE-3 of many that claim at once one has it, and the others are told who', async () => {
+    const { id, workflow_id, number } = await newTask({ subject: 'Who is first?' });
+    assert.equal(workflow_id, `task/${stack.tenant}.crew/${number}`);
+    const answers = await Promise.all(MEMBERS.map((member) => post(`/crew/tasks/${id}/claim`, { member })));
+    const won = answers.filter(({ status }) => status === 200);
+    assert.equal(won.length, 1, JSON.stringify(answers.map(({ body }) => body)));
+    const holder = won[0]?.body.owner;
+    for (const { status, body } of answers.filter((one) => one !== won[0])) {
+      assert.equal(status, 409);
+      assert.equal(body.holder ?? body.details?.holder, holder, JSON.stringify(body));
+    }
+    const { token } = won[0]?.body.lease ?? {};
+    const other = MEMBERS.find((member) => member !== holder);
+    assert.equal((await post(`/crew/tasks/${id}/complete`, { member: other, text: 'mine' })).status, 403);
+    const done = await post(`/crew/tasks/${id}/complete`, { member: holder, token, text: 'It was me.' });
+    assert.equal(done.status, 200, JSON.stringify(done.body));
+    assert.equal(done.body.status, 'completed');
+    const again = await post(`/crew/tasks/${id}/complete`, { member: holder, token, text: 'Again.' });
+    assert.match(again.body.note, /already completed/);
+    const { body: task } = await get(`/crew/tasks/${id}`);
+    assert.equal(task.result, 'It was me.');
+    const { body: events } = await get(`/crew/events?task=${number}`);
+    assert.deepEqual(
+      events.data.map((event: any) => event.action),
+      ['complete', 'claim', 'create'],
+    );
+  });
+
+  it('TE-3 a lease that is not renewed runs out, and what comes late is refused', async () => {
+    const { id } = await newTask({ subject: 'Too slow' });
+    const claimed = await post(`/crew/tasks/${id}/claim`, { member: 'm1', lease_seconds: 1 });
+    assert.equal(claimed.status, 200, JSON.stringify(claimed.body));
+    await stack.worker.until('the lease to run out', async () =>
+      (await get(`/crew/tasks/${id}`)).body.status === 'pending' ? true : undefined,
+    );
+    const { token } = claimed.body.lease;
+    const late = await post(`/crew/tasks/${id}/complete`, { member: 'm1', token, text: 'late' });
+    assert.equal(late.status, 409);
+    assert.match(late.body.detail, /lease is over/);
+    assert.equal((await post(`/crew/tasks/${id}/claim`, { member: 'm2' })).body.lease.fence, 2);
+  });
+
+  it('TE-2 a member does what it is assigned, and completing frees those that wait', async () => {
+    const first = await newTask({ subject: 'First', description: 'The first words.', assignee: 'm1' });
+    const second = await newTask({
+      subject: 'Second',
+      description: 'The second words.',
+      assignee: 'm2',
+      blocked_by: [first.id],
+    });
+    const done = await stack.worker.until('both to be done', async () => {
+      const { body } = await get(`/crew/tasks/${second.id}`);
+      return body.status === 'completed' ? body : undefined;
+    });
+    assert.equal(done.owner, 'm2');
+    assert.match(done.result, /The second words\./);
+    assert.match(done.result, /Results that this task was waiting for:[^]*teammate:m1 #\d+ "First"/);
+  });
+
+  it('TE-2 unknown blockers and cycles are refused', async () => {
+    const one = await newTask({ subject: 'One' });
+    const two = await newTask({ subject: 'Two', blocked_by: [one.number] });
+    const cycle = await post(`/crew/tasks/${one.id}/update`, { blocked_by: [two.id] });
+    assert.equal(cycle.status, 400, JSON.stringify(cycle.body));
+    assert.match(cycle.body.detail, /wait for each other/);
+    const unknown = await post('/crew/tasks', { subject: 'Three', blocked_by: ['9999'] });
+    assert.equal(unknown.status, 400);
+    assert.match(unknown.body.detail, /blocked_by contains invalid task ID/);
+  });
+
+  it('TE-1 the lead’s members begin when its turn ends, and it is woken once with all results', async () => {
+    const create = (fields: Record<string, unknown>): string =>
+      `team_tasks ${JSON.stringify({ action: 'create', ...fields })}`;
+    const script = [
+      'team_tasks {"action":"list"}',
+      'then',
+      create({ subject: 'Facts', description: 'The facts.', assignee: 'm3' }),
+      create({ subject: 'Words', description: 'The words.', assignee: 'm4' }),
+      'then',
+      'Started.',
+    ].join('\n');
+    const { turn_id } = await stack.worker.say('lead', script);
+    const turn = await stack.worker.ended(turn_id);
+    const calls = await stack.worker.calls(turn_id);
+    assert.equal(turn.text, 'Started.', JSON.stringify(calls));
+    const message = await stack.worker.until('the lead to hear', async () =>
+      (await stack.worker.heard('lead')).find(({ text }) => text.startsWith('[System Message] All 2')),
+    );
+    assert.match(message.text, /teammate:m3 #\d+ "Facts" \[completed\][^]*teammate:m4 #\d+ "Words"/);
+    await stack.worker.ended(message.turn_id);
+    const heard = await stack.worker.heard('lead');
+    assert.equal(heard.filter(({ text }) => text.startsWith('[System Message]')).length, 1);
+  });
+
+  it('TE-4 a blocker fails the task and tells the lead', async () => {
+    const { id } = await newTask({ subject: 'No way' });
+    const { body } = await post(`/crew/tasks/${id}/claim`, { member: 'm5' });
+    const said = await post(`/crew/tasks/${id}/comment`, {
+      member: 'm5',
+      token: body.lease.token,
+      type: 'blocker',
+      text: 'The door is shut.',
+    });
+    assert.equal(said.body.status, 'failed', JSON.stringify(said.body));
+    const told = await stack.worker.until('the lead to hear', async () =>
+      (await stack.worker.heard('team:crew:lead:main')).find(({ text }) => text.includes('is blocked')),
+    );
+    assert.match(told.text, /teammate:m5[^]*The door is shut\./);
+  });
+});
