@@ -13,12 +13,7 @@ import type {
   subagentSteerReceiptSchema,
   subagentStopReceiptSchema,
 } from '#domain/schema/subagent.ts';
-import type {
-  taskCommentSchema,
-  taskEventSchema,
-  taskReceiptSchema,
-  taskSchema,
-} from '#domain/schema/team-task.ts';
+import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
 import type { teamSchema } from '#domain/schema/team.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
@@ -42,7 +37,6 @@ export type SubagentSteerReceipt = z.infer<typeof subagentSteerReceiptSchema>;
 export type SubagentStopReceipt = z.infer<typeof subagentStopReceiptSchema>;
 export type Team = z.infer<typeof teamSchema>;
 export type TeamTask = z.infer<typeof taskSchema>;
-export type TeamTaskComment = z.infer<typeof taskCommentSchema>;
 export type TeamTaskEvent = z.infer<typeof taskEventSchema>;
 export type TeamTaskReceipt = z.infer<typeof taskReceiptSchema>;
 export type ToolInvocation = z.infer<typeof toolInvocationSchema>;
