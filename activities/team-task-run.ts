@@ -54,7 +54,7 @@ export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivit
       await tasks.writeText(pool, keyOf(key), { id, author: `agent:${row?.agent_key ?? ''}`, text });
       return { id, preview: (await deps.scrubberOf(key.tenant)).preview(text, PREVIEW) };
     }),
-    tell_dependents: tried(activityFailure, (input) => tellDependents(deps, input)),
+    tell_dependents: tried(recordFailure, (input) => tellDependents(deps, input)),
     wake_lead: tried(activityFailure, (input) => wakeLead(deps, input)),
   };
 }
@@ -109,7 +109,7 @@ async function prepare(
   const session = taskSessionKey(team, number, lease.member);
   const message_id = `msg_task-${team}.${number}.${lease.fence}`;
   const { user, chat_id } = row.origin_context;
-  await tasks.prepareTurn(pool, tenant, {
+  const isThere = await tasks.prepareTurn(pool, tenant, {
     session,
     message_id,
     agent: lease.member,
@@ -122,6 +122,7 @@ async function prepare(
     },
     bound: { team: { key: team, number, member: lease.member, fence: lease.fence } },
   });
+  if (!isThere) return null;
   const preview = (await scrubberOf(tenant)).preview(`#${number} ${row.subject}`, 200);
   return { session, message_id, preview, agent: lease.member, ...(user === undefined ? {} : { user }) };
 }

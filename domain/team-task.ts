@@ -272,7 +272,8 @@ export interface TeamTaskActivities {
   /** Undefined when there is no such row. */
   load_team_task(input: Key): Promise<LoadedTask | null>;
   record_team_task(input: Key & { readonly change: TaskChange }): Promise<RecordResult>;
-  prepare_member_turn(input: Key & { readonly task: TaskState }): Promise<MemberTurn>;
+  /** Null when the member is no agent any more. */
+  prepare_member_turn(input: Key & { readonly task: TaskState }): Promise<MemberTurn | null>;
   /** The whole text of the member's last answer, kept as a text of the task. */
   read_member_result(input: Key & { readonly turn: string; readonly session: string }): Promise<TaskText>;
   /** Signals the tasks that wait for this one, started when need be. */

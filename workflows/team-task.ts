@@ -3,6 +3,7 @@
  * One that is closed has no open run: the next update starts one, which takes the task up from its row.
  */
 import {
+  ActivityFailure,
   allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
@@ -12,6 +13,7 @@ import {
   defineSignal,
   defineUpdate,
   isCancellation,
+  log,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -149,8 +151,10 @@ async function followTurn(going: Going): Promise<void> {
   const dispatched = await apply(going, (moment) => dispatch(moment, input.team));
   const task = taskOf(going);
   if (dispatched.kind !== 'changed' || task.lease?.until !== null) return;
+  const { fence } = task;
   const prepared = await local.prepare_member_turn({ ...input, task });
-  going.turn = startMemberTurn(input.tenant, task.fence, prepared);
+  if (prepared) going.turn = startMemberTurn(input.tenant, fence, prepared);
+  else await apply(going, (moment) => turnEnded(moment, { fence, status: 'failed', reason: NO_AGENT }));
 }
 
 /** Who has just handed its work in ends its turn by itself. */
@@ -168,15 +172,27 @@ async function takeWhatIsLeft(going: Going, { fence, session, turn, end }: Runni
   await apply(going, (moment) => turnEnded(moment, { fence, ...over, ...(text ? { text } : {}) }));
 }
 
+const NO_AGENT = 'there is no such agent any more';
+
+/** What cannot be told is on the board all the same. */
 async function tell(going: Going): Promise<void> {
   for (let telling = going.untold.shift(); telling; telling = going.untold.shift()) {
-    const { kind, ...what } = telling;
-    await CancellationScope.nonCancellable(() =>
-      kind === 'dependents'
-        ? remote.tell_dependents({ ...going.input, ...(what as Extract<Telling, { kind: 'dependents' }>) })
-        : remote.wake_lead({ ...going.input, ...(what as Extract<Telling, { kind: 'lead' }>) }),
-    );
+    try {
+      await CancellationScope.nonCancellable(() => tellOne(going.input, telling));
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      log.warn('nobody could be told', { kind: telling.kind, problem: error.cause?.message ?? '' });
+    }
   }
+}
+
+function tellOne(input: TeamTaskInput, telling: Telling): Promise<void> {
+  if (telling.kind === 'lead') {
+    const { notice, revision } = telling;
+    return remote.wake_lead({ ...input, notice, revision });
+  }
+  const { numbers, status } = telling;
+  return remote.tell_dependents({ ...input, numbers, status });
 }
 
 function isSettled(going: Going): boolean {
@@ -197,7 +213,7 @@ async function untilSomethingHappens(going: Going): Promise<void> {
     going.released ||
     going.ended.length > 0 ||
     going.turn?.end() !== undefined ||
-    (isClosed(taskOf(going).status) && allHandlersFinished());
+    (isClosed(taskOf(going).status) && !going.turn && allHandlersFinished());
   if (alarm === undefined) return condition(happened);
   const inTime = await condition(happened, Math.max(1, alarm - Date.now()));
   if (!inTime) await apply(going, ring);
