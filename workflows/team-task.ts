@@ -65,6 +65,9 @@ const stateQuery = defineQuery<TaskView | null>(TEAM_TASK.queries.state);
 const local = proxyLocalActivities<TeamTaskActivities>(RECORD);
 const remote = proxyActivities<TeamTaskActivities>({ ...ANNOUNCEMENT, summary: 'tells others' });
 
+/** Where a long task goes on in a new run, far from the server's limits (2,000 updates, 51,200 events a run). */
+const RUN_EVENTS = 500;
+
 /** What is to be told, in this order, when the change that it follows from is recorded. */
 type Telling =
   | { readonly kind: 'dependents'; readonly numbers: readonly number[]; readonly status: TaskStatus }
@@ -116,16 +119,24 @@ async function cancelled(going: Going): Promise<void> {
 
 async function untilAtRest(going: Going): Promise<void> {
   for (;;) {
+    const { revision } = taskOf(going);
     await hearSignals(going);
     await followTurn(going);
     await tell(going);
+    if (isLong() && !going.turn) await condition(allHandlersFinished);
     if (isSettled(going)) {
       if (isAtRest(going)) return;
-      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof teamTask>(going.input);
+      if (isLong()) await continueAsNew<typeof teamTask>(going.input);
     }
     show(going);
-    await untilSomethingHappens(going);
+    await untilSomethingHappens(going, revision);
   }
+}
+
+/** Never while a turn runs: its workflow is this run's child. */
+function isLong(): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || historyLength > RUN_EVENTS;
 }
 
 async function hearSignals(going: Going): Promise<void> {
@@ -205,11 +216,11 @@ function isAtRest(going: Going): boolean {
   return isClosed(taskOf(going).status);
 }
 
-async function untilSomethingHappens(going: Going): Promise<void> {
-  const { revision } = taskOf(going);
+/** `seen`: the revision from before all was looked at, since updates come meanwhile. */
+async function untilSomethingHappens(going: Going, seen: number): Promise<void> {
   const alarm = nextAlarm(momentOf(going, ''));
   const happened = (): boolean =>
-    taskOf(going).revision !== revision ||
+    taskOf(going).revision !== seen ||
     going.released ||
     going.ended.length > 0 ||
     going.turn?.end() !== undefined ||

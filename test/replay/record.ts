@@ -1,13 +1,16 @@
 /**
- * Records a history of each path of the workflows, by hand: `node test/replay/record.ts`. What is kept already stays as
- * it is, so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
+ * Records a history of each path of the workflows, by hand: `node test/replay/record.ts [WORD]`, all paths or those
+ * that have the word in their names. What is kept already stays as it is,
+ * so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
  */
 import { decisionToken } from '#activities/decision-token.ts';
 import type { ApprovalState } from '#domain/approval.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
-import { startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
+import { workflowIdOf } from '#test/support/live-worker.ts';
 import { fetchChain, fetchHistory, HISTORIES_FOLDER, keepHistory } from '#test/support/histories.ts';
 import { globalSetup, globalTeardown } from '#test/support/services.ts';
+import { startStack } from '#test/support/stack.ts';
+import { TASK_PATHS, walkTaskPath } from './task-paths.ts';
 
 const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
@@ -237,6 +240,31 @@ async function record(live: LiveWorker, name: string, path: Path): Promise<void>
   }
 }
 
+/** Every run of each task, and what they started. */
+async function recordTasks(live: LiveWorker, name: string, ids: readonly string[]): Promise<void> {
+  for (const [index, id] of ids.entries()) {
+    const label = ids.length > 1 ? `${name}-${index + 1}` : name;
+    const handle = live.client.workflow.getHandle(id);
+    await handle.result().catch(() => undefined);
+    const newest = (await handle.describe()).runId;
+    const runs = await live.until(`the runs of ${id}`, () => runsOf(live, id, newest));
+    for (const [run, runId] of runs.entries()) {
+      const history = await fetchHistory(live.client, id, runId);
+      await tell(runs.length > 1 ? `${label}.${run + 1}` : label, history);
+      await recordChildren(live, label, history);
+    }
+  }
+}
+
+/** By start; undefined while the list does not have the newest one yet. */
+async function runsOf(live: LiveWorker, id: string, newest: string): Promise<string[] | undefined> {
+  const runs: { runId: string; start: Date }[] = [];
+  for await (const { runId, startTime } of live.client.workflow.list({ query: `WorkflowId = '${id}'` }))
+    runs.push({ runId, start: startTime });
+  const ids = runs.toSorted((a, b) => a.start.getTime() - b.start.getTime()).map(({ runId }) => runId);
+  return ids.includes(newest) ? ids : undefined;
+}
+
 /** Whole trees: the children of children too. */
 async function recordChildren(live: LiveWorker, name: string, parent: unknown): Promise<void> {
   for (const child of childrenOf(parent)) {
@@ -269,7 +297,7 @@ function childrenOf(history: unknown): { id: string; type: string }[] {
 }
 
 await globalSetup();
-const live = await startLiveWorker({
+const stack = await startStack({
   settings: 'subagents: { maxDepth: 2 }',
   env: { TEMPOCLAW_DECISION_TOKEN_SECRET: SECRET },
   scripts: {
@@ -287,12 +315,18 @@ const live = await startLiveWorker({
       tools: { ask: [{ tool: 'poke', escalate: { after_seconds: 1, to: { users: ['boss'] } }, quorum: 1 }] },
     },
     { key: 'reminds', tools: { ask: [{ tool: 'poke', remind_seconds: 5, expires_seconds: 7 }] } },
+    { key: 'm1', tools: {} },
+    { key: 'm2', tools: {} },
   ],
 });
+const live = stack.worker;
 try {
-  for (const [name, path] of Object.entries(PATHS)) await record(live, name, path);
+  const word = process.argv[2] ?? '';
+  for (const [name, path] of Object.entries(PATHS)) if (name.includes(word)) await record(live, name, path);
+  for (const name of Object.keys(TASK_PATHS))
+    if (name.includes(word)) await recordTasks(live, name, await walkTaskPath(stack, name));
   console.log(`in ${HISTORIES_FOLDER}`);
 } finally {
-  await live.close();
+  await stack.stop();
   await globalTeardown();
 }

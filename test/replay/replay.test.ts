@@ -35,7 +35,14 @@ describe('DU-5 kept histories', () => {
       types.add(started?.workflowType.name ?? 'none');
       ends.add(String(events.at(-1)?.['eventType']).replace('EVENT_TYPE_WORKFLOW_EXECUTION_', ''));
     }
-    assert.deepEqual([...types].sort(), ['agentTurn', 'approval', 'awaitSubagents', 'subagent', 'wait']);
+    assert.deepEqual([...types].sort(), [
+      'agentTurn',
+      'approval',
+      'awaitSubagents',
+      'subagent',
+      'teamTask',
+      'wait',
+    ]);
     assert.deepEqual([...ends].sort(), ['CANCELED', 'COMPLETED', 'CONTINUED_AS_NEW']);
   });
 
