@@ -26,13 +26,13 @@ export function taskMessage(
   needed: readonly ToldTask[],
 ): string {
   const parts = [`[Team task #${task.number} of team ${team.key}, from ${team.lead}] ${task.subject}`];
-  if (task.note !== null) parts.push(task.note);
-  if (description !== '') parts.push(description);
-  if (needed.length > 0)
-    parts.push(`Results that this task was waiting for:\n\n${needed.map((one) => block(one)).join('\n\n')}`);
   parts.push(
     `Do this task now. Your last answer is its result and goes to ${team.lead}; you may instead call team_tasks with action=complete or action=review. Report progress with action=progress. If you cannot go on, use action=comment with type=blocker; if only the user can answer a question, use action=ask_user and end your turn.`,
   );
+  if (needed.length > 0)
+    parts.push(`Results that this task was waiting for:\n\n${needed.map((one) => block(one)).join('\n\n')}`);
+  if (task.note !== null) parts.push(task.note);
+  if (description !== '') parts.push(description);
   return parts.join('\n\n');
 }
 
