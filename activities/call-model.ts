@@ -4,37 +4,36 @@
  */
 import { Context } from '@temporalio/activity';
 import { type AgentConfig, DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
+import type { Spent } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import { type ModelAnswer, ModelError, type OfferedTool } from '#domain/model.ts';
+import type { ModelAnswer } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import { Failure } from '#domain/errors.ts';
+import { NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure } from './activity-failure.ts';
-import { createDeltaFeed } from './delta-feed.ts';
+import { askModel, type AskModelDeps } from './ask-model.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
-import { generateWithFallback } from './model/fallback.ts';
 import { type Given, invokedAnswer } from './invoked-answer.ts';
-import type { Models } from './model/model-catalog.ts';
 import { type CallPlan, type PlanDeps, planCalls, planRecorded } from './plan-calls.ts';
-import { buildPrompt, type Prompt } from './prompt/build-prompt.ts';
-import { isNearlyFull, planCompaction, tokensOf } from './prompt/compact.ts';
 import { END_AT, identicalAnswers } from './prompt/loop-guard.ts';
 import type { Transcript, TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, hideTexts } from './scrubber.ts';
 import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
 
-export interface CallModelDeps extends PlanDeps {
+export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly ledger: TurnLedger;
-  readonly models: Models;
   /** `catalog` is the native tools; these are an agent's. */
   readonly catalogs: AgentCatalogs;
   readonly transcripts: TranscriptCache;
   readonly handOver: HandOver;
   readonly defaultAgent: string;
 }
+
+type Basis = StepBasis & { readonly readAt: number };
 
 export function createCallModel(
   parts: ForAnyTenant<CallModelDeps>,
@@ -59,10 +58,25 @@ async function callModel(parts: CallModelDeps, input: CallModelInput): Promise<C
 
   const transcript = deps.transcripts.extend(input.tenant, input.session, known.position, basis);
   const limit = limitReached(agent, transcript, input);
-  if (limit) return limit;
-  const given =
-    invokedAnswer(deps.sealer, transcript, input) ?? (await askModel(deps, input, basis, agent, transcript));
+  if (limit) {
+    await deps.budgets.release(input, basis.budget, attemptNow(), NOTHING_SPENT);
+    return limit;
+  }
+  const invoked = invokedAnswer(deps.sealer, transcript, input);
+  if (invoked) return record(deps, input, { ...basis, readAt }, agent, { ...invoked, spent: NOTHING_SPENT });
+  if (basis.budget && !basis.budget.held)
+    return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf({ ...basis, readAt }));
+  const given = await askModel(deps, input, basis, agent, transcript);
   return record(deps, input, { ...basis, readAt }, agent, given);
+}
+
+function attemptNow(): number {
+  return Context.current().info.attempt;
+}
+
+/** By the database's clock. */
+function nowOf({ now, readAt }: Basis): number {
+  return now + (performance.now() - readAt);
 }
 
 /** A step that brings nothing to take or settle may have been read together with the result before it. */
@@ -78,7 +92,9 @@ async function beginStep(
     messages.length === 0 &&
     settle.length === 0 &&
     handed.item.after === known.position &&
-    handed.item.summaryAfter === known.summaryPosition
+    handed.item.summaryAfter === known.summaryPosition &&
+    // What an earlier attempt holds is not ours.
+    (!handed.item.basis.budget || attemptNow() === 1)
   )
     return { basis: handed.item.basis, readAt: handed.readAt };
   const basis = await deps.ledger.beginStep({
@@ -92,6 +108,7 @@ async function beginStep(
     summaryAfter: known.summaryPosition,
     defaultAgent: deps.defaultAgent,
     runId: Context.current().info.workflowExecution?.runId ?? '',
+    budget: deps.budgets.request(attemptNow(), answerIdOf(turn, step)),
   });
   return { basis, readAt: performance.now() };
 }
@@ -133,104 +150,23 @@ function limitReached(
   };
 }
 
-async function askModel(
-  deps: CallModelDeps,
-  input: CallModelInput,
-  basis: StepBasis,
-  agent: AgentConfig,
-  transcript: Transcript,
-): Promise<Given> {
-  const refs = typeof agent.model === 'string' ? [agent.model] : agent.model;
-  const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
-  let current = transcript;
-  if (isNearlyFull(current, window)) current = await compact(deps, input, refs, current, window);
-  const tools = deps.catalog.offer(
-    agent.tool_names ?? 'canonical',
-    deps.rules.offered({ ...basis, agent }, deps.catalog),
-  );
-  const ask = (prompt: Prompt): Promise<Given> =>
-    generate(deps, input, refs, { ...prompt, tools }, agent.limits?.output_tokens);
-  try {
-    return await ask(buildPrompt(agent, current, input.turn, basis.leads ?? []));
-  } catch (error) {
-    if (!(error instanceof ModelError && error.code === 'ContextOverflow')) throw error;
-    // The window is smaller than we think: what was refused is the better measure.
-    const smaller = await compact(deps, input, refs, current, Math.min(window, tokensOf(current)) / 2);
-    if (smaller === current) throw error;
-    return ask(buildPrompt(agent, smaller, input.turn, basis.leads ?? []));
-  }
-}
-
-/** Gives the same transcript back when nothing can be left out of it. */
-async function compact(
-  deps: CallModelDeps,
-  input: CallModelInput,
-  refs: readonly string[],
-  transcript: Transcript,
-  window: number,
-): Promise<Transcript> {
-  const plan = planCompaction(transcript, window);
-  if (!plan) return transcript;
-  const { answer } = await generateWithFallback(deps.models, refs, {
-    system: 'You write summaries.',
-    messages: plan.messages,
-    tools: [],
-    idempotencyKey: `${answerIdOf(input.turn, input.step)}.summary.${plan.position}`,
-    signal: Context.current().cancellationSignal,
-    onDelta: () => undefined,
-  });
-  const summary = storableText(deps.scrubber.text(answer.text));
-  await deps.ledger.recordSummary(input, summary, plan.position);
-  return {
-    summary,
-    summaryPosition: plan.position,
-    rows: transcript.rows.filter((row) => row.position > plan.position),
-  };
-}
-
-async function generate(
-  deps: CallModelDeps,
-  input: CallModelInput,
-  refs: readonly string[],
-  request: Prompt & { tools: readonly OfferedTool[] },
-  maxOutputTokens: number | undefined,
-): Promise<Given> {
-  const { info, cancellationSignal } = Context.current();
-  const feed = createDeltaFeed((events) => deps.ledger.appendEvents(input, events), {
-    step: input.step,
-    attempt: info.attempt,
-    secrets: deps.scrubber.stream(),
-  });
-  try {
-    return await generateWithFallback(
-      deps.models,
-      refs,
-      {
-        ...request,
-        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-        idempotencyKey: answerIdOf(input.turn, input.step),
-        attempt: info.attempt,
-        signal: cancellationSignal,
-        onDelta: feed.add,
-      },
-      { onFallback: feed.reset },
-    );
-  } finally {
-    await feed.close();
-  }
-}
-
 async function record(
   deps: CallModelDeps,
   input: CallModelInput,
-  basis: StepBasis & { readonly readAt: number },
+  basis: Basis,
   agent: AgentConfig,
-  given: Given,
+  given: Given & { readonly spent: Spent },
 ): Promise<CallModelResult> {
   const { answer, ref } = given;
   const text = storableText(deps.scrubber.text(answer.text));
-  const askedAt = basis.now + (performance.now() - basis.readAt);
-  const callBasis = { ...basis, agent, askedAt, tenant: input.tenant, turn: input.turn, step: input.step };
+  const callBasis = {
+    ...basis,
+    agent,
+    askedAt: nowOf(basis),
+    tenant: input.tenant,
+    turn: input.turn,
+    step: input.step,
+  };
   const plan = planCalls(deps, callBasis, answer.calls);
   const usd = deps.models.cost(ref, answer.usage)?.usd;
   const id = answerIdOf(input.turn, input.step);
@@ -243,6 +179,7 @@ async function record(
       model: ref,
       usage: answer.usage,
       ...(usd === undefined ? {} : { usd }),
+      ...(basis.budget?.held ? { budget: { attempt: attemptNow(), spent: given.spent } } : {}),
     },
     plan.calls,
     plan.approvals,
@@ -260,7 +197,7 @@ async function record(
 function handOverReads(
   deps: CallModelDeps,
   input: CallModelInput,
-  basis: StepBasis & { readonly readAt: number },
+  basis: Basis,
   agent: AgentConfig,
   plan: CallPlan,
 ): void {
@@ -284,7 +221,11 @@ function handOverReads(
       allowlist,
     };
     const key = callKey(input.tenant, call.id);
-    deps.handOver.calls.put(key, { kind: 'run', claimed: false, approved: false, ...asked }, basis.readAt);
+    deps.handOver.calls.put(
+      key,
+      { kind: 'run', claimed: false, budgeted: false, approved: false, ...asked },
+      basis.readAt,
+    );
   }
 }
 

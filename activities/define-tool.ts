@@ -11,6 +11,8 @@ import type { Deps } from './deps.ts';
 
 export interface ToolLimits {
   readonly duration: Duration;
+  /** Takes long or costs money: a call of it reserves its part of the budgets (DU-7). Not for tools that only read. */
+  readonly costly?: true;
   /** Start-to-close of one attempt. A function when the arguments may ask for more. */
   readonly timeoutSeconds: number | ((input: never, exec: { readonly timeoutSeconds: number }) => number);
 }

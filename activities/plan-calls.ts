@@ -12,7 +12,8 @@ import type { Catalog, ParsedCall, UnreadCall } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
 import { commandOf } from './exec-rules.ts';
 import type { Scrubber } from './scrubber.ts';
-import type { CallRow, NewApproval, NewCall, RecordedCall } from './store/turn-ledger.ts';
+import type { NewApproval, NewCall } from './store/answer-record.ts';
+import type { CallRow, RecordedCall } from './store/turn-ledger.ts';
 import type { Sealer } from './store/seal.ts';
 
 /** More calls in one answer than any model means to make. */

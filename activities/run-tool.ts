@@ -15,7 +15,10 @@ import {
 } from '#domain/sandbox.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
+import { exceededWords } from '#domain/budget/ask-for-more.ts';
+import { answerIdOf } from '#domain/ids.ts';
 import { activityFailure } from './activity-failure.ts';
+import type { BudgetDesk } from './budget-desk.ts';
 import { callDigest } from './call-digest.ts';
 import type { CallRules } from './call-rules.ts';
 import { readArguments } from './read-arguments.ts';
@@ -26,6 +29,7 @@ import { callKey, type HandOver, type Running, stepKey } from './hand-over.ts';
 import type { TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
 import { realArgs } from './plan-calls.ts';
+import type { BudgetSettlement } from './store/budget-ledger.ts';
 import { isTransient } from './store/pool.ts';
 import type { Sealer } from './store/seal.ts';
 import type { Claim, RecordedResult, TurnLedger } from './store/turn-ledger.ts';
@@ -46,9 +50,10 @@ export interface RunToolDeps {
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   /** Names this process among all that ever ran: part of each attempt's fence. */
   readonly workerId: string;
+  readonly budgets: BudgetDesk;
 }
 
-type Unrun = Extract<Claim, { kind: 'lost' | 'refused' | 'limited' }>;
+type Unrun = Extract<Claim, { kind: 'lost' | 'refused' | 'limited' | 'over_budget' }>;
 
 export function createRunTool(
   parts: ForAnyTenant<RunToolDeps>,
@@ -93,6 +98,7 @@ async function runTool(deps: RunToolDeps, tool: Tool, input: RunToolInput): Prom
           once: tool.replay === 'once',
           reads: tool.replay === 'readonly',
           ...deps.rateLimit,
+          ...(tool.limits.costly ? { budget: deps.budgets.request(attempt) } : {}),
         });
   if (claim.kind === 'missing') return { ok: false, code: 'NotFound' };
   if (claim.kind === 'done') {
@@ -249,6 +255,10 @@ async function recordResult(
       ],
       // With nothing known the transcript is another worker's, and so will be its next step.
       ...(known.position > 0 ? { known } : {}),
+      budget: {
+        ...(claim.budgeted ? { settle: settlement(milliseconds) } : {}),
+        next: deps.budgets.request(1, answerIdOf(claim.turn, claim.step + 1)),
+      },
     }),
   );
   if (next) {
@@ -257,6 +267,12 @@ async function recordResult(
     deps.handOver.steps.put(key, item, performance.now());
   }
   return outcome;
+}
+
+/** What a costly call has used; what it pays outside is not known to us. */
+function settlement(milliseconds: number): BudgetSettlement {
+  const { attempt } = Context.current().info;
+  return { attempt, spent: { tokens: 0, usd: 0, seconds: milliseconds / 1000, calls: 1 } };
 }
 
 /** Characters of a result that history and the feed show. */
@@ -297,6 +313,11 @@ function whyUnrun(claim: Unrun): { code: ToolErrorCode; message: string } {
     return {
       code: 'RateLimited',
       message: `too many tool calls in this session; wait ${claim.seconds} s. The call has not run.`,
+    };
+  if (claim.kind === 'over_budget')
+    return {
+      code: 'BudgetExceeded',
+      message: `${exceededWords(claim.exceeded)}. The call has not run.`,
     };
   switch (claim.status) {
     case 'over':

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DecideInput, SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
 import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/approval-decider.ts';
+import { BUDGET_ASK } from '#domain/budget.ts';
+import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { storableJson } from '#domain/storable-text.ts';
 import { recordFailure } from './activity-failure.ts';
 import { callDigest } from './call-digest.ts';
@@ -119,6 +121,7 @@ async function settleDecision(
   basis: ApprovalBasis,
   decision: DecideInput,
 ): Promise<SettleApprovalResult> {
+  if (basis.tool === BUDGET_ASK) return settleBudget(deps, settled, basis, decision);
   switch (decision.decision) {
     case 'reject': {
       const text = `ApprovalDenied: ${settled.by} denied the call${settled.note ? `: ${settled.note}` : '.'} It has not run.`;
@@ -137,6 +140,31 @@ async function settleDecision(
     case 'approve_always':
     case 'edit':
       return settleChange(deps, settled, basis, decision);
+  }
+}
+
+/** More budget is no call: only how much more can be changed, and nothing is allowed always or answered (DU-7). */
+async function settleBudget(
+  deps: SettleApprovalDeps,
+  settled: Settling,
+  basis: ApprovalBasis,
+  { decision, args = {} }: DecideInput,
+): Promise<SettleApprovalResult> {
+  switch (decision) {
+    case 'reject':
+      return deps.approvals.settle({ ...settled, status: 'denied' });
+    case 'approve':
+      return deps.approvals.settle({ ...settled, status: 'approved' });
+    case 'edit': {
+      const ask = editedAsk(basis.args, args);
+      if (!ask) return refused('Unprocessable', 'only `more` can be changed, to an amount above 0');
+      const digest = callDigest(BUDGET_ASK, { ...ask });
+      const edit = { args: { ...ask }, digest, summary: askSummary(ask), sealed: null };
+      return deps.approvals.settle({ ...settled, status: 'approved', edit });
+    }
+    case 'approve_always':
+    case 'respond':
+      return refused('Unprocessable', `a question for more budget cannot be decided by ${decision}`);
   }
 }
 

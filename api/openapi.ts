@@ -45,6 +45,7 @@ const TAGS = [
   ['agents', 'Who answers'],
   ['tools', 'What agents can do'],
   ['policy', 'What may be done, and why'],
+  ['budgets', 'What work may use, and what it has used'],
   ['keys', 'Who may call'],
   ['secrets', 'Values that only activities see'],
   ['service', 'Health and numbers'],

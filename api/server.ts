@@ -20,6 +20,7 @@ import { addApiKeyRoutes } from './routes/api-keys.ts';
 import { addApprovalEventRoutes } from './routes/approval-events.ts';
 import { addApprovalLinkRoutes } from './routes/approval-links.ts';
 import { addApprovalRoutes } from './routes/approvals.ts';
+import { addBudgetRoutes } from './routes/budgets.ts';
 import { addCodecRoutes } from './routes/codec.ts';
 import { addCustomToolRoutes } from './routes/custom-tools.ts';
 import { addEventRoutes } from './routes/events.ts';
@@ -37,6 +38,7 @@ import { addTeamAuditRoutes } from './routes/team-audit.ts';
 import { addTeamTaskRoutes } from './routes/team-tasks.ts';
 import { addTeamRoutes } from './routes/teams.ts';
 import { addTurnRoutes } from './routes/turns.ts';
+import { addUsageRoutes } from './routes/usage.ts';
 import { createTenantCare } from './tenant-care.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 
@@ -128,6 +130,8 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addExplainRoutes(app, deps);
   addPolicyRoutes(app, deps);
   addExecAllowlistRoutes(app, deps);
+  addBudgetRoutes(app, deps);
+  addUsageRoutes(app, deps);
   addApiKeyRoutes(app, deps, authenticator);
   addSecretRoutes(app, deps);
   addSecureCliRoutes(app, deps);

@@ -22,6 +22,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   agents: () => import('#cli/commands/agents.ts'),
   policy: () => import('#cli/commands/policy.ts'),
   allowlist: () => import('#cli/commands/allowlist.ts'),
+  budgets: () => import('#cli/commands/budgets.ts'),
+  usage: () => import('#cli/commands/usage.ts'),
   tools: () => import('#cli/commands/tools.ts'),
   'secure-clis': () => import('#cli/commands/secure-clis.ts'),
   secrets: () => import('#cli/commands/secrets.ts'),

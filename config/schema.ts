@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
 import { sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
+import { settingsBudgetsSchema } from '#domain/schema/budget.ts';
 import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
 import { sandboxFields } from '#domain/schema/sandbox.ts';
@@ -178,6 +179,8 @@ export const configSchema = z.strictObject({
   approvals: approvals.prefault({}),
   tools: tools.prefault({}),
   subagents: subagents.prefault({}),
+  /** DU-7: for every tenant, each for itself, beside what its own rows say. */
+  budgets: settingsBudgetsSchema.default([]),
   /** How commands are judged, for every agent, below what its tenant and the agent itself say. */
   exec: sharedExecPolicySchema.prefault({}),
   sandbox: sandbox.prefault({}),

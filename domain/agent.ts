@@ -1,6 +1,7 @@
 /** What an agent is. Its row holds the newest revision; a turn keeps the one it began with. */
 
 import type { ApprovalTerms } from './approval-terms.ts';
+import type { Budget } from './budget.ts';
 import type { SandboxMode, SandboxSettings } from './sandbox.ts';
 import type { ShellSwitch } from './shell/shell-switches.ts';
 
@@ -85,6 +86,8 @@ export interface AgentConfig {
   /** Where its commands run (SH-3); a mode alone stands for `{ mode }`. */
   readonly sandbox?: SandboxMode | SandboxSettings;
   readonly limits?: AgentLimits;
+  /** DU-7: of its turns and sessions, and of all of them together. */
+  readonly budgets?: readonly Budget[];
   /** Name of the folder under the workspace root; the agent's key by default (VF-5). */
   readonly workspace?: string;
 }

@@ -163,6 +163,8 @@ export interface CallModelInput {
   readonly step: number;
   readonly messages: readonly HeldMessage[];
   readonly settle?: readonly SettledCall[];
+  /** How often people have allowed this step more budget. */
+  readonly asked?: number;
 }
 
 /** A call that the loop is to run; calls that policy refused are already recorded and not among them. */
@@ -195,7 +197,9 @@ export type CallModelResult =
   | { readonly kind: 'answer'; readonly preview: string; readonly spent?: string }
   /** The messages belong to another turn already: this one has nothing to do. */
   | { readonly kind: 'duplicate' }
-  /** A limit or the loop guard ended the turn (EX-7). */
+  /** Its budget is used up: people are asked for more, and the step is tried again when they allow it (DU-7). */
+  | { readonly kind: 'budget'; readonly call: PlannedCall; readonly message: string }
+  /** A limit, a budget or the loop guard ended the turn (EX-7, DU-7). */
   | { readonly kind: 'limit'; readonly code: string; readonly message: string };
 
 export interface RunToolInput {

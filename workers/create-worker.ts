@@ -4,6 +4,7 @@ import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle 
 import type { DataConverter } from '@temporalio/common';
 import { childEnvironment, type Config } from '#config';
 import type { TemporalAccess } from '#api/client.ts';
+import { createBudgetDesk } from '#activities/budget-desk.ts';
 import { createCallModel } from '#activities/call-model.ts';
 import { createCallRules } from '#activities/call-rules.ts';
 import type { Catalog } from '#activities/catalog.ts';
@@ -23,6 +24,7 @@ import { createSendToSession } from '#activities/send-to-session.ts';
 import { createTeamDesk } from '#activities/team-desk.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
 import { createApprovalLedger } from '#activities/store/approval-ledger.ts';
+import { createBudgetLedger } from '#activities/store/budget-ledger.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import type { Sealer } from '#activities/store/seal.ts';
@@ -126,6 +128,11 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     transcripts: createTranscriptCache(TRANSCRIPTS),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
+    budgets: createBudgetDesk({
+      ledger: createBudgetLedger(pool, notifier.poke),
+      settings: config.budgets,
+      approvalSeconds: config.approvals.expirySeconds,
+    }),
   };
   const { required, secret } = config.approvals.decisionToken;
   const approvals = createApprovalLedger(pool, notifier.poke);

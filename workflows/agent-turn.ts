@@ -37,7 +37,8 @@ import {
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import { modelOptions, RECORD } from './activity-options.ts';
-import { runCalls } from './steps/run-calls.ts';
+import { askForBudget } from './steps/ask-for-budget.ts';
+import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
 const submitUpdate = defineUpdate<Receipt, [SubmitInput]>(AGENT_TURN.updates.submit);
@@ -184,9 +185,7 @@ async function steps(
     going.messages = [...going.messages, ...inbox.takeSteering()];
     view.step(going.step);
 
-    const answer = await callModel(turn, going, input);
-    going.messages = [];
-    going.settle = [];
+    const answer = await answerOf(turn, going, input, around);
     view.spent(answer);
     if (answer.kind === 'duplicate')
       return { ...going, status: 'stopped', preview: 'duplicate', duplicate: true };
@@ -201,7 +200,29 @@ async function steps(
   }
 }
 
-function callModel(turn: QueuedTurn, going: Going, input: AgentTurnInput): Promise<CallModelResult> {
+/** Asks as often as people allow the step more budget. */
+async function answerOf(
+  turn: QueuedTurn,
+  going: Going,
+  input: AgentTurnInput,
+  around: CallSurroundings,
+): Promise<Exclude<CallModelResult, { kind: 'budget' }>> {
+  for (let asked = 0; ; asked += 1) {
+    const answer = await callModel(turn, going, input, asked);
+    going.messages = [];
+    going.settle = [];
+    if (answer.kind !== 'budget') return answer;
+    const refusal = await askForBudget(answer, around);
+    if (refusal !== undefined) return { kind: 'limit', code: 'BudgetExceeded', message: refusal };
+  }
+}
+
+function callModel(
+  turn: QueuedTurn,
+  going: Going,
+  input: AgentTurnInput,
+  asked: number,
+): Promise<CallModelResult> {
   const { call_model } = proxyActivities<TurnActivities>(modelOptions(going.step));
   return call_model({
     tenant: input.tenant,
@@ -210,6 +231,7 @@ function callModel(turn: QueuedTurn, going: Going, input: AgentTurnInput): Promi
     step: going.step,
     messages: going.messages,
     ...(going.settle.length > 0 ? { settle: going.settle } : {}),
+    ...(asked > 0 ? { asked } : {}),
   });
 }
 

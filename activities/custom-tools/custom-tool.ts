@@ -40,7 +40,7 @@ export function createCustomTool(
     replay: definition.replay,
     definition: { id: definition.id, revision: definition.revision },
     input: argumentsSchema(parameters, template),
-    limits: { duration: 'long', timeoutSeconds: definition.timeout_seconds + KILL_SECONDS },
+    limits: { duration: 'long', costly: true, timeoutSeconds: definition.timeout_seconds + KILL_SECONDS },
     summary: (input) => {
       const rendered = renderCommand(template, parameters, input as Arguments);
       return rendered.ok ? rendered.command : '';

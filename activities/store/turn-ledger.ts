@@ -4,9 +4,12 @@
  */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { BudgetExceeded } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
+import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
+import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
 import type { InvokedCall } from './message-store.ts';
 import type { Pool } from './pool.ts';
 import { createSqlCall } from './sql-call.ts';
@@ -50,6 +53,8 @@ export interface TranscriptRow {
 
 export interface StepBasis {
   readonly duplicate?: true;
+  /** Null when no budget applies, or none was asked for. */
+  readonly budget: BudgetHold | null;
   readonly agent: AgentConfig | null;
   readonly agent_key: string;
   /** Teams that the agent leads; null for all others, and left out by an older release's function. */
@@ -94,57 +99,7 @@ export interface BeginStep {
   readonly summaryAfter: number;
   readonly defaultAgent: string;
   readonly runId: string;
-}
-
-export interface AnswerRecord {
-  readonly id: string;
-  readonly text: string;
-  readonly finish: string;
-  readonly model: string;
-  readonly usage: {
-    readonly inputTokens: number;
-    readonly outputTokens: number;
-    readonly cachedInputTokens: number;
-  };
-  /** Absent when the price is not known. */
-  readonly usd?: number;
-}
-
-export interface NewCall {
-  readonly id: string;
-  readonly index: number;
-  readonly tool: string;
-  readonly asked_as: string;
-  /** The call in one line, scrubbed. */
-  readonly summary: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly sealed?: string;
-  readonly digest: string;
-  /** The definition it was judged by, when the tool is one of the tenant's own. */
-  readonly custom_tool?: { readonly id: string; readonly revision: number };
-  readonly verdict: 'allow' | 'ask' | 'deny';
-  readonly reason?: string;
-  readonly approval_id?: string;
-  readonly state?: 'done';
-  readonly ok?: boolean;
-  readonly code?: string;
-  readonly result?: string;
-}
-
-export interface NewApproval {
-  readonly id: string;
-  readonly call_id: string;
-  readonly user: string | null;
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly summary: string;
-  readonly digest: string;
-  readonly reason: string;
-  readonly risk?: string;
-  readonly terms: ApprovalTerms;
-  readonly expires: number;
-  /** ISO 8601, by the database's clock. */
-  readonly expires_at: string;
+  readonly budget: BudgetRequest;
 }
 
 export type Claim =
@@ -160,9 +115,17 @@ export type Claim =
   | { readonly kind: 'refused'; readonly status: string; readonly session: string; readonly turn: string }
   | { readonly kind: 'limited'; readonly seconds: number; readonly session: string; readonly turn: string }
   | {
+      readonly kind: 'over_budget';
+      readonly exceeded: BudgetExceeded;
+      readonly session: string;
+      readonly turn: string;
+    }
+  | {
       readonly kind: 'run';
       /** False for a call that only reads: nothing was written, its row will be its result. */
       readonly claimed: boolean;
+      /** It holds a part of a budget, to be settled with its result. */
+      readonly budgeted: boolean;
       readonly session: string;
       readonly turn: string;
       readonly step: number;
@@ -187,6 +150,8 @@ export interface ClaimRules {
   /** 0: no limit (EX-6). */
   readonly perHour: number;
   readonly burst: number;
+  /** For tools that are costly (DU-7). */
+  readonly budget?: BudgetRequest;
 }
 
 export interface ResultRecord {
@@ -204,6 +169,8 @@ export interface ResultRecord {
   readonly events: readonly NewEvent[];
   /** The transcript's rows up to here are known: also give the next step's basis when this is the step's last result. */
   readonly known?: { readonly position: number; readonly summaryPosition: number };
+  /** What the call held, and what the next model call is to hold. */
+  readonly budget?: { readonly settle?: BudgetSettlement; readonly next?: BudgetRequest };
 }
 
 export interface RecordedResult {
@@ -269,6 +236,7 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
         b.summaryAfter,
         b.defaultAgent,
         b.runId,
+        json(b.budget),
       ];
       const writes = b.messages.length > 0 || b.settle.length > 0;
       return writes ? write(b, 'begin_step', values) : call('begin_step', values);
@@ -299,6 +267,7 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
         rules.reads,
         rules.perHour,
         rules.burst,
+        rules.budget ? json(rules.budget) : null,
       ]);
       if (claim.kind === 'run' && claim.claimed) onWrite(tenant, claim.session);
       return claim;
@@ -323,6 +292,7 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
         json(r.events),
         r.known?.position ?? null,
         r.known?.summaryPosition ?? null,
+        r.budget ? json(r.budget) : null,
       ]),
 
     endTurn: (end, defaultAgent, runId) => write(end, 'end_turn', endTurnValues(end, defaultAgent, runId)),

@@ -5,6 +5,7 @@ import { termsOf, termsProblem } from '../approval-terms.ts';
 import { policyProblems } from '../policy/check-policy.ts';
 import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
+import { agentBudgetsSchema } from './budget.ts';
 import { sandboxSchema } from './sandbox.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
 
@@ -98,6 +99,7 @@ const fields = {
   exec: execPolicySchema.optional(),
   sandbox: sandboxSchema.optional(),
   limits: agentLimitsSchema.optional(),
+  budgets: agentBudgetsSchema.optional(),
   workspace: nameSchema.optional(),
 };
 
@@ -127,6 +129,7 @@ export const agentPatchSchema = z
     exec: fields.exec.nullable(),
     sandbox: fields.sandbox.nullable(),
     limits: fields.limits.nullable(),
+    budgets: fields.budgets.nullable(),
     workspace: fields.workspace.nullable(),
   })
   .meta({ examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }] });

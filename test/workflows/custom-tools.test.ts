@@ -11,6 +11,8 @@ import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createRunCustomTool } from '#activities/run-tool.ts';
 import { createScrubber } from '#activities/scrubber.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
+import { createBudgetDesk } from '#activities/budget-desk.ts';
+import { createBudgetLedger } from '#activities/store/budget-ledger.ts';
 import { createTurnLedger } from '#activities/store/turn-ledger.ts';
 import { toolBench } from '#test/support/tool-call.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
@@ -208,6 +210,11 @@ describe('CU custom tools at work', () => {
         sandbox: {},
         rateLimit: { perHour: 0, burst: 1 },
         workerId: 'a new worker',
+        budgets: createBudgetDesk({
+          ledger: createBudgetLedger(pool, () => undefined),
+          settings: [],
+          approvalSeconds: 60,
+        }),
       },
       createToolOfCall({ pool, sealer, resolve: async (_tenant, text) => text }),
     );

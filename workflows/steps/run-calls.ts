@@ -67,10 +67,11 @@ async function runCall(call: PlannedCall, around: CallSurroundings): Promise<Set
   }
 }
 
-function askForApproval(
+/** Resolves with the decision or the end of the question; its row is written before. */
+export function askForApproval(
   call: PlannedCall,
   asked: NonNullable<PlannedCall['approval']>,
-  around: CallSurroundings,
+  around: Pick<CallSurroundings, 'tenant' | 'sessionKey' | 'turnId'>,
 ): Promise<SettleApprovalResult> {
   const { id, ...terms } = asked;
   const input: ApprovalInput = {

@@ -1,8 +1,9 @@
 -- Begins a step: takes messages into the turn, settles the calls before, and returns all that the model call needs.
--- Runs again safely: what was taken stays taken. Reads only when there is nothing to take or settle.
+-- Runs again safely: what was taken stays taken. Reads only when there is nothing to take, settle or reserve (p_budget, DU-7).
 create function begin_step(
   p_tenant text, p_session text, p_turn text, p_step int, p_messages jsonb, p_settled jsonb, p_after bigint,
-  p_summary_after bigint, p_default_agent text, p_run text
+  p_summary_after bigint, p_default_agent text, p_run text,
+  p_budget jsonb default null
 ) returns jsonb
 language plpgsql as $$
 declare
@@ -10,6 +11,7 @@ declare
   session_row sessions%rowtype;
   agent_row agents%rowtype;
   answer messages%rowtype;
+  budget jsonb;
 begin
   if jsonb_array_length(p_messages) > 0 and not
     take_messages(p_tenant, p_session, p_turn, p_step, p_messages, p_default_agent, p_run) then
@@ -21,7 +23,16 @@ begin
   select * into turn_row from turns where tenant_id = p_tenant and id = p_turn;
   select * into agent_row from agents where tenant_id = p_tenant and key = session_row.agent_key;
   select * into answer from messages where tenant_id = p_tenant and turn_id = p_turn and step = p_step and role = 'assistant';
+  if p_budget is not null and answer.id is null and (p_budget ? 'settings' or agent_row.config ? 'budgets'
+      or session_row.budget_root is not null or exists (select 1 from budgets where tenant_id = p_tenant)) then
+    budget := reserve_budget(p_tenant, p_session, p_turn, p_budget ->> 'holder', coalesce((
+      select jsonb_strip_nulls(jsonb_build_object('usd', m.usd,
+               'tokens', (m.usage ->> 'inputTokens')::bigint + (m.usage ->> 'outputTokens')::bigint))
+      from messages m where m.tenant_id = p_tenant and m.session_key = p_session and m.position is not null
+        and m.role = 'assistant' order by m.position desc limit 1), '{}'), p_budget);
+  end if;
   return jsonb_build_object(
+    'budget', budget,
     'agent', (select config from agent_revisions r where r.tenant_id = p_tenant and r.agent_key = agent_row.key
               and r.revision = coalesce(turn_row.agent_revision, agent_row.revision)),
     'agent_key', session_row.agent_key,

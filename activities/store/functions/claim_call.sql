@@ -1,9 +1,10 @@
 -- Claims a call for one attempt (DU-2) and returns all that running it needs. The approval is used up by the same
 -- transaction that claims. A call that only reads needs no claim: its row is its result (p_reads).
 -- kind: run | done (its result is known) | lost (`once`, claimed before, no result) | refused (why: status) | limited
--- (EX-6; seconds to wait) | missing
+-- (EX-6; seconds to wait) | over_budget (exceeded: DU-7) | missing
 create function claim_call(
-  p_tenant text, p_call text, p_fence text, p_once boolean, p_reads boolean, p_per_hour int, p_burst int
+  p_tenant text, p_call text, p_fence text, p_once boolean, p_reads boolean, p_per_hour int, p_burst int,
+  p_budget jsonb default null
 ) returns jsonb
 language plpgsql as $$
 declare
@@ -11,6 +12,7 @@ declare
   t turns%rowtype;
   claims boolean;
   seconds int;
+  budget jsonb;
 begin
   select * into c from tool_calls where tenant_id = p_tenant and id = p_call;
   if not found then return jsonb_build_object('kind', 'missing'); end if;
@@ -43,13 +45,21 @@ begin
         (select status from approvals where tenant_id = p_tenant and id = c.approval_id), 'missing'));
     end if;
   end if;
+  if p_budget is not null and (p_budget ? 'settings' or exists (select 1 from budgets where tenant_id = p_tenant)
+      or exists (select 1 from sessions where tenant_id = p_tenant and key = c.session_key and budget_root is not null)
+      or exists (select 1 from agents where tenant_id = p_tenant and key = t.agent_key and config ? 'budgets')) then
+    budget := reserve_budget(p_tenant, c.session_key, c.turn_id, p_call, null, p_budget);
+    if budget ? 'exceeded' then
+      return budget || jsonb_build_object('kind', 'over_budget', 'session', c.session_key, 'turn', c.turn_id);
+    end if;
+  end if;
   if claims then
     update tool_calls set state = 'running', fence = p_fence, started_at = coalesce(started_at, now())
       where tenant_id = p_tenant and id = p_call;
     perform append_events(p_tenant, c.session_key, c.turn_id, jsonb_build_array(jsonb_build_object('type', 'tool.started',
       'data', jsonb_build_object('call_id', c.id, 'tool', c.tool, 'summary', c.summary, 'step', c.step))));
   end if;
-  return jsonb_build_object('kind', 'run', 'claimed', claims, 'session', c.session_key, 'turn', c.turn_id, 'step', c.step,
+  return jsonb_build_object('kind', 'run', 'claimed', claims, 'budgeted', budget is not null, 'session', c.session_key, 'turn', c.turn_id, 'step', c.step,
     'tool', c.tool, 'asked_as', c.asked_as, 'summary', c.summary, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'), 'digest', c.digest,
     'approved', c.verdict = 'ask', 'context', t.context,
     'tenant_policy', (select policy from tenants where id = p_tenant),

@@ -47,5 +47,6 @@ begin
   update turns set status = p_status, error = p_error, ended_at = now() where tenant_id = p_tenant and id = p_turn;
   perform append_events(p_tenant, p_session, p_turn, jsonb_build_array(jsonb_build_object('type', 'turn.' || p_status, 'data',
     jsonb_strip_nulls(jsonb_build_object('text', t.text, 'steps', t.steps, 'error', p_error, 'by', p_by)))));
+  perform count_turn_holds(p_tenant, p_turn);
   return true;
 end $$;

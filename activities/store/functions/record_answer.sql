@@ -6,15 +6,19 @@ language plpgsql as $$
 declare
   pos bigint;
   agent text;
+  held int := (p_answer #>> '{budget,attempt}')::int;
 begin
   -- The session's row first, as everywhere: one order of locks.
   select position + 1, agent_key into pos, agent from sessions where tenant_id = p_tenant and key = p_session for update;
-  insert into messages (tenant_id, id, session_key, turn_id, step, role, text, calls, finish, model, usage, position)
+  insert into messages (tenant_id, id, session_key, turn_id, step, role, text, calls, finish, model, usage, usd, position)
     values (p_tenant, p_answer ->> 'id', p_session, p_turn, p_step, 'assistant', p_answer ->> 'text',
             (select jsonb_agg(jsonb_build_object('id', c -> 'id', 'tool', c -> 'tool', 'args', c -> 'args')) from jsonb_array_elements(p_calls) c), p_answer ->> 'finish',
-            p_answer ->> 'model', p_answer -> 'usage', pos)
+            p_answer ->> 'model', p_answer -> 'usage', (p_answer ->> 'usd')::numeric, pos)
     on conflict do nothing;
-  if not found then return false; end if;
+  if not found then
+    if held is not null then perform settle_budget(p_tenant, p_answer ->> 'id', held, p_answer #> '{budget,spent}'); end if;
+    return false;
+  end if;
   update sessions set position = pos where tenant_id = p_tenant and key = p_session;
   insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, asked_as, summary, args, args_sealed,
       digest, custom_tool_id, custom_tool_revision, verdict, reason, approval_id, state, ok, code, result, ended_at)
@@ -43,5 +47,7 @@ begin
   if jsonb_array_length(p_approvals) > 0 then
     perform tell_parents(p_tenant, p_session, jsonb_path_query_array(p_feed, '$[*] ? (@.type == "approval.requested")'));
   end if;
+  -- Last, as everywhere: accounts are locked after sessions.
+  if held is not null then perform settle_budget(p_tenant, p_answer ->> 'id', held, p_answer #> '{budget,spent}'); end if;
   return true;
 end $$;

@@ -2,15 +2,18 @@
 -- The result of a call that only read and so was never claimed does not wait for the disk (synchronous_commit): no kill of
 -- ours loses it, the next answer's commit makes it durable with its own, and should Postgres itself crash before that, the
 -- model is told that the outcome is unknown and may read again.
+-- p_budget: {settle: {attempt, spent}} for what the call held, {next} for what the next model call reserves (DU-7).
 -- With the last result of a step comes what its next model call needs, for who knows the transcript up to p_after.
 create function record_result(
   p_tenant text, p_session text, p_call text, p_fence text, p_ok boolean, p_code text, p_result text, p_whole_id text,
-  p_whole text, p_child jsonb, p_feed jsonb, p_after bigint default null, p_summary_after bigint default null
+  p_whole text, p_child jsonb, p_feed jsonb, p_after bigint default null, p_summary_after bigint default null,
+  p_budget jsonb default null
 ) returns jsonb
 language plpgsql as $$
 declare
   c tool_calls%rowtype;
   claimed boolean;
+  next jsonb;
 begin
   perform 1 from sessions where tenant_id = p_tenant and key = p_session for update;
   select fence is not null into claimed from tool_calls where tenant_id = p_tenant and id = p_call;
@@ -18,16 +21,26 @@ begin
       child = p_child, started_at = coalesce(started_at, now()), ended_at = now(), fence = null
     where tenant_id = p_tenant and id = p_call and state <> 'done' and (fence is null or fence = p_fence)
     returning * into c;
-  if not found then return '{"recorded":false}'; end if;
+  if not found then
+    if p_budget ? 'settle' then
+      perform settle_budget(p_tenant, p_call, (p_budget #>> '{settle,attempt}')::int, p_budget #> '{settle,spent}');
+    end if;
+    return '{"recorded":false}';
+  end if;
   if not claimed then perform set_config('synchronous_commit', 'off', true); end if;
   if p_whole is not null then
     insert into tool_results (tenant_id, id, text) values (p_tenant, p_whole_id, p_whole) on conflict do nothing;
   end if;
   perform append_events(p_tenant, c.session_key, c.turn_id, p_feed);
+  if p_budget ? 'settle' then
+    perform settle_budget(p_tenant, p_call, (p_budget #>> '{settle,attempt}')::int, p_budget #> '{settle,spent}');
+  end if;
   if p_after is null or exists (select 1 from tool_calls where tenant_id = p_tenant and turn_id = c.turn_id
       and step = c.step and state <> 'done') then
     return '{"recorded":true}';
   end if;
-  return jsonb_build_object('recorded', true, 'next',
-    begin_step(p_tenant, p_session, c.turn_id, c.step + 1, '[]', '[]', p_after, p_summary_after, '', ''));
+  next := begin_step(p_tenant, p_session, c.turn_id, c.step + 1, '[]', '[]', p_after, p_summary_after, '', '', p_budget -> 'next');
+  -- What is reserved must be on the disk before it is used.
+  if next #> '{budget,held}' is not null then perform set_config('synchronous_commit', 'on', true); end if;
+  return jsonb_build_object('recorded', true, 'next', next);
 end $$;

@@ -57,5 +57,9 @@ begin
   if not exists (select 1 from approvals where tenant_id = p_tenant and turn_id = a.turn_id and status = 'pending') then
     update turns set status = 'running' where tenant_id = p_tenant and id = a.turn_id and status = 'waiting_approval';
   end if;
+  if p_status = 'approved' and a.tool = 'budget.more' then
+    perform grant_budget(p_tenant, a.args);
+    update approvals set used_at = now() where tenant_id = p_tenant and id = p_id;
+  end if;
   return to_jsonb(a) || '{"won":true}';
 end $$;

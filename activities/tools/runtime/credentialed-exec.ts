@@ -49,7 +49,7 @@ export const tool = defineTool<Input, 'files' | 'secureClis'>({
   group: 'runtime',
   replay: 'once',
   input,
-  limits: { duration: 'long', timeoutSeconds: MAX_TIMEOUT_SECONDS + KILL_SECONDS },
+  limits: { duration: 'long', costly: true, timeoutSeconds: MAX_TIMEOUT_SECONDS + KILL_SECONDS },
   summary: ({ binary = '', args = [], command }) => command ?? [binary, ...args].join(' '),
   run: (deps, asked, call) =>
     withFileProblems(async () => {

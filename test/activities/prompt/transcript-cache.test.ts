@@ -9,6 +9,7 @@ function basis(
   summary: { text: string | null; position: number } = { text: null, position: 0 },
 ): StepBasis {
   return {
+    budget: null,
     agent: null,
     agent_key: 'main',
     agent_current: true,

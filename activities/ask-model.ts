@@ -1,0 +1,140 @@
+/** Asks the model for one step: offers the tools, makes the transcript shorter when it must, and counts what is used. */
+import { Context } from '@temporalio/activity';
+import type { AgentConfig } from '#domain/agent.ts';
+import type { Spent } from '#domain/budget.ts';
+import { createMeter, type Meter } from '#domain/budget/meter.ts';
+import { answerIdOf } from '#domain/ids.ts';
+import { ModelError, type OfferedTool } from '#domain/model.ts';
+import { storableText } from '#domain/storable-text.ts';
+import type { CallModelInput } from '#domain/turn.ts';
+import type { BudgetDesk } from './budget-desk.ts';
+import { createDeltaFeed } from './delta-feed.ts';
+import type { Given } from './invoked-answer.ts';
+import { generateWithFallback } from './model/fallback.ts';
+import type { Models } from './model/model-catalog.ts';
+import type { PlanDeps } from './plan-calls.ts';
+import { buildPrompt, type Prompt } from './prompt/build-prompt.ts';
+import { isNearlyFull, planCompaction, tokensOf } from './prompt/compact.ts';
+import type { Transcript } from './prompt/transcript-cache.ts';
+import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
+
+export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scrubber'> {
+  readonly ledger: Pick<TurnLedger, 'appendEvents' | 'recordSummary'>;
+  readonly models: Models;
+  readonly budgets: BudgetDesk;
+}
+
+/** One attempt: `meter` counts what it uses. */
+type Attempt = AskModelDeps & { readonly meter: Meter };
+
+/** The answer with what it took. What failed gives back what it surely has not used. */
+export async function askModel(
+  parts: AskModelDeps,
+  input: CallModelInput,
+  basis: StepBasis,
+  agent: AgentConfig,
+  transcript: Transcript,
+): Promise<Given & { readonly spent: Spent }> {
+  const deps: Attempt = { ...parts, meter: createMeter() };
+  const begun = performance.now();
+  const spent = (): Spent => deps.meter.spent((performance.now() - begun) / 1000);
+  try {
+    const given = await ask(deps, input, basis, agent, transcript);
+    return { ...given, spent: spent() };
+  } catch (error) {
+    const models = typeof agent.model === 'string' ? 1 : agent.model.length;
+    const failure = { error, models, spent: spent() };
+    await deps.budgets.releaseFailed(input, basis.budget, Context.current().info.attempt, failure);
+    throw error;
+  }
+}
+
+async function ask(
+  deps: Attempt,
+  input: CallModelInput,
+  basis: StepBasis,
+  agent: AgentConfig,
+  transcript: Transcript,
+): Promise<Given> {
+  const refs = typeof agent.model === 'string' ? [agent.model] : agent.model;
+  const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
+  let current = transcript;
+  if (isNearlyFull(current, window)) current = await compact(deps, input, refs, current, window);
+  const tools = deps.catalog.offer(
+    agent.tool_names ?? 'canonical',
+    deps.rules.offered({ ...basis, agent }, deps.catalog),
+  );
+  const once = (prompt: Prompt): Promise<Given> =>
+    generate(deps, input, refs, { ...prompt, tools }, agent.limits?.output_tokens);
+  try {
+    return await once(buildPrompt(agent, current, input.turn, basis.leads ?? []));
+  } catch (error) {
+    if (!(error instanceof ModelError && error.code === 'ContextOverflow')) throw error;
+    // The window is smaller than we think: what was refused is the better measure.
+    const smaller = await compact(deps, input, refs, current, Math.min(window, tokensOf(current)) / 2);
+    if (smaller === current) throw error;
+    return once(buildPrompt(agent, smaller, input.turn, basis.leads ?? []));
+  }
+}
+
+/** Gives the same transcript back when nothing can be left out of it. */
+async function compact(
+  deps: Attempt,
+  input: CallModelInput,
+  refs: readonly string[],
+  transcript: Transcript,
+  window: number,
+): Promise<Transcript> {
+  const plan = planCompaction(transcript, window);
+  if (!plan) return transcript;
+  const { answer, ref } = await generateWithFallback(deps.models, refs, {
+    system: 'You write summaries.',
+    messages: plan.messages,
+    tools: [],
+    idempotencyKey: `${answerIdOf(input.turn, input.step)}.summary.${plan.position}`,
+    signal: Context.current().cancellationSignal,
+    onDelta: () => undefined,
+  });
+  deps.meter.add(answer.usage, deps.models.cost(ref, answer.usage)?.usd);
+  const summary = storableText(deps.scrubber.text(answer.text));
+  await deps.ledger.recordSummary(input, summary, plan.position);
+  return {
+    summary,
+    summaryPosition: plan.position,
+    rows: transcript.rows.filter((row) => row.position > plan.position),
+  };
+}
+
+async function generate(
+  deps: Attempt,
+  input: CallModelInput,
+  refs: readonly string[],
+  request: Prompt & { tools: readonly OfferedTool[] },
+  maxOutputTokens: number | undefined,
+): Promise<Given> {
+  const { info, cancellationSignal } = Context.current();
+  const feed = createDeltaFeed((events) => deps.ledger.appendEvents(input, events), {
+    step: input.step,
+    attempt: info.attempt,
+    secrets: deps.scrubber.stream(),
+  });
+  try {
+    const given = await generateWithFallback(
+      deps.models,
+      refs,
+      {
+        ...request,
+        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+        idempotencyKey: answerIdOf(input.turn, input.step),
+        attempt: info.attempt,
+        signal: cancellationSignal,
+        onDelta: feed.add,
+      },
+      { onFallback: feed.reset },
+    );
+    deps.meter.add(given.answer.usage, deps.models.cost(given.ref, given.answer.usage)?.usd);
+    return given;
+  } finally {
+    await feed.close();
+  }
+}

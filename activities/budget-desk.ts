@@ -1,0 +1,91 @@
+/** What call_model and the tools have to do with budgets (DU-7): reserve, settle, and ask for more at the limit. */
+import { BUDGET_ASK, type Budget, type BudgetExceeded, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
+import { askFor, askSummary, exceededWords } from '#domain/budget/ask-for-more.ts';
+import { costsNothing } from '#domain/budget/meter.ts';
+import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
+import { ModelError } from '#domain/model.ts';
+import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
+import { callDigest } from './call-digest.ts';
+import type { BudgetHold, BudgetLedger, BudgetRequest } from './store/budget-ledger.ts';
+
+export interface BudgetDesk {
+  /** `holder` is an answer's id; absent for a tool's call. */
+  request(attempt: number, holder?: string): BudgetRequest;
+  /** What a model call holds, settled without an answer; nothing to do when it holds nothing. */
+  release(input: CallModelInput, hold: BudgetHold | null, attempt: number, spent: Spent): Promise<void>;
+  /** A failure that surely cost nothing more than `spent` gives the rest back; any other counts as what was reserved. */
+  releaseFailed(
+    input: CallModelInput,
+    hold: BudgetHold | null,
+    attempt: number,
+    failure: { readonly error: unknown; readonly models: number; readonly spent: Spent },
+  ): Promise<void>;
+  /** The step cannot go on: what the turn is to do. `now` is the database's clock. */
+  atLimit(input: CallModelInput, exceeded: BudgetExceeded, now: number): Promise<CallModelResult>;
+}
+
+export interface BudgetDeskParts {
+  readonly ledger: BudgetLedger;
+  readonly settings: readonly Budget[];
+  /** How long a question for more waits. */
+  readonly approvalSeconds: number;
+}
+
+export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDeskParts): BudgetDesk {
+  const release: BudgetDesk['release'] = async (input, hold, attempt, spent) => {
+    if (hold?.held) await ledger.settle(input.tenant, answerIdOf(input.turn, input.step), { attempt, spent });
+  };
+  return {
+    request: (attempt, holder) => ({
+      attempt,
+      ...(holder === undefined ? {} : { holder }),
+      reserve: DEFAULT_RESERVE,
+      ...(settings.length > 0 ? { settings } : {}),
+    }),
+
+    release,
+
+    async releaseFailed(input, hold, attempt, { error, models, spent }) {
+      // Of a chain of models only the last word is known, not what each of them may have cost.
+      if (models > 1 || !(error instanceof ModelError) || !costsNothing(error.code)) return;
+      const calls = spent.tokens > 0 ? 1 : 0;
+      // The model's failure is what has to be told; what is not given back counts as spent.
+      await release(input, hold, attempt, { ...spent, calls }).catch(() => undefined);
+    },
+
+    async atLimit(input, exceeded, now) {
+      const words = exceededWords(exceeded);
+      if (exceeded.on_limit === 'stop') return { kind: 'limit', code: 'BudgetExceeded', message: words };
+      const { tenant, turn, step, asked = 0 } = input;
+      const answer = answerIdOf(turn, step);
+      const args = askFor(exceeded);
+      const id = approvalIdOf(tenant, `${answer}.more${asked + 1}`);
+      const approval = {
+        id,
+        call_id: answer,
+        tool: BUDGET_ASK,
+        args,
+        summary: askSummary(args),
+        digest: callDigest(BUDGET_ASK, { ...args }),
+        reason: words,
+        terms: termsOf(exceeded),
+        expires_at: new Date(now + approvalSeconds * 1000).toISOString(),
+      };
+      const { call_id, tool, summary, reason, expires_at } = approval;
+      const data = { approval_id: id, call_id, tool, summary, args, reason, expires_at };
+      const until = await ledger.ask(input, approval, [{ type: 'approval.requested', data }]);
+      if (until === undefined) return { kind: 'limit', code: 'BudgetExceeded', message: words };
+      const asking = { id, expires: approvalSeconds, until: Math.round(until) };
+      return {
+        kind: 'budget',
+        call: { id: answer, tool, summary, timeout: 0, approval: asking },
+        message: words,
+      };
+    },
+  };
+}
+
+/** A turn's or session's own budget is its user's to widen; what is shared is not. */
+function termsOf({ scope }: BudgetExceeded): { approvers?: { scopes: ['admin'] } } {
+  return scope === 'turn' || scope === 'session' ? {} : { approvers: { scopes: ['admin'] } };
+}

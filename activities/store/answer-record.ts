@@ -1,0 +1,56 @@
+/** A model's answer as it is written down, with the calls it asks for and the approvals that these need. */
+import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { BudgetSettlement } from './budget-ledger.ts';
+
+export interface AnswerRecord {
+  readonly id: string;
+  readonly text: string;
+  readonly finish: string;
+  readonly model: string;
+  readonly usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly cachedInputTokens: number;
+  };
+  /** Absent when the price is not known. */
+  readonly usd?: number;
+  /** What the step had reserved is settled with it. */
+  readonly budget?: BudgetSettlement;
+}
+
+export interface NewCall {
+  readonly id: string;
+  readonly index: number;
+  readonly tool: string;
+  readonly asked_as: string;
+  /** The call in one line, scrubbed. */
+  readonly summary: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly sealed?: string;
+  readonly digest: string;
+  /** The definition it was judged by, when the tool is one of the tenant's own. */
+  readonly custom_tool?: { readonly id: string; readonly revision: number };
+  readonly verdict: 'allow' | 'ask' | 'deny';
+  readonly reason?: string;
+  readonly approval_id?: string;
+  readonly state?: 'done';
+  readonly ok?: boolean;
+  readonly code?: string;
+  readonly result?: string;
+}
+
+export interface NewApproval {
+  readonly id: string;
+  readonly call_id: string;
+  readonly user: string | null;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly summary: string;
+  readonly digest: string;
+  readonly reason: string;
+  readonly risk?: string;
+  readonly terms: ApprovalTerms;
+  readonly expires: number;
+  /** ISO 8601, by the database's clock. */
+  readonly expires_at: string;
+}

@@ -1,0 +1,79 @@
+/** Budgets as activities use them (DU-7): what is settled by itself, and the question for more. The rest is in turn-ledger.ts. */
+import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { Budget, BudgetAmounts, BudgetAsk, BudgetExceeded, Spent } from '#domain/budget.ts';
+import type { NewEvent } from '#domain/event.ts';
+import type { Pool } from './pool.ts';
+
+/** What is to be reserved for one attempt of a call, where a budget applies. */
+export interface BudgetRequest {
+  /** Of the activity, from 1: what earlier ones hold counts as spent. */
+  readonly attempt: number;
+  /** Names a model call by its answer; a tool's call names itself. */
+  readonly holder?: string;
+  /** Where neither the budget nor the call before says more. */
+  readonly reserve: BudgetAmounts;
+  /** The budgets of the settings, when there are any. */
+  readonly settings?: readonly Budget[];
+}
+
+export type BudgetHold =
+  | { readonly held: true }
+  | { readonly held?: never; readonly exceeded: BudgetExceeded };
+
+/** Without `spent` the attempt counts as what it held. */
+export interface BudgetSettlement {
+  readonly attempt: number;
+  readonly spent?: Spent;
+}
+
+/** An approval that asks for more. */
+export interface NewBudgetAsk {
+  readonly id: string;
+  /** The answer that waits for it. */
+  readonly call_id: string;
+  readonly tool: string;
+  readonly args: BudgetAsk;
+  readonly summary: string;
+  readonly digest: string;
+  readonly reason: string;
+  readonly terms: ApprovalTerms;
+  /** ISO 8601, by the database's clock. */
+  readonly expires_at: string;
+}
+
+export interface BudgetLedger {
+  /** Safe to repeat. */
+  settle(tenant: string, holder: string, settlement: BudgetSettlement): Promise<void>;
+  /** When the question expires, in milliseconds since 1970; undefined when the turn is over. Safe to repeat. */
+  ask(
+    key: { readonly tenant: string; readonly session: string; readonly turn: string },
+    approval: NewBudgetAsk,
+    events: readonly NewEvent[],
+  ): Promise<number | undefined>;
+}
+
+/** `onWrite` is told after each commit that may have added events. */
+export function createBudgetLedger(
+  pool: Pool,
+  onWrite: (tenant: string, session: string) => void,
+): BudgetLedger {
+  return {
+    async settle(tenant, holder, { attempt, spent }) {
+      await pool.query({
+        name: 'settle_budget',
+        text: 'select settle_budget($1, $2, $3, $4)',
+        values: [tenant, holder, attempt, spent ? JSON.stringify(spent) : null],
+      });
+    },
+
+    async ask({ tenant, session, turn }, approval, events) {
+      const { rows } = await pool.query<{ until: number | null }>({
+        name: 'ask_budget',
+        text: 'select ask_budget($1, $2, $3, $4, $5) as until',
+        values: [tenant, session, turn, JSON.stringify(approval), JSON.stringify(events)],
+      });
+      onWrite(tenant, session);
+      return rows[0]?.until ?? undefined;
+    },
+  };
+}

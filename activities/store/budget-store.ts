@@ -1,0 +1,109 @@
+/** Budgets as rows, with what their accounts hold (DU-7). Those of the settings and of agents are no rows; only their accounts are. */
+import { randomUUID } from 'node:crypto';
+import {
+  type Budget,
+  type BudgetMeasure,
+  type BudgetPeriod,
+  type BudgetScope,
+  MAX_BUDGETS,
+} from '#domain/budget.ts';
+import type { Pool } from './pool.ts';
+
+export interface AccountRow {
+  readonly subject: string;
+  /** `YYYY-MM-DD`. */
+  readonly since: string;
+  readonly measure: BudgetMeasure;
+  readonly spent: number;
+  readonly reserved: number;
+  readonly extra: number;
+}
+
+export interface BudgetRow {
+  readonly id: string;
+  readonly scope: BudgetScope;
+  /** Empty when each has it for itself. */
+  readonly subject: string;
+  readonly period: BudgetPeriod;
+  readonly config: Omit<Budget, 'scope' | 'subject' | 'period'>;
+  readonly accounts: readonly AccountRow[];
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Of the newest period that anything counts for, the most used first. */
+const COLUMNS = `b.id, b.scope, b.subject, b.period, b.config, b.created_by, b.created_at, b.updated_at,
+  (select coalesce(jsonb_agg(to_jsonb(x)), '[]') from (
+     select a.subject, a.since, a.measure, a.spent::float8, a.reserved::float8, a.extra::float8 from budget_accounts a
+     where a.tenant_id = b.tenant_id and a.budget_id = b.id
+       and a.since = (select max(n.since) from budget_accounts n where n.tenant_id = b.tenant_id and n.budget_id = b.id)
+     order by a.spent + a.reserved desc, a.subject, a.measure limit 100) x) as accounts`;
+
+function configOf(budget: Budget): string {
+  const { scope: _, subject: __, period: ___, ...config } = budget;
+  return JSON.stringify(config);
+}
+
+/** Undefined when the tenant has one of the same scope, subject and period, or as many as it may. */
+export async function createBudget(
+  pool: Pool,
+  tenant: string,
+  budget: Budget,
+  by: string,
+): Promise<BudgetRow | undefined> {
+  const { scope, subject = '', period = 'total' } = budget;
+  const { rows } = await pool.query<BudgetRow>(
+    `with b as (
+       insert into budgets (tenant_id, id, scope, subject, period, config, created_by)
+       select $1, $2, $3, $4, $5, $6, $7
+       where (select count(*) from budgets where tenant_id = $1) < ${MAX_BUDGETS}
+       on conflict do nothing returning *)
+     select ${COLUMNS} from b`,
+    [tenant, `bud_${randomUUID()}`, scope, subject, period, configOf(budget), by],
+  );
+  return rows[0];
+}
+
+/** Limits, what happens at them, and the reserve; whose and when stay, since the accounts are theirs. */
+export async function changeBudget(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  budget: Budget,
+): Promise<BudgetRow | undefined> {
+  const { rows } = await pool.query<BudgetRow>(
+    `with b as (update budgets set config = $3, updated_at = now() where tenant_id = $1 and id = $2 returning *)
+     select ${COLUMNS} from b`,
+    [tenant, id, configOf(budget)],
+  );
+  return rows[0];
+}
+
+/** Its accounts go too, but for those that a running call will settle: what it settles is then nobody's. */
+export async function deleteBudget(pool: Pool, tenant: string, id: string): Promise<boolean> {
+  const { rows } = await pool.query(
+    `with gone as (delete from budgets where tenant_id = $1 and id = $2 returning id),
+     accounts as (delete from budget_accounts where tenant_id = $1 and budget_id in (select id from gone))
+     select id from gone`,
+    [tenant, id],
+  );
+  return rows.length > 0;
+}
+
+export async function findBudget(pool: Pool, tenant: string, id: string): Promise<BudgetRow | undefined> {
+  const { rows } = await pool.query<BudgetRow>(
+    `select ${COLUMNS} from budgets b where b.tenant_id = $1 and b.id = $2`,
+    [tenant, id],
+  );
+  return rows[0];
+}
+
+/** All of a tenant's, in the order in which they were made. */
+export async function listBudgets(pool: Pool, tenant: string): Promise<BudgetRow[]> {
+  const { rows } = await pool.query<BudgetRow>(
+    `select ${COLUMNS} from budgets b where b.tenant_id = $1 order by b.created_at, b.id`,
+    [tenant],
+  );
+  return rows;
+}

@@ -1,0 +1,36 @@
+-- The limits that a turn's calls meet: one row for each account, in the order in which all of them are locked. p_root is what
+-- the tree's use is counted for, p_agent who acts: a delegate's use counts for its own agent's budgets as well.
+-- p_budget: the settings' budgets, and what is reserved where neither a budget nor the call before says.
+create function budgets_of(p_tenant text, p_root jsonb, p_agent text, p_budget jsonb) returns table (
+  budget_id text, scope text, subject text, since date, measure text, most numeric, reserve numeric, on_limit text
+)
+language sql stable as $$
+  with subjects (scope, subject) as (
+    select s.scope, s.subject
+    from (values ('turn', p_root ->> 'turn'), ('session', p_root ->> 'session'), ('agent', p_root ->> 'agent'), ('agent', p_agent),
+                 ('team', p_root ->> 'team'), ('tenant', '')) s (scope, subject)
+    where s.subject is not null group by 1, 2
+  ), rules (id, scope, subject, period, config) as (
+    select concat_ws(':', 'settings', r ->> 'scope', coalesce(r ->> 'subject', '*'), coalesce(r ->> 'period', 'total')),
+           r ->> 'scope', coalesce(r ->> 'subject', ''), coalesce(r ->> 'period', 'total'), r
+      from jsonb_array_elements(coalesce(p_budget -> 'settings', '[]')) r
+    union all
+    select concat_ws(':', 'agent', a.key, r ->> 'scope', coalesce(r ->> 'period', 'total')), r ->> 'scope',
+           case when r ->> 'scope' = 'agent' then a.key else '' end, coalesce(r ->> 'period', 'total'), r
+      from agents a, jsonb_array_elements(coalesce(a.config -> 'budgets', '[]')) r
+      where a.tenant_id = p_tenant and a.key in (p_root ->> 'agent', p_agent)
+        and (a.key = p_root ->> 'agent' or r ->> 'scope' = 'agent')
+    union all
+    select b.id, b.scope, b.subject, b.period, b.config from budgets b where b.tenant_id = p_tenant
+  )
+  select r.id, s.scope, s.subject,
+    case r.period when 'total' then date '1970-01-01' else date_trunc(r.period, now() at time zone 'UTC')::date end,
+    m.measure, m.most, least(m.most, coalesce((r.config #>> array['reserve', m.measure])::numeric,
+                                              (p_budget #>> array['reserve', m.measure])::numeric, 1)),
+    coalesce(r.config ->> 'on_limit', 'ask')
+  from rules r join subjects s on s.scope = r.scope and r.subject in ('', s.subject)
+    cross join lateral (select k.measure, (r.config ->> k.measure)::numeric as most
+                        from unnest(array['tokens','usd','seconds','calls']) k (measure)) m
+  where m.most is not null
+  order by 1, 3, 4, 5
+$$;

@@ -1,0 +1,14 @@
+-- A turn is over: what its calls still hold counts as spent, since nobody will tell what they used.
+create function count_turn_holds(p_tenant text, p_turn text) returns void
+language plpgsql as $$
+declare
+  h budget_holds%rowtype;
+begin
+  for h in
+    with gone as (delete from budget_holds where tenant_id = p_tenant and turn_id = p_turn returning *)
+    select * from gone order by budget_id, subject, since, measure
+  loop
+    update budget_accounts set reserved = reserved - h.amount, spent = spent + h.amount
+      where tenant_id = p_tenant and budget_id = h.budget_id and subject = h.subject and since = h.since and measure = h.measure;
+  end loop;
+end $$;

@@ -1,0 +1,49 @@
+-- Reserves what a call may use (DU-7), in all the accounts it counts for or in none: null when no budget applies, {held} when
+-- it may run, else {exceeded: the account that has no room}. Holds of earlier attempts of the same call become spent: whether
+-- they were paid for is not known. The same attempt again keeps what it holds. p_last is what the call before used.
+-- Accounts are the last rows that a transaction locks, always in the same order; those of a refused call are let go.
+create function reserve_budget(
+  p_tenant text, p_session text, p_turn text, p_holder text, p_last jsonb, p_budget jsonb
+) returns jsonb
+language plpgsql as $$
+declare
+  s sessions%rowtype;
+  root jsonb;
+  agent text;
+  attempt_no int := (p_budget ->> 'attempt')::int;
+  b record;
+  a budget_accounts%rowtype;
+  wanted numeric;
+  n int := 0;
+begin
+  select * into s from sessions where tenant_id = p_tenant and key = p_session;
+  select agent_key into agent from turns where tenant_id = p_tenant and id = p_turn;
+  root := coalesce(s.budget_root, jsonb_build_object('turn', p_turn, 'session', p_session, 'agent', agent));
+  perform settle_budget(p_tenant, p_holder, attempt_no - 1, null);
+  if exists (select 1 from budget_holds where tenant_id = p_tenant and holder = p_holder and attempt = attempt_no) then
+    return '{"held":true}';
+  end if;
+  begin
+    for b in select * from budgets_of(p_tenant, root, agent, p_budget) loop
+      n := n + 1;
+      wanted := case when b.measure = 'calls' then 1
+                     when p_last is null and b.measure in ('tokens', 'usd') then 0
+                     else greatest(b.reserve, (p_last ->> b.measure)::numeric) end;
+      insert into budget_accounts (tenant_id, budget_id, subject, since, measure)
+        values (p_tenant, b.budget_id, b.subject, b.since, b.measure) on conflict do nothing;
+      update budget_accounts x set reserved = reserved + wanted
+        where x.tenant_id = p_tenant and x.budget_id = b.budget_id and x.subject = b.subject and x.since = b.since
+          and x.measure = b.measure and x.spent + x.reserved + wanted <= b.most + x.extra;
+      if not found then raise exception using errcode = 'BDG01', message = 'no room in a budget'; end if;
+      insert into budget_holds values (p_tenant, p_holder, attempt_no, p_turn, b.budget_id, b.subject, b.since, b.measure, wanted);
+    end loop;
+  exception when sqlstate 'BDG01' then
+    -- Read after the locks are gone, so the numbers may be newer than the refusal; it was true when it was made.
+    select * into a from budget_accounts x where x.tenant_id = p_tenant and x.budget_id = b.budget_id
+      and x.subject = b.subject and x.since = b.since and x.measure = b.measure;
+    return jsonb_build_object('exceeded', jsonb_build_object('id', b.budget_id, 'scope', b.scope, 'subject', b.subject,
+      'since', b.since, 'measure', b.measure, 'limit', b.most, 'extra', coalesce(a.extra, 0), 'spent', coalesce(a.spent, 0),
+      'reserved', coalesce(a.reserved, 0), 'wanted', wanted, 'on_limit', b.on_limit));
+  end;
+  return case when n > 0 then '{"held":true}'::jsonb end;
+end $$;

@@ -1,0 +1,17 @@
+-- Settles what a call's attempts up to this one hold: the attempt itself with what it used, where that is known; everything else
+-- counts as what was reserved. p_spent has an amount by measure. Runs again safely: who takes a hold away settles it.
+create function settle_budget(p_tenant text, p_holder text, p_attempt int, p_spent jsonb) returns void
+language plpgsql as $$
+declare
+  h budget_holds%rowtype;
+begin
+  for h in
+    with gone as (
+      delete from budget_holds where tenant_id = p_tenant and holder = p_holder and attempt <= p_attempt returning *
+    ) select * from gone order by budget_id, subject, since, measure, attempt
+  loop
+    update budget_accounts set reserved = reserved - h.amount,
+        spent = spent + case when h.attempt = p_attempt then coalesce((p_spent ->> h.measure)::numeric, h.amount) else h.amount end
+      where tenant_id = p_tenant and budget_id = h.budget_id and subject = h.subject and since = h.since and measure = h.measure;
+  end loop;
+end $$;

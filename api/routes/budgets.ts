@@ -1,0 +1,156 @@
+/** Budgets of the caller's tenant (DU-7): what its work may use. Those of the settings and of agents stand there. */
+import { z } from 'zod';
+import {
+  type BudgetRow,
+  changeBudget,
+  createBudget,
+  deleteBudget,
+  findBudget,
+  listBudgets,
+} from '#activities/store/budget-store.ts';
+import { MAX_BUDGETS } from '#domain/budget.ts';
+import { Failure } from '#domain/errors.ts';
+import { budgetFieldsSchema, budgetIdSchema, budgetSchema } from '#domain/schema/budget.ts';
+import { callerOf, signatureOf } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { problems } from '../openapi.ts';
+
+const idParams = z.object({ id: budgetIdSchema });
+
+export function addBudgetRoutes(app: Api, deps: ApiDeps): void {
+  addReads(app, deps);
+  addCreate(app, deps);
+  addPut(app, deps);
+  addDelete(app, deps);
+}
+
+function addReads(app: Api, deps: ApiDeps): void {
+  app.get(
+    '/v1/budgets',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['budgets'],
+        summary: 'List budgets with what their subjects have used',
+        response: { 200: z.object({ data: z.array(budgetSchema) }), ...problems() },
+      },
+    },
+    async (request) => ({
+      data: (await listBudgets(deps.pool, callerOf(request).tenant)).map(showBudget),
+    }),
+  );
+
+  app.get(
+    '/v1/budgets/:id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['budgets'],
+        summary: 'Get a budget',
+        params: idParams,
+        response: { 200: budgetSchema, ...problems('NotFound') },
+      },
+    },
+    async (request) => found(await findBudget(deps.pool, callerOf(request).tenant, request.params.id)),
+  );
+}
+
+function addCreate(app: Api, deps: ApiDeps): void {
+  app.post(
+    '/v1/budgets',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags: ['budgets'],
+        summary: 'Limit what a turn, session, agent, team or the tenant may use',
+        description: 'From the next model call on; what was used before it was made does not count.',
+        body: budgetFieldsSchema,
+        response: { 201: budgetSchema, ...problems('Conflict') },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const row = await createBudget(deps.pool, caller.tenant, request.body, signatureOf(caller));
+      if (!row)
+        throw new Failure(
+          'Conflict',
+          `There is one of this scope, subject and period, or there are ${MAX_BUDGETS}: change it with PUT /v1/budgets/{id}`,
+        );
+      return reply.code(201).send(showBudget(row));
+    },
+  );
+}
+
+function addPut(app: Api, deps: ApiDeps): void {
+  app.put(
+    '/v1/budgets/:id',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags: ['budgets'],
+        summary: 'Change the limits of a budget',
+        description:
+          'Scope, subject and period stay, since the accounts are theirs; what was used stays counted.',
+        params: idParams,
+        body: budgetFieldsSchema,
+        response: { 200: budgetSchema, ...problems('NotFound', 'Unprocessable') },
+      },
+    },
+    async (request) => {
+      const { tenant } = callerOf(request);
+      const { id } = request.params;
+      const old = await findBudget(deps.pool, tenant, id);
+      if (!old) throw notFound();
+      const { scope, subject = '', period = 'total' } = request.body;
+      if (scope !== old.scope || subject !== old.subject || period !== old.period)
+        throw new Failure('Unprocessable', 'Scope, subject and period cannot change: make another budget');
+      return found(await changeBudget(deps.pool, tenant, id, request.body));
+    },
+  );
+}
+
+function addDelete(app: Api, deps: ApiDeps): void {
+  app.delete(
+    '/v1/budgets/:id',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags: ['budgets'],
+        summary: 'Take a budget away',
+        params: idParams,
+        response: {
+          204: z.null().meta({ description: 'It limits nothing any more' }),
+          ...problems('NotFound'),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (!(await deleteBudget(deps.pool, callerOf(request).tenant, request.params.id))) throw notFound();
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function found(row: BudgetRow | undefined): z.infer<typeof budgetSchema> {
+  if (!row) throw notFound();
+  return showBudget(row);
+}
+
+function notFound(): Failure {
+  return new Failure('NotFound', 'There is no budget with this id');
+}
+
+function showBudget(row: BudgetRow): z.infer<typeof budgetSchema> {
+  const { id, scope, subject, period, config, accounts, created_by } = row;
+  return {
+    id,
+    scope,
+    ...(subject === '' ? {} : { subject }),
+    period,
+    ...config,
+    accounts: accounts.map((account) => ({ ...account })),
+    created_by,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,52 @@
+/** What models were used and what they cost, summed as the caller asks (DU-7). */
+import { z } from 'zod';
+import { readUsage } from '#activities/store/usage-store.ts';
+import { Failure } from '#domain/errors.ts';
+import { usageQuerySchema, usageSchema } from '#domain/schema/budget.ts';
+import { callerOf } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { problems } from '../openapi.ts';
+
+const MOST_ROWS = 1_000;
+const MOST_DAYS = 366;
+const USUAL_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export function addUsageRoutes(app: Api, deps: ApiDeps): void {
+  app.get(
+    '/v1/usage',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['budgets'],
+        summary: 'Sum up what models were used, by agent, session, model and day',
+        description: `At most ${MOST_DAYS} days, in UTC. Costs are those known when the answers were recorded.`,
+        querystring: usageQuerySchema,
+        response: { 200: usageSchema, ...problems() },
+      },
+    },
+    async (request): Promise<z.infer<typeof usageSchema>> => {
+      const { by, agent, session, model, ...days } = request.query;
+      const { from, to } = daysOf(days, Date.now());
+      const filter = { from, to, agent, session, model };
+      const rows = await readUsage(deps.pool, callerOf(request).tenant, by, filter, MOST_ROWS + 1);
+      return { from, to, data: rows.slice(0, MOST_ROWS), truncated: rows.length > MOST_ROWS };
+    },
+  );
+}
+
+function daysOf(
+  given: { readonly from?: string | undefined; readonly to?: string | undefined },
+  now: number,
+): { from: string; to: string } {
+  const to = given.to ?? dayOf(now);
+  const from = given.from ?? dayOf(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS);
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  if (days < 1) throw new Failure('InvalidInput', '`from` must not be after `to`');
+  if (days > MOST_DAYS) throw new Failure('InvalidInput', `At most ${MOST_DAYS} days can be asked for`);
+  return { from, to };
+}
+
+function dayOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}

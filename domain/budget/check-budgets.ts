@@ -1,0 +1,31 @@
+/** What makes a budget impossible or senseless, beyond the form of its fields. */
+import { BUDGET_MEASURES, type Budget } from '../budget.ts';
+
+/** Undefined for a budget that can be kept. */
+export function budgetProblem(budget: Budget): string | undefined {
+  const limited = BUDGET_MEASURES.filter((measure) => budget[measure] !== undefined);
+  if (limited.length === 0) return `names no limit; give one of ${BUDGET_MEASURES.join(', ')}`;
+  const { scope, subject, period = 'total', reserve = {} } = budget;
+  if (subject !== undefined && (scope === 'turn' || scope === 'tenant'))
+    return `a budget of a ${scope} has no subject`;
+  if (scope === 'turn' && period !== 'total') return 'a turn has one total, no period';
+  for (const measure of ['tokens', 'usd', 'seconds'] as const) {
+    const limit = budget[measure];
+    const wanted = reserve[measure];
+    if (wanted === undefined) continue;
+    if (limit === undefined) return `reserve.${measure} is given without a limit on ${measure}`;
+    if (wanted > limit) return `reserve.${measure} is more than the limit, so that nothing could run`;
+  }
+  return undefined;
+}
+
+/** Two budgets of one list that would keep the same account: [index of the second, its name]. */
+export function sameBudgetTwice(budgets: readonly Budget[]): readonly [number, string] | undefined {
+  const seen = new Set<string>();
+  for (const [index, { scope, subject, period = 'total' }] of budgets.entries()) {
+    const name = [scope, subject ?? 'each', period].join(' ');
+    if (seen.has(name)) return [index, name];
+    seen.add(name);
+  }
+  return undefined;
+}

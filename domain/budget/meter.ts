@@ -1,0 +1,41 @@
+/** What one attempt of a model call has used so far, over all the models it asked. */
+import type { ModelErrorCode, Usage } from '../model.ts';
+import type { Spent } from '../budget.ts';
+
+export interface Meter {
+  /** `usd` undefined: its price is not known, and so is the sum's. */
+  add(usage: Usage, usd: number | undefined): void;
+  spent(seconds: number): Spent;
+}
+
+export function createMeter(): Meter {
+  let tokens = 0;
+  let usd: number | undefined = 0;
+  return {
+    add(usage, cost) {
+      tokens += usage.inputTokens + usage.outputTokens;
+      usd = usd === undefined || cost === undefined ? undefined : usd + cost;
+    },
+    spent: (seconds) => ({ tokens, ...(usd === undefined ? {} : { usd }), seconds, calls: 1 }),
+  };
+}
+
+/** Nothing was asked of a model. */
+export const NOTHING_SPENT: Spent = { tokens: 0, usd: 0, seconds: 0, calls: 0 };
+
+/**
+ * Refused before a word was written, so that it cost nothing. Every other failure may have been paid for, and counts as
+ * what was reserved.
+ */
+const FREE: ReadonlySet<ModelErrorCode> = new Set([
+  'RateLimited',
+  'Overloaded',
+  'Auth',
+  'BadRequest',
+  'ContextOverflow',
+  'UnknownModel',
+]);
+
+export function costsNothing(code: ModelErrorCode): boolean {
+  return FREE.has(code);
+}

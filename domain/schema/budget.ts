@@ -1,0 +1,130 @@
+/** Budgets and use on the wire and in the settings (DU-7). */
+import { z } from 'zod';
+import {
+  AGENT_BUDGET_SCOPES,
+  BUDGET_MEASURES,
+  BUDGET_PERIODS,
+  BUDGET_SCOPES,
+  type Budget,
+  MAX_AGENT_BUDGETS,
+  MAX_BUDGETS,
+  ON_LIMIT,
+} from '../budget.ts';
+import { budgetProblem, sameBudgetTwice } from '../budget/check-budgets.ts';
+import { labelSchema, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
+
+const whole = z.int().min(1).max(1e15);
+const usd = z.number().positive().max(1e9);
+const seconds = z.number().positive().max(1e9);
+
+const fields = {
+  scope: z.enum(BUDGET_SCOPES).meta({ description: 'Whose use is counted together' }),
+  subject: labelSchema
+    .optional()
+    .meta({ description: 'One session, agent or team; without it each has the limits for itself' }),
+  tokens: whole.optional().meta({ description: 'Tokens read and written' }),
+  usd: usd.optional().meta({ description: 'US dollars' }),
+  seconds: seconds.optional().meta({ description: 'Seconds of model calls and costly tools' }),
+  calls: whole.optional().meta({ description: 'Model calls and calls of costly tools' }),
+  period: z.enum(BUDGET_PERIODS).optional().meta({ description: '`total` when absent; days are UTC' }),
+  on_limit: z.enum(ON_LIMIT).optional().meta({ description: '`ask` for more when absent, or `stop`' }),
+  reserve: z
+    .strictObject({ tokens: whole.optional(), usd: usd.optional(), seconds: seconds.optional() })
+    .optional()
+    .meta({ description: 'Reserved for a call, unless the call before it used more' }),
+};
+
+function refine<Schema extends z.ZodType<Budget>>(schema: Schema): Schema {
+  return schema.superRefine((budget, context) => {
+    const message = budgetProblem(budget);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+}
+
+function listOf<Schema extends z.ZodType<Budget>>(schema: Schema, most: number) {
+  return z
+    .array(schema)
+    .max(most)
+    .superRefine((budgets, context) => {
+      const twice = sameBudgetTwice(budgets);
+      if (twice)
+        context.addIssue({ code: 'custom', path: [twice[0]], message: `${twice[1]} is there twice` });
+    });
+}
+
+export const budgetFieldsSchema = refine(z.strictObject(fields)).meta({
+  examples: [{ scope: 'tenant', usd: 20, period: 'day', on_limit: 'ask' }],
+});
+
+/** `budgets` of tempoclaw.yaml: they hold for every tenant, each for itself. */
+export const settingsBudgetsSchema = listOf(refine(z.strictObject(fields)), MAX_BUDGETS);
+
+/** `budgets` of an agent: for its own turns and sessions, and all of them together. */
+export const agentBudgetsSchema = listOf(
+  refine(
+    z.strictObject({ ...fields, scope: z.enum(AGENT_BUDGET_SCOPES), subject: z.undefined().optional() }),
+  ),
+  MAX_AGENT_BUDGETS,
+);
+
+export const budgetIdSchema = textSchema(300);
+
+const accountSchema = z.object({
+  subject: z.string().meta({ description: 'Turn, session, agent or team; empty for the tenant' }),
+  since: z.string().meta({ format: 'date', description: 'First day of the period' }),
+  measure: z.enum(BUDGET_MEASURES),
+  spent: z.number(),
+  reserved: z.number().meta({ description: 'Held for calls that run' }),
+  extra: z.number().meta({ description: 'Allowed on top of the limit by decisions' }),
+});
+
+export const budgetSchema = z.object({
+  id: budgetIdSchema,
+  ...fields,
+  accounts: z
+    .array(accountSchema)
+    .meta({ description: 'Of the newest periods, most used first; at most 100' }),
+  created_by: z.string(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});
+
+export const USAGE_KEYS = ['agent', 'session', 'model', 'day'] as const;
+export type UsageKey = (typeof USAGE_KEYS)[number];
+
+const dateSchema = z.iso.date();
+
+export const usageQuerySchema = z.object({
+  by: z
+    .string()
+    .max(100)
+    .default('day')
+    .transform((text) => [...new Set(text.split(','))])
+    .pipe(z.array(z.enum(USAGE_KEYS)).min(1))
+    .meta({ description: 'What to tell apart: agent, session, model, day, joined by commas' }),
+  from: dateSchema.optional().meta({ description: 'First day, UTC; 30 days ago when absent' }),
+  to: dateSchema.optional().meta({ description: 'Last day, UTC; today when absent' }),
+  agent: nameSchema.optional(),
+  session: sessionKeySchema.optional(),
+  model: labelSchema.optional(),
+});
+
+export const usageSchema = z.object({
+  from: dateSchema,
+  to: dateSchema,
+  data: z.array(
+    z.object({
+      agent: nameSchema.optional(),
+      session: sessionKeySchema.optional(),
+      model: z.string().optional(),
+      day: dateSchema.optional(),
+      calls: z.int(),
+      input_tokens: z.int(),
+      output_tokens: z.int(),
+      cached_tokens: z.int(),
+      cost_usd: z.number().nullable().meta({ description: 'Of the calls whose price is known' }),
+      unpriced_calls: z.int(),
+    }),
+  ),
+  truncated: z.boolean().meta({ description: 'There is more than 1,000 rows: ask for fewer days' }),
+});
