@@ -82,6 +82,16 @@ const PATHS: Readonly<Record<string, Path>> = {
   'turn-wait-child': saying('wait {"timeMs":300,"reason":"tea"}\nthen\nDone.'),
   'turn-model-fails': saying('x', 'broken'),
   'turn-limit': saying('x', 'circles'),
+  'turn-budget': async (live, session) => {
+    const { turn_id } = await live.say(session, 'peek {"note":"a"}\nthen\nDone.', { agent: 'spare' });
+    await live.temporal.decide(await live.approvalOf(session), { decision: 'approve', by: 'ann' });
+    await live.ended(turn_id);
+  },
+  'turn-budget-denied': async (live, session) => {
+    const { turn_id } = await live.say(session, 'peek {"note":"a"}\nthen\nDone.', { agent: 'spare' });
+    await live.temporal.decide(await live.approvalOf(session), { decision: 'reject', by: 'ann' });
+    await live.ended(turn_id);
+  },
   'turn-steered': busy(async (live, session) => {
     await live.say(session, 'Left.', { mode: 'steer' });
     return [];
@@ -306,6 +316,7 @@ const stack = await startStack({
   },
   agents: [
     { key: 'free', tools: {} },
+    { key: 'spare', budgets: [{ scope: 'turn', calls: 1 }] },
     { key: 'broken', model: 'rehearsal/broken' },
     { key: 'circles', model: 'rehearsal/circles' },
     { key: 'brief', tools: { ask: [{ tool: 'poke', expires_seconds: 1 }] } },
