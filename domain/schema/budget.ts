@@ -59,11 +59,11 @@ export const budgetFieldsSchema = refine(z.strictObject(fields)).meta({
 /** `budgets` of tempoclaw.yaml: they hold for every tenant, each for itself. */
 export const settingsBudgetsSchema = listOf(refine(z.strictObject(fields)), MAX_BUDGETS);
 
+const { subject: _, ...ownFields } = fields;
+
 /** `budgets` of an agent: for its own turns and sessions, and all of them together. */
 export const agentBudgetsSchema = listOf(
-  refine(
-    z.strictObject({ ...fields, scope: z.enum(AGENT_BUDGET_SCOPES), subject: z.undefined().optional() }),
-  ),
+  refine(z.strictObject({ ...ownFields, scope: z.enum(AGENT_BUDGET_SCOPES) })),
   MAX_AGENT_BUDGETS,
 );
 

@@ -13,7 +13,7 @@ language plpgsql as $$
 declare
   c tool_calls%rowtype;
   claimed boolean;
-  next jsonb;
+  basis jsonb;
 begin
   perform 1 from sessions where tenant_id = p_tenant and key = p_session for update;
   select fence is not null into claimed from tool_calls where tenant_id = p_tenant and id = p_call;
@@ -39,8 +39,8 @@ begin
       and step = c.step and state <> 'done') then
     return '{"recorded":true}';
   end if;
-  next := begin_step(p_tenant, p_session, c.turn_id, c.step + 1, '[]', '[]', p_after, p_summary_after, '', '', p_budget -> 'next');
+  basis := begin_step(p_tenant, p_session, c.turn_id, c.step + 1, '[]', '[]', p_after, p_summary_after, '', '', p_budget -> 'next');
   -- What is reserved must be on the disk before it is used.
-  if next #> '{budget,held}' is not null then perform set_config('synchronous_commit', 'on', true); end if;
-  return jsonb_build_object('recorded', true, 'next', next);
+  if basis #> '{budget,held}' is not null then perform set_config('synchronous_commit', 'on', true); end if;
+  return jsonb_build_object('recorded', true, 'next', basis);
 end $$;
