@@ -1,7 +1,7 @@
 /** The types of the API's answers, taken from the API's own schemas; types only, so that no schema code is loaded. */
 import type { z } from 'zod';
 import type { agentSchema } from '#domain/schema/agent.ts';
-import type { budgetSchema, usageSchema } from '#domain/schema/budget.ts';
+import type { budgetAccountSchema, budgetSchema, usageSchema } from '#domain/schema/budget.ts';
 import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
 import type { approvalSchema, bulkReceiptSchema, decisionReceiptSchema } from '#domain/schema/approval.ts';
 import type { customToolSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
@@ -23,6 +23,7 @@ export type Agent = z.infer<typeof agentSchema>;
 export type Approval = z.infer<typeof approvalSchema>;
 export type ApprovalLink = z.infer<typeof approvalLinkSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
+export type BudgetAccount = z.infer<typeof budgetAccountSchema>;
 export type BulkReceipt = z.infer<typeof bulkReceiptSchema>;
 export type CustomTool = z.infer<typeof customToolSchema>;
 export type CustomToolVerdict = z.infer<typeof customToolVerdictSchema>;

@@ -32,11 +32,11 @@ export interface BudgetRow {
   readonly updated_at: Date;
 }
 
-/** Of the newest period that anything counts for, the most used first. */
+/** Of the newest period that anything counts for, the most used first. Turns are too many to look through. */
 const COLUMNS = `b.id, b.scope, b.subject, b.period, b.config, b.created_by, b.created_at, b.updated_at,
   (select coalesce(jsonb_agg(to_jsonb(x)), '[]') from (
      select a.subject, a.since, a.measure, a.spent::float8, a.reserved::float8, a.extra::float8 from budget_accounts a
-     where a.tenant_id = b.tenant_id and a.budget_id = b.id
+     where a.tenant_id = b.tenant_id and a.budget_id = b.id and b.scope <> 'turn'
        and a.since = (select max(n.since) from budget_accounts n where n.tenant_id = b.tenant_id and n.budget_id = b.id)
      order by a.spent + a.reserved desc, a.subject, a.measure limit 100) x) as accounts`;
 
@@ -97,6 +97,23 @@ export async function findBudget(pool: Pool, tenant: string, id: string): Promis
     [tenant, id],
   );
   return rows[0];
+}
+
+/** Accounts of all budgets, those of the settings and of agents too: the newest periods first. */
+export async function listAccounts(
+  pool: Pool,
+  tenant: string,
+  { budget, subject }: { readonly budget?: string | undefined; readonly subject?: string | undefined },
+  limit: number,
+): Promise<(AccountRow & { readonly budget: string })[]> {
+  const { rows } = await pool.query<AccountRow & { readonly budget: string }>(
+    `select budget_id as budget, subject, to_char(since, 'YYYY-MM-DD') as since, measure, spent::float8, reserved::float8,
+       extra::float8
+     from budget_accounts where tenant_id = $1 and ($2::text is null or budget_id = $2) and ($3::text is null or subject = $3)
+     order by budget_accounts.since desc, budget_id, subject, measure limit $4`,
+    [tenant, budget ?? null, subject ?? null, limit],
+  );
+  return rows;
 }
 
 /** All of a tenant's, in the order in which they were made. */

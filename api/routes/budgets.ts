@@ -6,19 +6,29 @@ import {
   createBudget,
   deleteBudget,
   findBudget,
+  listAccounts,
   listBudgets,
 } from '#activities/store/budget-store.ts';
 import { MAX_BUDGETS } from '#domain/budget.ts';
 import { Failure } from '#domain/errors.ts';
-import { budgetFieldsSchema, budgetIdSchema, budgetSchema } from '#domain/schema/budget.ts';
+import {
+  budgetAccountSchema,
+  budgetFieldsSchema,
+  budgetIdSchema,
+  budgetSchema,
+} from '#domain/schema/budget.ts';
+import { labelSchema } from '#domain/schema/scalars.ts';
 import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 
 const idParams = z.object({ id: budgetIdSchema });
 
+const MOST_ACCOUNTS = 200;
+
 export function addBudgetRoutes(app: Api, deps: ApiDeps): void {
   addReads(app, deps);
+  addAccounts(app, deps);
   addCreate(app, deps);
   addPut(app, deps);
   addDelete(app, deps);
@@ -52,6 +62,25 @@ function addReads(app: Api, deps: ApiDeps): void {
       },
     },
     async (request) => found(await findBudget(deps.pool, callerOf(request).tenant, request.params.id)),
+  );
+}
+
+function addAccounts(app: Api, deps: ApiDeps): void {
+  app.get(
+    '/v1/budgets/accounts',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['budgets'],
+        summary: 'List what is used of all budgets, those of the settings and of agents too',
+        description: `The newest periods first; at most ${MOST_ACCOUNTS}, so name a budget or a subject.`,
+        querystring: z.strictObject({ budget: budgetIdSchema.optional(), subject: labelSchema.optional() }),
+        response: { 200: z.object({ data: z.array(budgetAccountSchema) }), ...problems() },
+      },
+    },
+    async (request) => ({
+      data: await listAccounts(deps.pool, callerOf(request).tenant, request.query, MOST_ACCOUNTS),
+    }),
   );
 }
 

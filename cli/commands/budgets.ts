@@ -4,8 +4,8 @@ import { BUDGET_MEASURES, type BudgetMeasure } from '#domain/budget.ts';
 import { amountText } from '#domain/budget/ask-for-more.ts';
 import { usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext, pathOf, withApiOptions } from '#cli/command-context.ts';
-import { printFields, printJson, printTable } from '#cli/output.ts';
-import type { Budget } from '#cli/wire.ts';
+import { type Column, printFields, printJson, printTable } from '#cli/output.ts';
+import type { Budget, BudgetAccount } from '#cli/wire.ts';
 
 interface AddOptions extends ApiOptions {
   readonly subject?: string;
@@ -20,13 +20,20 @@ interface AddOptions extends ApiOptions {
 export function register(program: Command): void {
   const budgets = program
     .command('budgets')
-    .description('what work may use, and has used: list, show, add, delete');
+    .description('what work may use, and has used: list, show, accounts, add, delete');
   withApiOptions(budgets.command('list', { isDefault: true }).description('the budgets there are')).action(
     list,
   );
   withApiOptions(budgets.command('show').description('one budget and its accounts').argument('<id>')).action(
     show,
   );
+  withApiOptions(
+    budgets
+      .command('accounts')
+      .description('what is used of all budgets, those of the settings and of agents too')
+      .option('--budget <id>', 'of this budget')
+      .option('--subject <name>', 'of this turn, session, agent or team'),
+  ).action(listAccounts);
   withApiOptions(
     budgets
       .command('add')
@@ -68,16 +75,30 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   if (json) return printJson(out, budget);
   const { accounts, ...fields } = budget;
   printFields(out, { ...fields });
+  printTable(out, ACCOUNT, accounts);
+}
+
+const ACCOUNT: readonly Column<Omit<BudgetAccount, 'budget'>>[] = [
+  { title: 'subject', cell: ({ subject }) => subject || 'the tenant', flexible: true },
+  { title: 'since', cell: ({ since }) => since },
+  { title: 'used', cell: ({ measure, spent }) => amountText(measure, spent) },
+  { title: 'held', cell: ({ measure, reserved }) => amountText(measure, reserved) },
+  { title: 'allowed on top', cell: ({ measure, extra }) => amountText(measure, extra) },
+];
+
+async function listAccounts(
+  options: ApiOptions & { readonly budget?: string; readonly subject?: string },
+): Promise<void> {
+  const { client, out, json } = createContext(options);
+  const { budget, subject } = options;
+  const path = pathOf('budgets', 'accounts');
+  const accounts = await client.get<{ data: readonly BudgetAccount[] }>(path, { budget, subject });
+  if (json) return printJson(out, accounts);
+  if (accounts.data.length === 0) return out.line('Nothing counts for a budget yet.');
   printTable(
     out,
-    [
-      { title: 'subject', cell: ({ subject }) => subject || 'the tenant', flexible: true },
-      { title: 'since', cell: ({ since }) => since },
-      { title: 'used', cell: ({ measure, spent }) => amountText(measure, spent) },
-      { title: 'held', cell: ({ measure, reserved }) => amountText(measure, reserved) },
-      { title: 'allowed on top', cell: ({ measure, extra }) => amountText(measure, extra) },
-    ],
-    accounts,
+    [{ title: 'budget', cell: ({ budget }: BudgetAccount) => budget, flexible: true }, ...ACCOUNT],
+    accounts.data,
   );
 }
 

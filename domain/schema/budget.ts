@@ -78,12 +78,15 @@ const accountSchema = z.object({
   extra: z.number().meta({ description: 'Allowed on top of the limit by decisions' }),
 });
 
+/** Of any budget, those of the settings (`settings:…`) and of agents (`agent:…`) too. */
+export const budgetAccountSchema = accountSchema.extend({ budget: budgetIdSchema });
+
 export const budgetSchema = z.object({
   id: budgetIdSchema,
   ...fields,
   accounts: z
     .array(accountSchema)
-    .meta({ description: 'Of the newest periods, most used first; at most 100' }),
+    .meta({ description: 'Of the newest period, most used first, at most 100; none for scope `turn`' }),
   created_by: z.string(),
   created_at: timeSchema,
   updated_at: timeSchema,

@@ -97,6 +97,9 @@ describe('DU-7 budgets of turns', () => {
     const { turn_id } = await say('stops', THREE_CALLS, 'stops');
     const { status, error, steps } = await stack.worker.ended(turn_id);
     assert.deepEqual([status, error?.code, steps], ['failed', 'BudgetExceeded', 2]);
+    const accounts = await stack.ask('GET', `/v1/budgets/accounts?subject=${turn_id}`);
+    const own = { budget: 'agent:stops:turn:total', subject: turn_id, since: '1970-01-01', measure: 'calls' };
+    assert.deepEqual(accounts.body.data, [{ ...own, spent: 2, reserved: 0, extra: 0 }]);
   });
 
   it('a stop of the turn takes the question back', async () => {

@@ -29,6 +29,8 @@ create table budget_accounts (
   primary key (tenant_id, budget_id, subject, since, measure)
 );
 
+create index budget_accounts_by_period on budget_accounts (tenant_id, since desc, budget_id, subject, measure);
+
 -- What an attempt of a call has reserved: gone when it is settled. One whose attempt never came back counts as spent.
 create table budget_holds (
   tenant_id text not null,
