@@ -12,6 +12,7 @@ describe('DU-7 budgets of turns', () => {
     stack = await startStack({
       agents: [
         { key: 'asks', budgets: [{ scope: 'turn', calls: 1 }] },
+        { key: 'flaky', model: 'rehearsal/flaky', budgets: [{ scope: 'turn', calls: 10 }] },
         { key: 'stops', budgets: [{ scope: 'turn', calls: 2, on_limit: 'stop' }] },
         { key: 'shared', budgets: [{ scope: 'agent', calls: 1 }] },
         { key: 'tree', budgets: [{ scope: 'turn', calls: 3, on_limit: 'stop' }] },
@@ -102,6 +103,31 @@ describe('DU-7 budgets of turns', () => {
     assert.deepEqual(accounts.body.data, [{ ...own, spent: 2, reserved: 0, extra: 0 }]);
   });
 
+  const callsOf = async (turn: string): Promise<number[]> =>
+    (
+      await stack.pool.query<{ spent: number; reserved: number }>(
+        `select spent::int, reserved::int from budget_accounts where tenant_id = $1 and subject = $2`,
+        [stack.tenant, turn],
+      )
+    ).rows.flatMap(({ spent, reserved }) => [spent, reserved]);
+
+  it('what a provider refused does not count, what broke off does', async () => {
+    const refused = await say('refused', 'rate limit', 'flaky');
+    assert.equal((await stack.worker.ended(refused.turn_id)).status, 'completed');
+    assert.deepEqual(await callsOf(refused.turn_id), [1, 0]);
+    const cut = await say('cut', 'cut off', 'flaky');
+    assert.equal((await stack.worker.ended(cut.turn_id)).status, 'completed');
+    assert.deepEqual(await callsOf(cut.turn_id), [2, 0]);
+  });
+
+  it('a call over the API that no model answers spends nothing', async () => {
+    const { body } = await stack.ask('POST', '/v1/tools/peek/invoke', {
+      body: { args: { note: 'x' }, agent: 'stops' },
+    });
+    assert.equal(body.ok, true);
+    assert.deepEqual(await callsOf(body.turn_id), [0, 0]);
+  });
+
   it('a stop of the turn takes the question back', async () => {
     const { turn, id } = await askedFor('stopped');
     await stack.worker.temporal.stop(stack.tenant, 'stopped', { turn_id: turn, level: 'now', by: 'ann' });
@@ -128,11 +154,7 @@ describe('DU-7 budgets of turns', () => {
     const { turn_id } = await say('tree', `spawn ${task}\nthen\nOver.`, 'tree');
     const ended = await stack.worker.ended(turn_id);
     assert.equal(ended.error?.code, 'BudgetExceeded');
-    const { rows } = await stack.pool.query(
-      `select spent::int, reserved::int from budget_accounts where tenant_id = $1 and subject = $2`,
-      [stack.tenant, turn_id],
-    );
-    assert.deepEqual(rows, [{ spent: 3, reserved: 0 }]);
+    assert.deepEqual(await callsOf(turn_id), [3, 0]);
     const [child] = (await stack.pool.query('select * from subagents where tenant_id = $1', [stack.tenant]))
       .rows;
     assert.equal(child.status, 'failed');
