@@ -1,5 +1,5 @@
 /** At the limit of a budget: the turn waits for people to allow more, as it waits for any approval (DU-7). */
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, isCancellation } from '@temporalio/workflow';
 import type { CallModelResult } from '#domain/turn.ts';
 import { askForApproval, type CallSurroundings } from './run-calls.ts';
 
@@ -14,6 +14,8 @@ export async function askForBudget(
   around.onChange(call, 'waiting');
   try {
     const outcome = await askForApproval(call, call.approval, around);
+    // A stopped turn takes its question back, which then ends like any other.
+    if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('the turn was stopped');
     if (outcome.kind !== 'settled') return message;
     if (outcome.status === 'approved') return undefined;
     return `${message}; more was asked for and ${WORDS[outcome.status] ?? 'not allowed'}`;
