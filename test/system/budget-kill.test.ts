@@ -26,13 +26,18 @@ describe('DU-7 kill -9 of all workers under budgets', { timeout: 900_000 }, () =
 
   it(`kills ${ROUNDS} times`, async (t) => {
     t.diagnostic(`seed ${chance.seed} (TEST_SEED repeats it)`);
-    const command = `exec ${JSON.stringify({ command: 'sleep 0.2' })}`;
-    const text = [...Array.from({ length: STEPS - 1 }, () => command), 'Done.'].join('\nthen\n');
+    const exec = (command: string) => `exec ${JSON.stringify({ command })}`;
+    const textOf = (token: string) =>
+      [
+        ...Array.from({ length: STEPS - 2 }, () => exec('sleep 0.2')),
+        exec(`echo ${token} >> ${stand.witnessFile}`),
+        'Done.',
+      ].join('\nthen\n');
     for (let round = 0; round < ROUNDS; round += 1) {
       for (let n = 0; n < TURNS; n += 1) {
         const tenant = stand.tenants[n % 2] as Tenant;
         const token = `${tenant.id}-budget-${round}-${n}`;
-        const turn = await stand.say(tenant, token, token, { text });
+        const turn = await stand.say(tenant, token, token, { text: textOf(token) });
         accepted.push({ tenant, session: token, turn, token });
       }
       await sleep(chance.between(200, 1_500));
