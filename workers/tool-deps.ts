@@ -5,6 +5,7 @@ import { type Config, childEnvironment, commandFolders } from '#config';
 import type { WorldDeps } from '#activities/deps.ts';
 import { createProcesses, processesFolder } from '#activities/process/background.ts';
 import { commandEnvironment } from '#activities/process/command-environment.ts';
+import { createLauncher } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { removeLeftFolders } from '#activities/secure-cli/private-folder.ts';
@@ -25,7 +26,7 @@ export async function createToolDeps(
 ): Promise<WorldDeps> {
   const environment = commandEnvironment(childEnvironment({}));
   const worker = ownIdentity();
-  const host = createShell({ environment, worker });
+  const host = createShell({ environment, worker, launch: createLauncher() });
   const credentials = join(config.stateDir, 'credentials');
   await removeLeftFolders(credentials);
   return {

@@ -1,12 +1,12 @@
 /** Runs one shell command to its end: bounded time, bounded output, and nothing of it left running afterwards. */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK } from './kill-tree.ts';
 import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import { HOST_LIMITS } from './host-limits.ts';
+import { type Ended, launchHere, type Launched, type Launcher, LaunchLost } from './launcher.ts';
 import { lastPid, processRow } from './process-table.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
 
@@ -93,6 +93,8 @@ export interface ShellOptions {
   /** From ownIdentity. */
   readonly worker: string;
   readonly graceMs?: number;
+  /** Absent: commands are started by this very process. */
+  readonly launch?: Launcher;
 }
 
 /** bash where there is one, since models write for it. */
@@ -108,6 +110,7 @@ const ROUND_MS = 250;
 export function createShell(options: ShellOptions): Shell {
   const program = shellProgram();
   const graceMs = options.graceMs ?? GRACE_MS;
+  const launch = options.launch ?? launchHere;
   return {
     workspacePath: async (workspace) => workspace,
     backgroundLine: async (line) => ({ ok: true, line }),
@@ -118,16 +121,20 @@ export function createShell(options: ShellOptions): Shell {
       // Random, since two runs of one id (a retry) must not end each other's processes.
       const value = `${request.callId}.${randomBytes(6).toString('hex')}`;
       const began = performance.now();
-      let child: Child;
+      const mark = `${CALL_MARK}=${value}`;
+      let child: Launched;
       try {
-        child = start(program, request, {
+        child = await start(launch, program, request, {
           ...options.environment,
           ...request.env,
           [CALL_MARK]: value,
           [WORKER_MARK]: options.worker,
         });
       } catch (error) {
-        return notStarted('unstarted', error instanceof Error ? error.message : String(error));
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!(error instanceof LaunchLost)) return notStarted('unstarted', reason);
+        await killTree({ pid: 0, mark }, graceMs);
+        return { ...notStarted('lost', ''), reason: `${reason}; whether the command ran is not known` };
       }
       const take = (window: OutputWindow) => (chunk: Buffer) => {
         window.write(chunk);
@@ -135,11 +142,9 @@ export function createShell(options: ShellOptions): Shell {
       };
       child.stdout.on('data', take(stdout));
       child.stderr.on('data', take(stderr));
-      const since = Number(child.pid === undefined ? 0 : (processRow(child.pid)?.started ?? 0));
-      const end = await ending(child, request);
-      if (end.kind === 'unstarted') return notStarted('unstarted', end.reason);
-      const target: Target = { pid: child.pid as number, mark: `${CALL_MARK}=${value}`, since };
-      const byItself = end.kind === 'exit' || end.kind === 'signal';
+      const target: Target = { pid: child.pid, mark, since: Number(processRow(child.pid)?.started ?? 0) };
+      const { kind, code, signal } = await ending(child, request);
+      const byItself = kind === 'exit' || kind === 'signal';
       if (!byItself) await killTree(target, graceMs);
       // A command in a pipe of its own (`a | b`) may have written its last words an instant ago.
       const drained = byItself && (await closed(child, DRAIN_MS));
@@ -148,9 +153,10 @@ export function createShell(options: ShellOptions): Shell {
       child.stdout.destroy();
       child.stderr.destroy();
       return {
-        ended: end.kind,
-        exitCode: child.exitCode,
-        signalName: child.signalCode,
+        ended: kind,
+        ...(kind === 'lost' ? { reason: LOST } : {}),
+        exitCode: code,
+        signalName: signal,
         stdout: stdout.text(),
         stderr: stderr.text(),
         stdoutBytes: stdout.total,
@@ -161,60 +167,60 @@ export function createShell(options: ShellOptions): Shell {
   };
 }
 
+const LOST = 'the process that started the command was lost, and the command was ended';
+
 /** Spares reading every process's row after a command that was over soon. */
 function amongYounger(target: Target, began: number): Target {
   const cameRound = performance.now() - began >= ROUND_MS || (lastPid() ?? 0) < target.pid;
   return cameRound ? target : { ...target, after: target.pid };
 }
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
-
-function start(program: string, request: CommandRequest, env: Record<string, string>): Child {
+function start(
+  launch: Launcher,
+  program: string,
+  request: CommandRequest,
+  env: Record<string, string>,
+): Promise<Launched> {
   const { command, prefix = [] } = request;
   const line = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh', ...prefix, program, '-c'];
-  const started =
+  const { file, args, environment } =
     typeof command === 'string' ? { file: '/bin/sh', args: [...line, command], environment: {} } : command;
-  return spawn(started.file, started.args, {
-    cwd: request.cwd,
-    env: { ...env, ...started.environment, PWD: request.pwd },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // A session and process group of its own, so that the whole can be signalled.
-    detached: true,
-  });
+  return launch({ file, args, cwd: request.cwd, env: { ...env, ...environment, PWD: request.pwd } });
 }
 
-type End =
-  | { readonly kind: 'exit' | 'signal' | 'timeout' | 'cancelled' }
-  | { readonly kind: 'unstarted'; readonly reason: string };
+interface End extends Ended {
+  readonly kind: 'exit' | 'signal' | 'timeout' | 'cancelled' | 'lost';
+}
 
-function ending(child: Child, request: CommandRequest): Promise<End> {
+function ending(child: Launched, request: CommandRequest): Promise<End> {
   return new Promise((resolve) => {
-    const settle = (end: End): void => {
+    const settle = (kind: End['kind'], { code, signal }: Ended): void => {
       clearTimeout(timer);
       request.signal.removeEventListener('abort', cancel);
-      resolve(end);
+      resolve({ kind, code, signal });
     };
-    const cancel = (): void => settle({ kind: 'cancelled' });
-    const timer = setTimeout(() => settle({ kind: 'timeout' }), request.timeoutMs);
+    const cut = (kind: 'cancelled' | 'timeout') => () => settle(kind, { code: null, signal: null });
+    const cancel = cut('cancelled');
+    const timer = setTimeout(cut('timeout'), request.timeoutMs);
     request.signal.addEventListener('abort', cancel, { once: true });
-    child.once('error', (error) => settle({ kind: 'unstarted', reason: error.message }));
-    child.once('exit', (code) => settle({ kind: code === null ? 'signal' : 'exit' }));
+    if (request.signal.aborted) cancel();
+    const kindOf = ({ code, signal }: Ended): End['kind'] =>
+      code === null ? (signal === null ? 'lost' : 'signal') : 'exit';
+    void child.end.then((end) => settle(kindOf(end), end));
   });
 }
 
 /** True when both streams have ended within `ms`. */
-function closed(child: Child, ms: number): Promise<boolean> {
-  const ended = (): boolean => child.stdout.readableEnded && child.stderr.readableEnded;
-  if (ended()) return Promise.resolve(true);
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      child.removeListener('close', done);
-      resolve(ended());
-    };
-    const timer = setTimeout(done, ms);
-    child.once('close', done);
-  });
+async function closed({ stdout, stderr }: Launched, ms: number): Promise<boolean> {
+  const ended = (): boolean => stdout.readableEnded && stderr.readableEnded;
+  if (ended()) return true;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), ms);
+  const over = [stdout, stderr].map((stream) => finished(stream, { writable: false, signal: late.signal }));
+  // A broken pipe has ended too, and the time is a bound and no failure.
+  await Promise.allSettled(over);
+  clearTimeout(timer);
+  return ended();
 }
 
 /** The outcome of what has not run. */

@@ -9,6 +9,7 @@ import type { RunningCall, Tool } from '#activities/define-tool.ts';
 import type { Deps } from '#activities/deps.ts';
 import { commandEnvironment } from '#activities/process/command-environment.ts';
 import { createProcesses, type Processes } from '#activities/process/background.ts';
+import { createLauncher } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 import type { Boxes } from '#activities/sandbox/boxes.ts';
@@ -18,6 +19,8 @@ import { createFiles, type Files, type FilesOptions } from '#activities/workspac
 import type { ToolResult } from '#domain/tool.ts';
 
 /** A temporary folder without links in its path, removed after the test. */
+const launch = createLauncher();
+
 export async function temporaryFolder(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tempoclaw-test-')));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
@@ -90,7 +93,7 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
   const environment = commandEnvironment(process.env);
   const grace = options.graceMs === undefined ? {} : { graceMs: options.graceMs };
   processes = createProcesses({ dir: join(base, 'processes'), environment, now, ...grace });
-  const host = createShell({ environment, worker: ownIdentity(), ...grace });
+  const host = createShell({ environment, worker: ownIdentity(), launch, ...grace });
   const { boxes, bubblewrap = { works: async () => false } } = options;
   const deps = {
     files,

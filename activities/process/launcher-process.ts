@@ -1,0 +1,40 @@
+/** The small process that starts commands for its worker (launcher.ts), and ends with it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type Asked, headerOf, type Told } from './launcher.ts';
+
+const path = process.argv[2] ?? '';
+// Ctrl-C reaches the whole group; the worker decides when its commands end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.on('disconnect', () => process.exit());
+process.on('message', (asked: Asked) => {
+  start(asked).catch((error: unknown) => {
+    tell({ id: asked.id, failed: error instanceof Error ? error.message : String(error) });
+  });
+});
+
+async function start({ id, file, args, cwd, env }: Asked): Promise<void> {
+  const outputs = await Promise.all([output(id, 1), output(id, 2)]);
+  try {
+    const child = spawn(file, args, { cwd, env, stdio: ['ignore', ...outputs], detached: true });
+    child.once('exit', (code, signal) => tell({ id, code, signal }));
+    if (child.pid === undefined) throw (await once(child, 'error'))[0];
+    tell({ id, pid: child.pid });
+  } finally {
+    for (const socket of outputs) socket.destroy();
+  }
+}
+
+/** A way to the worker, its header sent: the rest is the command's. */
+async function output(id: string, which: 1 | 2): Promise<Socket> {
+  const socket = connect(path);
+  await once(socket, 'connect');
+  await new Promise((sent) => socket.write(headerOf(id, which), sent));
+  return socket;
+}
+
+function tell(told: Told): void {
+  // Without a worker there is nobody to tell; the end of the channel ends this process.
+  process.send?.(told, () => undefined);
+}
