@@ -4,11 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux gives times in ticks of 10 ms on every machine that Node runs on. */
 const TICK_MS = 10;
 
-/** CPU milliseconds of the process with all its threads, and of its children, living or ended. 0 without /proc. */
+/** CPU milliseconds of the process with all its threads, and of its children and what they awaited. 0 without /proc. */
 export function cpuMs(pid: number): number {
   const own = statOf(pid);
   if (own === undefined) return 0;
-  const living = childrenOf(pid).reduce((sum, child) => sum + (statOf(child)?.own ?? 0), 0);
+  const living = childrenOf(pid).reduce((sum, child) => {
+    const { own: used = 0, ended = 0 } = statOf(child) ?? {};
+    return sum + used + ended;
+  }, 0);
   return own.own + own.ended + living;
 }
 

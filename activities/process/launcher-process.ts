@@ -1,18 +1,26 @@
 /** The small process that starts commands for its worker (launcher.ts), and ends with it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { type Asked, headerOf, type Told } from './launcher.ts';
+import { dirname } from 'node:path';
+import { type Asked, headerOf, startOf, type Told } from './launcher.ts';
 
 const path = process.argv[2] ?? '';
 // Ctrl-C reaches the whole group; the worker decides when its commands end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-process.on('disconnect', () => process.exit());
+process.on('disconnect', () => {
+  // A worker that was killed cannot remove it.
+  rmSync(dirname(path), { recursive: true, force: true });
+  process.exit();
+});
 process.on('message', (asked: Asked) => {
   start(asked).catch((error: unknown) => {
     tell({ id: asked.id, failed: error instanceof Error ? error.message : String(error) });
   });
 });
+
+tell({ up: true });
 
 async function start({ id, file, args, cwd, env }: Asked): Promise<void> {
   const outputs = await Promise.all([output(id, 1), output(id, 2)]);
@@ -20,7 +28,7 @@ async function start({ id, file, args, cwd, env }: Asked): Promise<void> {
     const child = spawn(file, args, { cwd, env, stdio: ['ignore', ...outputs], detached: true });
     child.once('exit', (code, signal) => tell({ id, code, signal }));
     if (child.pid === undefined) throw (await once(child, 'error'))[0];
-    tell({ id, pid: child.pid });
+    tell({ id, pid: child.pid, since: startOf(child.pid) });
   } finally {
     for (const socket of outputs) socket.destroy();
   }

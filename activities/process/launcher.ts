@@ -1,7 +1,7 @@
 /**
  * Starts commands from a small process of ours: a start copies the page tables of whoever starts, for a worker of 250 MB some
  * milliseconds in which it does nothing else. What a command writes goes to the worker directly, over two sockets; the small
- * process only starts and says how it ended. Where that does not work, a command is started here.
+ * process only starts and says how it ended. Until it is up, and where it does not work, a command is started here.
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { processRow } from './process-table.ts';
 
 /** A program with all that it is given: its input is empty, and it leads a session and process group of its own. */
 export interface Launch {
@@ -24,6 +25,8 @@ export interface Launch {
 
 export interface Launched {
   readonly pid: number;
+  /** Clock ticks since boot at its start; 0 where nobody knows. */
+  readonly since: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Never rejects. Both null when nobody can say. */
@@ -47,13 +50,21 @@ export interface Asked extends Launch {
 }
 
 /** From it: that a program runs, that it does not, or that it has ended. */
-export type Told = { readonly id: string } & ({ readonly pid: number } | { readonly failed: string } | Ended);
+export type Told =
+  | { readonly up: true }
+  | ({ readonly id: string } & (
+      | { readonly pid: number; readonly since: number }
+      | { readonly failed: string }
+      | Ended
+    ));
 
 /** First on each socket: whose output follows, and which (1 or 2). */
 export const headerOf = (id: string, output: 1 | 2): string => `${id}${output}`;
 const ID_BYTES = 16;
 const HEADER = ID_BYTES * 2 + 1;
 const HEADER_MS = 10_000;
+/** A start that takes longer has a small process that was stopped: it is ended, and with it what it started. */
+const START_MS = 30_000;
 
 const PROGRAM = fileURLToPath(new URL('./launcher-process.ts', import.meta.url));
 
@@ -69,22 +80,42 @@ export const launchHere: Launcher = async ({ file, args, cwd, env }) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   if (child.pid === undefined) throw (await once(child, 'error'))[0];
-  return { pid: child.pid, stdout: child.stdout, stderr: child.stderr, end };
+  return { pid: child.pid, since: startOf(child.pid), stdout: child.stdout, stderr: child.stderr, end };
 };
+
+/** To be asked in the turn of the event loop that started it: an ended one keeps its row until then. */
+export function startOf(pid: number): number {
+  return Number(processRow(pid)?.started ?? 0);
+}
 
 /** By a small process that is started with the first command, and anew when it is lost; it ends with this one. */
 export function createLauncher(): Launcher {
-  let helper: Promise<Launcher> | undefined;
-  return async (launch) => {
+  let launch: Launcher | undefined;
+  let isWanted = true;
+  const start = (): void => {
+    isWanted = false;
+    const helper = startHelper({
+      onUp: (ready) => {
+        launch = ready;
+      },
+      // One that never came up would not the next time.
+      onLost: () => {
+        isWanted = launch !== undefined;
+        launch = undefined;
+      },
+    });
+    // No folder for its socket, or no process: commands are started here.
+    helper.catch(() => undefined);
+  };
+  return async (asked) => {
+    if (isWanted) start();
+    if (!launch) return launchHere(asked);
     try {
-      helper ??= startHelper(() => {
-        helper = undefined;
-      });
-      return await (await helper)(launch);
+      return await launch(asked);
     } catch (error) {
       if (error instanceof LaunchLost) throw error;
       // It has not run, so here it may: either it starts, or this says best why not.
-      return launchHere(launch);
+      return launchHere(asked);
     }
   };
 }
@@ -95,11 +126,16 @@ interface Waiting {
   readonly ready: () => void;
   readonly fail: (error: Error) => void;
   readonly ended: (end: Ended) => void;
-  pid?: number;
+  started?: { readonly pid: number; readonly since: number };
   over?: true;
 }
 
-async function startHelper(onLost: () => void): Promise<Launcher> {
+interface Watch {
+  readonly onUp: (launch: Launcher) => void;
+  readonly onLost: () => void;
+}
+
+async function startHelper({ onUp, onLost }: Watch): Promise<void> {
   const waiting = new Map<string, Waiting>();
   // This process may end while nothing runs, and not while something does.
   const hold = (): void => (waiting.size > 0 ? child.channel?.ref() : child.channel?.unref());
@@ -129,7 +165,10 @@ async function startHelper(onLost: () => void): Promise<Launcher> {
   );
   child.unref();
   child.channel?.unref();
+  let isLost = false;
   const lose = (): void => {
+    if (isLost) return;
+    isLost = true;
     onLost();
     server.close();
     process.removeListener('exit', remove);
@@ -142,14 +181,20 @@ async function startHelper(onLost: () => void): Promise<Launcher> {
   };
   child.once('error', lose);
   child.once('exit', lose);
+  const launch: Launcher = (asked) => {
+    const launched = ask(child, waiting, asked);
+    hold();
+    return launched;
+  };
   child.on('message', (told: Told) => {
+    if ('up' in told) return onUp(launch);
     const one = waiting.get(told.id);
     if (!one) return;
     if ('failed' in told) {
       one.fail(new Error(told.failed));
       waiting.delete(told.id);
     } else if ('pid' in told) {
-      one.pid = told.pid;
+      one.started = told;
       one.ready();
     } else {
       one.ended(told);
@@ -158,11 +203,6 @@ async function startHelper(onLost: () => void): Promise<Launcher> {
     }
     hold();
   });
-  return (launch) => {
-    const launched = ask(child, waiting, launch);
-    hold();
-    return launched;
-  };
 }
 
 function ask(child: ChildProcess, waiting: Map<string, Waiting>, launch: Launch): Promise<Launched> {
@@ -172,13 +212,17 @@ function ask(child: ChildProcess, waiting: Map<string, Waiting>, launch: Launch)
     const end = new Promise<Ended>((settle) => {
       ended = settle;
     });
+    const late = setTimeout(() => child.kill('SIGKILL'), START_MS);
     const one: Waiting = {
       outputs: [],
       ready() {
         const [stdout, stderr] = one.outputs;
-        if (one.pid !== undefined && stdout && stderr) resolve({ pid: one.pid, stdout, stderr, end });
+        if (!one.started || !stdout || !stderr) return;
+        clearTimeout(late);
+        resolve({ ...one.started, stdout, stderr, end });
       },
       fail(error) {
+        clearTimeout(late);
         for (const socket of one.outputs) socket?.destroy();
         reject(error);
       },

@@ -7,7 +7,7 @@ import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import { HOST_LIMITS } from './host-limits.ts';
 import { type Ended, launchHere, type Launched, type Launcher, LaunchLost } from './launcher.ts';
-import { lastPid, processRow } from './process-table.ts';
+import { lastPid } from './process-table.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
 
 /** Started by itself, without a shell: nothing of its arguments is read by anybody else. */
@@ -142,7 +142,7 @@ export function createShell(options: ShellOptions): Shell {
       };
       child.stdout.on('data', take(stdout));
       child.stderr.on('data', take(stderr));
-      const target: Target = { pid: child.pid, mark, since: Number(processRow(child.pid)?.started ?? 0) };
+      const target: Target = { pid: child.pid, mark, since: child.since };
       const { kind, code, signal } = await ending(child, request);
       const byItself = kind === 'exit' || kind === 'signal';
       if (!byItself) await killTree(target, graceMs);

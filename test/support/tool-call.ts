@@ -18,9 +18,9 @@ import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createFiles, type Files, type FilesOptions } from '#activities/workspace/files.ts';
 import type { ToolResult } from '#domain/tool.ts';
 
-/** A temporary folder without links in its path, removed after the test. */
 const launch = createLauncher();
 
+/** A temporary folder without links in its path, removed after the test. */
 export async function temporaryFolder(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tempoclaw-test-')));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));

@@ -1,33 +1,64 @@
 /** Commands started by the small process: the same to see as one's own, and what happens when that process is lost. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLauncher, launchHere } from '#activities/process/launcher.ts';
-import { isAlive, ownIdentity, processRow } from '#activities/process/process-table.ts';
+import { createLauncher, type Launcher, launchHere } from '#activities/process/launcher.ts';
+import { environmentOf, isAlive, ownIdentity, processRow } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 
+const LAUNCHER = import.meta.resolve('#activities/process/launcher.ts');
 const environment = { PATH: process.env['PATH'] ?? '' };
 
-function shellOn(launch: ReturnType<typeof createLauncher>) {
+function shellOn(launch: Launcher) {
   const shell = createShell({ environment, worker: ownIdentity(), graceMs: 100, launch });
-  return (command: string) =>
+  return (command: string, onOutput: () => void = () => undefined) =>
     shell.run({
       command,
       cwd: tmpdir(),
       pwd: tmpdir(),
-      timeoutMs: 20_000,
+      timeoutMs: 200_000,
       callId: 'call',
       signal: new AbortController().signal,
+      onOutput,
     });
 }
 
+/** Who starts commands. */
+async function starterOf(launch: Launcher): Promise<number> {
+  const { stdout } = await launch({
+    file: '/bin/sh',
+    args: ['-c', 'echo $PPID'],
+    cwd: '/',
+    env: environment,
+  });
+  return Number(String((await stdout.toArray())[0]));
+}
+
+/** A launcher whose small process is up. */
+async function upLauncher(): Promise<{ launch: Launcher; starter: number }> {
+  const launch = createLauncher();
+  const until = Date.now() + 60_000;
+  for (;;) {
+    const starter = await starterOf(launch);
+    if (starter !== process.pid) return { launch, starter };
+    assert.ok(Date.now() < until, 'the small process did not come up');
+    await sleep(20);
+  }
+}
+
 describe('a launcher', () => {
-  for (const [name, launch] of [
-    ['small process', createLauncher()],
-    ['worker itself', launchHere],
+  for (const [name, made] of [
+    ['small process', async () => (await upLauncher()).launch],
+    ['worker itself', async () => launchHere],
   ] as const)
     it(`${name}: gives both outputs whole, the end, and a group of its own`, async () => {
+      const launch = await made();
       const run = shellOn(launch);
       const outcome = await run('echo out; echo err >&2; [ "$$" = "$(ps -o pgid= $$ | tr -d " ")" ]; exit 3');
       assert.deepEqual(
@@ -41,8 +72,7 @@ describe('a launcher', () => {
     });
 
   it('a command that is over before anybody looked has its output and end', async () => {
-    const run = shellOn(createLauncher());
-    await run('true');
+    const run = shellOn((await upLauncher()).launch);
     const quick = run('echo quick');
     await new Promise((resolve) => setImmediate(resolve));
     // As a busy worker: all that comes meanwhile is met at once.
@@ -52,24 +82,22 @@ describe('a launcher', () => {
   });
 
   it('says why a program does not start', async () => {
-    const launch = createLauncher();
+    const { launch } = await upLauncher();
     await assert.rejects(launch({ file: '/no/such', args: [], cwd: '/', env: {} }), /ENOENT/);
     await assert.rejects(launch({ file: '/bin/sh', args: [], cwd: '/no/such', env: {} }), /ENOENT/);
   });
 
   it('a command whose starter is lost is ended and told as lost; the next one has a new starter', async () => {
-    const launch = createLauncher();
+    const { launch, starter } = await upLauncher();
     const run = shellOn(launch);
-    const probe = await launch({ file: '/bin/sh', args: ['-c', 'echo $PPID'], cwd: '/', env: environment });
-    const starter = Number(String((await probe.stdout.toArray())[0]));
-    assert.notEqual(starter, process.pid);
-
-    const running = launch({ file: '/bin/sleep', args: ['30'], cwd: '/', env: {} });
-    const outcome = run('echo begun; sleep 30');
+    const running = launch({ file: '/bin/sleep', args: ['300'], cwd: '/', env: {} });
     const { pid } = await running;
-    await sleep(300);
+    let outcome: ReturnType<typeof run> | undefined;
+    await new Promise<void>((begun) => {
+      outcome = run('echo begun; sleep 300', begun);
+    });
     process.kill(starter, 'SIGKILL');
-    const { ended, stdout, reason } = await outcome;
+    const { ended, stdout, reason } = (await outcome) ?? {};
     assert.deepEqual([ended, stdout], ['lost', 'begun\n']);
     assert.match(reason ?? '', /lost/);
     assert.deepEqual(await (await running).end, { code: null, signal: null });
@@ -78,5 +106,32 @@ describe('a launcher', () => {
     assert.equal((await run('echo again')).stdout, 'again\n');
     const row = processRow(starter);
     assert.ok(row === undefined || !isAlive(row));
+  });
+
+  it('has nothing of the environment of its worker, and ends with it when that is killed', async () => {
+    const program = `
+      const { createLauncher } = await import(${JSON.stringify(LAUNCHER)});
+      const launch = createLauncher();
+      for (let starter = process.pid; ; ) {
+        const { stdout } = await launch({ file: '/bin/sh', args: ['-c', 'echo $PPID'], cwd: '/', env: {} });
+        starter = Number(String((await stdout.toArray())[0]));
+        if (starter !== process.pid) process.stdout.write(starter + '\\n');
+      }`;
+    const worker = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...environment, OF_WORKER: 'yes' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const starter = Number(String((await once(worker.stdout, 'data'))[0]).split('\n')[0]);
+    assert.doesNotMatch(environmentOf(starter) ?? '', /OF_WORKER|PATH/);
+    const socket = (await readFile(`/proc/${starter}/cmdline`, 'utf8')).split('\0').at(-2) ?? '';
+    assert.ok(existsSync(socket));
+
+    worker.kill('SIGKILL');
+    const until = Date.now() + 60_000;
+    for (let row = processRow(starter); row && isAlive(row); row = processRow(starter)) {
+      assert.ok(Date.now() < until, 'it still runs');
+      await sleep(20);
+    }
+    assert.ok(!existsSync(dirname(socket)));
   });
 });
