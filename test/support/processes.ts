@@ -24,7 +24,7 @@ export function uniqueSeconds(): string {
 }
 
 /** Waits until `check` holds; the test fails by its own assertion when it never does. */
-export async function eventually(check: () => boolean | Promise<boolean>, ms = 10_000): Promise<boolean> {
+export async function eventually(check: () => boolean | Promise<boolean>, ms = 60_000): Promise<boolean> {
   for (const until = performance.now() + ms; performance.now() < until; ) {
     if (await check()) return true;
     await new Promise((resolve) => setTimeout(resolve, 20));
