@@ -1,6 +1,7 @@
 /** What an agent is. Its row holds the newest revision; a turn keeps the one it began with. */
 
 import type { ApprovalTerms } from './approval-terms.ts';
+import type { QualityGate } from './gate.ts';
 import type { Budget } from './budget.ts';
 import type { SandboxMode, SandboxSettings } from './sandbox.ts';
 import type { ShellSwitch } from './shell/shell-switches.ts';
@@ -86,6 +87,14 @@ export interface AgentConfig {
   /** Where its commands run (SH-3); a mode alone stands for `{ mode }`. */
   readonly sandbox?: SandboxMode | SandboxSettings;
   readonly limits?: AgentLimits;
+  /** What it is good at, for agents that look for one to delegate to (DE-3). */
+  readonly description?: string;
+  /** More of that, as the head of its own page would have it: tags, domains, languages. */
+  readonly frontmatter?: string;
+  /** Delegations that it works on at once: 5 (DE-1). */
+  readonly max_delegation_load?: number;
+  /** What its work must pass before anybody reads it (DE-6). */
+  readonly quality_gates?: readonly QualityGate[];
   /** DU-7: of its turns and sessions, and of all of them together. */
   readonly budgets?: readonly Budget[];
   /** Name of the folder under the workspace root; the agent's key by default (VF-5). */

@@ -20,6 +20,12 @@ export const EVENT_TYPES = [
   'approval.decided',
   'subagent.started',
   'subagent.completed',
+  'delegation.started',
+  'delegation.completed',
+  'gate.checked',
+  'evaluation.started',
+  'evaluation.completed',
+  'handoff',
   'context.compacted',
 ] as const;
 

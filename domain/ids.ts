@@ -13,6 +13,39 @@ export function subagentWorkflowId(subagentId: string): string {
   return `subagent/${subagentId}`;
 }
 
+export function delegationWorkflowId(delegationId: string): string {
+  return `delegation/${delegationId}`;
+}
+
+export function evaluationWorkflowId(evaluationId: string): string {
+  return `evaluate/${evaluationId}`;
+}
+
+/** The message that sets a delegation's target to work. */
+export function delegationMessageId(delegationId: string): string {
+  return `msg_${delegationId}`;
+}
+
+/** Session and message of one run of a gate by an evaluating agent, and the message that asks for a revision after it. */
+export function gateRunIds(
+  ownerId: string,
+  gate: number,
+  attempt: number,
+): { readonly session: string; readonly message: string; readonly revision: string } {
+  const run = `${ownerId}.g${gate}.${attempt}`;
+  return { session: `gate:${run}`, message: `msg_gate-${run}`, revision: `msg_${stem(run)}` };
+}
+
+/** Session and message of one round of an evaluation. */
+export function roundIds(
+  evaluationId: string,
+  round: number,
+  role: 'generator' | 'evaluator',
+): { readonly session: string; readonly message: string } {
+  const run = `${evaluationId}.${round}.${role}`;
+  return { session: `evaluate:${run}`, message: `msg_${run}` };
+}
+
 /** The message that sets a subagent to work. */
 export function subagentMessageId(subagentId: string): string {
   return `msg_${subagentId}`;

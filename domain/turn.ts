@@ -3,6 +3,7 @@
  * Field names on messages are snake_case, since other systems send them from any SDK (docs/temporal-contract.md).
  */
 import type { FailureType } from './errors.ts';
+import type { DelegationContext } from './delegation.ts';
 import type { SubagentContext } from './subagent.ts';
 import type { TeamContext } from './team.ts';
 
@@ -37,12 +38,16 @@ export interface MessageContext {
   readonly channel?: string;
   readonly chat_id?: string;
   readonly allowed_tools?: readonly string[];
+  /** Scopes of the key behind the message; only our API's rows have them. */
+  readonly roles?: readonly string[];
   /** What the channel or group chat allows (PO-1, the seventh step). */
   readonly group?: readonly string[];
   /** Set by what starts a child, in its first message's row. Depth 1 is a child of a session; a leaf starts no more. */
   readonly subagent?: SubagentContext;
   /** Bound to the session that a member works on a task in, so that no message changes it (TE-3). */
   readonly team?: TeamContext;
+  /** Bound to a session that works for another agent: what was given away, or a judgement. */
+  readonly delegation?: DelegationContext;
   /** Names of the tools that the parent could use: a child never has more (SA-4). */
   readonly within?: readonly string[];
 }

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS, RULE_DECISIONS } from '../agent.ts';
 import { termsOf, termsProblem } from '../approval-terms.ts';
+import { gateSchema } from './gate.ts';
+import { GATE_LIMITS } from '../gate.ts';
 import { policyProblems } from '../policy/check-policy.ts';
 import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
@@ -101,6 +103,19 @@ const fields = {
   limits: agentLimitsSchema.optional(),
   budgets: agentBudgetsSchema.optional(),
   workspace: nameSchema.optional(),
+  description: textSchema(2_000)
+    .optional()
+    .meta({ description: 'What it is good at, for agents that look for one to delegate to' }),
+  frontmatter: textSchema(10_000)
+    .optional()
+    .meta({ description: 'More of that: tags, domains, languages; searched, not shown' }),
+  max_delegation_load: z
+    .int()
+    .min(0)
+    .max(1_000)
+    .optional()
+    .meta({ description: 'Delegations that it works on at once; 5 when absent or 0' }),
+  quality_gates: z.array(gateSchema).max(GATE_LIMITS.gates).optional(),
 };
 
 /** What an agent's row holds (`AgentConfig`). */
@@ -131,6 +146,10 @@ export const agentPatchSchema = z
     limits: fields.limits.nullable(),
     budgets: fields.budgets.nullable(),
     workspace: fields.workspace.nullable(),
+    description: fields.description.nullable(),
+    frontmatter: fields.frontmatter.nullable(),
+    max_delegation_load: fields.max_delegation_load.nullable(),
+    quality_gates: fields.quality_gates.nullable(),
   })
   .meta({ examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }] });
 

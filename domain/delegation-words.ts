@@ -1,0 +1,97 @@
+/** What models read about work that is delegated, in the words that GoClaw's prompts know (DE-*). */
+import { DELEGATION_LIMITS, type DelegationStatus } from './delegation.ts';
+
+/** A delegation as the one who gave the work is told of it. */
+export interface ToldDelegation {
+  readonly id: string;
+  readonly target_key: string;
+  readonly label: string;
+  readonly status: DelegationStatus;
+  readonly result: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Of gates that let it pass all the same. */
+  readonly warnings: readonly string[];
+}
+
+export interface DelegationTarget {
+  readonly key: string;
+  readonly name: string | null;
+  readonly description: string | null;
+}
+
+const RESULT_OF_SEVERAL = 8_000;
+const RESULT_OF_ONE = 32_000;
+const LABEL = 100;
+
+/** The first 100 characters of the task, when no label is given. */
+export function delegationLabel(task: string): string {
+  return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, LABEL).join('') || 'delegation';
+}
+
+/** One message for all results of an origin, in the order in which they ended. */
+export function delegationResults(told: readonly ToldDelegation[]): string {
+  const most = told.length === 1 ? RESULT_OF_ONE : RESULT_OF_SEVERAL;
+  return told.map((one) => resultBlock(one, most)).join('\n\n');
+}
+
+function resultBlock(one: ToldDelegation, most: number): string {
+  if (one.status !== 'completed') return `[Delegation to ${one.target_key} failed: ${whyNot(one)}]`;
+  return [`[Delegation result from ${one.target_key}]`, cut(one, most), ...one.warnings].join('\n\n');
+}
+
+/** What a turn that waited reads as its call's result. */
+export function syncDelegationText(one: ToldDelegation): string {
+  return (
+    [one.result ?? '', ...one.warnings].filter((part) => part.trim() !== '').join('\n\n') || '(no result)'
+  );
+}
+
+export function whyNot({ error, status }: Pick<ToldDelegation, 'error' | 'status'>): string {
+  if (error) return error.message;
+  if (status === 'timeout') return 'its time was up';
+  return status === 'cancelled' ? 'it was cancelled' : 'no reason is known';
+}
+
+function cut({ id, result }: ToldDelegation, most: number): string {
+  const text = result ?? '';
+  if (text.trim() === '') return '(no result)';
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).toWellFormed()}\n[cut; the whole result: delegate with action=get and delegation_id=${id}]`;
+}
+
+/** The first message of the target's session. */
+export function delegatedTask(work: {
+  readonly from: string;
+  readonly task: string;
+  readonly context?: string | undefined;
+  readonly dependencies: readonly { readonly label: string; readonly result: string }[];
+  readonly files: readonly string[];
+}): string {
+  const parts = [`[Delegated by ${work.from}]\n\n${work.task}`];
+  if (work.context) parts.push(`Context:\n${work.context}`);
+  for (const { label, result } of work.dependencies)
+    parts.push(
+      `Result of "${label}", which this builds on:\n${result.slice(0, DELEGATION_LIMITS.dependency).toWellFormed()}`,
+    );
+  if (work.files.length > 0)
+    parts.push(`Files that come with it:\n${work.files.map((path) => `- ${path}`).join('\n')}`);
+  return parts.join('\n\n');
+}
+
+/** DELEGATION.md (DE-3); undefined for an agent that is linked to nobody. `total`: of which `targets` may be the first. */
+export function delegationGuide(targets: readonly DelegationTarget[], total: number): string | undefined {
+  if (total === 0) return undefined;
+  const how =
+    'Give work to another agent with the tool delegate (agent_key, task). It sees nothing of this conversation: write down all it needs.';
+  if (total > DELEGATION_LIMITS.inlineTargets)
+    return `# DELEGATION.md\n\n${how}\n\nYou can delegate to ${total} agents. Find the right one with delegate_search (query: what it should be good at) before you delegate.`;
+  const lines = targets.map(
+    ({ key, name, description }) =>
+      `- ${key}${name && name !== key ? ` (${oneLine(name)})` : ''}${description ? `: ${oneLine(description)}` : ''}`,
+  );
+  return `# DELEGATION.md\n\n${how}\n\nAgents:\n${lines.join('\n')}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, 300).toWellFormed();
+}

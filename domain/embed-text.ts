@@ -1,0 +1,42 @@
+/**
+ * A small embedding that needs no model and gives the same numbers everywhere: words and their parts, hashed into a fixed
+ * number of directions. It finds words that are alike, not thoughts; a provider's model is better where one is set.
+ */
+
+const DIMENSIONS = 256;
+/** A part of a word counts less than the word. */
+const PART_WEIGHT = 0.35;
+
+/** Of length 1, or all zeros for text without a word. */
+export function embedText(text: string): readonly number[] {
+  const vector = Array.from({ length: DIMENSIONS }, () => 0);
+  for (const word of wordsOf(text)) {
+    add(vector, word, 1);
+    const padded = `^${word}$`;
+    for (let at = 0; at + 3 <= padded.length; at += 1) add(vector, padded.slice(at, at + 3), PART_WEIGHT);
+  }
+  const length = Math.hypot(...vector);
+  return length === 0 ? vector : vector.map((value) => value / length);
+}
+
+/** From -1 to 1 for two embeddings; 0 when one has no word. */
+export function similarity(one: readonly number[], other: readonly number[]): number {
+  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+}
+
+function wordsOf(text: string): readonly string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
+}
+
+/** FNV-1a says the direction; one more bit of it the sign, so that collisions do not add up. */
+function add(vector: number[], part: string, weight: number): void {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < part.length; at += 1) hash = Math.imul(hash ^ part.charCodeAt(at), 0x01000193);
+  const index = (hash >>> 1) % DIMENSIONS;
+  vector[index] = (vector[index] ?? 0) + (hash & 1 ? weight : -weight);
+}

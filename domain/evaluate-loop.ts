@@ -1,0 +1,128 @@
+/**
+ * The contract of the `evaluateLoop` workflow (DE-4): one agent makes, another judges, until it approves or the rounds are
+ * used up. Each of the two works in sessions of its own, one a round, as child workflows.
+ */
+import { HOW_TO_JUDGE, JUDGE_THIS, judgedText } from './judged-text.ts';
+
+export const EVALUATE_LOOP = {
+  type: 'evaluateLoop',
+  signals: { stop: 'stop' },
+  queries: { state: 'state' },
+} as const;
+
+export const EVALUATE_LIMITS = { rounds: 3, mostRounds: 5, secondsPerRole: 600, task: 100_000 } as const;
+
+export const EVALUATION_STATUSES = ['running', 'approved', 'not_approved', 'failed', 'cancelled'] as const;
+export type EvaluationStatus = (typeof EVALUATION_STATUSES)[number];
+export type EvaluationEndStatus = Exclude<EvaluationStatus, 'running'>;
+
+export const EVALUATION_ROLES = ['generator', 'evaluator'] as const;
+export type EvaluationRole = (typeof EVALUATION_ROLES)[number];
+
+export interface EvaluateLoopInput {
+  readonly tenant: string;
+  readonly evaluation_id: string;
+  readonly generator: string;
+  readonly evaluator: string;
+  readonly rounds: number;
+  /** Scrubbed; shown in the web UI. */
+  readonly label: string;
+  readonly user?: string;
+}
+
+/** What a run returns; the drafts and verdicts are rows, their previews stand here for people. */
+export interface EvaluateLoopOutcome {
+  readonly evaluation_id: string;
+  readonly status: EvaluationEndStatus;
+  readonly rounds_used: number;
+  readonly passed: boolean;
+  readonly rounds: readonly EvaluationRoundPreview[];
+  readonly ok: boolean;
+  readonly recorded: true;
+}
+
+export interface EvaluationRoundPreview {
+  readonly round: number;
+  readonly draft: string;
+  readonly verdict?: 'approved' | 'rejected';
+  readonly feedback?: string;
+}
+
+export interface EvaluationState {
+  readonly evaluation_id: string;
+  readonly status: EvaluationStatus;
+  readonly round: number;
+  readonly max_rounds: number;
+  readonly doing: EvaluationRole | null;
+  readonly rounds: readonly EvaluationRoundPreview[];
+}
+
+export interface EvaluationRoundRef {
+  readonly tenant: string;
+  readonly evaluation_id: string;
+  readonly round: number;
+}
+
+export interface FinishEvaluationInput {
+  readonly tenant: string;
+  readonly evaluation_id: string;
+  readonly status: EvaluationEndStatus;
+  /** Who failed, when it failed. */
+  readonly failed?: { readonly role: EvaluationRole; readonly round: number; readonly why: string };
+  readonly by?: string;
+}
+
+export interface StopEvaluationInput {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+/** Safe to repeat: what is written first stays. */
+export interface EvaluationActivities {
+  /** Writes what the agent is to do in this round into a session of its own. */
+  prepare_round(
+    input: EvaluationRoundRef & { readonly role: EvaluationRole },
+  ): Promise<{ readonly session_key: string; readonly message_id: string }>;
+  /** What the generator made; `problem` when it made nothing. */
+  record_draft(input: EvaluationRoundRef): Promise<{ readonly preview: string; readonly problem?: string }>;
+  /** What the evaluator said of it. */
+  record_verdict(input: EvaluationRoundRef): Promise<{
+    readonly verdict: 'approved' | 'rejected';
+    readonly preview: string;
+    readonly problem?: string;
+  }>;
+  finish_evaluation(input: FinishEvaluationInput): Promise<{ readonly status: EvaluationEndStatus }>;
+}
+
+/** 3 unless it is said; 0 and less are 3 as well, more than 5 is 5. */
+export function roundsOf(asked: number | undefined): number {
+  if (asked === undefined || !Number.isFinite(asked) || asked < 1) return EVALUATE_LIMITS.rounds;
+  return Math.min(Math.trunc(asked), EVALUATE_LIMITS.mostRounds);
+}
+
+export const EVALUATE_WORDS = {
+  missing: 'generator, evaluator, and task are required',
+  generate: (task: string, context: string | undefined, criteria: string | undefined) =>
+    [
+      task,
+      ...(context ? [`Context:\n${context}`] : []),
+      ...(criteria ? [`It will be judged by: ${criteria}`] : []),
+    ].join('\n\n'),
+  revise: (task: string, round: number, rounds: number, feedback: string, draft: string) =>
+    `[Revision — Round ${round}/${rounds}]\n\nTask:\n${task}\n\nYour previous result:\n${draft}\n\nEvaluator feedback: ${feedback}\n\nRevise it. Answer with the whole revised result.`,
+  evaluate: (task: string, draft: string, criteria: string | undefined, round: number, rounds: number) =>
+    [
+      `[Evaluation — Round ${round}/${rounds}]`,
+      JUDGE_THIS,
+      judgedText('task', task),
+      judgedText('result', draft),
+      ...(criteria ? [`Criteria: ${criteria}`] : []),
+      HOW_TO_JUDGE,
+    ].join('\n\n'),
+  failed: (role: EvaluationRole, agent: string, round: number, why: string) =>
+    `${role} "${agent}" failed in round ${round}: ${why}`,
+  approved: (rounds: number, draft: string) =>
+    `Evaluate-optimize loop completed in ${rounds} round(s).\n\n${draft}`,
+  exhausted: (rounds: number, feedback: string, draft: string) =>
+    `Evaluate-optimize loop reached max rounds (${rounds}) without evaluator approval.\n\nLast feedback: ${feedback}\n\nLast output:\n${draft}`,
+} as const;

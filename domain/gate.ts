@@ -1,0 +1,169 @@
+/**
+ * Quality gates (DE-6): what an agent's work must pass before anybody reads it. Pure rules; a gate is run by the workflow
+ * of the work that it judges, and never for work that is itself a judgement.
+ */
+import { HOW_TO_JUDGE, JUDGE_THIS, judgedText } from './judged-text.ts';
+
+export const GATE_EVENTS = ['delegation.completed', 'task.completed', 'turn.completed'] as const;
+export type GateEvent = (typeof GATE_EVENTS)[number];
+
+export const GATE_TYPES = ['command', 'agent'] as const;
+export type GateType = (typeof GATE_TYPES)[number];
+
+export const GATE_LIMITS = {
+  gates: 20,
+  retries: 10,
+  seconds: 60,
+  /** Of an evaluating agent, when the gate does not say. */
+  agentSeconds: 300,
+  mostSeconds: 600,
+  command: 10_000,
+  /** Characters of feedback that go back to the worker. */
+  feedback: 8_000,
+  /** Characters of the work that an evaluating agent is shown. */
+  shown: 100_000,
+} as const;
+
+/** Of an agent: what it does must pass. */
+export interface QualityGate {
+  readonly event: GateEvent;
+  readonly type: GateType;
+  readonly command?: string | undefined;
+  /** Key of the evaluating agent. */
+  readonly agent?: string | undefined;
+  /** What to look at, for an evaluating agent. */
+  readonly criteria?: string | undefined;
+  readonly block_on_failure?: boolean | undefined;
+  readonly max_retries?: number | undefined;
+  readonly timeout_seconds?: number | undefined;
+}
+
+/** What one run of a gate found. */
+export type GateCheck =
+  | { readonly kind: 'passed' }
+  | { readonly kind: 'failed'; readonly feedback: string }
+  /** The gate itself could not say. */
+  | { readonly kind: 'broken'; readonly problem: string };
+
+export type GateStep = 'pass' | 'retry' | 'warn' | 'block';
+
+/**
+ * What follows from a check. `retries`: revisions that this gate has asked for already. A gate that is broken asks for no
+ * revision, since it has nothing to say about the work; it blocks when it was meant to block.
+ */
+export function nextGateStep(
+  gate: Pick<QualityGate, 'block_on_failure' | 'max_retries'>,
+  check: Pick<GateCheck, 'kind'>,
+  retries: number,
+): GateStep {
+  if (check.kind === 'passed') return 'pass';
+  if (check.kind === 'failed' && retries < (gate.max_retries ?? 0)) return 'retry';
+  return gate.block_on_failure ? 'block' : 'warn';
+}
+
+/** Which run of which gate: attempt 0 judges the work as it was first done. */
+export interface GateRun {
+  readonly tenant: string;
+  /** The delegation or the turn that is judged. */
+  readonly owner_id: string;
+  /** Where the gate stands among those of the event. */
+  readonly gate: number;
+  readonly attempt: number;
+}
+
+/** What the workflow of the work acts on; the feedback itself is a row. */
+export interface GateVerdict {
+  readonly kind: GateCheck['kind'];
+  readonly step: GateStep;
+  /** Scrubbed; for people. */
+  readonly preview: string;
+}
+
+/** Safe to repeat: the first verdict of a run stays. */
+export interface GateActivities {
+  /** Runs a command gate. */
+  check_gate(input: GateRun): Promise<GateVerdict>;
+  /** Writes what an evaluating agent is to judge into a session of its own. */
+  prepare_gate(input: GateRun): Promise<{ readonly session_key: string; readonly message_id: string }>;
+  /** Reads what it answered; `problem` when it did not. */
+  judge_gate(input: GateRun & { readonly problem?: string }): Promise<GateVerdict>;
+  /** Writes the message that asks for a revision into the session of the work. */
+  revise_work(input: GateRun): Promise<{ readonly message_id: string }>;
+}
+
+/** In their order. Another event's gates, or such as name nothing to run, are not among them. */
+export function gatesFor(
+  gates: readonly QualityGate[] | undefined,
+  event: GateEvent,
+): readonly QualityGate[] {
+  return (gates ?? []).filter((gate) => gate.event === event && gateProblem(gate) === undefined);
+}
+
+/** Undefined when the gate has what its type needs. */
+export function gateProblem(gate: QualityGate): string | undefined {
+  if (gate.type === 'command') {
+    if (!gate.command?.trim()) return 'a gate of type command needs a command';
+    return gate.agent === undefined ? undefined : 'a gate of type command has no agent';
+  }
+  if (!gate.agent) return 'a gate of type agent needs an agent';
+  return gate.command === undefined ? undefined : 'a gate of type agent has no command';
+}
+
+/** Exit 0 passes; else stderr says why, or stdout when it is silent. */
+export function checkOfCommand(run: {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+  readonly seconds: number;
+}): GateCheck {
+  if (run.timedOut) return { kind: 'broken', problem: `the command did not end within ${run.seconds} s` };
+  if (run.exitCode === null) return { kind: 'broken', problem: 'the command was ended by a signal' };
+  // What a shell says of a command that is not there or cannot be run is no word about the work.
+  if (run.exitCode === 126 || run.exitCode === 127)
+    return { kind: 'broken', problem: `the command could not be run: ${feedbackOf(run.stderr)}` };
+  if (run.exitCode === 0) return { kind: 'passed' };
+  const said = run.stderr.trim() === '' ? run.stdout : run.stderr;
+  return { kind: 'failed', feedback: feedbackOf(said) || `the command ended with ${run.exitCode}` };
+}
+
+/** `APPROVED` at the beginning, any case, passes; the feedback is what follows the first `REJECTED:`, else all of it. */
+export function checkOfReply(reply: string): Exclude<GateCheck, { kind: 'broken' }> {
+  const text = reply.trim();
+  if (/^approved/i.test(text)) return { kind: 'passed' };
+  const rejected = /rejected:/i.exec(text);
+  return {
+    kind: 'failed',
+    feedback: feedbackOf(rejected ? text.slice(rejected.index + rejected[0].length) : text),
+  };
+}
+
+function feedbackOf(text: string): string {
+  return text.trim().slice(0, GATE_LIMITS.feedback).toWellFormed();
+}
+
+export const GATE_WORDS = {
+  /** What the worker reads when it is to revise. */
+  retry: (feedback: string, retry: number, most: number) =>
+    `[Quality Gate Feedback — Retry ${retry}/${most}]\n\n${feedback}\n\nRevise your previous result so that it passes. Answer with the whole revised result.`,
+  /** What the evaluating agent reads. Its answer is read by `checkOfReply`. */
+  evaluate: (task: string, output: string, criteria: string | undefined) =>
+    [
+      '[Quality Gate]',
+      JUDGE_THIS,
+      judgedText('task', task),
+      judgedText('result', output.slice(0, GATE_LIMITS.shown).toWellFormed()),
+      ...(criteria ? [`Criteria: ${criteria}`] : []),
+      HOW_TO_JUDGE,
+    ].join('\n\n'),
+  warning: (name: string, why: string) => `[Quality gate ${name} not passed: ${why}]`,
+  blocked: (name: string, why: string, retries: number) =>
+    `blocked by quality gate ${name} after ${retries} ${retries === 1 ? 'retry' : 'retries'}: ${why}`,
+} as const;
+
+/** The gate in a few words. */
+export function gateName(gate: Pick<QualityGate, 'type' | 'command' | 'agent'>): string {
+  return gate.type === 'agent'
+    ? `agent ${gate.agent ?? ''}`
+    : `command ${JSON.stringify((gate.command ?? '').slice(0, 60).toWellFormed())}`;
+}
