@@ -61,6 +61,8 @@ export interface StepBasis {
   readonly leads?: readonly import('#domain/team.ts').Team[] | null;
   /** The turn's revision of the agent is the newest one. */
   readonly agent_current: boolean;
+  /** Agents that it may give work to. */
+  readonly links: number | null;
   readonly user: string | null;
   readonly context: MessageContext;
   readonly tenant_policy: TenantPolicy | null;

@@ -40,6 +40,7 @@ begin
         'members', (select coalesce(jsonb_agg(m.agent_key order by m.agent_key), '[]') from team_members m
           where m.tenant_id = p_tenant and m.team_key = l.key)) order by l.key)
       from teams l where l.tenant_id = p_tenant and l.lead = session_row.agent_key and l.deleted_at is null),
+    'links', agent_row.links,
     'agent_current', agent_row.revision = coalesce(turn_row.agent_revision, agent_row.revision),
     'user', coalesce(turn_row.context ->> 'user', session_row.user_id),
     'context', turn_row.context,

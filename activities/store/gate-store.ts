@@ -1,0 +1,91 @@
+/** What gates judge, and what they found (DE-6). */
+import type { AgentConfig } from '#domain/agent.ts';
+import type { GateCheck, GateStep, QualityGate } from '#domain/gate.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import type { Pool } from './pool.ts';
+
+/** Work that is to pass gates, whoever did it. */
+export interface GatedWork {
+  /** In which it was done, and its last turn. */
+  readonly session: string;
+  readonly turn: string;
+  readonly agent: AgentConfig;
+  readonly context: MessageContext;
+  readonly depth: number;
+  readonly label: string;
+  readonly task: string;
+  readonly output: string;
+  readonly gates: readonly QualityGate[];
+}
+
+export interface GateRow {
+  readonly gate: number;
+  readonly attempt: number;
+  readonly name: string;
+  readonly kind: GateCheck['kind'];
+  readonly step: GateStep;
+  readonly feedback: string;
+  readonly created_at: string;
+}
+
+export interface Work {
+  readonly session: string;
+  readonly agent: string;
+  readonly user: string | null;
+  readonly title: string;
+  readonly context: MessageContext;
+  readonly bound: Pick<MessageContext, 'delegation'>;
+  readonly message: string;
+  readonly text: string;
+}
+
+/** The work of a delegation as it stands now; undefined when it is gone. */
+export async function findDelegatedWork(
+  pool: Pool,
+  tenant: string,
+  id: string,
+): Promise<GatedWork | undefined> {
+  const { rows } = await pool.query<GatedWork>(
+    `select d.session_key as session, t.id as turn, r.config as agent, work_context(d.context) as context, d.depth, d.label,
+       d.task, coalesce(t.text, '') as output, d.gates
+     from delegations d
+     join lateral (select id, text, agent_key, agent_revision from turns where tenant_id = d.tenant_id
+       and session_key = d.session_key and status = 'completed' order by ended_at desc limit 1) t on true
+     join agent_revisions r on r.tenant_id = d.tenant_id and r.agent_key = t.agent_key and r.revision = t.agent_revision
+     where d.tenant_id = $1 and d.id = $2`,
+    [tenant, id],
+  );
+  return rows[0];
+}
+
+export async function gateRows(pool: Pool, tenant: string, ownerId: string): Promise<readonly GateRow[]> {
+  const { rows } = await pool.query<{ row: GateRow }>(
+    `select to_jsonb(g) as row from gate_checks g where tenant_id = $1 and owner_id = $2 order by gate, attempt`,
+    [tenant, ownerId],
+  );
+  return rows.map(({ row }) => row);
+}
+
+/** The first word on a run of a gate stays; returns the row that stands. */
+export async function recordGateCheck(
+  pool: Pool,
+  tenant: string,
+  check: Omit<GateRow, 'created_at'> & {
+    readonly owner: string;
+    readonly session: string;
+    readonly turn: string;
+  },
+): Promise<GateRow | undefined> {
+  await pool.query('select record_gate_check($1, $2)', [tenant, JSON.stringify(check)]);
+  const rows = await gateRows(pool, tenant, check.owner);
+  return rows.find((row) => row.gate === check.gate && row.attempt === check.attempt);
+}
+
+/** A session for an agent to work in and its message; what is there stays. False when there is no such agent. */
+export async function writeWork(pool: Pool, tenant: string, work: Work): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select write_work($1, $2) from agents where tenant_id = $1 and key = $3 and deleted_at is null`,
+    [tenant, JSON.stringify(work), work.agent],
+  );
+  return rowCount === 1;
+}

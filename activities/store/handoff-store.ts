@@ -1,0 +1,72 @@
+/** Where the messages of chats go (DE-5). */
+import type { HandoffRoute } from '#domain/handoff.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import type { Pool } from './pool.ts';
+
+export interface HandoffRouteRow extends HandoffRoute {
+  readonly created_at: Date;
+  /** False when the agent was deleted: the chat is the default agent's again. */
+  readonly is_open: boolean;
+}
+
+export interface NewHandoff extends Omit<HandoffRoute, 'session_key' | 'created_by'> {
+  readonly session: string;
+  /** That hands it over. */
+  readonly call: string;
+  readonly old_session: string;
+  readonly turn: string;
+  readonly context: MessageContext;
+  readonly user: string | null;
+  readonly message: string;
+  readonly text: string;
+}
+
+const ROUTES = `select channel, chat_id, from_key as from, to_key as to, session_key, reason, path, created_by, created_at,
+    exists (select 1 from agents a where a.tenant_id = r.tenant_id and a.key = r.to_key and a.deleted_at is null) as is_open
+  from handoff_routes r where tenant_id = $1`;
+
+export async function findHandoff(
+  pool: Pool,
+  tenant: string,
+  channel: string,
+  chatId: string,
+): Promise<HandoffRouteRow | undefined> {
+  const { rows } = await pool.query<HandoffRouteRow>({
+    name: 'find_handoff',
+    text: `${ROUTES} and channel = $2 and chat_id = $3`,
+    values: [tenant, channel, chatId],
+  });
+  return rows[0];
+}
+
+export async function listHandoffs(
+  pool: Pool,
+  tenant: string,
+  limit: number,
+  after: readonly [channel: string, chatId: string],
+): Promise<readonly HandoffRouteRow[]> {
+  const { rows } = await pool.query<HandoffRouteRow>(
+    `${ROUTES} and (channel, chat_id) > ($2, $3) order by channel, chat_id limit $4`,
+    [tenant, ...after, limit],
+  );
+  return rows;
+}
+
+/** Safe to repeat by the same call. */
+export async function setHandoff(pool: Pool, tenant: string, route: NewHandoff): Promise<void> {
+  await pool.query('select set_handoff($1, $2)', [tenant, JSON.stringify(route)]);
+}
+
+/** False when there was none. */
+export async function clearHandoff(
+  pool: Pool,
+  tenant: string,
+  channel: string,
+  chatId: string,
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'delete from handoff_routes where tenant_id = $1 and channel = $2 and chat_id = $3',
+    [tenant, channel, chatId],
+  );
+  return rowCount === 1;
+}
