@@ -1,5 +1,6 @@
 /** Every time-out and retry rule of the workflows, each with its reason. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
+import type { ShownGate } from '#domain/delegation.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 
 /**
@@ -56,3 +57,20 @@ export const ANNOUNCEMENT: ActivityOptions = {
   retry: { ...RETRY, maximumInterval: '30 seconds' },
   summary: 'tells the parent',
 };
+
+/** Rows and messages between the turns of work that was given away. */
+export const WORK: ActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
+
+/** A command that judges (DE-6). Its first verdict is a row, so a repeat only repeats what nobody has read. */
+export function gateOptions({
+  timeout_seconds,
+  name,
+}: Pick<ShownGate, 'timeout_seconds' | 'name'>): ActivityOptions {
+  return {
+    startToCloseTimeout: (timeout_seconds + 30) * 1000,
+    heartbeatTimeout: TOOL_HEARTBEAT,
+    retry: RETRY,
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    summary: `gate: ${name}`,
+  };
+}

@@ -2,6 +2,8 @@
 export { agentTurn } from './agent-turn.ts';
 export { approval } from './approval.ts';
 export { awaitSubagents } from './await-subagents.ts';
+export { delegation } from './delegation.ts';
+export { evaluateLoop } from './evaluate-loop.ts';
 export { subagent } from './subagent.ts';
 export { teamTask } from './team-task.ts';
 export { wait } from './wait.ts';

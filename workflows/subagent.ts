@@ -5,7 +5,6 @@
 import {
   ApplicationFailure,
   CancellationScope,
-  type ChildWorkflowHandle,
   condition,
   defineQuery,
   defineSignal,
@@ -19,10 +18,9 @@ import {
   setHandler,
   sleep,
   startChild,
-  TemporalFailure,
   uuid4,
 } from '@temporalio/workflow';
-import { sessionWorkflowId, subagentWorkflowId, turnIdOf } from '#domain/ids.ts';
+import { sessionWorkflowId, subagentWorkflowId } from '#domain/ids.ts';
 import { markdownText } from '#domain/markdown.ts';
 import {
   ANNOUNCE,
@@ -42,9 +40,10 @@ import {
   type SubagentState,
   type SubagentStatus,
 } from '#domain/subagent.ts';
-import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
+import type { TurnOutcome } from '#domain/turn.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { childLabels } from './steps/child-labels.ts';
+import { runSession, type SessionEnd } from './steps/run-session.ts';
 import { signalIfRunning } from './steps/signal-if-running.ts';
 
 const stopSignal = defineSignal<[StopSubagentInput?]>(SUBAGENT.signals.stop);
@@ -52,9 +51,6 @@ const endedSignal = defineSignal(SUBAGENT.signals.ended);
 const steerSignal = defineSignal<[SteerSubagentInput]>(SUBAGENT.signals.steer);
 const steerUpdate = defineUpdate<SteerSubagentReceipt, [SteerSubagentInput]>(SUBAGENT.updates.steer);
 const stateQuery = defineQuery<SubagentState>(SUBAGENT.queries.state);
-
-/** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
-const STOP_PATIENCE = '5 seconds';
 
 /** What the handlers leave for the story below. */
 interface Wishes {
@@ -65,12 +61,6 @@ interface Wishes {
   ended: number;
   /** What comes now comes too late. */
   isEnding: boolean;
-}
-
-/** How the session's workflow ended: with a turn, or by itself. */
-interface Ends {
-  outcome?: TurnOutcome;
-  problem?: string;
 }
 
 /** How soon it looks again whether its session has answered what its own subagents brought. */
@@ -89,7 +79,7 @@ export async function subagent(input: SubagentInput): Promise<SubagentOutcome> {
   let end: End = { status: 'cancelled' };
   if (mayBegin) {
     enter('running', input, wishes);
-    end = await runSession(input, wishes, deadline);
+    end = await work(input, wishes, deadline);
   }
   for (let wait: number = LOOK_AGAIN.first; ; wait = Math.min(wait * 2, LOOK_AGAIN.most)) {
     wishes.isEnding = true;
@@ -129,7 +119,7 @@ async function untilOwnEnded(wishes: Wishes, seen: number, wait: number, deadlin
     return { status: 'cancelled' };
   }
   return isAsked(wishes)
-    ? endOf({}, wishes, true)
+    ? endOf({ inTime: true }, wishes)
     : { status: Date.now() < deadline ? 'completed' : 'timeout' };
 }
 
@@ -179,77 +169,17 @@ function handleMessages(input: SubagentInput, wishes: Wishes): void {
   }));
 }
 
-/** Resolves when the session's turns have ended, by themselves or because somebody or the clock said so. */
-async function runSession(input: SubagentInput, wishes: Wishes, deadline: number): Promise<End> {
-  const scope = new CancellationScope();
-  const ends: Ends = {};
-  const isOver = (): boolean => ends.outcome !== undefined || ends.problem !== undefined;
-  let over: Promise<void> = Promise.resolve();
-  let inTime = true;
-  try {
-    const session = await scope.run(() => startSession(input));
-    over = session.result().then(
-      (outcome) => void (ends.outcome = outcome),
-      (error: unknown) => void (ends.problem = problemOf(error)),
-    );
-    inTime = await condition(() => isOver() || isAsked(wishes), Math.max(1, deadline - Date.now()));
-    if (!isOver()) await stopSession(input, session, wishes, scope, isOver);
-  } catch (error) {
-    if (!(error instanceof TemporalFailure)) throw error;
-    // Cancelled itself: the session's turns are cancelled with it, and end in their own order.
-    if (!isCancellation(error)) ends.problem = problemOf(error);
-  }
-  await over;
-  return endOf(ends, wishes, inTime);
-}
-
-function startSession(input: SubagentInput): Promise<ChildWorkflowHandle<AgentTurn>> {
-  const turnId = turnIdOf(input.message_id);
-  const turn = { turnId, messages: [{ id: input.message_id }], preview: input.label };
-  return startChild<AgentTurn>(AGENT_TURN.type, {
-    workflowId: sessionWorkflowId(input.tenant, input.session_key),
-    args: [
-      {
-        tenant: input.tenant,
-        session_key: input.session_key,
-        carry: { queue: [turn], seen: [[input.message_id, turnId]] },
-      },
-    ],
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    staticSummary: `${input.agent}: ${input.label}`,
-    typedSearchAttributes: childLabels({
-      tenant: input.tenant,
-      session: input.session_key,
-      agent: input.agent,
-      ...(input.user === undefined ? {} : { user: input.user }),
-    }),
+/** Its turns; resolves when they have ended, by themselves or because somebody or the clock said so. */
+async function work(input: SubagentInput, wishes: Wishes, deadline: number): Promise<End> {
+  const end = await runSession(input, {
+    deadline,
+    isAsked: () => isAsked(wishes),
+    askedBy: () => ({ by: wishes.stop?.by ?? wishes.steer?.by, reason: wishes.stop?.reason }),
   });
+  return endOf(end, wishes);
 }
 
-type AgentTurn = (input: AgentTurnInput) => Promise<TurnOutcome>;
-
-async function stopSession(
-  input: SubagentInput,
-  session: ChildWorkflowHandle<AgentTurn>,
-  wishes: Wishes,
-  scope: CancellationScope,
-  isOver: () => boolean,
-): Promise<void> {
-  const stop: StopInput = {
-    level: 'all',
-    turn_id: turnIdOf(input.message_id),
-    by: wishes.stop?.by ?? wishes.steer?.by ?? 'system',
-    ...(wishes.stop?.reason === undefined ? {} : { reason: wishes.stop.reason }),
-  };
-  await session.signal(AGENT_TURN.signals.stop, stop).catch((error: unknown) => {
-    // It has just ended, or is cancelled below.
-    log.info('stop did not reach the session', { problem: problemOf(error) });
-  });
-  if (!(await condition(isOver, STOP_PATIENCE))) scope.cancel();
-}
-
-function endOf(ends: Ends, wishes: Wishes, inTime: boolean): End {
-  const { outcome } = ends;
+function endOf({ outcome, problem, inTime }: SessionEnd, wishes: Wishes): End {
   if (wishes.stop) {
     const { by, reason, silent } = wishes.stop;
     return {
@@ -269,7 +199,7 @@ function endOf(ends: Ends, wishes: Wishes, inTime: boolean): End {
   }
   if (!inTime) return { status: 'timeout' };
   if (outcome) return { status: STATUS_OF[outcome.status] };
-  return ends.problem === undefined ? { status: 'cancelled' } : { status: 'failed', reason: ends.problem };
+  return problem === undefined ? { status: 'cancelled' } : { status: 'failed', reason: problem };
 }
 
 const STATUS_OF: Readonly<Record<TurnOutcome['status'], SubagentEndStatus>> = {
@@ -312,9 +242,4 @@ async function goOnAsNext(
   // A turn that waits for the old one waits for the new one.
   if (next.wait) return replacement.result();
   return { ...outcome, replaced_by: id };
-}
-
-function problemOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message.slice(0, 500) : 'unknown error';
 }

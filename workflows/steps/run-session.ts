@@ -1,0 +1,121 @@
+/**
+ * An agent at work in a session of its own, as a child of the workflow whose work it is: from its message to the end of its
+ * turns, or until somebody or the clock says that it is over.
+ */
+import {
+  CancellationScope,
+  type ChildWorkflowHandle,
+  condition,
+  isCancellation,
+  log,
+  ParentClosePolicy,
+  startChild,
+  TemporalFailure,
+} from '@temporalio/workflow';
+import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
+import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
+import { childLabels } from './child-labels.ts';
+
+/** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
+const STOP_PATIENCE = '5 seconds';
+
+export interface SessionWork {
+  readonly tenant: string;
+  readonly session_key: string;
+  /** Its row is there. */
+  readonly message_id: string;
+  readonly agent: string;
+  readonly user?: string;
+  /** Scrubbed; shown in the web UI. */
+  readonly label: string;
+}
+
+export interface SessionLimits {
+  /** Milliseconds since 1970. */
+  readonly deadline: number;
+  /** Whether somebody wants it to end now, and who. */
+  readonly isAsked: () => boolean;
+  readonly askedBy: () => { readonly by?: string | undefined; readonly reason?: string | undefined };
+}
+
+/** How the session's workflow ended: with a turn, or by itself. */
+export interface SessionEnd {
+  readonly outcome?: TurnOutcome;
+  readonly problem?: string;
+  readonly inTime: boolean;
+}
+
+type AgentTurn = (input: AgentTurnInput) => Promise<TurnOutcome>;
+
+/** Resolves when the session's turns have ended. Never rejects for what happens in them. */
+export async function runSession(work: SessionWork, limits: SessionLimits): Promise<SessionEnd> {
+  const scope = new CancellationScope();
+  const ends: { outcome?: TurnOutcome; problem?: string } = {};
+  const isOver = (): boolean => ends.outcome !== undefined || ends.problem !== undefined;
+  let over: Promise<void> = Promise.resolve();
+  let inTime = true;
+  try {
+    const session = await scope.run(() => startSession(work));
+    over = session.result().then(
+      (outcome) => void (ends.outcome = outcome),
+      (error: unknown) => void (ends.problem = problemOf(error)),
+    );
+    inTime = await condition(() => isOver() || limits.isAsked(), Math.max(1, limits.deadline - Date.now()));
+    if (!isOver()) await stopSession(work, session, limits, scope, isOver);
+  } catch (error) {
+    if (!(error instanceof TemporalFailure)) throw error;
+    // Cancelled itself: the session's turns are cancelled with it, and end in their own order.
+    if (!isCancellation(error)) ends.problem = problemOf(error);
+  }
+  await over;
+  return { ...ends, inTime };
+}
+
+function startSession(work: SessionWork): Promise<ChildWorkflowHandle<AgentTurn>> {
+  const turnId = turnIdOf(work.message_id);
+  const turn = { turnId, messages: [{ id: work.message_id }], preview: work.label };
+  return startChild<AgentTurn>(AGENT_TURN.type, {
+    workflowId: sessionWorkflowId(work.tenant, work.session_key),
+    args: [
+      {
+        tenant: work.tenant,
+        session_key: work.session_key,
+        carry: { queue: [turn], seen: [[work.message_id, turnId]] },
+      },
+    ],
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    staticSummary: `${work.agent}: ${work.label}`,
+    typedSearchAttributes: childLabels({
+      tenant: work.tenant,
+      session: work.session_key,
+      agent: work.agent,
+      ...(work.user === undefined ? {} : { user: work.user }),
+    }),
+  });
+}
+
+async function stopSession(
+  work: SessionWork,
+  session: ChildWorkflowHandle<AgentTurn>,
+  limits: SessionLimits,
+  scope: CancellationScope,
+  isOver: () => boolean,
+): Promise<void> {
+  const { by, reason } = limits.askedBy();
+  const stop: StopInput = {
+    level: 'all',
+    turn_id: turnIdOf(work.message_id),
+    by: by ?? 'system',
+    ...(reason === undefined ? {} : { reason }),
+  };
+  await session.signal(AGENT_TURN.signals.stop, stop).catch((error: unknown) => {
+    // It has just ended, or is cancelled below.
+    log.info('stop did not reach the session', { problem: problemOf(error) });
+  });
+  if (!(await condition(isOver, STOP_PATIENCE))) scope.cancel();
+}
+
+function problemOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message.slice(0, 500) : 'unknown error';
+}
