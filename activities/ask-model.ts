@@ -8,6 +8,7 @@ import { ModelError, type OfferedTool } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { CallModelInput } from '#domain/turn.ts';
 import type { BudgetDesk } from './budget-desk.ts';
+import type { DelegationDesk } from './delegation-desk.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import type { Given } from './invoked-answer.ts';
 import { generateWithFallback } from './model/fallback.ts';
@@ -15,6 +16,7 @@ import type { Models } from './model/model-catalog.ts';
 import type { PlanDeps } from './plan-calls.ts';
 import { buildPrompt, type Prompt } from './prompt/build-prompt.ts';
 import { isNearlyFull, planCompaction, tokensOf } from './prompt/compact.ts';
+import { promptGuides } from './prompt/prompt-guides.ts';
 import type { Transcript } from './prompt/transcript-cache.ts';
 import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
 
@@ -22,6 +24,7 @@ export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scru
   readonly ledger: Pick<TurnLedger, 'appendEvents' | 'recordSummary'>;
   readonly models: Models;
   readonly budgets: BudgetDesk;
+  readonly guide: DelegationDesk['guide'];
 }
 
 /** One attempt: `meter` counts what it uses. */
@@ -64,16 +67,17 @@ async function ask(
     agent.tool_names ?? 'canonical',
     deps.rules.offered({ ...basis, agent }, deps.catalog),
   );
+  const guides = await promptGuides(deps.guide, input.tenant, basis, tools);
   const once = (prompt: Prompt): Promise<Given> =>
     generate(deps, input, refs, { ...prompt, tools }, agent.limits?.output_tokens);
   try {
-    return await once(buildPrompt(agent, current, input.turn, basis.leads ?? []));
+    return await once(buildPrompt(agent, current, input.turn, guides));
   } catch (error) {
     if (!(error instanceof ModelError && error.code === 'ContextOverflow')) throw error;
     // The window is smaller than we think: what was refused is the better measure.
     const smaller = await compact(deps, input, refs, current, Math.min(window, tokensOf(current)) / 2);
     if (smaller === current) throw error;
-    return once(buildPrompt(agent, smaller, input.turn, basis.leads ?? []));
+    return once(buildPrompt(agent, smaller, input.turn, guides));
   }
 }
 

@@ -1,6 +1,9 @@
 /** What the tools need of the world. Each tool states its part by `Pick<Deps, …>`; workers/ builds the whole. */
 import type { Receipt } from '#domain/turn.ts';
 import type { RunningCall } from './define-tool.ts';
+import type { DelegationDesk } from './delegation-desk.ts';
+import type { EvaluationDesk } from './evaluation-desk.ts';
+import type { HandoffDesk } from './handoff-desk.ts';
 import type { Processes } from './process/background.ts';
 import type { Shell } from './process/shell.ts';
 import type { SecureClis } from './secure-cli/secure-clis.ts';
@@ -78,6 +81,12 @@ export interface Deps {
   readonly subagents: SubagentDesk;
   /** The boards and mail of the teams that the caller is in. */
   readonly teams: TeamDesk;
+  /** Work that the caller gives to other agents. */
+  readonly delegations: DelegationDesk;
+  /** Rounds of making and judging. */
+  readonly evaluations: EvaluationDesk;
+  /** Conversations that go on with another agent. */
+  readonly handoffs: HandoffDesk;
   /** Says something in another session, once a call. */
   readonly sendToSession: (
     call: Pick<RunningCall, 'tenant' | 'user' | 'callId' | 'toolsGiven'>,
@@ -87,4 +96,7 @@ export interface Deps {
 }
 
 /** Those that reach other workflows are made by the worker itself. */
-export type WorldDeps = Omit<Deps, 'subagents' | 'teams' | 'sendToSession'>;
+export type WorldDeps = Omit<
+  Deps,
+  'subagents' | 'teams' | 'delegations' | 'evaluations' | 'handoffs' | 'sendToSession'
+>;

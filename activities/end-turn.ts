@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { EndTurnInput } from '#domain/turn.ts';
 import { recordFailure } from './activity-failure.ts';
+import type { DelegationDesk } from './delegation-desk.ts';
 import type { Processes } from './process/background.ts';
 import { hideTexts, type ScrubberOf } from './scrubber.ts';
 import type { SubagentDesk } from './subagent-desk.ts';
@@ -13,6 +14,7 @@ export function createEndTurn(deps: {
   readonly processes: Pick<Processes, 'killSession'>;
   readonly subagents: Pick<SubagentDesk, 'stopAll'>;
   readonly releaseTasks: TeamBoard['releaseTasks'];
+  readonly delegations: Pick<DelegationDesk, 'stopAll'>;
   readonly defaultAgent: string;
   readonly scrubberOf: ScrubberOf;
 }): (input: EndTurnInput) => Promise<void> {
@@ -20,7 +22,10 @@ export function createEndTurn(deps: {
     try {
       // Before the record: who reads `stopped` may rely on it.
       if (input.endCommands) await deps.processes.killSession(input.tenant, input.session);
-      if (input.endSubagents) await deps.subagents.stopAll(input.tenant, input.session, input.by ?? 'system');
+      if (input.endSubagents) {
+        const stopped = [input.tenant, input.session, input.by ?? 'system'] as const;
+        await Promise.all([deps.subagents.stopAll(...stopped), deps.delegations.stopAll(...stopped)]);
+      }
       await deps.ledger.endTurn(
         await hidden(deps.scrubberOf, input),
         deps.defaultAgent,

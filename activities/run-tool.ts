@@ -176,6 +176,7 @@ function callContext(
     ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
     ...(context.subagent ? { subagent: context.subagent } : {}),
     ...(context.team ? { team: context.team } : {}),
+    roles: context.roles ?? [],
     toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
     workspace: deps.workspaceOf(
       input.tenant,

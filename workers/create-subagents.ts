@@ -6,16 +6,22 @@ import type { WakeSession } from '#activities/wake-session.ts';
 import { findOpenTurn } from '#activities/store/turn-store.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
+import type { DelegationDesk } from '#activities/delegation-desk.ts';
 import type { SubagentActivities } from '#domain/subagent.ts';
 import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
 import type { WorkerParts } from './create-worker.ts';
 
+/** Ends a session's turn, when one runs beside its workflow, and what it has started or given away. */
+export type StopSession = (tenant: string, session: string, by: string) => Promise<void>;
+
 export function createSubagents(
   { config, pool, notifier, models, temporal, tools, vault }: WorkerParts,
   wake: WakeSession,
+  delegations: Pick<DelegationDesk, 'stopAll'>,
 ): {
   readonly desk: SubagentDesk;
   readonly activities: SubagentActivities;
+  readonly stopSession: StopSession;
 } {
   const { maxConcurrent, maxDepth, maxChildren, maxIterations, archiveAfterMinutes, timeoutSeconds, model } =
     config.subagents;
@@ -50,14 +56,13 @@ export function createSubagents(
       ...(model === undefined ? {} : { model }),
     },
   });
-  /** Its turn, when one runs beside its workflow, and the subagents that it has started. */
-  const stopSession = async (tenant: string, session: string, by: string): Promise<void> => {
+  const stopSession: StopSession = async (tenant, session, by) => {
     const turn = await findOpenTurn(pool, tenant, session);
     if (turn) {
       const stop: StopInput = { level: 'all', turn_id: turn.id, by };
       await temporal.signal(sessionWorkflowId(tenant, session), AGENT_TURN.signals.stop, stop);
     }
-    await desk.stopAll(tenant, session, by);
+    await Promise.all([desk.stopAll(tenant, session, by), delegations.stopAll(tenant, session, by)]);
   };
-  return { desk, activities: createSubagentActivities({ ...run, stopSession }) };
+  return { desk, stopSession, activities: createSubagentActivities({ ...run, stopSession }) };
 }

@@ -30,6 +30,7 @@ import type { Pool } from '#activities/store/pool.ts';
 import type { Sealer } from '#activities/store/seal.ts';
 import { createTurnLedger } from '#activities/store/turn-ledger.ts';
 import { createWakeSession } from '#activities/wake-session.ts';
+import { createDelegationParts } from './create-delegations.ts';
 import { createSubagents } from './create-subagents.ts';
 import { createTeams } from './create-teams.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
@@ -142,17 +143,20 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     submit: parts.temporal.submit,
     onWrite: notifier.poke,
   });
-  const subagents = createSubagents(parts, wake);
+  const delegations = createDelegationParts(parts, wake);
+  const subagents = createSubagents(parts, wake, delegations.desk);
   const teams = createTeams(parts, wake);
   const activities: Record<string, (input: never) => Promise<unknown>> = {
     ...subagents.activities,
     ...teams.activities,
-    call_model: createCallModel({ ...shared, models }),
+    ...delegations.activities(subagents.stopSession),
+    call_model: createCallModel({ ...shared, models, guide: delegations.desk.guide }),
     end_turn: createEndTurn({
       ...shared,
       processes: parts.tools.processes,
       subagents: subagents.desk,
       releaseTasks: teams.board.releaseTasks,
+      delegations: delegations.desk,
     }),
     settle_approval: createSettleApproval({
       ...shared,
@@ -168,6 +172,9 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     tools: {
       ...parts.tools,
       subagents: subagents.desk,
+      delegations: delegations.desk,
+      evaluations: delegations.evaluations,
+      handoffs: delegations.handoffs,
       sendToSession: createSendToSession(wake),
       teams: createTeamDesk({ pool, board: teams.board, wake }),
     },

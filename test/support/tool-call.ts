@@ -46,6 +46,7 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     progress: () => undefined,
     toolsGiven: async () => [],
     hasSecret: () => false,
+    roles: [],
     exec: { timeoutSeconds: 60, boxTimeoutSeconds: 300 },
     ...over,
   };

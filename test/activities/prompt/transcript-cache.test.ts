@@ -13,6 +13,7 @@ function basis(
     agent: null,
     agent_key: 'main',
     agent_current: true,
+    links: 0,
     user: null,
     context: {},
     tenant_policy: null,

@@ -1,0 +1,294 @@
+/**
+ * What the tool `delegate` does beyond its words (DE-1, DE-2): asks the links, takes a place, finds the caller's own
+ * delegations, and reaches their workflows. Every method is within the caller's tenant, and `find` within its agent.
+ */
+import { createHash } from 'node:crypto';
+import { LINK_WORDS, linkLeads, refuseUser } from '#domain/agent-link.ts';
+import {
+  DELEGATION,
+  DELEGATION_LIMITS,
+  type DelegationMode,
+  loadOf,
+  type StopDelegationInput,
+} from '#domain/delegation.ts';
+import { delegatedTask, delegationGuide, type DelegationTarget } from '#domain/delegation-words.ts';
+import { gatesFor } from '#domain/gate.ts';
+import { delegationWorkflowId } from '#domain/ids.ts';
+import { rankAgents } from '#domain/rank-agents.ts';
+import type { ChildStart } from '#domain/turn.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { RunningCall } from './define-tool.ts';
+import { delegationInput } from './delegation-run.ts';
+import type { ScrubberOf } from './scrubber.ts';
+import { linkedAgents, linksBetween } from './store/agent-link-store.ts';
+import { findAgent } from './store/agent-store.ts';
+import type {
+  DelegationFilter,
+  DelegationRow,
+  DelegationStore,
+  NewDelegation,
+  TakenDelegation,
+} from './store/delegation-store.ts';
+import type { Pool } from './store/pool.ts';
+
+export interface DelegationRequest {
+  readonly target: string;
+  readonly task: string;
+  readonly label: string;
+  readonly context?: string;
+  readonly mode: DelegationMode;
+  readonly seconds: number;
+  /** Own delegations whose results go with the task. */
+  readonly dependsOn: readonly string[];
+}
+
+export type Given =
+  | { readonly kind: 'given'; readonly row: DelegationRow; readonly child: ChildStart }
+  /** `code` and words for the model. */
+  | {
+      readonly kind: 'refused';
+      readonly code: 'NotFound' | 'PermissionDenied' | 'RateLimited' | 'InvalidArgs';
+      readonly message: string;
+    };
+
+type Caller = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'roles' | 'sessionKey' | 'turnId' | 'callId'>;
+
+export interface DelegationDesk {
+  /** Undefined when the caller may give the agent work; else why not. */
+  mayGive(
+    call: Caller,
+    target: string,
+  ): Promise<{ readonly code: 'NotFound' | 'PermissionDenied'; readonly message: string } | undefined>;
+  /** Runs again safely: a call gives one piece of work. */
+  give(call: Caller, request: DelegationRequest): Promise<Given>;
+  /** Of the agents that the caller may give work to, best first. */
+  search(
+    caller: Pick<Caller, 'tenant' | 'agent' | 'user' | 'roles'>,
+    query: string,
+    most: number,
+  ): Promise<readonly (DelegationTarget & { readonly score: number })[]>;
+  /** DELEGATION.md of the caller's prompt; undefined when nobody is there to give work to. */
+  guide(caller: Pick<Caller, 'tenant' | 'agent' | 'user' | 'roles'>): Promise<string | undefined>;
+  /** Of the caller's agent and user, newest first. */
+  page(
+    caller: Pick<Caller, 'tenant' | 'agent' | 'user'>,
+    filter: Pick<DelegationFilter, 'target' | 'status' | 'session'>,
+    limit: number,
+    after: readonly [string, string] | undefined,
+  ): Promise<readonly DelegationRow[]>;
+  /** Only what the caller's agent gave, for the same user. */
+  find(caller: Pick<Caller, 'tenant' | 'agent' | 'user'>, id: string): Promise<DelegationRow | undefined>;
+  /** Without a message of its own to the caller, who knows. False when it has ended. */
+  stop(caller: Pick<Caller, 'tenant' | 'callId'>, row: DelegationRow): Promise<boolean>;
+  /** Ends all that a session gave away that was stopped. */
+  stopAll(tenant: string, session: string, by: string): Promise<void>;
+}
+
+export interface DelegationDeskDeps {
+  readonly pool: Pool;
+  readonly delegations: DelegationStore;
+  readonly scrubberOf: ScrubberOf;
+  readonly reach: WorkflowReach;
+  /** Tells the origin of one that was lost. */
+  readonly announce: (tenant: string, id: string) => Promise<void>;
+  readonly now: () => number;
+}
+
+/** One whose workflow has not begun by then will not: the turn that was to start it is gone. */
+const START_PATIENCE_MS = 60_000;
+
+export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
+  const { delegations } = deps;
+
+  async function stopOne(
+    tenant: string,
+    row: DelegationRow,
+    stop: StopDelegationInput & { readonly by: string; readonly silent: boolean },
+  ): Promise<boolean> {
+    if (!(await delegations.markStopped(tenant, row.id, stop.by, stop.silent))) return false;
+    await deps.reach.signal(delegationWorkflowId(row.id), DELEGATION.signals.stop, stop);
+    return true;
+  }
+
+  return {
+    async mayGive(call, target) {
+      const way = await findWay(deps, call, target);
+      return way.kind === 'refused' ? { code: way.code, message: way.message } : undefined;
+    },
+
+    async give(call, request) {
+      const way = await findWay(deps, call, request.target);
+      if (way.kind === 'refused') return way;
+      const dependencies = await resultsOf(deps, call, request.dependsOn);
+      if (typeof dependencies === 'string') return refused('InvalidArgs', dependencies);
+      const scrubber = await deps.scrubberOf(call.tenant);
+      const task = scrubber.text(request.task);
+      const work: NewDelegation = {
+        id: delegationIdOf(call.tenant, call.callId),
+        session: call.sessionKey,
+        turn: call.turnId,
+        call: call.callId,
+        link: way.link,
+        target: request.target,
+        load: way.load,
+        label: scrubber.preview(request.label, LABEL),
+        task,
+        text: delegatedTask({
+          from: call.agent,
+          task,
+          ...(request.context === undefined ? {} : { context: scrubber.text(request.context) }),
+          dependencies,
+          files: [],
+        }),
+        mode: request.mode,
+        timeout_seconds: request.seconds,
+        gates: way.gates,
+      };
+      let taken = await delegations.take(call.tenant, work, DELEGATION_LIMITS.depth);
+      if (taken.kind === 'refused' && taken.limit !== 'depth' && (await sweep(deps, call.tenant)))
+        taken = await delegations.take(call.tenant, work, DELEGATION_LIMITS.depth);
+      if (taken.kind !== 'taken') return whyNotTaken(taken, request.target);
+      return { kind: 'given', row: taken.row, child: childStart(call.tenant, taken.row) };
+    },
+
+    search: async (caller, query, most) => rankAgents(await targetsOf(deps, caller, query), query, most),
+
+    async guide(caller) {
+      const targets = await targetsOf(deps, caller);
+      return delegationGuide(targets, targets.length);
+    },
+
+    page: ({ tenant, agent, user }, filter, limit, after) =>
+      delegations.page(
+        tenant,
+        { ...filter, source: agent, ...(user === null ? {} : { user }) },
+        limit,
+        after,
+      ),
+
+    async find({ tenant, agent, user }, id) {
+      const row = await delegations.find(tenant, id);
+      return row?.source_key === agent && row.user_id === user ? row : undefined;
+    },
+
+    stop: ({ tenant, callId }, row) => stopOne(tenant, row, { by: callId, silent: true }),
+
+    async stopAll(tenant, session, by) {
+      const reason = 'the session that gave the work was stopped';
+      const open = await delegations.active(tenant, session);
+      await Promise.all(open.map((row) => stopOne(tenant, row, { by, reason, silent: true })));
+    },
+  };
+}
+
+const LABEL = 100;
+
+/** Agents that one may be linked to and still be found. */
+const MOST_TARGETS = 1_000;
+
+async function targetsOf(
+  deps: DelegationDeskDeps,
+  caller: Pick<Caller, 'tenant' | 'agent' | 'user' | 'roles'>,
+  query?: string,
+) {
+  const linked = await linkedAgents(deps.pool, caller.tenant, caller.agent, MOST_TARGETS, query);
+  return linked.filter(({ key, link }) => refuseUser(link, key, caller) === undefined);
+}
+
+type RefusalCode = Extract<Given, { kind: 'refused' }>['code'];
+
+function refused<Code extends RefusalCode>(code: Code, message: string) {
+  return { kind: 'refused' as const, code, message };
+}
+
+/** The link over which the caller may give work to the target, and what the target says of itself. */
+async function findWay(deps: DelegationDeskDeps, call: Caller, target: string) {
+  const agent = await findAgent(deps.pool, call.tenant, target);
+  if (!agent) return refused('NotFound', LINK_WORDS.noTarget(target));
+  const links = await linksBetween(deps.pool, call.tenant, call.agent, target);
+  const leading = links.filter((link) => linkLeads(link, call.agent, target));
+  if (leading.length === 0) return refused('PermissionDenied', LINK_WORDS.noLink(target));
+  const refusals = leading.map((link) => refuseUser(link, target, call));
+  const open = leading.find((_, index) => refusals[index] === undefined);
+  if (!open) return refused('PermissionDenied', refusals[0] ?? LINK_WORDS.noLink(target));
+  return {
+    kind: 'way' as const,
+    link: open.id,
+    load: loadOf(agent.config.max_delegation_load),
+    gates: gatesFor(agent.config.quality_gates, 'delegation.completed'),
+  };
+}
+
+/** Text when one of them is not there. */
+async function resultsOf(
+  deps: DelegationDeskDeps,
+  call: Caller,
+  ids: readonly string[],
+): Promise<readonly { label: string; result: string }[] | string> {
+  const rows = await Promise.all(ids.map((id) => deps.delegations.find(call.tenant, id)));
+  const results: { label: string; result: string }[] = [];
+  for (const [index, row] of rows.entries()) {
+    if (!row || row.source_key !== call.agent || row.user_id !== call.user)
+      return `depends_on: delegation "${ids[index]}" not found`;
+    if (row.status !== 'completed')
+      return `depends_on: delegation "${row.id}" has no result (status=${row.status})`;
+    results.push({ label: row.label, result: row.result ?? '' });
+  }
+  return results;
+}
+
+function whyNotTaken(taken: Exclude<TakenDelegation, { kind: 'taken' }>, target: string): Given {
+  if (taken.kind === 'gone') return refused('PermissionDenied', LINK_WORDS.noLink(target));
+  const { limit, have, most } = taken;
+  switch (limit) {
+    case 'depth':
+      return refused('PermissionDenied', `delegation depth limit reached (${have}/${most})`);
+    case 'link':
+      return refused('RateLimited', LINK_WORDS.linkFull(target, have, most));
+    default:
+      return refused('RateLimited', LINK_WORDS.agentFull(target, have, most));
+  }
+}
+
+/** Frees the places of those whose workflow was ended from outside; who gave the work is told. */
+async function sweep(deps: DelegationDeskDeps, tenant: string): Promise<boolean> {
+  let freed = false;
+  for (const row of await deps.delegations.active(tenant)) {
+    const isNew = deps.now() - Date.parse(row.created_at) < START_PATIENCE_MS;
+    if (isNew && row.status === 'queued') continue;
+    if (await deps.reach.isRunning(delegationWorkflowId(row.id))) continue;
+    const message = 'its workflow was ended from outside';
+    const finished = await deps.delegations.finish(tenant, row.id, {
+      status: 'failed',
+      result: null,
+      error: { code: 'OutcomeUnknown', message },
+      warnings: [],
+      by: 'system',
+      silent: false,
+      call: { ok: false, code: 'OutcomeUnknown', text: `OutcomeUnknown: ${message}` },
+    });
+    if ((finished?.untold ?? 0) > 0) await deps.announce(tenant, row.id);
+    freed = true;
+  }
+  return freed;
+}
+
+/** Of the call that gives it, so that a call which runs twice gives it once. */
+function delegationIdOf(tenant: string, callId: string): string {
+  return `del-${createHash('sha256').update(`${tenant}\n${callId}`).digest('hex').slice(0, 16)}`;
+}
+
+function childStart(tenant: string, row: DelegationRow): ChildStart {
+  return {
+    type: DELEGATION.type,
+    id: delegationWorkflowId(row.id),
+    input: { ...delegationInput(tenant, row) },
+    wait: row.mode === 'sync',
+    labels: {
+      tenant,
+      session: row.session_key,
+      agent: row.target_key,
+      ...(row.user_id === null ? {} : { user: row.user_id }),
+    },
+  };
+}

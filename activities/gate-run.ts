@@ -1,0 +1,205 @@
+/** What the gates of a piece of work ask of the world (DE-6): the command or the judge, and what became of it as a row. */
+import { Context } from '@temporalio/activity';
+import type { AgentConfig } from '#domain/agent.ts';
+import {
+  checkOfReply,
+  type GateActivities,
+  type GateCheck,
+  GATE_LIMITS,
+  GATE_WORDS,
+  gateName,
+  type GateRun,
+  type GateVerdict,
+  nextGateStep,
+  type QualityGate,
+} from '#domain/gate.ts';
+import { gateRunIds } from '#domain/ids.ts';
+import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
+import { Failure } from '#domain/errors.ts';
+import { activityFailure } from './activity-failure.ts';
+import { runGateCommand } from './gate-command.ts';
+import type { Shell } from './process/shell.ts';
+import type { ScrubberOf } from './scrubber.ts';
+import type { DelegationStore } from './store/delegation-store.ts';
+import {
+  findDelegatedWork,
+  type GatedWork,
+  gateRows,
+  recordGateCheck,
+  writeWork,
+} from './store/gate-store.ts';
+import type { Pool } from './store/pool.ts';
+import type { Files } from './workspace/files.ts';
+
+export interface GateRunDeps {
+  readonly pool: Pool;
+  readonly delegations: Pick<DelegationStore, 'workEnd'>;
+  readonly scrubberOf: ScrubberOf;
+  readonly shell: Shell;
+  readonly files: Pick<Files, 'hold'>;
+  /** Of the settings, for agents that do not say otherwise. */
+  readonly sandbox: SandboxSettings;
+  readonly workspaceOf: (tenant: string, agent: AgentConfig) => string;
+  readonly onWrite: (tenant: string, session: string) => void;
+}
+
+interface Found {
+  readonly work: GatedWork;
+  readonly gate: QualityGate;
+}
+
+export function createGateActivities(deps: GateRunDeps): GateActivities {
+  return {
+    check_gate: failing(async (run) => {
+      const found = await find(deps, run);
+      const known = await verdictOf(deps, run);
+      return known ?? record(deps, run, found, await runCommand(deps, run, found));
+    }),
+    prepare_gate: failing((run) => prepare(deps, run)),
+    judge_gate: failing(async (run) => {
+      const found = await find(deps, run);
+      const known = await verdictOf(deps, run);
+      return known ?? record(deps, run, found, await readReply(deps, run));
+    }),
+    revise_work: failing((run) => revise(deps, run)),
+  };
+}
+
+function failing<Input, Result>(work: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
+  return async (input) => {
+    try {
+      return await work(input);
+    } catch (error) {
+      throw activityFailure(error);
+    }
+  };
+}
+
+async function find(deps: GateRunDeps, { tenant, owner_id, gate }: GateRun): Promise<Found> {
+  const work = await findDelegatedWork(deps.pool, tenant, owner_id);
+  const wanted = work?.gates[gate];
+  if (!work || !wanted) throw new Failure('NotFound', `there is no work ${owner_id} with a gate ${gate}`);
+  return { work, gate: wanted };
+}
+
+async function verdictOf(
+  deps: GateRunDeps,
+  { tenant, owner_id, gate, attempt }: GateRun,
+): Promise<GateVerdict | undefined> {
+  const rows = await gateRows(deps.pool, tenant, owner_id);
+  const row = rows.find((one) => one.gate === gate && one.attempt === attempt);
+  return row && { kind: row.kind, step: row.step, preview: row.feedback.slice(0, PREVIEW).toWellFormed() };
+}
+
+/** Characters of feedback that history shows. */
+const PREVIEW = 300;
+
+async function runCommand(deps: GateRunDeps, run: GateRun, { work, gate }: Found): Promise<GateCheck> {
+  const { agent } = work;
+  try {
+    return await runGateCommand(deps, {
+      command: gate.command ?? '',
+      input: work.output,
+      seconds: gate.timeout_seconds ?? GATE_LIMITS.seconds,
+      sandbox: sandboxOf(deps.sandbox, agent.sandbox),
+      owner: {
+        tenant: run.tenant,
+        agent: agent.key,
+        sessionKey: work.session,
+        workspace: deps.workspaceOf(run.tenant, agent),
+      },
+      id: `${run.owner_id}.g${run.gate}.${run.attempt}`,
+      signal: Context.current().cancellationSignal,
+    });
+  } catch (error) {
+    if (Context.current().cancellationSignal.aborted) throw error;
+    return {
+      kind: 'broken',
+      problem: error instanceof Error ? error.message : 'the command could not be run',
+    };
+  }
+}
+
+async function readReply(
+  deps: GateRunDeps,
+  run: GateRun & { readonly problem?: string },
+): Promise<GateCheck> {
+  const { session } = gateRunIds(run.owner_id, run.gate, run.attempt);
+  const end = run.problem === undefined ? await deps.delegations.workEnd(run.tenant, session) : undefined;
+  if (end?.status === 'completed' && end.text !== null) return checkOfReply(end.text);
+  const why = run.problem ?? end?.error?.message ?? 'it ended without an answer';
+  return { kind: 'broken', problem: `the evaluating agent failed: ${why}` };
+}
+
+async function record(
+  deps: GateRunDeps,
+  run: GateRun,
+  { work, gate }: Found,
+  check: GateCheck,
+): Promise<GateVerdict> {
+  const scrubber = await deps.scrubberOf(run.tenant);
+  const said = check.kind === 'failed' ? check.feedback : check.kind === 'broken' ? check.problem : '';
+  const row = await recordGateCheck(deps.pool, run.tenant, {
+    owner: run.owner_id,
+    session: work.session,
+    turn: work.turn,
+    gate: run.gate,
+    attempt: run.attempt,
+    name: scrubber.text(gateName(gate)),
+    kind: check.kind,
+    step: nextGateStep(gate, check, run.attempt),
+    feedback: scrubber.text(said),
+  });
+  deps.onWrite(run.tenant, work.session);
+  if (!row) throw new Failure('Internal', `the check of ${run.owner_id} was not recorded`);
+  return { kind: row.kind, step: row.step, preview: row.feedback.slice(0, PREVIEW).toWellFormed() };
+}
+
+async function prepare(
+  deps: GateRunDeps,
+  run: GateRun,
+): Promise<{ readonly session_key: string; readonly message_id: string }> {
+  const { work, gate } = await find(deps, run);
+  const ids = gateRunIds(run.owner_id, run.gate, run.attempt);
+  const label = `gate: ${work.label}`;
+  const there = await writeWork(deps.pool, run.tenant, {
+    session: ids.session,
+    agent: gate.agent ?? '',
+    user: work.context.user ?? null,
+    title: label,
+    context: work.context,
+    bound: {
+      delegation: {
+        id: run.owner_id,
+        label,
+        from: work.agent.key,
+        depth: work.depth + 1,
+        session: work.session,
+        turn: work.turn,
+        ungated: true,
+      },
+    },
+    message: ids.message,
+    text: GATE_WORDS.evaluate(work.task, work.output, gate.criteria),
+  });
+  if (!there) throw new Failure('NotFound', `the evaluating agent "${gate.agent}" does not exist`);
+  return { session_key: ids.session, message_id: ids.message };
+}
+
+async function revise(deps: GateRunDeps, run: GateRun): Promise<{ readonly message_id: string }> {
+  const { work, gate } = await find(deps, run);
+  const rows = await gateRows(deps.pool, run.tenant, run.owner_id);
+  const row = rows.find((one) => one.gate === run.gate && one.attempt === run.attempt);
+  const ids = gateRunIds(run.owner_id, run.gate, run.attempt);
+  await writeWork(deps.pool, run.tenant, {
+    session: work.session,
+    agent: work.agent.key,
+    user: work.context.user ?? null,
+    title: work.label,
+    context: work.context,
+    bound: {},
+    message: ids.revision,
+    text: GATE_WORDS.retry(row?.feedback ?? '', run.attempt + 1, gate.max_retries ?? 0),
+  });
+  return { message_id: ids.revision };
+}

@@ -1,0 +1,33 @@
+/** delegate_search: which of the agents that the caller is linked to is best for a task (DE-3). */
+import { z } from 'zod';
+import { defineTool } from '#activities/define-tool.ts';
+import { toolError } from '#domain/tool.ts';
+
+const input = z.object({
+  query: z.string().max(2_000).optional().describe('What the agent should be good at, in a few words'),
+  max_results: z.number().int().min(1).max(20).default(5).describe('How many to name at most'),
+});
+
+export const tool = defineTool<z.infer<typeof input>, 'delegations'>({
+  name: 'delegate_search',
+  description:
+    'Find agents that you can delegate to by what they are good at. Use it before delegate when you do not know whom to ask.',
+  group: 'delegation',
+  replay: 'readonly',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ query }) => query ?? '',
+  run: async ({ delegations }, { query, max_results }, call) => {
+    const wanted = query?.replaceAll('\0', '').trim() ?? '';
+    if (wanted === '') return toolError('InvalidArgs', 'query is required');
+    const found = await delegations.search(call, wanted, max_results);
+    if (found.length === 0)
+      return { ok: true, text: 'No linked agent matches. Try other words, or do it yourself.' };
+    const lines = found.map(({ key, name, description, score }) => {
+      const called = name && name !== key ? ` (${name})` : '';
+      const about = description ? `: ${description.replace(/\s+/g, ' ')}` : '';
+      return `- ${key}${called} score=${score.toFixed(2)}${about}`;
+    });
+    return { ok: true, text: `${lines.join('\n')}\n\nGive work to one with delegate (agent_key, task).` };
+  },
+});

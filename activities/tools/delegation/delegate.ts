@@ -1,0 +1,174 @@
+/** delegate: work for another agent, a workflow that outlives the turn (DE-2). */
+import { z } from 'zod';
+import { defineTool, type RunningCall } from '#activities/define-tool.ts';
+import type { DelegationDesk } from '#activities/delegation-desk.ts';
+import type { DelegationRow } from '#activities/store/delegation-store.ts';
+import { DELEGATION_LIMITS, DELEGATION_MODES, DELEGATION_STATUSES, secondsOf } from '#domain/delegation.ts';
+import { delegationLabel, whyNot } from '#domain/delegation-words.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
+
+const PAGE = 20;
+
+const input = z.object({
+  action: z
+    .enum(['delegate', 'cancel', 'list', 'get', 'history'])
+    .default('delegate')
+    .describe(
+      'delegate: give work to an agent; list: what you gave and still runs; get: one with its whole result; cancel: end one; history: all that you ever gave, newest first',
+    ),
+  agent_key: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('For delegate: the agent that is to do it; for history: only that agent’s'),
+  task: z
+    .string()
+    .max(DELEGATION_LIMITS.task)
+    .optional()
+    .describe('For delegate: what the agent is to do, with all it needs to know (it sees nothing else)'),
+  context: z
+    .string()
+    .max(DELEGATION_LIMITS.context)
+    .optional()
+    .describe('More that the agent should know; goes with the task'),
+  label: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('A few words to know it by; the first 100 characters of the task'),
+  mode: z
+    .enum(DELEGATION_MODES)
+    .default('async')
+    .describe('async: go on, the result comes as a message; sync: wait for the result'),
+  timeout: z
+    .number()
+    .int()
+    .min(1)
+    .max(DELEGATION_LIMITS.mostAsyncSeconds)
+    .optional()
+    .describe('Seconds that it may take: sync 300, at most 600; async 600, at most 86400'),
+  depends_on: z
+    .array(z.string().max(64))
+    .max(DELEGATION_LIMITS.dependencies)
+    .optional()
+    .describe(
+      'Ids of your own completed delegations; their results go with the task, 8000 characters of each',
+    ),
+  delegation_id: z.string().max(64).optional().describe('For get and cancel; cancel also takes "all"'),
+  status: z.enum(DELEGATION_STATUSES).optional().describe('For history: only these'),
+  after: z.string().max(200).optional().describe('For history: what the page before says at its end'),
+});
+
+type Input = z.infer<typeof input>;
+
+export const tool = defineTool<Input, 'delegations'>({
+  name: 'delegate',
+  description:
+    'Give work to another agent that you are linked to. It works with its own tools and instructions, survives restarts and reports back. After an async delegation do not wait or poll: the results of all that you delegated reach you in one message when the last has ended.',
+  group: 'delegation',
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ action, agent_key, label, task, delegation_id }) =>
+    action === 'delegate'
+      ? `${agent_key ?? '?'}: ${label ?? delegationLabel(task ?? '')}`
+      : `${action}${delegation_id === undefined ? '' : ` ${delegation_id}`}`,
+  parameterAliases: { agent: 'agent_key', target: 'agent_key', id: 'delegation_id' },
+  ignoredParameters: ['team_task_id'],
+  run: ({ delegations }, asked, call) => ACTIONS[asked.action](delegations, asked, call),
+});
+
+type Action = (desk: DelegationDesk, asked: Input, call: RunningCall) => Promise<ToolResult>;
+
+const ACTIONS: Readonly<Record<Input['action'], Action>> = { delegate, cancel, list, get, history };
+
+async function delegate(desk: DelegationDesk, asked: Input, call: RunningCall): Promise<ToolResult> {
+  const task = asked.task?.trim() ?? '';
+  if (!asked.agent_key) return toolError('InvalidArgs', 'agent_key is required for action=delegate');
+  if (task === '') return toolError('InvalidArgs', 'task is required for action=delegate');
+  if (`${task}${asked.context ?? ''}`.includes('\0'))
+    return toolError('InvalidArgs', 'task and context must not hold the character NUL');
+  const given = await desk.give(call, {
+    target: asked.agent_key,
+    task,
+    label: delegationLabel(asked.label ?? task),
+    ...(asked.context === undefined ? {} : { context: asked.context }),
+    mode: asked.mode,
+    seconds: secondsOf(asked.mode, asked.timeout),
+    dependsOn: asked.depends_on ?? [],
+  });
+  if (given.kind === 'refused') return toolError(given.code, given.message);
+  const { row, child } = given;
+  const message = `Agent "${row.target_key}" works on it. Do not wait or poll: the result reaches you as a message.`;
+  const receipt = { delegation_id: row.id, agent: row.target_key, status: 'delegated', message };
+  return { ok: true, text: JSON.stringify(receipt), child };
+}
+
+async function list(desk: DelegationDesk, _asked: Input, call: RunningCall): Promise<ToolResult> {
+  const pages = await Promise.all(
+    (['queued', 'running'] as const).map((status) =>
+      desk.page(call, { status, session: call.sessionKey }, 100, undefined),
+    ),
+  );
+  const rows = pages.flat();
+  if (rows.length === 0) return { ok: true, text: 'No active delegations.' };
+  return { ok: true, text: rows.map(line).join('\n') };
+}
+
+function line(row: DelegationRow): string {
+  const times = row.ended_at === null ? `since ${row.created_at}` : `ended ${row.ended_at}`;
+  return `- ${row.id} [${row.status}] ${row.target_key} "${row.label}" ${times}`;
+}
+
+async function get(desk: DelegationDesk, { delegation_id }: Input, call: RunningCall): Promise<ToolResult> {
+  if (!delegation_id) return toolError('InvalidArgs', 'delegation_id is required for action=get');
+  const row = await desk.find(call, delegation_id);
+  if (!row) return toolError('NotFound', `delegation "${delegation_id}" not found`);
+  const parts = [line(row), ...(row.error ? [whyNot(row)] : []), row.result ?? '', ...row.warnings];
+  return { ok: true, text: parts.filter((part) => part !== '').join('\n\n') };
+}
+
+async function cancel(
+  desk: DelegationDesk,
+  { delegation_id: id }: Input,
+  call: RunningCall,
+): Promise<ToolResult> {
+  if (!id) return toolError('InvalidArgs', 'delegation_id is required for action=cancel');
+  const rows = id === 'all' ? await ownActive(desk, call) : [await desk.find(call, id)];
+  const stopped = await Promise.all(
+    rows.map(
+      async (row) =>
+        // One that this call has ended before, when its worker was lost on the way to saying so.
+        row !== undefined && ((await desk.stop(call, row)) || row.stopped_by === call.callId),
+    ),
+  );
+  if (!stopped.includes(true)) return toolError('NotFound', `Delegation '${id}' not found or not running.`);
+  return { ok: true, text: `Delegation '${id}' cancelled.` };
+}
+
+async function ownActive(desk: DelegationDesk, call: RunningCall): Promise<readonly DelegationRow[]> {
+  const filter = { session: call.sessionKey };
+  const rows = await desk.page(call, filter, 200, undefined);
+  return rows.filter((row) => row.ended_at === null || row.stopped_by === call.callId);
+}
+
+async function history(desk: DelegationDesk, asked: Input, call: RunningCall): Promise<ToolResult> {
+  const after = asked.after === undefined ? undefined : cursorOf(asked.after);
+  if (asked.after !== undefined && !after)
+    return toolError('InvalidArgs', 'after must be what the page before says at its end');
+  const filter = {
+    ...(asked.agent_key === undefined ? {} : { target: asked.agent_key }),
+    ...(asked.status === undefined ? {} : { status: asked.status }),
+  };
+  const rows = await desk.page(call, filter, PAGE + 1, after);
+  if (rows.length === 0) return { ok: true, text: 'No delegations.' };
+  const shown = rows.slice(0, PAGE);
+  const last = shown.at(-1);
+  const more = rows.length > PAGE && last ? `\n\nMore: after="${last.created_at} ${last.id}"` : '';
+  return { ok: true, text: `${shown.map(line).join('\n')}${more}` };
+}
+
+function cursorOf(text: string): readonly [string, string] | undefined {
+  const [time = '', id = ''] = text.split(' ');
+  return Number.isNaN(Date.parse(time)) || !/^del-[0-9a-f]{16}$/.test(id) ? undefined : [time, id];
+}

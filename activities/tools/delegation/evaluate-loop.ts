@@ -1,0 +1,54 @@
+/** evaluate_loop: one agent makes, another judges, until it approves or the rounds are used up (DE-4). */
+import { z } from 'zod';
+import { defineTool } from '#activities/define-tool.ts';
+import { delegationLabel } from '#domain/delegation-words.ts';
+import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '#domain/evaluate-loop.ts';
+import { toolError } from '#domain/tool.ts';
+
+const input = z.object({
+  generator: z.string().max(64).optional().describe('Key of the agent that makes the result'),
+  evaluator: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('Key of the agent that judges it: APPROVED, or REJECTED: and what must be changed'),
+  task: z
+    .string()
+    .max(EVALUATE_LIMITS.task)
+    .optional()
+    .describe('What is to be made, with all that both need to know'),
+  max_rounds: z.number().optional().describe('Rounds at most: 3, never more than 5'),
+  pass_criteria: z.string().max(10_000).optional().describe('What the evaluator judges by'),
+  context: z.string().max(EVALUATE_LIMITS.task).optional().describe('More that the generator should know'),
+});
+
+export const tool = defineTool<z.infer<typeof input>, 'evaluations'>({
+  name: 'evaluate_loop',
+  description:
+    'Have one agent make a result and another judge it, in rounds, until it is approved. Waits for the end; the result says how many rounds it took and whether it passed.',
+  group: 'delegation',
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ generator, evaluator, task }) =>
+    `${generator ?? '?'} and ${evaluator ?? '?'}: ${delegationLabel(task ?? '')}`,
+  ignoredParameters: ['team_task_id'],
+  run: async ({ evaluations }, asked, call) => {
+    const { generator, evaluator, pass_criteria: criteria, context } = asked;
+    const task = asked.task?.trim() ?? '';
+    if (!generator || !evaluator || task === '') return toolError('InvalidArgs', EVALUATE_WORDS.missing);
+    if ([task, criteria, context].some((text) => text?.includes('\0')))
+      return toolError('InvalidArgs', 'no text may hold the character NUL');
+    const begun = await evaluations.begin(call, {
+      generator,
+      evaluator,
+      task,
+      label: delegationLabel(task),
+      ...(criteria === undefined ? {} : { criteria }),
+      ...(context === undefined ? {} : { context }),
+      rounds: roundsOf(asked.max_rounds),
+    });
+    if (begun.kind === 'refused') return toolError(begun.code, begun.message);
+    return { ok: true, text: 'The rounds have begun.', child: begun.child };
+  },
+});

@@ -1,0 +1,50 @@
+/** handoff: the conversation goes on with another agent until the route is cleared (DE-5). */
+import { z } from 'zod';
+import { defineTool } from '#activities/define-tool.ts';
+import { HANDOFF_LIMITS, HANDOFF_WORDS } from '#domain/handoff.ts';
+import { toolError } from '#domain/tool.ts';
+
+const input = z.object({
+  agent: z.string().max(64).optional().describe('For transfer: key of the agent that takes over'),
+  action: z
+    .string()
+    .max(64)
+    .default('transfer')
+    .describe(
+      'transfer: the next messages of this chat go to the agent; clear: they come back to the default agent',
+    ),
+  reason: z
+    .string()
+    .max(HANDOFF_LIMITS.reason)
+    .optional()
+    .describe('For transfer: why, for the agent to know'),
+  transfer_context: z.boolean().default(true).describe('Whether the agent is given what was said so far'),
+});
+
+export const tool = defineTool<z.infer<typeof input>, 'handoffs'>({
+  name: 'handoff',
+  description:
+    'Hand this conversation to another agent that fits it better. It speaks with the user from then on.',
+  group: 'delegation',
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ action, agent }) => (agent === undefined ? action : `${action} to ${agent}`),
+  run: async ({ handoffs }, { action, agent, reason, transfer_context }, call) => {
+    const { channel, chatId, tenant } = call;
+    if (action === 'clear') {
+      if (channel === null || chatId === null) return toolError('InvalidArgs', HANDOFF_WORDS.clearNoChannel);
+      await handoffs.clear(tenant, channel, chatId);
+      return { ok: true, text: HANDOFF_WORDS.cleared };
+    }
+    if (action !== 'transfer') return toolError('InvalidArgs', HANDOFF_WORDS.unknownAction(action));
+    if (!agent) return toolError('InvalidArgs', HANDOFF_WORDS.noAgent);
+    const why = reason?.replaceAll('\0', '').trim() ?? '';
+    if (why === '') return toolError('InvalidArgs', HANDOFF_WORDS.noReason);
+    if (channel === null || chatId === null) return toolError('InvalidArgs', HANDOFF_WORDS.noChannel);
+    const request = { channel, chatId, to: agent, reason: why, withContext: transfer_context };
+    const refusal = await handoffs.transfer(call, request);
+    if (refusal) return toolError(refusal.code, refusal.message);
+    return { ok: true, text: HANDOFF_WORDS.done(agent) };
+  },
+});

@@ -1,0 +1,72 @@
+/** Puts the parts of delegations together: their rows, their gates, the way to their workflows and back to who gave the work. */
+import { createDelegationDesk, type DelegationDesk } from '#activities/delegation-desk.ts';
+import { announceDelegations, createDelegationActivities } from '#activities/delegation-run.ts';
+import { createGateActivities } from '#activities/gate-run.ts';
+import { createDelegationStore } from '#activities/store/delegation-store.ts';
+import { gateRows } from '#activities/store/gate-store.ts';
+import type { WakeSession } from '#activities/wake-session.ts';
+import { workspaceFolder } from '#activities/workspace/workspace-folder.ts';
+import { createEvaluationDesk, type EvaluationDesk } from '#activities/evaluation-desk.ts';
+import { createHandoffDesk, type HandoffDesk } from '#activities/handoff-desk.ts';
+import { createEvaluationActivities } from '#activities/evaluation-run.ts';
+import { createEvaluationStore } from '#activities/store/evaluation-store.ts';
+import type { EvaluationActivities } from '#domain/evaluate-loop.ts';
+import type { DelegationActivities } from '#domain/delegation.ts';
+import type { GateActivities } from '#domain/gate.ts';
+import type { StopSession } from './create-subagents.ts';
+import type { WorkerParts } from './create-worker.ts';
+
+export function createDelegationParts(
+  { config, pool, notifier, temporal, tools, vault }: WorkerParts,
+  wake: WakeSession,
+): {
+  readonly desk: DelegationDesk;
+  readonly evaluations: EvaluationDesk;
+  readonly handoffs: HandoffDesk;
+  readonly activities: (
+    stopSession: StopSession,
+  ) => DelegationActivities & GateActivities & EvaluationActivities;
+} {
+  const delegations = createDelegationStore(pool, notifier.poke);
+  const told = { delegations, wake };
+  const evaluations = createEvaluationStore(pool, notifier.poke);
+  const { scrubberOf } = vault;
+  const desk = createDelegationDesk({
+    pool,
+    delegations,
+    scrubberOf,
+    reach: temporal,
+    now: tools.now,
+    announce: (tenant, id) => announceDelegations(told, tenant, id),
+  });
+  return {
+    desk,
+    evaluations: createEvaluationDesk({ evaluations, mayGive: desk.mayGive, scrubberOf }),
+    handoffs: createHandoffDesk({
+      pool,
+      sessions: tools.sessions,
+      mayGive: desk.mayGive,
+      scrubberOf,
+      wake,
+    }),
+    activities: (stopSession) => ({
+      ...createDelegationActivities({
+        ...told,
+        gateRows: (tenant, owner) => gateRows(pool, tenant, owner),
+        stopSession,
+      }),
+      ...createEvaluationActivities({ pool, evaluations, delegations, scrubberOf }),
+      ...createGateActivities({
+        pool,
+        delegations,
+        scrubberOf,
+        shell: tools.shell,
+        files: tools.files,
+        sandbox: config.sandbox,
+        workspaceOf: (tenant, agent) =>
+          workspaceFolder(config.workspaceRoot, tenant, agent.workspace ?? agent.key),
+        onWrite: notifier.poke,
+      }),
+    }),
+  };
+}
