@@ -4,6 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { type ApprovalRow, findVisibleApproval } from '#activities/store/approval-store.ts';
+import { createDelegationStore, type DelegationRow } from '#activities/store/delegation-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { findSession, type SessionRow } from '#activities/store/session-store.ts';
 import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
@@ -31,6 +32,14 @@ export async function subagentOr404(pool: Pool, request: FastifyRequest): Promis
   const store = createSubagentStore(pool, () => undefined);
   const row = isMessageId(id) ? await store.find(callerOf(request).tenant, id) : undefined;
   if (!row) throw new Failure('NotFound', 'There is no subagent with this id');
+  return row;
+}
+
+export async function delegationOr404(pool: Pool, request: FastifyRequest): Promise<DelegationRow> {
+  const id = paramOf(request, 'id');
+  const store = createDelegationStore(pool, () => undefined);
+  const row = isMessageId(id) ? await store.find(callerOf(request).tenant, id) : undefined;
+  if (!row) throw new Failure('NotFound', 'There is no delegation with this id');
   return row;
 }
 

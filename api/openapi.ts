@@ -41,6 +41,7 @@ const TAGS = [
   ['messages', 'Say something and get an answer'],
   ['sessions', 'Conversations, their transcript and their feed'],
   ['turns', 'What became of a message'],
+  ['delegations', 'Work that agents give to each other'],
   ['approvals', 'What waits for a person'],
   ['agents', 'Who answers'],
   ['tools', 'What agents can do'],

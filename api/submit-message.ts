@@ -149,10 +149,12 @@ async function offer(
   handOver: HandOver,
 ): Promise<Receipt> {
   try {
+    // The row has them, and Temporal's word would not count.
+    const { roles: _, ...context } = message.context;
     const input = {
       id: message.id,
       ...(message.mode === null ? {} : { mode: message.mode }),
-      ...message.context,
+      ...context,
       preview,
     };
     const receipt = await handOver(input, { agent, user: message.context.user });

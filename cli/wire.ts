@@ -5,6 +5,12 @@ import type { budgetAccountSchema, budgetSchema, usageSchema } from '#domain/sch
 import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
 import type { approvalSchema, bulkReceiptSchema, decisionReceiptSchema } from '#domain/schema/approval.ts';
 import type { customToolSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
+import type { agentLinkSchema } from '#domain/schema/agent-link.ts';
+import type {
+  delegationDetailSchema,
+  delegationSchema,
+  delegationStopReceiptSchema,
+} from '#domain/schema/delegation.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
 import type { rotationSchema, secretSchema } from '#domain/schema/secret.ts';
 import type { secureCliSchema } from '#domain/schema/secure-cli.ts';
@@ -20,6 +26,7 @@ import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 
 export type Agent = z.infer<typeof agentSchema>;
+export type AgentLink = z.infer<typeof agentLinkSchema>;
 export type Approval = z.infer<typeof approvalSchema>;
 export type ApprovalLink = z.infer<typeof approvalLinkSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
@@ -28,6 +35,9 @@ export type BulkReceipt = z.infer<typeof bulkReceiptSchema>;
 export type CustomTool = z.infer<typeof customToolSchema>;
 export type CustomToolVerdict = z.infer<typeof customToolVerdictSchema>;
 export type DecisionReceipt = z.infer<typeof decisionReceiptSchema>;
+export type Delegation = z.infer<typeof delegationSchema>;
+export type DelegationDetail = z.infer<typeof delegationDetailSchema>;
+export type DelegationStopReceipt = z.infer<typeof delegationStopReceiptSchema>;
 export type MessageReceipt = z.infer<typeof messageReceiptSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type StopReceipt = z.infer<typeof stopReceiptSchema>;

@@ -21,6 +21,8 @@ import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
 import { sessionOr404 } from '../found.ts';
+import { followHandoff } from '../follow-handoff.ts';
+import { stopDelegations } from '../stop-delegations.ts';
 import { stopSubagents } from '../stop-subagent.ts';
 import { type Accepted, steerTurn, submitMessage } from '../submit-message.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
@@ -74,22 +76,23 @@ function addSubmit(app: Api, deps: ApiDeps): void {
       const caller = callerOf(request);
       const { key } = request.params;
       const { text, mode, ...context } = request.body;
+      const session = await followHandoff(deps.pool, caller.tenant, key, context);
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),
-        session: key,
+        session,
         text,
         mode: mode ?? null,
         context: contextOf(caller, context),
       });
       const { wait } = request.query;
-      if (wait === undefined) return reply.code(202).send(receiptOf(key, accepted));
+      if (wait === undefined) return reply.code(202).send(receiptOf(session, accepted));
       const turn = await waitForTurn(
         deps,
-        { tenant: caller.tenant, session: key, id: accepted.receipt.turn_id },
+        { tenant: caller.tenant, session, id: accepted.receipt.turn_id },
         { seconds: wait, signal: endOf(request) },
       );
       return reply.code(hasEnded(turn) ? 200 : 202).send({
-        ...receiptOf(key, accepted),
+        ...receiptOf(session, accepted),
         status: turn?.status ?? 'queued',
         text: turn?.text ?? null,
         ...(turn?.error ? { error: turn.error } : {}),
@@ -148,7 +151,7 @@ function addStop(app: Api, deps: ApiDeps): void {
         tags: ['messages'],
         summary: 'Stop a turn',
         description:
-          'A stop names its turn, so a late one never hits the next; without `turn_id` the running one is meant. `now` and `all` also stop the subagents that the session has started; `turn_id` is null when only they ran.',
+          'A stop names its turn, so a late one never hits the next; without `turn_id` the running one is meant. `now` and `all` also stop the subagents that the session has started and the work that it gave away; `turn_id` is null when only they ran.',
         params: sessionParams,
         body: stopSchema,
         response: { 202: stopReceiptSchema, ...problems('NotFound', 'Conflict', 'StaleTurn') },
@@ -163,7 +166,8 @@ function addStop(app: Api, deps: ApiDeps): void {
           ? await findOpenTurn(deps.pool, caller.tenant, key)
           : await findTurn(deps.pool, caller.tenant, turn_id);
       if (!turn && turn_id === undefined && level !== 'step') {
-        const stopped = await stopSubagents(deps, caller.tenant, key, signatureOf(caller));
+        const stop = [deps, caller.tenant, key, signatureOf(caller)] as const;
+        const stopped = (await stopSubagents(...stop)) + (await stopDelegations(...stop));
         if (stopped > 0) return reply.code(202).send({ session_key: key, turn_id: null, level });
       }
       if (!turn && turn_id === undefined) throw new Failure('Conflict', `No turn runs in session ${key}`);
@@ -237,6 +241,7 @@ export function contextOf(caller: Caller, given: GivenContext): MessageContext {
     ...(given.channel === undefined ? {} : { channel: given.channel }),
     ...(given.chat_id === undefined ? {} : { chat_id: given.chat_id }),
     ...(given.allowed_tools === undefined ? {} : { allowed_tools: given.allowed_tools }),
+    roles: [...caller.scopes],
   };
 }
 
