@@ -1,0 +1,106 @@
+/** DE-1, DE-2: work that agents give to each other, over real workflows. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+const delegate = (args: Record<string, unknown>): string => `delegate ${JSON.stringify(args)}`;
+
+describe('DE-2 delegations', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack({
+      agents: [
+        { key: 'writer', model: 'rehearsal/follow', description: 'writes reports' },
+        { key: 'stranger', model: 'rehearsal/follow' },
+      ],
+    });
+    const made = await stack.ask('POST', '/v1/agent-links', {
+      body: { source: 'main', target: 'writer', max_concurrent: 2 },
+    });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+  });
+  after(() => stack.stop());
+
+  const resultOf = async (session: string, script: string): Promise<string> => {
+    const { turn_id } = await stack.worker.say(session, script, { user: 'ann' });
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    return (await stack.worker.calls(turn_id))[0]?.result ?? '';
+  };
+
+  it('sync: the target works in a session of its own, as itself, and its answer is the result of the call', async () => {
+    const task = 'nudge {"note":"sync"}\nthen\nIt is written.';
+    const result = await resultOf(
+      's',
+      `${delegate({ agent_key: 'writer', task, mode: 'sync' })}\nthen\nDone.`,
+    );
+    assert.equal(result, 'It is written.');
+    const { body: list } = await stack.ask('GET', '/v1/delegations?session_key=s');
+    const [one] = list.data;
+    assert.deepEqual([one.source, one.target, one.status, one.user], ['main', 'writer', 'completed', 'ann']);
+    const { body: session } = await stack.ask('GET', `/v1/sessions/${one.session_key}`);
+    assert.equal(session.agent, 'writer');
+    const types = (await stack.worker.events('s')).map(({ type }) => type);
+    assert.ok(types.includes('delegation.started') && types.includes('delegation.completed'));
+  });
+
+  it('async: the results of all that a session gave are told in one message, when the last has ended', async () => {
+    const first = delegate({ agent_key: 'writer', task: 'One.' });
+    const second = delegate({ agent_key: 'writer', task: 'hold {"note":"late"}\nthen\nTwo.' });
+    const { turn_id } = await stack.worker.say('a', `${first}\n${second}\nthen\nGiven.`);
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    await stack.worker.probes.untilHeld('late');
+    await stack.worker.until('the first to end', async () => {
+      const { body } = await stack.ask('GET', '/v1/delegations?session_key=a&status=completed');
+      return body.data[0];
+    });
+    assert.equal((await stack.worker.heard('a')).length, 1);
+    stack.worker.probes.release('late');
+    const told = await stack.worker.until('the message', async () => (await stack.worker.heard('a'))[1]);
+    // rehearsal/follow says what it reads: the head of the task as well.
+    assert.match(told.text, /^\[Delegation result from writer\]\n\n\[Delegated by main\]\nOne\.\n\n/);
+    assert.match(told.text, /\[Delegation result from writer\]\n\nTwo\./);
+    assert.equal((await stack.worker.heard('a')).length, 2);
+  });
+
+  it('who is not linked, and who is not there, is refused in words', async () => {
+    const to = (key: string) => `${delegate({ agent_key: key, task: 'x' })}\nthen\nDone.`;
+    assert.match(await resultOf('r1', to('stranger')), /no delegation link from this agent to "stranger"/);
+    assert.match(await resultOf('r2', to('ghost')), /target agent "ghost" not found/);
+  });
+
+  it('a full link refuses the next one, and frees its place at the end', async () => {
+    const held = (note: string) =>
+      delegate({ agent_key: 'writer', task: `hold {"note":"${note}"}\nthen\nX.` });
+    const { turn_id } = await stack.worker.say('f', `${held('f1')}\n${held('f2')}\nthen\nGiven.`);
+    await stack.worker.ended(turn_id);
+    const third = `${delegate({ agent_key: 'writer', task: 'x' })}\nthen\nDone.`;
+    assert.match(
+      await resultOf('f3', third),
+      /delegation link to "writer" is at capacity \(2\/2 active\)\. Try again later/,
+    );
+    for (const note of ['f1', 'f2']) {
+      await stack.worker.probes.untilHeld(note);
+      stack.worker.probes.release(note);
+    }
+    await stack.worker.until('the message', async () => (await stack.worker.heard('f'))[1]);
+    assert.match(await resultOf('f4', third), /"status":"delegated"/);
+  });
+
+  it('stopping the session stops what it gave away, and tells nobody', async () => {
+    const task = 'hold {"note":"stopped"}\nthen\nNever.';
+    const { turn_id } = await stack.worker.say(
+      'z',
+      `${delegate({ agent_key: 'writer', task })}\nhold {"note":"own"}\nthen\nX.`,
+    );
+    await stack.worker.probes.untilHeld('stopped');
+    await stack.worker.probes.untilHeld('own');
+    await stack.worker.temporal.stop(stack.worker.tenant, 'z', { turn_id, level: 'all', by: 'ann' });
+    await stack.worker.ended(turn_id);
+    const ended = await stack.worker.until('its end', async () => {
+      const { body } = await stack.ask('GET', '/v1/delegations?session_key=z&status=cancelled');
+      return body.data[0];
+    });
+    assert.equal(ended.stopped_by, 'ann');
+    assert.equal((await stack.worker.heard('z')).length, 1);
+  });
+});

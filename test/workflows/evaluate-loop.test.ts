@@ -1,0 +1,85 @@
+/** DE-4: rounds of making and judging over real workflows. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+const MAKER = `
+description: Makes a draft, and a better one after feedback.
+rules:
+  - when: { user: { regex: 'Evaluator feedback' } }
+    reply: { text: 'the improved draft' }
+  - reply: { text: 'the first draft' }
+`;
+
+const judge = (approves: string): string => `
+description: Approves of some drafts.
+rules:
+  - when: { user: { regex: '${approves}' } }
+    reply: { text: 'approved ok' }
+  - reply: { text: 'REJECTED: more' }
+`;
+
+describe('DE-4 evaluate_loop', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack({
+      scripts: { maker: MAKER, judge: judge('improved draft'), never: judge('no such thing') },
+      agents: [
+        { key: 'maker', model: 'rehearsal/maker' },
+        { key: 'judge', model: 'rehearsal/judge' },
+        { key: 'never', model: 'rehearsal/never' },
+        { key: 'broken', model: 'rehearsal/no-such-script' },
+        { key: 'stranger', model: 'rehearsal/maker' },
+      ],
+    });
+    for (const target of ['maker', 'judge', 'never', 'broken'])
+      await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target } });
+  });
+  after(() => stack.stop());
+
+  async function loop(session: string, args: Record<string, unknown>) {
+    const { turn_id } = await stack.worker.say(session, `evaluate_loop ${JSON.stringify(args)}\nthen\nDone.`);
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    const [call] = await stack.worker.calls(turn_id);
+    const { rows } = await stack.worker.pool.query(
+      `select r.round, r.draft, r.verdict, r.feedback from evaluation_rounds r join evaluations e
+         on e.tenant_id = r.tenant_id and e.id = r.evaluation_id
+       where e.tenant_id = $1 and e.origin_session = $2 order by r.round`,
+      [stack.worker.tenant, session],
+    );
+    return { result: call?.result ?? '', ok: call?.ok, rounds: rows };
+  }
+
+  it('revises until the evaluator approves, and says in how many rounds; all drafts and verdicts are kept', async () => {
+    const { result, rounds } = await loop('two', { generator: 'maker', evaluator: 'judge', task: 'Write.' });
+    assert.equal(result, 'Evaluate-optimize loop completed in 2 round(s).\n\nthe improved draft');
+    assert.deepEqual(rounds, [
+      { round: 1, draft: 'the first draft', verdict: 'rejected', feedback: 'more' },
+      { round: 2, draft: 'the improved draft', verdict: 'approved', feedback: null },
+    ]);
+  });
+
+  it('ends after max_rounds with the last feedback and the last output', async () => {
+    const args = { generator: 'maker', evaluator: 'never', task: 'Write.', max_rounds: 2 };
+    const { result, rounds } = await loop('spent', args);
+    assert.match(result, /reached max rounds \(2\) without evaluator approval/);
+    assert.match(result, /Last feedback: more\n\nLast output:\nthe improved draft$/);
+    assert.equal(rounds.length, 2);
+  });
+
+  it('says who failed in which round', async () => {
+    const args = { generator: 'maker', evaluator: 'broken', task: 'Write.' };
+    const { result, ok } = await loop('failed', args);
+    assert.equal(ok, false);
+    assert.match(result, /evaluator "broken" failed in round 1: /);
+  });
+
+  it('needs both agents and the task, and links to both', async () => {
+    assert.match(
+      (await loop('m', { generator: 'maker', task: 'x' })).result,
+      /generator, evaluator, and task are required/,
+    );
+    const args = { generator: 'maker', evaluator: 'stranger', task: 'x' };
+    assert.match((await loop('l', args)).result, /no delegation link from this agent to "stranger"/);
+  });
+});
