@@ -5,6 +5,7 @@
  */
 import { decisionToken } from '#activities/decision-token.ts';
 import type { ApprovalState } from '#domain/approval.ts';
+import type { QualityGate } from '#domain/gate.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { fetchChain, fetchHistory, HISTORIES_FOLDER, keepHistory } from '#test/support/histories.ts';
@@ -73,6 +74,32 @@ function subagent(meanwhile: (live: LiveWorker, session: string, id: string) => 
     await meanwhile(live, session, rows[0]?.id ?? '');
   };
 }
+
+const delegating = (target: string, task: string, more: Record<string, unknown> = {}): Path =>
+  saying(
+    `delegate ${JSON.stringify({ agent_key: target, task, mode: 'sync', ...more })}\nthen\nDone.`,
+    'giver',
+  );
+
+/** Work that was given away holds in a tool while `meanwhile` happens to it. */
+function givenAway(meanwhile: (live: LiveWorker, session: string, id: string) => Promise<unknown>): Path {
+  return async (live, session) => {
+    const call = { agent_key: 'taker', task: `hold {"note":"${session}"}\nthen\nHeld.` };
+    const { turn_id } = await live.say(session, `delegate ${JSON.stringify(call)}\nthen\nGiven.`, {
+      agent: 'giver',
+    });
+    await live.ended(turn_id);
+    await live.probes.untilHeld(session);
+    const { rows } = await live.pool.query<{ id: string }>(
+      'select id from delegations where tenant_id = $1 and origin_session = $2',
+      [live.tenant, session],
+    );
+    await meanwhile(live, session, rows[0]?.id ?? '');
+  };
+}
+
+const evaluating = (generator: string, evaluator: string): string =>
+  `evaluate_loop ${JSON.stringify({ generator, evaluator, task: 'Write.', max_rounds: 2 })}\nthen\nDone.`;
 
 const PATHS: Readonly<Record<string, Path>> = {
   'turn-answer': saying('Hello.'),
@@ -175,6 +202,36 @@ const PATHS: Readonly<Record<string, Path>> = {
   'subagent-cancelled': subagent(async (live, _session, id) => {
     await live.client.workflow.getHandle(`subagent/${id}`).cancel();
   }),
+  'delegation-async': givenAway(async (live, session) => live.probes.release(session)),
+  'delegation-sync': delegating('taker', 'Written.'),
+  'delegation-fails': delegating('broken', 'x'),
+  'delegation-timeout': delegating('taker', 'wait {"timeMs":60000}', { timeout: 1 }),
+  'delegation-stopped': givenAway((live, _session, id) =>
+    live.temporal.signal(`delegation/${id}`, 'stop', { by: 'ann', reason: 'enough' }),
+  ),
+  'delegation-cancelled': givenAway((live, _session, id) =>
+    live.client.workflow.getHandle(`delegation/${id}`).cancel(),
+  ),
+  'delegation-of-delegation': delegating(
+    'middle',
+    `delegate {"agent_key":"taker","task":"nudge {\\"note\\":\\"below\\"}"}\nthen\nGiven on.`,
+  ),
+  'delegation-revised': delegating('revised', 'Write.'),
+  'delegation-warned': delegating('warned', 'Write.'),
+  'delegation-blocked': delegating('blocked', 'Write.'),
+  'evaluate-approved': saying(evaluating('drafts', 'critic'), 'giver'),
+  'evaluate-spent': saying(evaluating('drafts', 'never'), 'giver'),
+  'evaluate-fails': saying(evaluating('drafts', 'broken'), 'giver'),
+  'evaluate-stopped': async (live, session) => {
+    const { turn_id } = await live.say(session, evaluating('holds', 'critic'), { agent: 'giver' });
+    await live.probes.untilHeld('evaluate');
+    const { rows } = await live.pool.query<{ id: string }>(
+      'select id from evaluations where tenant_id = $1 and origin_session = $2',
+      [live.tenant, session],
+    );
+    await live.temporal.signal(`evaluate/${rows[0]?.id}`, 'stop', { by: 'ann' });
+    await live.ended(turn_id);
+  },
   'approval-approve': decided({ decision: 'approve', by: 'ann' }),
   // Its moment stands in the input, not its seconds only.
   'approval-until': decided({ decision: 'approve', by: 'ann' }),
@@ -306,6 +363,16 @@ function childrenOf(history: unknown): { id: string; type: string }[] {
   );
 }
 
+/** Gates of agents whose work is delegated, by agent. */
+const GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>> = {
+  revised: [
+    { type: 'agent', agent: 'critic', max_retries: 1, block_on_failure: true },
+    { type: 'command', command: 'grep -q improved' },
+  ],
+  warned: [{ type: 'command', command: 'echo too long >&2; exit 1' }],
+  blocked: [{ type: 'command', command: 'exit 1', max_retries: 1, block_on_failure: true }],
+};
+
 await globalSetup();
 const stack = await startStack({
   settings: 'subagents: { maxDepth: 2 }',
@@ -313,6 +380,12 @@ const stack = await startStack({
   scripts: {
     broken: 'rules:\n  - reply: { error: { status: 401, message: No. } }\n',
     circles: 'rules:\n  - reply: { calls: [{ tool: peek, args: { note: same } }] }\n',
+    holds: 'rules:\n  - reply: { calls: [{ tool: hold, args: { note: evaluate } }] }\n',
+    never: 'rules:\n  - reply: { text: "REJECTED: more" }\n',
+    critic:
+      'rules:\n  - when: { user: { regex: improved } }\n    reply: { text: approved }\n  - reply: { text: "REJECTED: improve it" }\n',
+    drafts:
+      'rules:\n  - when: { user: { regex: "(Gate|Evaluator) [Ff]eedback" } }\n    reply: { text: improved draft }\n  - reply: { text: first draft }\n',
   },
   agents: [
     { key: 'free', tools: {} },
@@ -328,9 +401,22 @@ const stack = await startStack({
     { key: 'reminds', tools: { ask: [{ tool: 'poke', remind_seconds: 5, expires_seconds: 7 }] } },
     { key: 'm1', tools: {} },
     { key: 'm2', tools: {} },
+    { key: 'giver' },
+    { key: 'middle' },
+    { key: 'taker' },
+    ...['holds', 'never', 'critic', 'drafts'].map((key) => ({ key, model: `rehearsal/${key}` })),
+    ...Object.entries(GATES).map(([key, gate]) => ({
+      key,
+      model: 'rehearsal/drafts',
+      quality_gates: gate.map((one): QualityGate => ({ event: 'delegation.completed', ...one })),
+    })),
   ],
 });
 const live = stack.worker;
+const targets = ['middle', 'taker', 'broken', 'holds', 'never', 'critic', 'drafts', ...Object.keys(GATES)];
+for (const target of targets)
+  await stack.ask('POST', '/v1/agent-links', { body: { source: 'giver', target } });
+await stack.ask('POST', '/v1/agent-links', { body: { source: 'middle', target: 'taker' } });
 try {
   const word = process.argv[2] ?? '';
   for (const [name, path] of Object.entries(PATHS)) if (name.includes(word)) await record(live, name, path);

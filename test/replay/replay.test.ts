@@ -39,6 +39,8 @@ describe('DU-5 kept histories', () => {
       'agentTurn',
       'approval',
       'awaitSubagents',
+      'delegation',
+      'evaluateLoop',
       'subagent',
       'teamTask',
       'wait',
