@@ -69,6 +69,7 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
         digest: callDigest(BUDGET_ASK, { ...args }),
         reason: words,
         terms: termsOf(exceeded),
+        always: { refused: 'more budget is given once' },
         expires_at: new Date(now + approvalSeconds * 1000).toISOString(),
       };
       const { call_id, tool, summary, reason, expires_at } = approval;

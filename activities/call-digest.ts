@@ -1,23 +1,28 @@
 /** What an approval is bound to (AP-4): the exact call, byte for byte, whatever the order of its keys. */
 import { createHash } from 'node:crypto';
+import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Tool } from './define-tool.ts';
 
 /**
  * Hex SHA-256 of tool and arguments in one canonical form (keys sorted, as RFC 8785 does for plain JSON). `definition`:
- * of a tool that may change, so that an approval is of what was shown.
+ * of a tool that may change, so that an approval is of what was shown. `sandbox`: where an approved call runs; calls that
+ * nobody is asked about have none, and neither have approvals of versions that did not bind them to it.
  */
 export function callDigest(
   tool: string,
   args: Readonly<Record<string, unknown>>,
   definition?: Tool['definition'],
+  sandbox?: SandboxTerms | null,
 ): string {
   const revision = definition === undefined ? '' : `@${definition.id}.${definition.revision}`;
+  const place = sandbox ? `\nsandbox ${canonical(sandbox)}` : '';
   return createHash('sha256')
-    .update(`${tool}${revision}\n${canonical(args)}`)
+    .update(`${tool}${revision}\n${canonical(args)}${place}`)
     .digest('hex');
 }
 
-function canonical(value: unknown): string {
+/** One text for all that are equal but for the order of their keys. */
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const entries = Object.entries(value)

@@ -5,7 +5,6 @@
 import { Context } from '@temporalio/activity';
 import { type AgentConfig, DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
 import type { Spent } from '#domain/budget.ts';
-import type { NewEvent } from '#domain/event.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
@@ -15,6 +14,8 @@ import { Failure } from '#domain/errors.ts';
 import { NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure } from './activity-failure.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
+import { answerEvents } from './answer-events.ts';
+import { EXEC } from './call-rules.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
 import { type Given, invokedAnswer } from './invoked-answer.ts';
@@ -159,14 +160,10 @@ async function record(
 ): Promise<CallModelResult> {
   const { answer, ref } = given;
   const text = storableText(deps.scrubber.text(answer.text));
-  const callBasis = {
-    ...basis,
-    agent,
-    askedAt: nowOf(basis),
-    tenant: input.tenant,
-    turn: input.turn,
-    step: input.step,
-  };
+  const runs = answer.calls.some((call) => deps.catalog.find(call.name)?.tool.name === EXEC);
+  const place = runs ? await deps.placeOf(basis.sandbox) : 'host';
+  const where = { tenant: input.tenant, turn: input.turn, step: input.step };
+  const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place } as const;
   const plan = planCalls(deps, callBasis, answer.calls);
   const usd = deps.models.cost(ref, answer.usage)?.usd;
   const id = answerIdOf(input.turn, input.step);
@@ -231,28 +228,6 @@ function handOverReads(
 
 /** What history keeps of an answer, for people who read it in the web UI. */
 const PREVIEW = 500;
-
-function answerEvents(plan: CallPlan, messageId: string, text: string, step: number): NewEvent[] {
-  const said: NewEvent[] =
-    text === '' ? [] : [{ type: 'message.completed', data: { message_id: messageId, text, step } }];
-  const asked = plan.approvals.map((approval): NewEvent => {
-    const { id, call_id, tool, summary, args, reason, risk, expires_at } = approval;
-    return {
-      type: 'approval.requested',
-      data: { approval_id: id, call_id, tool, summary, args, reason, risk, expires_at },
-    };
-  });
-  const refused = plan.calls
-    .filter((call) => call.state === 'done')
-    .map((call): NewEvent => {
-      const { id, tool, summary, code, reason } = call;
-      return {
-        type: 'tool.completed',
-        data: { call_id: id, tool, summary, step, ok: false, code, preview: reason },
-      };
-    });
-  return [...said, ...asked, ...refused];
-}
 
 function spentText(basis: StepBasis, answer: ModelAnswer, usd: number | undefined): string {
   const tokens =

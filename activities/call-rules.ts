@@ -13,7 +13,8 @@ import {
 import { explainDecision } from '#domain/policy/explain-decision.ts';
 import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
-import type { ResolveProgram } from '#domain/shell/allowlist.ts';
+import type { AlwaysOffer } from '#domain/approval.ts';
+import { type CommandPlace, entryProblem, type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
 import { ALLOWED_ALWAYS, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
@@ -39,6 +40,8 @@ export interface CallToJudge extends RuleScope {
   readonly tool: Tool;
   readonly args: Readonly<Record<string, unknown>>;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
+  /** Where its command would run, when it has one; the machine itself unless given. */
+  readonly place?: CommandPlace;
 }
 
 /** Which of a call's rules decided: a step of the tool policy, a rule on calls, or what judges commands. */
@@ -69,12 +72,18 @@ export interface CallRules {
   judge(call: CallToJudge): Verdict;
   /** As far as it can be said before the arguments are known. */
   judgeTool(call: Omit<CallToJudge, 'args' | 'allowlist'>): Verdict;
-  /** The pattern that `approve_always` would store, or why none is safe. */
-  alwaysPattern(
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
-    definition?: Tool['definition'],
-  ): { readonly pattern: string } | { readonly refused: string };
+  /** What `approve_always` would store, or why nothing is safe to store. */
+  alwaysOffer(call: AlwaysCall): AlwaysOffer;
+}
+
+/** `args` as people see them. */
+export interface AlwaysCall {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly definition?: Tool['definition'];
+  readonly place: CommandPlace;
+  /** Of the approval's terms. */
+  readonly quorum?: number | undefined;
 }
 
 export interface CallRuleDeps {
@@ -98,7 +107,10 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
   const judgeCommand = (call: CallToJudge): ShellVerdict | null => {
     const exec = effectiveExec([deps.exec, call.tenant_policy?.exec, call.agent.exec]);
     if (call.tool.name === EXEC)
-      return judgeExec(commandOf(call.args), exec, { stored: storedFor(call), resolve });
+      return judgeExec(commandOf(call.args), exec, {
+        stored: storedFor(call),
+        resolve: resolveAt(call.place ?? 'host', resolve),
+      });
     return call.tool.judge?.(call.args, exec) ?? null;
   };
   const ruleOn = (
@@ -143,11 +155,23 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
       return found ? byRule(found) : byList(given);
     },
 
-    alwaysPattern: (tool, args, definition) =>
-      tool === EXEC
-        ? proposeAllowlistEntry(commandOf(args), resolve)
-        : { pattern: exactPattern(args, definition) },
+    alwaysOffer({ tool, args, definition, place, quorum = 1 }) {
+      if (quorum > 1) return { refused: 'later calls would need no quorum' };
+      if (tool !== EXEC) return exactOffer(tool, args, definition);
+      return proposeAllowlistEntry(commandOf(args), resolve, place);
+    },
   };
+}
+
+function exactOffer(
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  definition: Tool['definition'],
+): AlwaysOffer {
+  const pattern = exactPattern(args, definition);
+  const problem = entryProblem(pattern);
+  const shown = `${tool} with exactly these arguments`;
+  return problem === null ? { pattern, shown } : { refused: problem };
 }
 
 /** PO-1's layers of a call. */

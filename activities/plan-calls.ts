@@ -1,9 +1,17 @@
 /** From what a model asked for to what the loop will do: each call is looked up, read, judged and written down. */
 import type { AgentConfig } from '#domain/agent.ts';
+import { type AlwaysOffer, alwaysWords } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
-import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
+import {
+  BOX_EXEC_SECONDS,
+  HOST_EXEC_SECONDS,
+  sandboxOf,
+  type SandboxSettings,
+  sandboxTerms,
+} from '#domain/sandbox.ts';
+import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
@@ -29,7 +37,11 @@ export interface PlanDeps {
   readonly approvalSeconds: number;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
+  readonly placeOf: PlaceOf;
 }
+
+/** Where commands of an agent with this setting would run now. Never throws. */
+export type PlaceOf = (own: AgentConfig['sandbox'] | null) => Promise<CommandPlace>;
 
 export interface CallBasis extends RuleScope {
   readonly tenant: string;
@@ -39,6 +51,10 @@ export interface CallBasis extends RuleScope {
   /** The database's clock: milliseconds since 1970. */
   readonly askedAt: number;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
+  /** Of the agent as it is now: where its calls run, whichever revision of it the turn has. */
+  readonly sandbox: AgentConfig['sandbox'] | null;
+  /** Where a command would run. */
+  readonly place: CommandPlace;
 }
 
 export interface CallPlan {
@@ -90,14 +106,17 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
   if (verdict.verdict === 'allow') return { call: { ...common, verdict: 'allow' }, planned };
 
   const approval_id = approvalIdOf(basis.tenant, id);
-  const { tool, args: shown, digest } = common;
+  const { tool, args: shown, custom_tool } = common;
+  const sandbox = sandboxTerms(sandboxOf(deps.sandbox, basis.sandbox ?? undefined));
+  const digest = callDigest(tool, args, custom_tool, sandbox);
   // It may quote the call.
   const reason = storableText(deps.scrubber.text(verdict.reason));
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
   const until = Math.round(basis.askedAt + expires * 1000);
+  const always = offerOf(deps, common, basis.place, terms);
   return {
-    call: { ...common, verdict: 'ask', reason, approval_id },
+    call: { ...common, digest, verdict: 'ask', reason, approval_id },
     approval: {
       id: approval_id,
       call_id: id,
@@ -111,9 +130,28 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
       terms,
       expires,
       expires_at: new Date(until).toISOString(),
+      always,
+      sandbox,
     },
-    planned: { ...planned, approval: plannedApproval(approval_id, expires, until, terms) },
+    planned: { ...planned, approval: plannedApproval(approval_id, expires, until, terms, always) },
   };
+}
+
+/** What people are shown is what is stored, so nothing that they see only in part. */
+function offerOf(
+  { rules }: PlanDeps,
+  { tool, args, sealed, custom_tool }: Common,
+  place: CommandPlace,
+  { quorum }: ApprovalTerms,
+): AlwaysOffer {
+  if (sealed !== undefined) return { refused: 'it holds a secret' };
+  return rules.alwaysOffer({
+    tool,
+    args,
+    place,
+    quorum,
+    ...(custom_tool ? { definition: custom_tool } : {}),
+  });
 }
 
 /** What its row says of a call, whatever comes of it. */
@@ -147,6 +185,7 @@ function plannedApproval(
   expires: number,
   until: number | null,
   { quorum = 1, escalate, remind_seconds }: ApprovalTerms,
+  always: AlwaysOffer | null,
 ): NonNullable<PlannedCall['approval']> {
   return {
     id,
@@ -155,6 +194,7 @@ function plannedApproval(
     ...(quorum > 1 ? { quorum } : {}),
     ...(escalate === undefined ? {} : { escalate: escalate.after_seconds }),
     ...(remind_seconds === undefined ? {} : { remind: remind_seconds }),
+    ...(always === null ? {} : { always: alwaysWords(always) }),
   };
 }
 
@@ -173,7 +213,8 @@ export function planRecorded(
     const planned = read.ok ? plannedCall(deps, call.id, read, agent) : unread;
     if (call.approval === null) return [planned];
     const expires = call.expires ?? deps.approvalSeconds;
-    return [{ ...planned, approval: plannedApproval(call.approval, expires, call.until, call.terms ?? {}) }];
+    const { approval, until, terms, always = null } = call;
+    return [{ ...planned, approval: plannedApproval(approval, expires, until, terms ?? {}, always) }];
   });
 }
 

@@ -5,22 +5,22 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { teamWorkspace } from '#domain/team.ts';
 import { toolError, MODEL_RESULT_BYTES, type ToolResult } from '#domain/tool.ts';
-import type { ToolErrorCode } from '#domain/errors.ts';
 import {
   BOX_EXEC_SECONDS,
   HOST_EXEC_SECONDS,
   MOUNT,
   sandboxOf,
   type SandboxSettings,
+  sandboxTerms,
 } from '#domain/sandbox.ts';
+import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
-import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import { activityFailure } from './activity-failure.ts';
 import type { BudgetDesk } from './budget-desk.ts';
-import { callDigest } from './call-digest.ts';
-import type { CallRules } from './call-rules.ts';
+import { callDigest, canonical } from './call-digest.ts';
+import { type CallRules, EXEC } from './call-rules.ts';
 import { readArguments } from './read-arguments.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import type { RunningCall, Tool } from './define-tool.ts';
@@ -28,12 +28,13 @@ import type { Deps } from './deps.ts';
 import { callKey, type HandOver, type Running, stepKey } from './hand-over.ts';
 import type { TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
-import { realArgs } from './plan-calls.ts';
+import { type PlaceOf, realArgs } from './plan-calls.ts';
 import type { BudgetSettlement } from './store/budget-ledger.ts';
 import { isTransient } from './store/pool.ts';
 import type { Sealer } from './store/seal.ts';
 import type { Claim, RecordedResult, TurnLedger } from './store/turn-ledger.ts';
 import { cutText } from './cut-text.ts';
+import { type Unrun, whyUnrun } from './why-unrun.ts';
 
 export interface RunToolDeps {
   readonly ledger: TurnLedger;
@@ -46,14 +47,13 @@ export interface RunToolDeps {
   readonly handOver: HandOver;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
+  readonly placeOf: PlaceOf;
   readonly transcripts: Pick<TranscriptCache, 'known'>;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   /** Names this process among all that ever ran: part of each attempt's fence. */
   readonly workerId: string;
   readonly budgets: BudgetDesk;
 }
-
-type Unrun = Extract<Claim, { kind: 'lost' | 'refused' | 'limited' | 'over_budget' }>;
 
 export function createRunTool(
   parts: ForAnyTenant<RunToolDeps>,
@@ -126,7 +126,10 @@ async function perform(
       args: claim.args,
       sealed: claim.sealed,
     });
-    if (callDigest(claim.tool, args, tool.definition) !== claim.digest)
+    const bound = claim.sandbox ?? undefined;
+    if (bound && canonical(bound) !== canonical(sandboxTerms(sandboxOf(deps.sandbox, claim.agent.sandbox))))
+      return toolError('PermissionDenied', movedSince(claim));
+    if (callDigest(claim.tool, args, tool.definition, bound) !== claim.digest)
       return toolError('PermissionDenied', unlike(tool));
     const user = claim.context.user ?? null;
     const verdict = deps.rules.judge({
@@ -137,6 +140,7 @@ async function perform(
       tool,
       args,
       allowlist: claim.allowlist,
+      place: await placeFor(deps, tool, claim),
     });
     if (verdict.verdict === 'deny') return toolError('PermissionDenied', verdict.reason);
     if (verdict.verdict === 'ask' && !claim.approved)
@@ -191,6 +195,16 @@ function callContext(
       deps.ledger.appendEvents(key, [{ type: 'tool.output', data }]).catch(() => undefined);
     },
   };
+}
+
+/** Only what was allowed always depends on where a command runs. */
+async function placeFor({ placeOf }: RunToolDeps, tool: Tool, claim: Running): Promise<CommandPlace> {
+  const depends = tool.name === EXEC && claim.allowlist.some((entry) => entry.tool === EXEC);
+  return depends ? placeOf(claim.agent.sandbox ?? null) : 'host';
+}
+
+function movedSince({ agent }: Running): string {
+  return `the sandbox setting of agent ${agent.key} has changed since this was approved; the call has not run. Make it again to have it asked anew.`;
 }
 
 function unlike({ definition, name }: Tool): string {
@@ -301,39 +315,4 @@ async function settleUnrun(deps: RunToolDeps, input: RunToolInput, claim: Unrun)
   const key = { tenant: input.tenant, session: claim.session, turn: claim.turn };
   await deps.ledger.settle(key, [{ id: input.call, ok: false, code, text: `${code}: ${message}` }]);
   return { ok: false, code };
-}
-
-function whyUnrun(claim: Unrun): { code: ToolErrorCode; message: string } {
-  if (claim.kind === 'lost')
-    return {
-      code: 'OutcomeUnknown',
-      message:
-        'an earlier attempt of this call began and its worker was lost. It may or may not have taken effect, and it is not run again by itself: find out, or ask.',
-    };
-  if (claim.kind === 'limited')
-    return {
-      code: 'RateLimited',
-      message: `too many tool calls in this session; wait ${claim.seconds} s. The call has not run.`,
-    };
-  if (claim.kind === 'over_budget')
-    return {
-      code: 'BudgetExceeded',
-      message: `${exceededWords(claim.exceeded)}. The call has not run.`,
-    };
-  switch (claim.status) {
-    case 'over':
-      return { code: 'Cancelled', message: 'the turn is over; the call has not run' };
-    case 'expired':
-      return {
-        code: 'ApprovalExpired',
-        message: 'nobody decided in time; the call has not run and will not',
-      };
-    case 'withdrawn':
-      return { code: 'ApprovalWithdrawn', message: 'the approval was withdrawn; the call has not run' };
-    default:
-      return {
-        code: 'ApprovalDenied',
-        message: `there is no unused approval for exactly this call (${claim.status}); it has not run`,
-      };
-  }
 }

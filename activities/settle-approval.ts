@@ -1,6 +1,11 @@
 /** Writes down how an approval ended, once, and with it the result of a call that will not run (AP-1 … AP-6). */
 import { randomUUID } from 'node:crypto';
-import type { DecideInput, SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
+import {
+  alwaysWords,
+  type DecideInput,
+  type SettleApprovalInput,
+  type SettleApprovalResult,
+} from '#domain/approval.ts';
 import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
@@ -11,7 +16,7 @@ import type { CallRules } from './call-rules.ts';
 import type { Catalog } from './catalog.ts';
 import { decisionToken, isToken } from './decision-token.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
-import { callSummary, sealedCall } from './plan-calls.ts';
+import { callSummary, type PlaceOf, sealedCall } from './plan-calls.ts';
 import type { Tool } from './define-tool.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from './store/approval-ledger.ts';
@@ -23,6 +28,7 @@ export interface SettleApprovalDeps {
   readonly rules: CallRules;
   readonly scrubber: Scrubber;
   readonly sealer: Sealer;
+  readonly placeOf: PlaceOf;
   /** Decisions must carry a token: whoever reaches Temporal's port can signal (SECURITY B10). */
   readonly tokenRequired: boolean;
   /** Without it no token proves anything. */
@@ -215,18 +221,20 @@ async function settleAlways(
   basis: ApprovalBasis,
   definition: Tool['definition'],
 ): Promise<SettleApprovalResult> {
-  if ((basis.terms.quorum ?? 1) > 1)
+  const shown = basis.always ?? { refused: 'it was asked about before it was shown what that would allow' };
+  if ('refused' in shown) return refused('Unprocessable', `${alwaysWords(shown)}. Approve it once.`);
+  const { tool, args, agent } = basis;
+  const place = await deps.placeOf(agent.sandbox ?? null);
+  const now = deps.rules.alwaysOffer({ tool, args, place, ...(definition ? { definition } : {}) });
+  if ('refused' in now || now.pattern !== shown.pattern)
     return refused(
       'Unprocessable',
-      'cannot be allowed always: later calls would need no quorum. Approve it once.',
+      `it would not allow any more what was shown (${shown.shown}), but: ${alwaysWords(now)}. Approve it once.`,
     );
-  const always = deps.rules.alwaysPattern(basis.tool, basis.args, definition);
-  if ('refused' in always)
-    return refused('Unprocessable', `cannot be allowed always: ${always.refused}. Approve it once.`);
   return deps.approvals.settle({
     ...settled,
     status: 'approved',
-    allow: { id: randomUUID(), pattern: always.pattern },
+    allow: { id: randomUUID(), pattern: shown.pattern },
   });
 }
 
@@ -258,7 +266,7 @@ async function settleEdit(
     );
   const shown = storableJson(deps.scrubber.args(read.args));
   const { definition } = read.tool;
-  const digest = callDigest(basis.tool, read.args, definition);
+  const digest = callDigest(basis.tool, read.args, definition, basis.sandbox);
   return deps.approvals.settle({
     ...settled,
     status: 'approved',
@@ -267,7 +275,7 @@ async function settleEdit(
       digest,
       summary: callSummary(deps, read.tool, read.input),
       sealed:
-        callDigest(basis.tool, shown, definition) === digest
+        callDigest(basis.tool, shown, definition, basis.sandbox) === digest
           ? null
           : deps.sealer.seal(JSON.stringify(read.args), sealedCall(settled.tenant, basis.call_id)),
     },

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import { alwaysWords } from '#domain/approval.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
 
 const STYLE = `
@@ -40,6 +41,7 @@ export function askingPage(row: ApprovalRow, { user, decision }: AskedOf, now: D
     ['asked for', row.user_id],
     ['because', row.reason],
     ['risk', row.risk],
+    ['“always”', row.always && alwaysWords(row.always)],
     [
       'agreed',
       quorum > 1

@@ -84,7 +84,7 @@ export async function createDeps(
     rules: createCallRules({ catalog, tools: config.tools, exec: config.exec }),
     policy: {
       catalogs,
-      settings: { tools: config.tools, exec: config.exec },
+      settings: { tools: config.tools, exec: config.exec, sandbox: config.sandbox },
       workspaceRoot: config.workspaceRoot,
       resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
     },

@@ -1,8 +1,10 @@
 /** An approval's row as the API answers it. */
 import type { z } from 'zod';
 import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import type { AlwaysOffer } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { approvalSchema } from '#domain/schema/approval.ts';
+import { readEntry } from '#domain/shell/allowlist.ts';
 import type { TemporalLink } from './temporal-links.ts';
 
 export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<typeof approvalSchema> {
@@ -28,12 +30,22 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     decided_at: row.decided_at?.toISOString() ?? null,
     note: row.note,
     terms: row.terms,
+    always: row.always === null ? null : showAlways(row.always),
+    sandbox: row.sandbox === null ? null : { ...row.sandbox },
     ...tallyOf(row),
     escalated_at: row.escalated_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
     links: { temporal: link(workflowId) },
   };
+}
+
+function showAlways(offer: AlwaysOffer): z.infer<typeof approvalSchema>['always'] {
+  const nothing = { allows: null, program: null, file: null, args: null };
+  if ('refused' in offer) return { ...nothing, refused: offer.refused };
+  const entry = readEntry(offer.pattern);
+  const command = entry && { program: entry.path, file: entry.file ?? null, args: [...entry.args] };
+  return { ...nothing, allows: offer.shown, ...command, refused: null };
 }
 
 function tallyOf({ terms: { quorum = 1 }, agreed, status }: ApprovalRow): {

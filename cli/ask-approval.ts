@@ -46,7 +46,15 @@ export function approvalLines(approval: Approval, output: Output): string[] {
     paint('dim', `  ${about.filter(Boolean).join(' · ')}`),
     ...(approval.reason ? [paint('dim', `  asked because: ${oneLine(approval.reason, 400)}`)] : []),
     indent(cut),
+    paint('dim', `  always: ${oneLine(alwaysLine(approval), 2_200)}`),
   ];
+}
+
+/** What “always” would store, for people; or why it is not offered. */
+export function alwaysLine({ always }: Approval): string {
+  if (always?.allows == null) return `not offered (${always?.refused ?? 'asked about by an older version'})`;
+  const { allows, program, file } = always;
+  return file === null ? allows : `${allows} (${program} is the file ${file})`;
 }
 
 /** Asks until there is an answer, Ctrl-C, or `signal` aborts since somebody else decided. */
@@ -69,14 +77,7 @@ async function ask(approval: Approval, output: Output, signal: AbortSignal): Pro
   const choice = await select({
     ...io,
     message: 'Run it?',
-    options: [
-      { value: 'approve', label: 'Approve', hint: 'this once' },
-      { value: 'approve_always', label: 'Always', hint: 'this once, and calls like it from now on' },
-      { value: 'edit', label: 'Edit', hint: 'change the arguments, then run it' },
-      { value: 'reject', label: 'Reject', hint: 'tell the model why' },
-      { value: 'respond', label: 'Respond', hint: 'answer the model yourself instead of running it' },
-      { value: 'later', label: 'Later', hint: 'leave it open for somebody else' },
-    ],
+    options: choicesOf(approval),
   });
   if (isCancel(choice)) return signal.aborted ? 'gone' : 'interrupted';
   if (choice === 'edit') return askForArgs(approval, io);
@@ -100,6 +101,20 @@ async function ask(approval: Approval, output: Output, signal: AbortSignal): Pro
     return { decision: 'respond', text: words };
   }
   return choice === 'later' ? 'later' : { decision: choice as Decision, digest: approval.digest };
+}
+
+/** “Always” only where something would be stored. */
+function choicesOf(approval: Approval): { value: string; label: string; hint: string }[] {
+  return [
+    { value: 'approve', label: 'Approve', hint: 'this once' },
+    ...(approval.always?.allows == null
+      ? []
+      : [{ value: 'approve_always', label: 'Always', hint: 'this once, and exactly that from now on' }]),
+    { value: 'edit', label: 'Edit', hint: 'change the arguments, then run it' },
+    { value: 'reject', label: 'Reject', hint: 'tell the model why' },
+    { value: 'respond', label: 'Respond', hint: 'answer the model yourself instead of running it' },
+    { value: 'later', label: 'Later', hint: 'leave it open for somebody else' },
+  ];
 }
 
 async function askForArgs(

@@ -70,6 +70,19 @@ export interface ApprovalInput {
   readonly escalate?: number;
   /** Seconds between reminders. */
   readonly remind?: number;
+  /** In words: what `approve_always` would allow, or why it is not to be had. */
+  readonly always?: string;
+}
+
+/**
+ * What `approve_always` stores, settled when the call is asked about, so that it is what people have seen; or why the call
+ * is to be decided once only. Short enough to be shown whole.
+ */
+export type AlwaysOffer = { readonly pattern: string; readonly shown: string } | { readonly refused: string };
+
+/** For people. */
+export function alwaysWords(offer: AlwaysOffer): string {
+  return 'refused' in offer ? `cannot be allowed always: ${offer.refused}` : offer.shown;
 }
 
 export interface ApprovalState {

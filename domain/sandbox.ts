@@ -45,6 +45,9 @@ export interface Sandbox {
   readonly runtime?: 'runsc';
 }
 
+/** A sandbox as an approval names it. */
+export type SandboxTerms = { readonly mode: 'off' } | Omit<Sandbox, 'stated'>;
+
 /** Where a box shows the workspace (SH-3). */
 export const MOUNT = '/workspace';
 
@@ -88,6 +91,16 @@ export function sandboxOf(
     pids: all.pids,
     ...(runtime === undefined ? {} : { runtime }),
   };
+}
+
+/**
+ * What an approval is bound to beside the call: where and how it would run. Settings that come to the same are the same
+ * here; one that is added later has to be left out where it is at its default, or what waits meanwhile is asked anew.
+ */
+export function sandboxTerms(sandbox: Sandbox | undefined): SandboxTerms {
+  if (sandbox === undefined) return { mode: 'off' };
+  const { stated: _, ...terms } = sandbox;
+  return terms;
 }
 
 /** Text that `memorySchema` let through. */

@@ -194,6 +194,8 @@ export interface PlannedCall {
     readonly quorum?: number;
     readonly escalate?: number;
     readonly remind?: number;
+    /** See ApprovalInput. */
+    readonly always?: string;
   };
 }
 

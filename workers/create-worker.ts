@@ -33,6 +33,8 @@ import { createWakeSession } from '#activities/wake-session.ts';
 import { createDelegationParts } from './create-delegations.ts';
 import { createSubagents } from './create-subagents.ts';
 import { createTeams } from './create-teams.ts';
+import type { AgentConfig } from '#domain/agent.ts';
+import { sandboxOf } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
@@ -126,6 +128,8 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     whySecured: (tenant: string, agent: string, command: string) =>
       whySecured(vault.clisNow(tenant), agent, command),
     sandbox: config.sandbox,
+    placeOf: (own: AgentConfig['sandbox'] | null) =>
+      parts.tools.shell.placeOf(sandboxOf(config.sandbox, own ?? undefined)),
     transcripts: createTranscriptCache(TRANSCRIPTS),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',

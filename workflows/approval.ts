@@ -290,6 +290,7 @@ function waitingDetails({ input, deadline, summary, approvals, opened }: Going):
     ...(opened ? ['- escalated: others may decide as well'] : []),
     `- session: \`${input.session_key}\``,
     `- turn: \`${input.turn_id}\``,
+    ...(input.always === undefined ? [] : [`- \`approve_always\`: ${markdownCode(input.always)}`]),
     '- decide: update or signal `decide` with `{"decision":"approve"}` or `{"decision":"reject","reason":"…"}`',
   ].join('\n');
 }

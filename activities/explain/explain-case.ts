@@ -16,7 +16,9 @@ import {
 } from '#domain/schema/explain.ts';
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { scrubText } from '#domain/scrub/scrub-text.ts';
-import type { ResolveProgram } from '#domain/shell/allowlist.ts';
+import { type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
+import { sandboxOf } from '#domain/sandbox.ts';
+import { alwaysWords } from '#domain/approval.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import { judgeExec } from '../exec-rules.ts';
 import { judgePath, PATH_OPS, type PathOp } from '../workspace/judge-path.ts';
@@ -81,7 +83,11 @@ async function explainShell(
   ]);
   const stored = scope.allowlist.filter(({ tool }) => tool === 'exec').map(({ pattern }) => pattern);
   const resolve = source.resolveProgram ?? (() => null);
-  const verdict = judgeExec(given.command, exec, { stored, resolve }, given.denied_paths);
+  // Where else it would run depends on the worker's machine.
+  const sandbox = sandboxOf(scope.settings.sandbox ?? {}, scope.agent.sandbox);
+  const place = sandbox?.mode === 'required' ? 'image' : 'host';
+  const always = { stored, resolve: resolveAt(place, resolve) };
+  const verdict = judgeExec(given.command, exec, always, given.denied_paths);
   const { decision, category, rule, reason, command_words } = verdict;
   const remedy = shellRemedy(verdict);
   return {
@@ -90,14 +96,11 @@ async function explainShell(
     rule,
     reason,
     ...(remedy === undefined ? {} : { remedy }),
-    ...(decision === 'ask' && source.resolveProgram ? { always: alwaysWords(given.command, resolve) } : {}),
+    ...(decision === 'ask' && source.resolveProgram
+      ? { always: alwaysWords(proposeAllowlistEntry(given.command, resolve, place)) }
+      : {}),
     command_words: command_words.map((words) => [...words]),
   };
-}
-
-function alwaysWords(command: string, resolve: ResolveProgram): string {
-  const proposal = proposeAllowlistEntry(command, resolve);
-  return 'refused' in proposal ? `cannot be allowed always: ${proposal.refused}` : proposal.shown;
 }
 
 async function explainPath(

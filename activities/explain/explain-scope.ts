@@ -10,6 +10,7 @@ import type { Profiles } from '#domain/policy/profiles.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { agentPatchSchema, sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
 import type { explainToolSchema } from '#domain/schema/explain.ts';
+import type { SandboxSettings } from '#domain/sandbox.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 
@@ -21,7 +22,11 @@ export interface KnownAgent {
 }
 
 export interface RuleSource {
-  readonly settings: { readonly tools: ToolPolicy; readonly exec?: ExecPolicy | undefined };
+  readonly settings: {
+    readonly tools: ToolPolicy;
+    readonly exec?: ExecPolicy | undefined;
+    readonly sandbox?: SandboxSettings | undefined;
+  };
   /** Throws NotFound. */
   readonly agentOf: (key: string | undefined) => Promise<KnownAgent>;
 }

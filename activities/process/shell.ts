@@ -5,6 +5,7 @@ import { finished } from 'node:stream/promises';
 import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK } from './kill-tree.ts';
 import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
+import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { HOST_LIMITS } from './host-limits.ts';
 import { type Ended, launchHere, type Launched, type Launcher, LaunchLost } from './launcher.ts';
 import { lastPid } from './process-table.ts';
@@ -83,6 +84,8 @@ export interface Shell {
   run(request: CommandRequest): Promise<CommandOutcome>;
   /** The path under which the caller's commands see the workspace. */
   workspacePath(workspace: string, sandbox: Sandbox | undefined): Promise<string>;
+  /** Where a command of the caller would find its programs. Never throws. */
+  placeOf(sandbox: Sandbox | undefined): Promise<CommandPlace>;
   /** The command line that runs a background command where the box says, and a note for the model. */
   backgroundLine(command: string, box: BoxRequest | undefined): Promise<BackgroundLine>;
 }
@@ -113,6 +116,7 @@ export function createShell(options: ShellOptions): Shell {
   const launch = options.launch ?? launchHere;
   return {
     workspacePath: async (workspace) => workspace,
+    placeOf: async () => 'host',
     backgroundLine: async (line) => ({ ok: true, line }),
     async run(request) {
       if (request.signal.aborted) return notStarted('cancelled', '');

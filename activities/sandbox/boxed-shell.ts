@@ -129,6 +129,12 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       };
     },
 
+    async placeOf(sandbox) {
+      if (sandbox === undefined) return 'host';
+      if (sandbox.mode === 'required' || (await boxes.look(sandbox)).ok) return 'image';
+      return (await bubblewrap.works()) ? 'system' : 'host';
+    },
+
     async workspacePath(workspace, sandbox: Sandbox | undefined) {
       if (sandbox === undefined) return workspace;
       return (await boxes.look(sandbox)).ok || (await bubblewrap.works()) || sandbox.mode === 'required'

@@ -1,5 +1,7 @@
 /** A model's answer as it is written down, with the calls it asks for and the approvals that these need. */
+import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { BudgetSettlement } from './budget-ledger.ts';
 
 export interface AnswerRecord {
@@ -53,4 +55,7 @@ export interface NewApproval {
   readonly expires: number;
   /** ISO 8601, by the database's clock. */
   readonly expires_at: string;
+  readonly always: AlwaysOffer;
+  /** Its digest is bound to this. */
+  readonly sandbox: SandboxTerms;
 }

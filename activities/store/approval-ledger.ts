@@ -1,6 +1,7 @@
 /** The approval's row as its workflow writes it: settled once, whoever tries. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type {
+  AlwaysOffer,
   ApprovalStatus,
   Decision,
   DecisionWay,
@@ -8,6 +9,7 @@ import type {
   SettleApprovalResult,
 } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
@@ -68,6 +70,9 @@ export interface ApprovalBasis {
   /** The definition that was shown, when the tool is one of the tenant's own. */
   readonly custom_tool: { readonly id: string; readonly revision: number } | null;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
+  /** These two are null where an older version asked. */
+  readonly always: AlwaysOffer | null;
+  readonly sandbox: SandboxTerms | null;
 }
 
 export interface ApprovalLedger {
@@ -147,7 +152,7 @@ export function createApprovalLedger(
     async basis(tenant, id, key) {
       const { rows } = await pool.query<ApprovalBasis>({
         name: 'approval_basis',
-        text: `select a.status, a.call_id, a.tool, a.args, a.digest, a.terms, a.user_id as requester,
+        text: `select a.status, a.call_id, a.tool, a.args, a.digest, a.terms, a.always, a.sandbox, a.user_id as requester,
                  a.escalated_at is not null as escalated, to_jsonb(p) as proof, g.config as agent, t.context, n.policy as tenant_policy,
                  (select jsonb_build_object('id', c.custom_tool_id, 'revision', c.custom_tool_revision) from tool_calls c
                   where c.tenant_id = a.tenant_id and c.id = a.call_id and c.custom_tool_id is not null) as custom_tool,

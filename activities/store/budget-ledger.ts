@@ -1,4 +1,5 @@
 /** Budgets as activities use them (DU-7): what is settled by itself, and the question for more. The rest is in turn-ledger.ts. */
+import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { Budget, BudgetAmounts, BudgetAsk, BudgetExceeded, Spent } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
@@ -37,6 +38,7 @@ export interface NewBudgetAsk {
   readonly digest: string;
   readonly reason: string;
   readonly terms: ApprovalTerms;
+  readonly always: AlwaysOffer;
   /** ISO 8601, by the database's clock. */
   readonly expires_at: string;
 }

@@ -3,9 +3,11 @@
  * safe to repeat (see migrations/0001_spine.sql).
  */
 import type { AgentConfig } from '#domain/agent.ts';
+import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { BudgetExceeded } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
+import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
 import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
@@ -29,6 +31,8 @@ export interface RecordedCall extends CallRow {
   /** The same as a moment: milliseconds since 1970. */
   readonly until: number | null;
   readonly terms: ApprovalTerms | null;
+  /** Absent or null where its approval does not say. */
+  readonly always?: AlwaysOffer | null;
   readonly state: string;
 }
 
@@ -63,6 +67,8 @@ export interface StepBasis {
   readonly agent_current: boolean;
   /** Agents that it may give work to. */
   readonly links: number | null;
+  /** Of the newest revision. */
+  readonly sandbox: AgentConfig['sandbox'] | null;
   readonly user: string | null;
   readonly context: MessageContext;
   readonly tenant_policy: TenantPolicy | null;
@@ -138,6 +144,8 @@ export type Claim =
       readonly sealed: string | null;
       readonly digest: string;
       readonly approved: boolean;
+      /** What the digest of an approved call is bound to; null where an older version asked. */
+      readonly sandbox?: SandboxTerms | null;
       readonly context: MessageContext;
       readonly tenant_policy: TenantPolicy | null;
       readonly agent: AgentConfig;

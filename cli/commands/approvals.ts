@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { APPROVAL_STATUSES } from '#domain/approval.ts';
 import {
+  alwaysLine,
   approvalLines,
   askApproval,
   decide,
@@ -137,6 +138,7 @@ async function list(options: ListOptions): Promise<void> {
       { title: 'call', cell: (a) => a.summary, flexible: true },
       { title: 'agent', cell: (a) => a.agent },
       { title: 'agreed', cell: (a) => a.tally ?? '' },
+      { title: 'always', cell: (a) => oneLine(alwaysLine(a), 40) },
       {
         title: status === 'pending' ? 'expires' : 'asked',
         cell: (a) => agoWords(status === 'pending' ? a.expires_at : a.created_at, now),
@@ -151,7 +153,7 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   const approval = await client.get<Approval>(pathOf('approvals', id));
   if (json) return printJson(out, approval);
   const { links, args, ...fields } = approval;
-  printFields(out, { ...fields, args, temporal: links.temporal });
+  printFields(out, { ...fields, args, always: alwaysLine(approval), temporal: links.temporal });
 }
 
 async function approve(ids: string[], options: ApproveOptions): Promise<void> {

@@ -19,12 +19,12 @@ export interface ExplainError {
 export async function createLocalExplain(
   options: { readonly config?: string | undefined } = {},
 ): Promise<Explain> {
-  const { tools, exec, models, workspaceRoot } = loadConfig({ flags: { config: options.config } });
+  const { tools, exec, models, workspaceRoot, sandbox } = loadConfig({ flags: { config: options.config } });
   const { rate_limit_per_hour: _limit, ...policy } = tools;
   const catalog = await loadCatalog();
   const deps = {
     catalogOf: async () => catalog,
-    settings: { tools: policy, exec },
+    settings: { tools: policy, exec, sandbox },
     // Without rows an agent is its key: the rules of its own are in the case or on the server.
     agentOf: async (key = 'main') => ({
       agent: unknownAgent(key, models.default),

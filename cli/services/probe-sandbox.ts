@@ -205,6 +205,7 @@ const NO_HOST: Shell = {
     throw new Error('a probe ran outside of the box');
   },
   workspacePath: async (workspace) => workspace,
+  placeOf: async () => 'image',
   backgroundLine: async (line) => ({ ok: true, line }),
 };
 

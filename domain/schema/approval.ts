@@ -13,6 +13,17 @@ import {
   timeSchema,
 } from './scalars.ts';
 
+const alwaysSchema = z.object({
+  allows: z
+    .string()
+    .nullable()
+    .meta({ description: 'In words: a program’s file and its exact arguments, or a call of the tool' }),
+  program: z.string().nullable().meta({ description: 'Of a command: absolute path of what is started' }),
+  file: z.string().nullable().meta({ description: 'The file behind that path’s links, where it is another' }),
+  args: z.array(z.string()).nullable().meta({ description: 'Of a command: exactly these' }),
+  refused: z.string().nullable().meta({ description: 'Why it can be decided once only' }),
+});
+
 export const approvalSchema = z.object({
   id: idSchema,
   workflow_id: z.string().meta({ description: 'Signal or update `decide` on it from any Temporal client' }),
@@ -37,6 +48,12 @@ export const approvalSchema = z.object({
   decided_at: timeSchema.nullable(),
   note: z.string().nullable(),
   terms: z.object(approvalTermsShape),
+  always: alwaysSchema.nullable().meta({
+    description: 'What `approve_always` would store; null where an older version asked, and it is refused',
+  }),
+  sandbox: jsonObjectSchema.nullable().meta({
+    description: 'Where it would run, as the agent was set; it does not run under another setting',
+  }),
   approved_by: z
     .array(z.string())
     .meta({ description: 'Where there is a quorum: who agreed to these arguments' }),

@@ -17,6 +17,34 @@ export interface StoredEntry extends ResolvedProgram {
   readonly args: readonly string[];
 }
 
+/** Characters of an entry, so that who allows it can see it whole. */
+const MAX_ENTRY = 2_000;
+
+/** Why it is not stored, or null. */
+export function entryProblem(pattern: string): string | null {
+  return pattern.length > MAX_ENTRY ? 'it is too long to be shown whole' : null;
+}
+
+/**
+ * Whose programs commands find: this machine's, those of its system's folders (bubblewrap shows no others), or those of
+ * an image, of which this machine knows nothing.
+ */
+export type CommandPlace = 'host' | 'system' | 'image';
+
+/** The resolver of a machine, for commands that run at `place`. */
+export function resolveAt(place: CommandPlace, resolve: ResolveProgram): ResolveProgram {
+  if (place === 'host') return resolve;
+  if (place === 'image') return () => null;
+  return (name) => {
+    const found = resolve(name);
+    return found && isOfSystem(found.path) && isOfSystem(found.file ?? found.path) ? found : null;
+  };
+}
+
+function isOfSystem(path: string): boolean {
+  return /^\/(?:usr|bin|sbin|lib|lib32|lib64|libx32)\//.test(path);
+}
+
 /** Canonical, so that equal entries are equal texts. */
 export function entryText({ path, file, args }: StoredEntry): string {
   return JSON.stringify({ path, ...(file === undefined || file === path ? {} : { file }), args });
@@ -28,7 +56,8 @@ export function shownEntry(pattern: string): string {
   return entry ? [entry.path, ...entry.args.map(quoted)].join(' ') : pattern;
 }
 
-function readEntry(pattern: string): StoredEntry | undefined {
+/** Undefined for an entry of another tool. */
+export function readEntry(pattern: string): StoredEntry | undefined {
   try {
     const entry = JSON.parse(pattern) as Partial<StoredEntry> | null;
     return typeof entry?.path === 'string' && Array.isArray(entry.args) ? (entry as StoredEntry) : undefined;
@@ -39,7 +68,14 @@ function readEntry(pattern: string): StoredEntry | undefined {
 }
 
 function quoted(word: string): string {
+  if (/\p{Cc}/u.test(word)) return `$'${word.replaceAll(/[\p{Cc}\\']/gu, escaped)}'`;
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** As bash reads it in `$'…'`. */
+function escaped(char: string): string {
+  if (char === '\\' || char === "'") return `\\${char}`;
+  return `\\x${(char.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
 }
 
 /**

@@ -1,19 +1,19 @@
 /** What “allow always” would store for a command, or why nothing is safe to store (SH-2). */
-import { entryText, type ResolveProgram, shownEntry } from './allowlist.ts';
+import type { AlwaysOffer } from '../approval.ts';
+import {
+  type CommandPlace,
+  entryProblem,
+  entryText,
+  type ResolveProgram,
+  resolveAt,
+  shownEntry,
+} from './allowlist.ts';
 import { REDACTED } from '../scrub/redaction.ts';
 import { expandCommands } from './expand-commands.ts';
 import { findProblems } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
 import { programOf, type ShellCommand } from './shell-command.ts';
 import { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
-
-export type AllowlistProposal =
-  | {
-      readonly pattern: string;
-      /** For people. */
-      readonly shown: string;
-    }
-  | { readonly refused: string };
 
 /** Builtins that run what they are given. */
 const RUNS_TEXT = new Set([
@@ -38,7 +38,11 @@ const RUNS_TEXT = new Set([
  * The file that one plain command starts and its exact arguments; wrappers, interpreters with code and compound commands are
  * refused, and programs that `resolve` does not find.
  */
-export function proposeAllowlistEntry(command: string, resolve: ResolveProgram): AllowlistProposal {
+export function proposeAllowlistEntry(
+  command: string,
+  resolve: ResolveProgram,
+  place: CommandPlace = 'host',
+): AlwaysOffer {
   if (command.length > MAX_COMMAND_LENGTH) return { refused: 'it is too long' };
   const { folded, refused } = foldCommand(command);
   if (refused !== null) return { refused };
@@ -50,13 +54,23 @@ export function proposeAllowlistEntry(command: string, resolve: ResolveProgram):
   if (reason !== null) return { refused: reason };
   const denied = findProblems(shell, [], []).find((each) => each.severity === 'deny');
   if (denied) return { refused: denied.reason };
-  const [name = '', ...args] = only.words.map((word) => word.value);
+  return entryOf(
+    only.words.map((word) => word.value),
+    place,
+    resolve,
+  );
+}
+
+function entryOf(words: readonly string[], place: CommandPlace, resolve: ResolveProgram): AlwaysOffer {
+  const [name = '', ...args] = words;
   if (args.some((word) => word.includes(REDACTED))) return { refused: 'it holds a secret' };
-  const program = resolve(name);
+  if (place === 'image') return { refused: 'it runs in a sandbox, whose programs are its image’s' };
+  const program = resolveAt(place, resolve)(name);
   if (program === null)
     return { refused: `there is no program ${name} that only owners of the machine can change` };
   const pattern = entryText({ ...program, args });
-  return { pattern, shown: shownEntry(pattern) };
+  const problem = entryProblem(pattern);
+  return problem === null ? { pattern, shown: shownEntry(pattern) } : { refused: problem };
 }
 
 /** Why what the command does is not fixed by its words, or null. */

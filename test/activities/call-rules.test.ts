@@ -298,7 +298,8 @@ describe('SH-2 commands', () => {
 
   test('what was always allowed is allowed again, and nothing else is', () => {
     const rules = createCallRules({ catalog, tools: {}, resolveProgram });
-    const always = rules.alwaysPattern('exec', { command: 'npm publish' });
+    const always = rules.alwaysOffer({ tool: 'exec', args: { command: 'npm publish' }, place: 'host' });
+    assert.ok('pattern' in always);
     assert.deepEqual(always, { pattern: NPM_PUBLISH, shown: '/usr/bin/npm publish' });
     const allowlist = [{ tool: 'exec', pattern: always.pattern }];
     assert.equal(judge('exec', { command: 'npm publish', timeout: 9 }, {}, { allowlist }).verdict, 'allow');
@@ -325,9 +326,15 @@ describe('SH-2 commands', () => {
 
   test('an interpreter with code is never allowed always, other tools are with exactly their arguments', () => {
     const rules = createCallRules({ catalog, tools: {} });
-    assert.ok('refused' in rules.alwaysPattern('exec', { command: "sh -c 'echo a'" }));
-    const always = rules.alwaysPattern('write_file', { path: 'a', content: 'b' });
-    assert.deepEqual(always, { pattern: '[["content","b"],["path","a"]]' });
+    const offer = (tool: string, args: Record<string, unknown>) =>
+      rules.alwaysOffer({ tool, args, place: 'host' });
+    assert.ok('refused' in offer('exec', { command: "sh -c 'echo a'" }));
+    assert.deepEqual(offer('write_file', { path: 'a', content: 'b' }), {
+      pattern: '[["content","b"],["path","a"]]',
+      shown: 'write_file with exactly these arguments',
+    });
+    const long = offer('write_file', { path: 'a', content: 'b'.repeat(2_000) });
+    assert.deepEqual(long, { refused: 'it is too long to be shown whole' });
   });
 
   test('what asks says what the risk is', () => {

@@ -101,6 +101,7 @@ describe('IN-6 tempoclaw chat at a terminal', () => {
     const asked = await typeAndSee(`clean${ENTER}`, /Run it\?[\s\S]*Later/);
     assert.match(asked, /exec: rm -r build/);
     assert.match(asked, /"command": "rm -r build"/);
+    assert.match(asked, /always: \/usr\/bin\/rm -r build \(\/usr\/bin\/rm is the file \/usr\/lib\/rm\)/);
     await typeAndSee(`${DOWN}${DOWN}${DOWN}${ENTER}`, /Why not\?/);
     await typeAndSee(`not on a Friday${ENTER}`, /approval denied by key:test[\s\S]*› /);
     const decision = api.requests.find((request) => request.path.endsWith('/decision'));

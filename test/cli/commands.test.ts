@@ -80,6 +80,29 @@ describe('IN-6 commands that read and decide', () => {
     }
   });
 
+  test('SH-2 what “always” would store is in the list and in one approval, or why there is nothing', async () => {
+    const always = {
+      allows: null,
+      program: null,
+      file: null,
+      args: null,
+      refused: 'sh runs whatever it is given',
+    };
+    api.setApproval('apr_offered', {});
+    api.setApproval('apr_once', { always });
+    const { stdout: list } = await cli('approvals', 'list');
+    assert.match(list, /apr_offered .*\/usr\/bin\/rm -r build/);
+    assert.match(list, /apr_once .*not offered \(sh runs whatever/);
+    assert.match(
+      (await cli('approvals', 'show', 'apr_once')).stdout,
+      /always +not offered \(sh runs whatever it is given\)/,
+    );
+    const { stdout: offered } = await cli('approvals', 'show', 'apr_offered');
+    assert.match(offered, /always +\/usr\/bin\/rm -r build \(\/usr\/bin\/rm is the file \/usr\/lib\/rm\)/);
+    const { stdout: json } = await cli('approvals', 'show', 'apr_once', '--json');
+    assert.deepEqual(JSON.parse(json).always, always);
+  });
+
   test('AP-4 several are decided by one request, and those that were not are told', async () => {
     answer('POST', '/v1/approvals/decisions', {
       data: [

@@ -208,6 +208,7 @@ describe('CU custom tools at work', () => {
         handOver: createHandOver(),
         transcripts: createTranscriptCache(0),
         sandbox: {},
+        placeOf: async () => 'host',
         rateLimit: { perHour: 0, burst: 1 },
         workerId: 'a new worker',
         budgets: createBudgetDesk({

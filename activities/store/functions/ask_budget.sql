@@ -5,10 +5,10 @@ language plpgsql as $$
 begin
   perform 1 from sessions where tenant_id = p_tenant and key = p_session for update;
   insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason,
-      terms, expires_at)
+      terms, always, expires_at)
     select p_tenant, p_approval ->> 'id', p_approval ->> 'call_id', p_session, p_turn, t.agent_key, t.context ->> 'user',
       p_approval ->> 'tool', p_approval -> 'args', p_approval ->> 'summary', p_approval ->> 'digest', p_approval ->> 'reason',
-      p_approval -> 'terms', (p_approval ->> 'expires_at')::timestamptz
+      p_approval -> 'terms', p_approval -> 'always', (p_approval ->> 'expires_at')::timestamptz
     from turns t where t.tenant_id = p_tenant and t.id = p_turn and t.ended_at is null
     on conflict do nothing;
   if found then

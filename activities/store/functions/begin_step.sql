@@ -41,6 +41,7 @@ begin
           where m.tenant_id = p_tenant and m.team_key = l.key)) order by l.key)
       from teams l where l.tenant_id = p_tenant and l.lead = session_row.agent_key and l.deleted_at is null),
     'links', agent_row.links,
+    'sandbox', agent_row.config -> 'sandbox',
     'agent_current', agent_row.revision = coalesce(turn_row.agent_revision, agent_row.revision),
     'user', coalesce(turn_row.context ->> 'user', session_row.user_id),
     'context', turn_row.context,
@@ -56,6 +57,7 @@ begin
       'calls', (select coalesce(jsonb_agg(jsonb_build_object(
                  'id', c.id, 'tool', c.tool, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'),
                  'approval', c.approval_id, 'state', c.state, 'terms', a.terms,
+                 'always', a.always,
                  'expires', extract(epoch from a.expires_at - a.created_at)::int,
                  'until', extract(epoch from a.expires_at) * 1000) order by c.index), '[]')
                from tool_calls c left join approvals a on a.tenant_id = p_tenant and a.id = c.approval_id

@@ -29,9 +29,9 @@ begin
       case when c ->> 'state' = 'done' then now() end
     from jsonb_array_elements(p_calls) c;
   insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest,
-      reason, risk, terms, expires_at)
+      reason, risk, terms, always, sandbox, expires_at)
     select p_tenant, a ->> 'id', a ->> 'call_id', p_session, p_turn, agent, a ->> 'user', a ->> 'tool', a -> 'args',
-      a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), 
+      a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), a -> 'always', a -> 'sandbox',
       coalesce((a ->> 'expires_at')::timestamptz, now() + make_interval(secs => (a ->> 'expires')::float))
     from jsonb_array_elements(p_approvals) a;
   update turns set steps = p_step, text = coalesce(nullif(p_answer ->> 'text', ''), text),

@@ -43,7 +43,7 @@ begin
   delete from decision_proofs where tenant_id = p_tenant and approval_id = p_id;
   if p_allow is not null then
     insert into exec_allowlist (tenant_id, id, agent_key, user_id, tool, pattern, approval_id, created_by)
-      values (p_tenant, p_allow ->> 'id', a.agent_key, a.user_id, a.tool, p_allow ->> 'pattern', p_id, p_by)
+      values (p_tenant, p_allow ->> 'id', a.agent_key, a.user_id, a.tool, coalesce(a.always ->> 'pattern', p_allow ->> 'pattern'), p_id, p_by)
       on conflict do nothing;
   end if;
   feed := jsonb_build_array(jsonb_build_object('type', 'approval.decided', 'data',

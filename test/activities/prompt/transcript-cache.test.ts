@@ -14,6 +14,7 @@ function basis(
     agent_key: 'main',
     agent_current: true,
     links: 0,
+    sandbox: null,
     user: null,
     context: {},
     tenant_policy: null,

@@ -54,6 +54,13 @@ describe('SH-3 bubblewrap in place of a container', { skip }, () => {
     assert.deepEqual(await bench.run(tool, { command: 'echo hi' }, quiet), { ok: true, text: 'hi' });
   });
 
+  test('SH-2 has the programs of the system, and a sandbox that is required those of its image', async (t) => {
+    const { shell } = (await benchWithout(t)).deps;
+    assert.equal(await shell.placeOf(boxed().sandbox), 'system');
+    assert.equal(await shell.placeOf(boxed({ mode: 'required' }).sandbox), 'image');
+    assert.equal(await shell.placeOf(undefined), 'host');
+  });
+
   test('shows the workspace and nothing else of the host', async (t) => {
     const bench = await benchWithout(t);
     await mkdir(join(bench.workspace, 'sub'), { recursive: true });

@@ -328,6 +328,7 @@ describe('DU-7 accounts of a budget', () => {
       digest: 'd',
       reason: 'r',
       terms: {},
+      always: { refused: 'more budget is given once' },
       expires_at: new Date(Date.now() + 60_000).toISOString(),
     };
     const key = { tenant, session: 'more', turn: 'turn_more' };

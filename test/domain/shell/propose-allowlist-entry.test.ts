@@ -55,6 +55,31 @@ describe('SH-2 allow always', () => {
     assert.equal(decide(null), 'ask');
   });
 
+  test('what is shown is one line, whatever is in the arguments, and as bash would read it', () => {
+    const shown = (command: string): string => {
+      const proposal = proposeAllowlistEntry(command, resolve);
+      return 'shown' in proposal ? proposal.shown : proposal.refused;
+    };
+    assert.equal(shown("npm run 'a\n  it'"), String.raw`/usr/bin/npm run $'a\x0a  it'`);
+    assert.equal(shown(`npm run 'a\tb\\c'"'"`), String.raw`/usr/bin/npm run $'a\x09b\\c\''`);
+    assert.equal(shown('npm run "it\'s"'), String.raw`/usr/bin/npm run 'it'\''s'`);
+  });
+
+  test('programs are those of where the command runs', () => {
+    const at = (command: string, place: 'host' | 'system' | 'image'): boolean =>
+      'pattern' in proposeAllowlistEntry(command, resolve, place);
+    const places = ['host', 'system', 'image'] as const;
+    assert.deepEqual(
+      places.map((place) => at('npm publish', place)),
+      [true, true, false],
+    );
+    // The file behind its link is in a folder that bubblewrap does not show.
+    assert.deepEqual(
+      places.map((place) => at('terraform plan', place)),
+      [true, false, false],
+    );
+  });
+
   test('an entry of a person is no entry of an owner, and names no other command', () => {
     const proposal = proposeAllowlistEntry('npm publish', resolve);
     assert.ok('pattern' in proposal);

@@ -1,0 +1,37 @@
+/** What the session's feed says of a model's answer: its words, what it asks people for, and what was refused at once. */
+import { alwaysWords } from '#domain/approval.ts';
+import type { NewEvent } from '#domain/event.ts';
+import type { CallPlan } from './plan-calls.ts';
+
+/** `text` is scrubbed. */
+export function answerEvents(plan: CallPlan, messageId: string, text: string, step: number): NewEvent[] {
+  const said: NewEvent[] =
+    text === '' ? [] : [{ type: 'message.completed', data: { message_id: messageId, text, step } }];
+  const asked = plan.approvals.map((approval): NewEvent => {
+    const { id, call_id, tool, summary, args, reason, risk, expires_at, always } = approval;
+    return {
+      type: 'approval.requested',
+      data: {
+        approval_id: id,
+        call_id,
+        tool,
+        summary,
+        args,
+        reason,
+        risk,
+        expires_at,
+        always: alwaysWords(always),
+      },
+    };
+  });
+  const refused = plan.calls
+    .filter((call) => call.state === 'done')
+    .map((call): NewEvent => {
+      const { id, tool, summary, code, reason } = call;
+      return {
+        type: 'tool.completed',
+        data: { call_id: id, tool, summary, step, ok: false, code, preview: reason },
+      };
+    });
+  return [...said, ...asked, ...refused];
+}
