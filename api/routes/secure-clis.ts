@@ -192,11 +192,12 @@ function opened(deps: ApiDeps, tenant: string, row: SecureCliRow): readonly CliV
 }
 
 function showCli(deps: ApiDeps, tenant: string, row: SecureCliRow): z.infer<typeof secureCliSchema> {
-  const { agents, deny_args, deny_verbose, keyword_allowlist, ...rest } = row.config;
+  const { agents, host = false, deny_args, deny_verbose, keyword_allowlist, ...rest } = row.config;
   return {
     name: row.name,
     ...rest,
     agents: [...agents],
+    host,
     deny_args: [...deny_args],
     deny_verbose: [...deny_verbose],
     keyword_allowlist: keyword_allowlist.map(({ subcommands, args, keywords }) => ({

@@ -12,6 +12,7 @@ interface SetOptions extends ApiOptions {
   readonly agent?: readonly string[];
   readonly env?: readonly string[];
   readonly path?: string;
+  readonly host?: boolean;
 }
 
 export function register(program: Command): void {
@@ -33,6 +34,8 @@ export function register(program: Command): void {
       .option('--agent <key...>', 'agents that may use it; * is every agent')
       .option('--env <name=secret...>', 'a variable and the secret it gets, such as GH_TOKEN=secret://github')
       .option('--path <path>', 'where the program is, when PATH does not say')
+      .option('--host', 'also for agents that need a sandbox, although it runs on the worker’s machine')
+      .option('--no-host', 'not for those')
       .option('--file <path>', 'all of it from a YAML or JSON file; flags win over it'),
   ).action(set);
   withApiOptions(
@@ -64,13 +67,14 @@ async function show(name: string, options: ApiOptions): Promise<void> {
 
 async function set(name: string, options: SetOptions): Promise<void> {
   const { client, out, json } = createContext(options);
-  const { preset, agent, env, path } = options;
+  const { preset, agent, env, path, host } = options;
   const body = {
     ...(options.file === undefined ? {} : readObjectFile(options.file, 'the fields of one program')),
     ...(preset === undefined ? {} : { preset }),
     ...(agent === undefined ? {} : { agents: agent }),
     ...(env === undefined ? {} : { env: env.map(readVariable) }),
     ...(path === undefined ? {} : { path }),
+    ...(host === undefined ? {} : { host }),
   };
   const cli = await client.put<SecureCli>(pathOf('secure-clis', name), body);
   if (json) return printJson(out, cli);

@@ -47,6 +47,10 @@ const fields = {
     .array(z.union([z.literal('*'), nameSchema]))
     .max(500)
     .meta({ description: 'Agents that may use it; `*` is every agent' }),
+  host: z.boolean().meta({
+    description:
+      'Also for agents whose sandbox is `required`, although it runs on the worker’s machine; else they are refused',
+  }),
   deny_args: patterns.meta({ description: 'RE2 patterns over the arguments, joined by spaces' }),
   deny_verbose: patterns.meta({ description: 'RE2 patterns over each argument and each two neighbours' }),
   keyword_allowlist: z.array(keywordRuleSchema).max(50),
@@ -64,6 +68,7 @@ export const secureCliPutSchema = z
       .meta({ description: 'When absent, that of before stays' }),
     path: fields.path,
     agents: fields.agents.optional(),
+    host: fields.host.optional(),
     deny_args: fields.deny_args.optional(),
     deny_verbose: fields.deny_verbose.optional(),
     keyword_allowlist: fields.keyword_allowlist.optional(),

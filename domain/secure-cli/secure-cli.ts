@@ -33,6 +33,8 @@ export interface SecureCli extends SecureCliRules {
   readonly path?: string;
   /** Keys of agents that may use it; `*` is every agent. */
   readonly agents: readonly string[];
+  /** Also for agents whose commands must run in a container, which this one does not: it runs on the worker's machine. */
+  readonly host?: boolean;
 }
 
 export function mayUse(cli: SecureCli, agent: string): boolean {

@@ -23,6 +23,7 @@ describe('SH-4 /v1/secure-clis', () => {
     assert.deepEqual(made.body.env, [{ name: 'GH_TOKEN', kind: 'sensitive' }]);
     assert.ok(made.body.deny_args.length >= 5);
     assert.equal(made.body.timeout_seconds, 30);
+    assert.equal(made.body.host, false);
     const shown = [await api.ask('GET', '/v1/secure-clis'), await api.ask('GET', '/v1/secure-clis/gh')];
     const { rows } = await api.pool.query('select * from secure_cli_binaries');
     assert.ok(!JSON.stringify([shown.map((one) => one.body), rows]).includes(TOKEN));
@@ -34,7 +35,9 @@ describe('SH-4 /v1/secure-clis', () => {
   });
 
   test('what is absent stays as it was', async () => {
+    assert.equal((await put('gh', { host: true })).body.host, true);
     const changed = await put('gh', { agents: ['*'], tips: 'be brief' });
+    assert.equal(changed.body.host, true);
     assert.deepEqual(changed.body.agents, ['*']);
     assert.deepEqual(changed.body.env, [{ name: 'GH_TOKEN', kind: 'sensitive' }]);
     assert.ok(changed.body.deny_args.length >= 5);

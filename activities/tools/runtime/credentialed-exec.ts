@@ -57,13 +57,26 @@ export const tool = defineTool<Input, 'files' | 'secureClis'>({
       const usable = clis.filter((cli) => mayUse(cli, call.agent));
       const words = wordsOf(asked);
       if ('ok' in words) return words;
-      if (words.program === '') return listed(usable);
+      if (words.program === '') return listed(usable.filter((cli) => mayRunHere(cli, call)));
       const name = words.program.slice(words.program.lastIndexOf('/') + 1);
       const cli = usable.find((each) => each.name === name);
       if (!cli) return toolError('PermissionDenied', grantNeeded(name));
+      if (!mayRunHere(cli, call)) return toolError('PermissionDenied', hostNeeded(name));
       return runChecked(deps, asked, call, cli, words);
     }),
 });
+
+/**
+ * It always runs on this machine: credentials in a box would be within reach of all else that runs there. An agent that must
+ * not run anything here is let through only by who granted the program.
+ */
+function mayRunHere({ host = false }: SecureCli, { sandbox }: RunningCall): boolean {
+  return host || sandbox?.mode !== 'required';
+}
+
+function hostNeeded(name: string): string {
+  return `${name} runs on the worker's machine, and this agent's commands must run in a sandbox; it has not run. Ask an admin to set host: true for ${name}, if that is meant.`;
+}
 
 interface Words {
   readonly program: string;

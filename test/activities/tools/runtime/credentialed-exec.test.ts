@@ -15,6 +15,7 @@ import { putSecret, secretPlace } from '#activities/store/secret-store.ts';
 import { type CliVariable, putSecureCli, secureCliPlace } from '#activities/store/secure-cli-store.ts';
 import { tool as credentialedExec } from '#activities/tools/runtime/credentialed-exec.ts';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';
+import { sandboxOf } from '#domain/sandbox.ts';
 import { SECURE_CLI_PRESETS } from '#domain/secure-cli/presets.ts';
 import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
 import vectors from '../../../vectors/credentialed-exec.json' with { type: 'json' };
@@ -65,7 +66,8 @@ async function grant(
   await putSecureCli(database.pool, 'default', { cli, sealed, keyId: secrets.sealer.keyId, by: 'test' });
   for (let tries = 0; tries < 500; tries++) {
     const seen = (await secrets.vault.clisOf('default')).find((each) => each.cli.name === name);
-    if (JSON.stringify([seen?.cli.agents, seen?.variables]) === JSON.stringify([cli.agents, env])) return;
+    const isSeen = JSON.stringify([seen?.cli.agents, seen?.variables]) === JSON.stringify([cli.agents, env]);
+    if (isSeen && seen?.cli.host === cli.host) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   assert.fail('the change was not heard');
@@ -131,6 +133,23 @@ describe('SH-4 credentialed_exec', () => {
     assert.deepEqual(await readdir(credentials), [], 'which goes with the call');
     const plain = await bench.run(exec, { command: 'printenv GH_TOKEN || echo none' });
     assert.ok(plain.ok && plain.text === 'none', 'no other command has it');
+  });
+
+  test('for an agent that must be in a sandbox it does not run on the host, unless who granted it says so', async (t) => {
+    const { bench } = await desk(t);
+    const inBox = (mode: 'required' | 'preferred') => ({ sandbox: sandboxOf({}, mode) ?? assert.fail() });
+    await grant('gh');
+    const refused = await bench.run(credentialedExec, { command: 'gh env GH_TOKEN' }, inBox('required'));
+    assert.ok(!refused.ok);
+    assert.equal(refused.code, 'PermissionDenied');
+    assert.match(refused.message, /must run in a sandbox; it has not run.*host: true for gh/);
+    const listed = await bench.run(credentialedExec, {}, inBox('required'));
+    assert.ok(!JSON.stringify(listed).includes('gh:'), 'nor is it offered');
+    const preferred = await bench.run(credentialedExec, { command: 'gh env GH_TOKEN' }, inBox('preferred'));
+    assert.ok(preferred.ok);
+    await grant('gh', { host: true });
+    const allowed = await bench.run(credentialedExec, { command: 'gh env GH_TOKEN' }, inBox('required'));
+    assert.ok(allowed.ok && allowed.text.endsWith(TOKEN));
   });
 
   test('a file credential is a private file during the call, and its keys are hidden too', async (t) => {
