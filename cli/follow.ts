@@ -1,4 +1,4 @@
-/** Follows a session's event feed over SSE and goes on after a cut, so that its reader sees every event once, in order. */
+/** Follows the API's feeds over SSE and goes on after a cut; of a session's, each event is seen once and in order. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredEvent } from '#domain/event.ts';
 import { CliError } from '#cli/cli-error.ts';
@@ -14,6 +14,18 @@ export interface FollowOptions {
   readonly onConnection?: (reason: string | undefined) => void;
 }
 
+export interface FeedOptions extends Pick<FollowOptions, 'client' | 'signal' | 'onConnection'> {
+  readonly path: string;
+  /** Begins after this one; without it wherever the feed begins by itself. */
+  readonly after?: number;
+}
+
+/** One frame of a feed, which goes on after the highest id that was read. */
+export interface Frame {
+  readonly id: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
 /** The API sends a heartbeat at least every 15 s; three missed ones mean a dead connection. */
 const SILENCE_MS = 50_000;
 const MAX_PAUSE_MS = 5_000;
@@ -22,8 +34,22 @@ const MAX_BLOCK = 8 * 1024 * 1024;
 
 /** Ends when `signal` aborts. Throws for what will not get better: no such session, a refused key, trimmed events. */
 export async function* followEvents(options: FollowOptions): AsyncGenerator<StoredEvent> {
-  const { signal, onConnection } = options;
-  const place: Place = { last: options.after, failures: 0, retryMs: 1_000 };
+  const { sessionKey, ...rest } = options;
+  let last = options.after;
+  for await (const { id, body } of followFeed({
+    ...rest,
+    path: `/v1/sessions/${encodeURIComponent(sessionKey)}/events`,
+  })) {
+    if (id <= last || typeof body['type'] !== 'string') continue;
+    last = id;
+    yield { ...(body as unknown as StoredEvent), id, data: (body['data'] ?? {}) as StoredEvent['data'] };
+  }
+}
+
+/** As followEvents, of any feed; a frame may come again after a cut, where the feed gives it again. */
+export async function* followFeed(options: FeedOptions): AsyncGenerator<Frame> {
+  const { signal, onConnection, after } = options;
+  const place: Place = { last: after, failures: 0, retryMs: 1_000 };
   while (!signal.aborted) {
     try {
       yield* readConnection(options, place);
@@ -41,30 +67,29 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Stor
 
 /** Where the reader stands, over all connections. */
 interface Place {
-  last: number;
+  last: number | undefined;
   /** In a row. */
   failures: number;
   retryMs: number;
 }
 
-/** The events of one connection, until it ends or falls silent. */
-async function* readConnection(options: FollowOptions, place: Place): AsyncGenerator<StoredEvent> {
-  const { client, sessionKey, signal, onConnection } = options;
-  const path = `/v1/sessions/${encodeURIComponent(sessionKey)}/events`;
+/** The frames of one connection, until it ends or falls silent. */
+async function* readConnection(options: FeedOptions, place: Place): AsyncGenerator<Frame> {
+  const { client, path, signal, onConnection } = options;
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(new CliError('The API has fallen silent.')), SILENCE_MS);
   try {
-    const headers: Record<string, string> = place.last > 0 ? { 'last-event-id': String(place.last) } : {};
+    const headers: Record<string, string> = place.last ? { 'last-event-id': String(place.last) } : {};
     const either = AbortSignal.any([signal, silence.signal]);
     const response = await client.stream(path, { after: place.last }, headers, either);
     if (place.failures > 0) onConnection?.(undefined);
     place.failures = 0;
     for await (const block of readBlocks(response, () => timer.refresh())) {
       if (block.retry !== undefined) place.retryMs = Math.min(block.retry, MAX_PAUSE_MS);
-      const event = readEvent(block);
-      if (event === undefined || event.id <= place.last) continue;
-      place.last = event.id;
-      yield event;
+      const frame = readFrame(block);
+      if (frame === undefined) continue;
+      place.last = Math.max(place.last ?? 0, frame.id);
+      yield frame;
     }
   } finally {
     clearTimeout(timer);
@@ -119,7 +144,7 @@ function takeField(block: Block, line: string): void {
   else if (name === 'retry' && /^\d+$/.test(value)) block.retry = Number(value);
 }
 
-function readEvent(block: Block): StoredEvent | undefined {
+function readFrame(block: Block): Frame | undefined {
   if (block.data === undefined) return undefined;
   let parsed: unknown;
   try {
@@ -128,8 +153,7 @@ function readEvent(block: Block): StoredEvent | undefined {
     throw new CliError('The event feed sent something that is not JSON.');
   }
   if (typeof parsed !== 'object' || parsed === null) return undefined;
-  const event = parsed as StoredEvent;
-  const id = Number(block.id ?? event.id);
-  if (!Number.isSafeInteger(id) || typeof event.type !== 'string') return undefined;
-  return { ...event, id, data: event.data ?? {} };
+  const body = parsed as Frame['body'];
+  const id = Number(block.id ?? body['id']);
+  return Number.isSafeInteger(id) ? { id, body } : undefined;
 }

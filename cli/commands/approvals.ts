@@ -1,5 +1,4 @@
 /** `tempoclaw approvals`: what waits for a person, deciding it, and watching for more. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { APPROVAL_STATUSES } from '#domain/approval.ts';
 import {
@@ -13,6 +12,7 @@ import {
   lateWords,
   receiptWords,
 } from '#cli/ask-approval.ts';
+import { watchApprovals } from '#cli/approval-watch.ts';
 import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
 import {
   type ApiOptions,
@@ -28,7 +28,7 @@ import {
 } from '#cli/command-context.ts';
 import { printFields, printJson, statusStyle } from '#cli/output.ts';
 import { agoWords, oneLine } from '#cli/text.ts';
-import type { Approval, ApprovalLink, BulkReceipt, Page } from '#cli/wire.ts';
+import type { Approval, ApprovalLink, BulkReceipt } from '#cli/wire.ts';
 
 interface ListOptions extends PageOptions {
   readonly status: string;
@@ -221,26 +221,18 @@ async function sendMany(
     throw new CliError(`${failed} of ${answer.data.length} were not decided so.`, { code: 'Refused' });
 }
 
-/** The API has no feed over all sessions; once a second is fast enough for people. */
-const LOOK_MS = 1_000;
-
 async function watch(options: ApiOptions & { printOnly?: boolean }): Promise<void> {
   const context = createContext(options);
   const { client, err } = context;
-  const seen = new Set<string>();
   const asks = context.canAsk && !options.printOnly;
+  // Who cannot be reached at all is told at once.
+  await client.get(pathOf('approvals'), { limit: 1 });
   err.line(err.paint('dim', 'waiting for approvals; Ctrl-C leaves'));
-  for (;;) {
-    const page = await client.get<Page<Approval>>(pathOf('approvals'), { status: 'pending', limit: 200 });
-    const pending = new Set(page.data.map((approval) => approval.id));
-    for (const id of seen) if (!pending.has(id)) seen.delete(id);
-    for (const approval of page.data.toReversed()) {
-      if (seen.has(approval.id)) continue;
-      seen.add(approval.id);
-      await (asks ? askOne(context, approval) : printOne(context, approval));
-    }
-    await sleep(LOOK_MS);
-  }
+  await watchApprovals({
+    client,
+    handle: (approval, gone) => (asks ? askOne(context, approval, gone) : printOne(context, approval)),
+    onConnection: (reason) => err.line(err.paint('yellow', reason ?? 'The API is back.')),
+  });
 }
 
 async function printOne({ out, json }: CommandContext, approval: Approval): Promise<void> {
@@ -249,28 +241,19 @@ async function printOne({ out, json }: CommandContext, approval: Approval): Prom
   out.line(`  to decide: ${decideCommands(approval.id)}`);
 }
 
-async function askOne({ client, err }: CommandContext, listed: Approval): Promise<void> {
-  const gone = new AbortController();
-  const look = setInterval(() => {
-    client.get<Approval>(pathOf('approvals', listed.id)).then(
-      (now) => now.status !== 'pending' && gone.abort(),
-      // The loop of `watch` reports an API that is away.
-      () => undefined,
-    );
-  }, LOOK_MS);
+async function askOne({ client, err }: CommandContext, approval: Approval, gone: AbortSignal): Promise<void> {
   try {
-    const asked = await askApproval(listed, err, gone.signal);
+    const asked = await askApproval(approval, err, gone);
     if (asked === 'interrupted')
       throw new CliError('Left.', { exitCode: EXIT.interrupted, code: 'Interrupted' });
-    if (asked === 'gone') return err.line(err.paint('yellow', '  it was decided, or expired, meanwhile'));
+    if (asked === 'gone')
+      return err.line(err.paint('yellow', '  it was decided, edited, or expired, meanwhile'));
     if (asked === 'later') return;
-    const receipt = await decide(client, listed.id, asked);
+    const receipt = await decide(client, approval.id, asked);
     err.line(err.paint('green', `  ${receiptWords(receipt)}`));
   } catch (error) {
     const late = lateWords(error) ?? (isRefusedDecision(error) ? error.message : undefined);
     if (late === undefined) throw error;
     err.line(err.paint('yellow', `  ${late}`));
-  } finally {
-    clearInterval(look);
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type FakeApi, problem, startFakeApi } from './support/fake-api.ts';
-import { runCli, startCli } from './support/run-cli.ts';
+import { runCli } from './support/run-cli.ts';
 
 describe('IN-6 commands that read and decide', () => {
   let api: FakeApi;
@@ -169,24 +169,6 @@ describe('IN-6 commands that read and decide', () => {
     const { code, stderr } = await cli('approvals', 'reject', 'apr_1');
     assert.equal(code, 1);
     assert.match(stderr, /✘ approved by key:boss\n {2}\(AlreadyDecided, HTTP 409, request req_1\)/);
-  });
-
-  test('approvals watch prints each one that comes, once', async () => {
-    api.setApproval('apr_1', {});
-    const watch = startCli(['approvals', 'watch', '--json'], { url: api.url });
-    await watch.sees(/"id":"apr_1"/);
-    api.setApproval('apr_2', {});
-    await watch.sees(/"id":"apr_2"/);
-    watch.child.kill('SIGINT');
-    const { code, stdout } = await watch.ended;
-    assert.equal(code, 130);
-    assert.deepEqual(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => (JSON.parse(line) as { id: string }).id),
-      ['apr_1', 'apr_2'],
-    );
   });
 
   test('an agent is made from a YAML file, and flags win over it', async () => {

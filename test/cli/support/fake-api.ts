@@ -52,6 +52,9 @@ export async function startFakeApi(): Promise<FakeApi> {
   const turns = new Map<string, Record<string, unknown>>();
   const approvals = new Map<string, Record<string, unknown>>();
   const streams = new Set<{ session: string; response: ServerResponse }>();
+  const inboxes = new Set<ServerResponse>();
+  /** When each approval changed: the id of its frame. */
+  const changes = new Map<string, number>();
   const requests: Request[] = [];
   const lookers = new Set<() => void>();
   const handlers: Handler[] = [];
@@ -146,7 +149,7 @@ export async function startFakeApi(): Promise<FakeApi> {
     }),
     'POST approvals/decision': (id, { body: { decision } }) => {
       const status = decision === 'reject' ? 'denied' : 'approved';
-      approvals.set(id, { ...approvals.get(id), status, decision });
+      changeApproval(id, { ...approvals.get(id), status, decision });
       return { approval_id: id, status, decision, decided_by: 'key:test', decided_at: AT };
     },
   };
@@ -154,6 +157,7 @@ export async function startFakeApi(): Promise<FakeApi> {
   function route(request: Request, response: ServerResponse): void {
     const [, , noun = '', id = '', part = ''] = request.path.split('/').map(decodeURIComponent);
     if (part === 'events' && feeds.has(id)) return stream(request, response, id);
+    if (request.path === '/v1/approvals/events') return inbox(request, response);
     const body = answers[`${request.method} ${noun}${part ? `/${part}` : ''}`]?.(id, request);
     if (body === undefined) send(response, 404, problem(404, 'NotFound', `No such thing: ${id}`));
     else send(response, 200, body);
@@ -167,6 +171,31 @@ export async function startFakeApi(): Promise<FakeApi> {
     const entry = { session, response };
     streams.add(entry);
     response.on('close', () => streams.delete(entry));
+  }
+
+  function changeApproval(id: string, approval: Record<string, unknown>): void {
+    approvals.set(id, approval);
+    changes.delete(id);
+    changes.set(id, Math.max(0, ...changes.values()) + 1);
+    for (const response of inboxes) response.write(approvalFrame(id));
+  }
+
+  function approvalFrame(id: string): string {
+    return `id: ${changes.get(id)}\nevent: approval\ndata: ${JSON.stringify(approvals.get(id))}\n\n`;
+  }
+
+  /** What is pending, or what has changed since; the last one comes again, as some do from the real one. */
+  function inbox(request: Request, response: ServerResponse): void {
+    const after = request.headers['last-event-id'];
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.write('retry: 50\n\n: hello\n\n');
+    for (const [id, changed] of changes) {
+      const isNew =
+        after === undefined ? approvals.get(id)?.['status'] === 'pending' : changed >= Number(after);
+      if (isNew) response.write(approvalFrame(id));
+    }
+    inboxes.add(response);
+    response.on('close', () => inboxes.delete(response));
   }
 
   async function stop(): Promise<void> {
@@ -195,7 +224,7 @@ export async function startFakeApi(): Promise<FakeApi> {
     },
     emit,
     setTurn,
-    setApproval: (id, fields) => void approvals.set(id, { ...approvalRow(id), ...fields }),
+    setApproval: (id, fields) => changeApproval(id, { ...approvalRow(id), ...fields }),
     approval: (id) => approvals.get(id),
     cut: stop,
     async restart() {
