@@ -128,6 +128,7 @@ export function createTeamDesk({ pool, board, wake }: TeamDeskDeps): TeamDesk {
           text: `[Team message from ${call.agent}]: ${text}`,
           mode: 'queue',
           agent: addressee,
+          team: team.key,
           context: { channel: 'teammate', ...(call.user === null ? {} : { user: call.user }) },
         });
       }

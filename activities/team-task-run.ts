@@ -175,7 +175,7 @@ async function wakeLead(
     text,
     mode: 'queue',
     context,
-    ...(row.origin_session ? {} : { agent: loaded.lead }),
+    ...(row.origin_session ? {} : { agent: loaded.lead, team }),
   });
 }
 

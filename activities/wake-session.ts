@@ -27,6 +27,8 @@ export interface Wake {
   readonly context: MessageContext;
   /** Of a session that may not be there yet; else it must be. */
   readonly agent?: string;
+  /** The session works for this team, whose budgets its use counts for. */
+  readonly team?: string;
 }
 
 /** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
@@ -46,12 +48,19 @@ export interface WakeDeps {
 }
 
 export function createWakeSession(deps: WakeDeps): WakeSession {
-  return async ({ tenant, session, messageId: id, text: given, mode, context, agent }) => {
+  return async ({ tenant, session, messageId: id, text: given, mode, context, agent, team }) => {
     const { agent: _, ...rest } = context;
     const scrubber = await deps.scrubberOf(tenant);
     const text = scrubber.text(given);
     const asked = agent === undefined ? rest : { ...rest, agent };
-    const row = await writeMessage(deps.pool, tenant, { id, session, text, mode, context: asked });
+    const row = await writeMessage(deps.pool, tenant, {
+      id,
+      session,
+      text,
+      mode,
+      context: asked,
+      ...(team === undefined ? {} : { team }),
+    });
     if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
     const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };
     if (row.turn_id !== null) return { ...receipt, duplicate: true };

@@ -23,6 +23,8 @@ export interface NewMessage {
   readonly context: MessageContext;
   /** A call to run in place of asking a model (tools invoke). */
   readonly calls?: readonly InvokedCall[];
+  /** What its session uses counts for this team (DU-7). */
+  readonly team?: string;
 }
 
 export interface InvokedCall {
@@ -57,10 +59,12 @@ async function tryWrite(
     `with old as (select agent_key from sessions where tenant_id = $1 and key = $2),
      wanted as (select key from agents where tenant_id = $1 and key = coalesce($3, 'main') and deleted_at is null),
      made as (
-       insert into sessions (tenant_id, key, agent_key, user_id, channel, chat_id)
-       select $1, $2, wanted.key, $4, $5, $6 from wanted where not exists (select 1 from old)
+       insert into sessions (tenant_id, key, agent_key, user_id, channel, chat_id, budget_root)
+       select $1, $2, wanted.key, $4, $5, $6, $12 from wanted where not exists (select 1 from old)
        on conflict do nothing returning agent_key),
      agent as (select agent_key from old union all select agent_key from made),
+     counted as (
+       update sessions set budget_root = $12 where $12::jsonb is not null and tenant_id = $1 and key = $2 and budget_root is null),
      said as (
        insert into messages (tenant_id, id, session_key, role, text, mode, context, calls)
        select $1, $7, $2, 'user', $8, $9, $10, $11 from agent where $3::text is null or agent.agent_key = $3
@@ -83,6 +87,7 @@ async function tryWrite(
       message.mode,
       JSON.stringify(context),
       message.calls ? JSON.stringify(message.calls) : null,
+      message.team === undefined ? null : JSON.stringify({ team: [message.team] }),
     ],
   );
   const row = rows[0];

@@ -15,6 +15,8 @@ describe('DU-7 budgets of turns', () => {
         { key: 'flaky', model: 'rehearsal/flaky', budgets: [{ scope: 'turn', calls: 10 }] },
         { key: 'stops', budgets: [{ scope: 'turn', calls: 2, on_limit: 'stop' }] },
         { key: 'shared', budgets: [{ scope: 'agent', calls: 1 }] },
+        { key: 'leads', budgets: [{ scope: 'turn', calls: 4, on_limit: 'stop' }] },
+        { key: 'member', type: 'open', model: 'rehearsal/follow' },
         { key: 'tree', budgets: [{ scope: 'turn', calls: 3, on_limit: 'stop' }] },
         {
           key: 'costly',
@@ -158,6 +160,40 @@ describe('DU-7 budgets of turns', () => {
     const [child] = (await stack.pool.query('select * from subagents where tenant_id = $1', [stack.tenant]))
       .rows;
     assert.equal(child.status, 'failed');
+  });
+
+  it('a team’s task uses the budget of the turn that made it, and of the team', async () => {
+    const team = { key: 'crew', lead: 'leads', members: ['member'] };
+    assert.equal((await stack.ask('POST', '/v1/teams', { body: team })).status, 201);
+    const limit = { scope: 'team', subject: 'crew', calls: 100 };
+    const made = await stack.ask('POST', '/v1/budgets', { body: limit });
+    assert.equal(made.status, 201);
+    const spent = async (): Promise<number> =>
+      (await stack.ask('GET', `/v1/budgets/${made.body.id}`)).body.accounts[0]?.spent ?? 0;
+    const status = (task: number, wanted: string) =>
+      stack.worker.until(`#${task} to be ${wanted}`, async () => {
+        const { body } = await stack.ask('GET', `/v1/teams/crew/tasks/${task}`);
+        return body.status === wanted ? body : undefined;
+      });
+
+    const task = { subject: 'Work', description: THREE_CALLS, assignee: 'member' };
+    const create = `team_tasks ${JSON.stringify({ action: 'create', ...task })}`;
+    const { turn_id } = await say(
+      'leads',
+      `team_tasks {"action":"list"}\nthen\n${create}\nthen\nGiven.`,
+      'leads',
+    );
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    await status(1, 'failed');
+    assert.deepEqual(await callsOf(turn_id), [4, 0]);
+    const [work] = await stack.worker.turns('team:crew:1:member');
+    assert.equal(work?.error?.code, 'BudgetExceeded');
+    assert.equal(await spent(), 1);
+
+    const alone = await stack.ask('POST', '/v1/teams/crew/tasks', { body: task });
+    await status(alone.body.number, 'completed');
+    assert.ok((await spent()) >= 4);
+    assert.equal((await stack.ask('DELETE', `/v1/budgets/${made.body.id}`)).status, 204);
   });
 
   it('tells use by agent, session, model and day', async () => {

@@ -8,8 +8,9 @@ language sql stable as $$
   with subjects (scope, subject) as (
     select s.scope, s.subject
     from (values ('turn', p_root ->> 'turn'), ('session', p_root ->> 'session'), ('agent', p_root ->> 'agent'), ('agent', p_agent),
-                 ('team', p_root ->> 'team'), ('tenant', '')) s (scope, subject)
+                 ('tenant', '')) s (scope, subject)
     where s.subject is not null group by 1, 2
+    union all select 'team', team from jsonb_array_elements_text(p_root -> 'team') team
   ), rules (id, scope, subject, period, config) as (
     select concat_ws(':', 'settings', r ->> 'scope', coalesce(r ->> 'subject', '*'), coalesce(r ->> 'period', 'total')),
            r ->> 'scope', coalesce(r ->> 'subject', ''), coalesce(r ->> 'period', 'total'), r

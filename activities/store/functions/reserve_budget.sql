@@ -7,8 +7,7 @@ create function reserve_budget(
 ) returns jsonb
 language plpgsql as $$
 declare
-  s sessions%rowtype;
-  root jsonb;
+  root jsonb := budget_root_of(p_tenant, p_session, p_turn);
   agent text;
   attempt_no int := (p_budget ->> 'attempt')::int;
   b record;
@@ -16,9 +15,7 @@ declare
   wanted numeric;
   n int := 0;
 begin
-  select * into s from sessions where tenant_id = p_tenant and key = p_session;
   select agent_key into agent from turns where tenant_id = p_tenant and id = p_turn;
-  root := coalesce(s.budget_root, jsonb_build_object('turn', p_turn, 'session', p_session, 'agent', agent));
   perform settle_budget(p_tenant, p_holder, attempt_no - 1, null);
   if exists (select 1 from budget_holds where tenant_id = p_tenant and holder = p_holder and attempt = attempt_no) then
     return '{"held":true}';
@@ -28,7 +25,7 @@ begin
       n := n + 1;
       wanted := case when b.measure = 'calls' then 1
                      when p_last is null and b.measure in ('tokens', 'usd') then 0
-                     else greatest(b.reserve, (p_last ->> b.measure)::numeric) end;
+                     else least(b.most, greatest(b.reserve, (p_last ->> b.measure)::numeric)) end;
       insert into budget_accounts (tenant_id, budget_id, subject, since, measure)
         values (p_tenant, b.budget_id, b.subject, b.since, b.measure) on conflict do nothing;
       update budget_accounts x set reserved = reserved + wanted

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Budget, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
 import { createBudget } from '#activities/store/budget-store.ts';
 import { createBudgetLedger, type BudgetRequest } from '#activities/store/budget-ledger.ts';
+import { writeMessage } from '#activities/store/message-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { createTurnLedger, type StepBasis, type TurnLedger } from '#activities/store/turn-ledger.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
@@ -57,11 +58,12 @@ describe('DU-7 accounts of a budget', () => {
     session: string,
     step = 1,
     request: Partial<BudgetRequest> = {},
+    turn = `turn_${session}`,
   ): Promise<StepBasis> {
     return ledger.beginStep({
       tenant,
       session,
-      turn: `turn_${session}`,
+      turn,
       step,
       messages: [],
       settle: [],
@@ -262,12 +264,12 @@ describe('DU-7 accounts of a budget', () => {
       turn: 'turn_root',
       session: 'root',
       agent: 'main',
-      team: 'red',
+      team: ['red', 'blue'],
     });
     await begin(tenant, 'root');
     await begin(tenant, 'child');
     const counted = (await accounts(tenant)).map(({ subject, reserved }) => `${subject} ${reserved}`);
-    assert.deepEqual(counted.toSorted(), ['helper 1', 'main 2', 'red 1', 'root 2', 'turn_root 2']);
+    assert.deepEqual(counted.toSorted(), ['blue 1', 'helper 1', 'main 2', 'red 1', 'root 2', 'turn_root 2']);
   });
 
   it('a subagent gets the root of its parent, down the whole tree', async () => {
@@ -280,6 +282,68 @@ describe('DU-7 accounts of a budget', () => {
     assert.deepEqual(await rootOf('top'), root);
     await newSession(tenant, 'below', 'main', root);
     assert.deepEqual(await rootOf('below'), root);
+  });
+
+  it('a team’s session counts for the team, and for all that the turn which asked for the work counts for', async () => {
+    const tenant = await newTenant();
+    await newSession(tenant, 'asks');
+    const rootOf = async (team: string, session: string | null): Promise<unknown> =>
+      (
+        await pool.query('select team_root_of($1, $2, $3, $4) as root', [
+          tenant,
+          team,
+          session,
+          session && `turn_${session}`,
+        ])
+      ).rows[0].root;
+    assert.deepEqual(await rootOf('red', null), { team: ['red'] });
+    const asked = { turn: 'turn_asks', session: 'asks', agent: 'main' };
+    assert.deepEqual(await rootOf('red', 'asks'), { ...asked, team: ['red'] });
+    await newSession(tenant, 'within', 'main', { ...asked, team: ['red'] });
+    assert.deepEqual(await rootOf('blue', 'within'), { ...asked, team: ['red', 'blue'] });
+    assert.deepEqual(await rootOf('red', 'within'), { ...asked, team: ['red'] });
+  });
+
+  it('a message within a team makes its session the team’s, also when somebody else has made the session', async () => {
+    const tenant = await newTenant();
+    await newSession(tenant, 'taken');
+    for (const session of ['taken', 'new']) {
+      const context = { agent: 'main' };
+      const message = {
+        id: `m-${session}`,
+        session,
+        text: 'x',
+        mode: 'queue',
+        context,
+        team: 'red',
+      } as const;
+      assert.equal((await writeMessage(pool, tenant, message)).written, true);
+    }
+    const { rows } = await pool.query('select budget_root as root from sessions where tenant_id = $1', [
+      tenant,
+    ]);
+    assert.deepEqual(rows, [{ root: { team: ['red'] } }, { root: { team: ['red'] } }]);
+  });
+
+  it('a session of a team that no turn has asked to work is its own root', async () => {
+    const tenant = await newTenant({ scope: 'turn', calls: 9 }, { scope: 'team', subject: 'red', calls: 9 });
+    await newSession(tenant, 'board', 'main', { team: ['red'] });
+    await begin(tenant, 'board');
+    const counted = (await accounts(tenant)).map(({ subject, reserved }) => `${subject} ${reserved}`);
+    assert.deepEqual(counted.toSorted(), ['red 1', 'turn_board 1']);
+  });
+
+  it('what is reserved is never more than the limit, so that a long conversation may still ask', async () => {
+    const tenant = await newTenant({ scope: 'turn', tokens: 5_000 });
+    await newSession(tenant, 'long');
+    await begin(tenant, 'long');
+    await answer(tenant, 'long', { tokens: 9_000 });
+    await pool.query(
+      `insert into turns (tenant_id, id, session_key, agent_key, status) values ($1, 'turn_next', 'long', 'main', 'running')`,
+      [tenant],
+    );
+    const { budget } = await begin(tenant, 'long', 1, { holder: 'msg_next' }, 'turn_next');
+    assert.ok(budget?.held);
   });
 
   it('settings, agents and rows hold together; the first without room refuses', async () => {
