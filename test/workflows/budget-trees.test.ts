@@ -1,0 +1,110 @@
+/** DU-7: all that a turn has other agents do counts for it: delegations, their gates, rounds of judging; a handed on chat for its session. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+const CRITIC = `
+description: Approves of improved drafts.
+rules:
+  - when: { user: { regex: 'improved' } }
+    reply: { text: 'APPROVED' }
+  - reply: { text: 'REJECTED: improve it' }
+`;
+
+/** Two model calls of the turn's own: one that asks for the tool, one that answers. */
+const using = (tool: string, args: object): string => `${tool} ${JSON.stringify(args)}\nthen\nDone.`;
+
+describe('DU-7 a tree shares its root’s budget', () => {
+  let stack: Stack;
+  before(async () => {
+    const gate = {
+      event: 'delegation.completed',
+      type: 'agent',
+      agent: 'critic',
+      block_on_failure: true,
+      max_retries: 1,
+    } as const;
+    stack = await startStack({
+      settings:
+        'budgets: [{ scope: turn, calls: 1000 }, { scope: session, calls: 1000 }, { scope: agent, calls: 1000 }]',
+      scripts: { critic: CRITIC },
+      agents: [
+        { key: 'writer', model: 'rehearsal/follow' },
+        { key: 'gated', model: 'rehearsal/echo', quality_gates: [gate] },
+        { key: 'critic', model: 'rehearsal/critic' },
+        { key: 'maker', model: 'rehearsal/echo' },
+        { key: 'billing', model: 'rehearsal/echo' },
+        { key: 'poor', budgets: [{ scope: 'turn', calls: 2, on_limit: 'stop' }] },
+      ],
+    });
+    for (const target of ['writer', 'gated', 'critic', 'maker', 'billing'])
+      await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target } });
+    await stack.ask('POST', '/v1/agent-links', { body: { source: 'poor', target: 'writer' } });
+  });
+  after(() => stack.stop());
+
+  /** Calls counted for a turn, session or agent. */
+  async function used(scope: 'turn' | 'session' | 'agent', subject: string): Promise<number> {
+    const path = `/v1/budgets/accounts?budget=settings:${scope}:*:total&subject=${subject}`;
+    return (await stack.ask('GET', path)).body.data[0]?.spent ?? 0;
+  }
+
+  it('a delegation counts for the turn that gave it, and for the agent that does it', async () => {
+    const task = 'datetime {}\nthen\nWritten.';
+    const script = using('delegate', { agent_key: 'writer', task, mode: 'sync' });
+    const { turn_id } = await stack.worker.say('gives', script);
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    assert.deepEqual(
+      [await used('turn', turn_id), await used('session', 'gives'), await used('agent', 'writer')],
+      [4, 4, 2],
+    );
+  });
+
+  it('a delegation ends when the budget of the turn that gave it is used up', async () => {
+    const script = using('delegate', { agent_key: 'writer', task: using('datetime', {}), mode: 'sync' });
+    const { turn_id } = await stack.worker.say('poor', script, { agent: 'poor' });
+    const { status, error } = await stack.worker.ended(turn_id);
+    assert.deepEqual([status, error?.code], ['failed', 'BudgetExceeded']);
+    const { body } = await stack.ask('GET', '/v1/delegations?session_key=poor');
+    assert.equal(body.data[0].status, 'failed');
+    assert.equal(await used('turn', turn_id), 2);
+  });
+
+  it('what an agent says at a gate counts, and what is revised because of it', async () => {
+    const script = using('delegate', { agent_key: 'gated', task: 'Write.', mode: 'sync' });
+    const { turn_id } = await stack.worker.say('gates', script);
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    // The work, its judgement, the work again with the feedback, and the second judgement.
+    assert.deepEqual([await used('turn', turn_id), await used('agent', 'critic')], [6, 2]);
+  });
+
+  it('rounds of judging count for the turn that began them', async () => {
+    const script = using('evaluate_loop', {
+      generator: 'maker',
+      evaluator: 'critic',
+      task: 'An improved draft.',
+    });
+    const { turn_id } = await stack.worker.say('rounds', script);
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    assert.deepEqual([await used('turn', turn_id), await used('agent', 'maker')], [4, 1]);
+  });
+
+  it('a conversation that is handed on stays within the budget of the session in which it began', async () => {
+    const say = (text: string) =>
+      stack.ask('POST', '/v1/sessions/chat/messages?wait=60', {
+        body: { text, channel: 'web', chat_id: 'c1' },
+      });
+    const first = await say(using('handoff', { agent: 'billing', reason: 'an invoice' }));
+    assert.equal(first.body.text, 'Done.');
+    const next = await say('Where is it?');
+    assert.notEqual(next.body.session_key, 'chat');
+    const turns = await stack.worker.until('the turns of the handoff and of the next message', async () => {
+      const all = await stack.worker.turns(next.body.session_key);
+      return all.length === 2 ? all : undefined;
+    });
+    for (const { id } of turns) assert.equal((await stack.worker.ended(id)).status, 'completed');
+    assert.equal(await used('session', 'chat'), 4);
+    assert.equal(await used('turn', turns[0]?.id ?? ''), 1);
+    assert.equal(await used('session', next.body.session_key), 0);
+  });
+});
