@@ -1,0 +1,170 @@
+/**
+ * DU-1, DE-2, DE-4: kill -9 of every worker while work is given away, done, judged and told of, and while rounds are made and
+ * judged. All of it goes on by itself, each result arrives exactly once, and what was done is not done again.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { insertAgentLink } from '#activities/store/agent-link-store.ts';
+import type { AgentConfig } from '#domain/agent.ts';
+import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
+import { createChance, seedOfRun } from '#test/support/seeded.ts';
+
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 4);
+/** Pieces of work that a session gives away in each round. */
+const PIECES = 3;
+
+const SCRIPTS = {
+  drafts: `
+rules:
+  - when: { user: { regex: 'Evaluator feedback' } }
+    reply: { text: 'improved draft', delay: 300ms }
+  - reply: { text: 'first draft', delay: 300ms }
+`,
+  critic: `
+rules:
+  - when: { user: { regex: 'Wrote|improved' } }
+    reply: { text: 'APPROVED', delay: 300ms }
+  - reply: { text: 'REJECTED: improve it', delay: 300ms }
+`,
+};
+
+const AGENTS: readonly AgentConfig[] = [
+  {
+    key: 'taker',
+    type: 'open',
+    model: 'rehearsal/follow',
+    exec: { security: 'full', ask: 'off' },
+    quality_gates: [
+      { event: 'delegation.completed', type: 'agent', agent: 'critic', block_on_failure: true },
+      { event: 'delegation.completed', type: 'command', command: 'grep -q Wrote', block_on_failure: true },
+    ],
+  },
+  { key: 'drafts', type: 'open', model: 'rehearsal/drafts' },
+  { key: 'critic', type: 'open', model: 'rehearsal/critic' },
+];
+
+interface Row {
+  readonly id: string;
+  readonly label: string;
+  readonly status: string;
+  readonly told_by: string | null;
+  readonly result: string | null;
+  readonly error: { readonly message: string } | null;
+}
+
+describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { timeout: 900_000 }, () => {
+  let stand: Stand;
+  const chance = createChance(seedOfRun());
+  before(async () => {
+    stand = await createStand({ workers: 2, scripts: SCRIPTS, agents: AGENTS });
+    for (const tenant of stand.tenants)
+      for (const target of ['taker', 'drafts', 'critic']) {
+        const link = { id: `lnk-${target}`, source: 'main', target, max_concurrent: 0 } as const;
+        const more = { direction: 'outbound', status: 'active', settings: {}, description: null } as const;
+        await insertAgentLink(stand.pool, tenant.id, { ...link, ...more }, 'test');
+      }
+  });
+  after(() => stand?.close());
+
+  async function rowsOf<Found extends object>(text: string, values: readonly unknown[]): Promise<Found[]> {
+    return (await stand.pool.query<Found>(text, [...values])).rows;
+  }
+
+  /** Gives work away; each piece writes a word, one of them after a pause that Temporal keeps. */
+  function giving(session: string): string {
+    const calls = Array.from({ length: PIECES }, (_, n) => {
+      const word = `${session}-${n}`;
+      const write = `exec ${JSON.stringify({ command: `echo ${word} >> ${stand.witnessFile}` })}`;
+      const task = `${n === 0 ? 'wait {"timeMs":1500}' : 'datetime {}'}\nthen\n${write}\nthen\nWrote ${word}.`;
+      return `delegate ${JSON.stringify({ agent_key: 'taker', task, label: word })}`;
+    });
+    return `${calls.join('\n')}\nthen\nGave it.`;
+  }
+
+  const EVALUATING = `evaluate_loop ${JSON.stringify({ generator: 'drafts', evaluator: 'critic', task: 'Write.' })}\nthen\nDone.`;
+
+  async function checkGiven(tenant: Tenant, session: string): Promise<void> {
+    const rows = await stand.until(`the work that ${session} gave`, async () => {
+      const found = await rowsOf<Row>(
+        'select * from delegations where tenant_id = $1 and origin_session = $2',
+        [tenant.id, session],
+      );
+      return found.length === PIECES && found.every(({ told_by }) => told_by !== null) ? found : undefined;
+    });
+    const heard = await stand.until(`what ${session} was told`, async () => {
+      const told = await rowsOf<{ text: string }>(
+        `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_told-%'
+           and exists (select 1 from turns t where t.tenant_id = $1 and t.id = m.turn_id and t.status = 'completed')`,
+        [tenant.id, session],
+      );
+      const text = told.map((row) => row.text).join('\n');
+      return text.split('[Delegation result from taker]').length === PIECES + 1 ? text : undefined;
+    });
+    for (const { id, label, status, result, error } of rows) {
+      // A command whose worker died after its claim is not run again: the model hears that, and the work goes on.
+      assert.equal(status, 'completed', `${id}: ${error?.message}`);
+      assert.equal(result, `Wrote ${label}.`);
+      assert.equal(heard.split(`Wrote ${label}.`).length, 2, `${id} is told once`);
+      const effects = (await stand.effects()).filter((line) => line === label);
+      assert.ok(effects.length <= 1, `${label} was written ${effects.length} times`);
+      const checks = await rowsOf<{ step: string }>(
+        'select step from gate_checks where tenant_id = $1 and owner_id = $2 order by gate, attempt',
+        [tenant.id, id],
+      );
+      assert.deepEqual(
+        checks.map(({ step }) => step),
+        ['pass', 'pass'],
+      );
+    }
+  }
+
+  async function checkEvaluated(tenant: Tenant, session: string, turn: string): Promise<void> {
+    const [call] = await stand.until(`the end of ${turn}`, async () => {
+      const [ended] = await rowsOf<{ status: string }>(
+        'select status from turns where tenant_id = $1 and id = $2 and ended_at is not null',
+        [tenant.id, turn],
+      );
+      if (!ended) return undefined;
+      assert.equal(ended.status, 'completed');
+      return rowsOf<{ result: string }>(
+        'select result from tool_calls where tenant_id = $1 and turn_id = $2',
+        [tenant.id, turn],
+      );
+    });
+    assert.equal(call?.result, 'Evaluate-optimize loop completed in 2 round(s).\n\nimproved draft');
+    const rounds = await rowsOf(
+      `select round, draft, verdict from evaluation_rounds r join evaluations e
+         on e.tenant_id = r.tenant_id and e.id = r.evaluation_id
+       where e.tenant_id = $1 and e.origin_session = $2 order by round`,
+      [tenant.id, session],
+    );
+    assert.deepEqual(rounds, [
+      { round: 1, draft: 'first draft', verdict: 'rejected' },
+      { round: 2, draft: 'improved draft', verdict: 'approved' },
+    ]);
+  }
+
+  async function oneRound(round: number): Promise<void> {
+    const [red, blue] = stand.tenants;
+    const given = `given-${round}`;
+    const judged = `judged-${round}`;
+    await stand.say(red, given, given, { text: giving(given) });
+    const turn = await stand.say(blue, judged, judged, { text: EVALUATING });
+    // From before the first piece is given to after the last is told.
+    await sleep(chance.between(0, 6_000));
+    await Promise.all(stand.workers.map((worker) => worker.kill()));
+    await Promise.all(stand.workers.map((worker) => worker.start()));
+    await checkGiven(red, given);
+    await checkEvaluated(blue, judged, turn);
+    const open = await rowsOf(
+      `select id from delegations where ended_at is null union select id from evaluations where ended_at is null`,
+      [],
+    );
+    assert.deepEqual(open, [], 'no place is held by what has ended');
+  }
+
+  for (let round = 1; round <= ROUNDS; round += 1)
+    it(`round ${round}: all ${PIECES} are judged and told once, and the loop ends with its two rounds`, () =>
+      oneRound(round));
+});
