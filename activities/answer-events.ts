@@ -3,7 +3,7 @@ import { alwaysWords } from '#domain/approval.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { CallPlan } from './plan-calls.ts';
 
-/** `text` is scrubbed. */
+/** `text` is scrubbed; nothing is said when it is empty. */
 export function answerEvents(plan: CallPlan, messageId: string, text: string, step: number): NewEvent[] {
   const said: NewEvent[] =
     text === '' ? [] : [{ type: 'message.completed', data: { message_id: messageId, text, step } }];

@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { Spent } from '#domain/budget.ts';
 import { createMeter, type Meter } from '#domain/budget/meter.ts';
+import { turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import { ModelError, type OfferedTool } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
@@ -69,7 +70,12 @@ async function ask(
   );
   const guides = await promptGuides(deps.guide, input.tenant, basis, tools);
   const once = (prompt: Prompt): Promise<Given> =>
-    generate(deps, input, refs, { ...prompt, tools }, agent.limits?.output_tokens);
+    generate(deps, input, refs, {
+      ...prompt,
+      tools,
+      isShown: turnGates(agent, basis.context).length === 0,
+      ...(agent.limits?.output_tokens === undefined ? {} : { maxOutputTokens: agent.limits.output_tokens }),
+    });
   try {
     return await once(buildPrompt(agent, current, input.turn, guides));
   } catch (error) {
@@ -113,8 +119,10 @@ async function generate(
   deps: Attempt,
   input: CallModelInput,
   refs: readonly string[],
-  request: Prompt & { tools: readonly OfferedTool[] },
-  maxOutputTokens: number | undefined,
+  {
+    isShown,
+    ...request
+  }: Prompt & { tools: readonly OfferedTool[]; maxOutputTokens?: number; isShown: boolean },
 ): Promise<Given> {
   const { info, cancellationSignal } = Context.current();
   const feed = createDeltaFeed((events) => deps.ledger.appendEvents(input, events), {
@@ -128,11 +136,11 @@ async function generate(
       refs,
       {
         ...request,
-        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
         idempotencyKey: answerIdOf(input.turn, input.step),
         attempt: info.attempt,
         signal: cancellationSignal,
-        onDelta: feed.add,
+        // What gates have yet to judge is told when they have.
+        onDelta: isShown ? feed.add : () => undefined,
       },
       { onFallback: feed.reset },
     );

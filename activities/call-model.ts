@@ -6,6 +6,7 @@ import { Context } from '@temporalio/activity';
 import { type AgentConfig, DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
 import type { Spent } from '#domain/budget.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
+import { shownGates, turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
@@ -13,12 +14,12 @@ import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import { Failure } from '#domain/errors.ts';
 import { NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure } from './activity-failure.ts';
-import { askModel, type AskModelDeps } from './ask-model.ts';
 import { answerEvents } from './answer-events.ts';
+import { askModel, type AskModelDeps } from './ask-model.ts';
 import { EXEC } from './call-rules.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
-import { type Given, invokedAnswer } from './invoked-answer.ts';
+import { type Given, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type CallPlan, type PlanDeps, planCalls, planRecorded } from './plan-calls.ts';
 import { END_AT, identicalAnswers } from './prompt/loop-guard.ts';
 import type { Transcript, TranscriptCache } from './prompt/transcript-cache.ts';
@@ -55,7 +56,7 @@ async function callModel(parts: CallModelDeps, input: CallModelInput): Promise<C
   const agent = agentOf(basis);
   const catalog = await parts.catalogs.of(input.tenant, agent.key, basis.tools_version);
   const deps = { ...parts, catalog };
-  if (basis.recorded) return recordedAnswer(deps, input, agent, basis.recorded);
+  if (basis.recorded) return recordedAnswer(deps, input, basis, agent, basis.recorded);
 
   const transcript = deps.transcripts.extend(input.tenant, input.session, known.position, basis);
   const limit = limitReached(agent, transcript, input);
@@ -123,12 +124,28 @@ function agentOf(basis: StepBasis): AgentConfig {
 function recordedAnswer(
   deps: CallModelDeps,
   input: CallModelInput,
+  basis: StepBasis,
   agent: AgentConfig,
   recorded: NonNullable<StepBasis['recorded']>,
 ): CallModelResult {
   if (recorded.calls.length === 0)
-    return { kind: 'answer', preview: deps.scrubber.preview(recorded.text, PREVIEW) };
+    return {
+      kind: 'answer',
+      preview: deps.scrubber.preview(recorded.text, PREVIEW),
+      ...gatesOf(deps, basis, agent, recorded.model),
+    };
   return { kind: 'calls', calls: planRecorded(deps, input.tenant, agent, recorded.calls) };
+}
+
+/** What must judge an answer before it is handed out; a call made over the API is no answer of the agent. */
+function gatesOf(
+  deps: CallModelDeps,
+  basis: StepBasis,
+  agent: AgentConfig,
+  ref: string,
+): Pick<Extract<CallModelResult, { kind: 'answer' }>, 'gates'> {
+  const gates = ref === NO_MODEL ? [] : turnGates(agent, basis.context);
+  return gates.length > 0 ? { gates: shownGates(gates, deps.scrubber.text) } : {};
 }
 
 /** EX-7. */
@@ -165,6 +182,8 @@ async function record(
   const where = { tenant: input.tenant, turn: input.turn, step: input.step };
   const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place } as const;
   const plan = planCalls(deps, callBasis, answer.calls);
+  const judging = plan.calls.length === 0 ? gatesOf(deps, basis, agent, ref) : {};
+  const isWithheld = judging.gates !== undefined;
   const usd = deps.models.cost(ref, answer.usage)?.usd;
   const id = answerIdOf(input.turn, input.step);
   const recorded = await deps.ledger.recordAnswer(
@@ -177,17 +196,18 @@ async function record(
       usage: answer.usage,
       ...(usd === undefined ? {} : { usd }),
       ...(basis.budget?.held ? { budget: { attempt: attemptNow(), spent: given.spent } } : {}),
+      ...(isWithheld ? { withheld: true as const } : {}),
     },
     plan.calls,
     plan.approvals,
-    answerEvents(plan, id, text, input.step),
+    answerEvents(plan, id, isWithheld ? '' : text, input.step),
   );
   // Another attempt of this step was first; its answer is the one that counts.
   if (!recorded) return callModel(deps, input);
   handOverReads(deps, input, basis, agent, plan);
   const spent = spentText(basis, answer, usd);
   if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent };
-  return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent };
+  return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, ...judging };
 }
 
 /** Calls that only read and are allowed by the newest rules need not ask the ledger what has just been written there. */

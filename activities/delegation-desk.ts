@@ -148,7 +148,7 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
       if (taken.kind === 'refused' && taken.limit !== 'depth' && (await sweep(deps, call.tenant)))
         taken = await delegations.take(call.tenant, work, DELEGATION_LIMITS.depth);
       if (taken.kind !== 'taken') return whyNotTaken(taken, request.target);
-      return { kind: 'given', row: taken.row, child: childStart(call.tenant, taken.row) };
+      return { kind: 'given', row: taken.row, child: childStart(call.tenant, taken.row, scrubber.text) };
     },
 
     search: async (caller, query, most) => rankAgents(await targetsOf(deps, caller, query), query, most),
@@ -278,11 +278,11 @@ function delegationIdOf(tenant: string, callId: string): string {
   return `del-${createHash('sha256').update(`${tenant}\n${callId}`).digest('hex').slice(0, 16)}`;
 }
 
-function childStart(tenant: string, row: DelegationRow): ChildStart {
+function childStart(tenant: string, row: DelegationRow, hide: (text: string) => string): ChildStart {
   return {
     type: DELEGATION.type,
     id: delegationWorkflowId(row.id),
-    input: { ...delegationInput(tenant, row) },
+    input: { ...delegationInput(tenant, row, hide) },
     wait: row.mode === 'sync',
     labels: {
       tenant,

@@ -5,10 +5,9 @@ import {
   type DelegationInput,
   type FinishDelegationInput,
   type FinishedDelegation,
-  type ShownGate,
 } from '#domain/delegation.ts';
 import { delegationResults, syncDelegationText, whyNot } from '#domain/delegation-words.ts';
-import { GATE_LIMITS, GATE_WORDS, gateName } from '#domain/gate.ts';
+import { GATE_WORDS, gateWarnings, shownGates } from '#domain/gate.ts';
 import { announcementIdOf, delegationMessageId } from '#domain/ids.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
 import { activityFailure, recordFailure } from './activity-failure.ts';
@@ -79,7 +78,7 @@ function endOf(
     status: input.status,
     result: work?.status === 'completed' ? work.text : null,
     error: errorOf(input, work, checks),
-    warnings: input.status === 'completed' ? warningsOf(row, checks) : [],
+    warnings: input.status === 'completed' ? gateWarnings(checks) : [],
     by: input.by ?? null,
     silent: input.silent ?? false,
   };
@@ -99,16 +98,6 @@ function errorOf(
     return { code: 'GateBlocked', message };
   }
   return work?.error ?? { code: 'ExecutionFailed', message: reason ?? 'it ended without an answer' };
-}
-
-/** The last word of each gate that the result did not pass. */
-function warningsOf({ gates }: DelegationRow, checks: readonly GateRow[]): string[] {
-  return gates.flatMap((_, gate) => {
-    const last = checks.filter((check) => check.gate === gate).at(-1);
-    if (!last || last.step === 'pass') return [];
-    const skipped = last.kind === 'broken' ? `skipped, since ${last.feedback}` : last.feedback;
-    return [GATE_WORDS.warning(last.name, skipped)];
-  });
 }
 
 function callResult(row: DelegationRow): DelegationEnd['call'] {
@@ -160,8 +149,12 @@ export async function announceDelegations(
   }
 }
 
-/** What the workflow of a delegation is started with. */
-export function delegationInput(tenant: string, row: DelegationRow): DelegationInput {
+/** What the workflow of a delegation is started with; `hide` scrubs what rows need not. */
+export function delegationInput(
+  tenant: string,
+  row: DelegationRow,
+  hide: (text: string) => string,
+): DelegationInput {
   return {
     tenant,
     delegation_id: row.id,
@@ -173,17 +166,6 @@ export function delegationInput(tenant: string, row: DelegationRow): DelegationI
     label: row.label,
     ...(row.user_id === null ? {} : { user: row.user_id }),
     timeout_seconds: row.timeout_seconds,
-    gates: row.gates.map(
-      (gate, index): ShownGate => ({
-        index,
-        name: gateName(gate),
-        type: gate.type,
-        ...(gate.agent === undefined ? {} : { agent: gate.agent }),
-        max_retries: gate.max_retries ?? 0,
-        block_on_failure: gate.block_on_failure ?? false,
-        timeout_seconds:
-          gate.timeout_seconds ?? (gate.type === 'agent' ? GATE_LIMITS.agentSeconds : GATE_LIMITS.seconds),
-      }),
-    ),
+    gates: shownGates(row.gates, hide),
   };
 }

@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { EndTurnInput } from '#domain/turn.ts';
 import { recordFailure } from './activity-failure.ts';
 import type { DelegationDesk } from './delegation-desk.ts';
+import type { ReleaseAnswer } from './gate-run.ts';
 import type { Processes } from './process/background.ts';
 import { hideTexts, type ScrubberOf } from './scrubber.ts';
 import type { SubagentDesk } from './subagent-desk.ts';
@@ -15,6 +16,7 @@ export function createEndTurn(deps: {
   readonly subagents: Pick<SubagentDesk, 'stopAll'>;
   readonly releaseTasks: TeamBoard['releaseTasks'];
   readonly delegations: Pick<DelegationDesk, 'stopAll'>;
+  readonly releaseAnswer: ReleaseAnswer;
   readonly defaultAgent: string;
   readonly scrubberOf: ScrubberOf;
 }): (input: EndTurnInput) => Promise<void> {
@@ -26,6 +28,8 @@ export function createEndTurn(deps: {
         const stopped = [input.tenant, input.session, input.by ?? 'system'] as const;
         await Promise.all([deps.subagents.stopAll(...stopped), deps.delegations.stopAll(...stopped)]);
       }
+      if (input.releaseAnswer !== undefined)
+        await deps.releaseAnswer({ ...input, step: input.releaseAnswer });
       await deps.ledger.endTurn(
         await hidden(deps.scrubberOf, input),
         deps.defaultAgent,

@@ -10,6 +10,7 @@ import {
   gateName,
   type GateRun,
   type GateVerdict,
+  gateWarnings,
   nextGateStep,
   type QualityGate,
 } from '#domain/gate.ts';
@@ -22,10 +23,11 @@ import type { Shell } from './process/shell.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import type { DelegationStore } from './store/delegation-store.ts';
 import {
-  findDelegatedWork,
+  findJudgedWork,
   type GatedWork,
   gateRows,
   recordGateCheck,
+  releaseAnswer,
   writeWork,
 } from './store/gate-store.ts';
 import type { Pool } from './store/pool.ts';
@@ -65,6 +67,21 @@ export function createGateActivities(deps: GateRunDeps): GateActivities {
   };
 }
 
+/** Hands out a turn's answer that was withheld, with what its gates warn of. Safe to repeat. */
+export type ReleaseAnswer = (answer: {
+  readonly tenant: string;
+  readonly session: string;
+  readonly turn: string;
+  readonly step: number;
+}) => Promise<void>;
+
+export function createReleaseAnswer(pool: Pool): ReleaseAnswer {
+  return async (answer) => {
+    const checks = await gateRows(pool, answer.tenant, answer.turn);
+    await releaseAnswer(pool, answer, gateWarnings(checks));
+  };
+}
+
 function failing<Input, Result>(work: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
   return async (input) => {
     try {
@@ -75,10 +92,11 @@ function failing<Input, Result>(work: (input: Input) => Promise<Result>): (input
   };
 }
 
-async function find(deps: GateRunDeps, { tenant, owner_id, gate }: GateRun): Promise<Found> {
-  const work = await findDelegatedWork(deps.pool, tenant, owner_id);
-  const wanted = work?.gates[gate];
-  if (!work || !wanted) throw new Failure('NotFound', `there is no work ${owner_id} with a gate ${gate}`);
+async function find(deps: GateRunDeps, run: GateRun): Promise<Found> {
+  const work = await findJudgedWork(deps.pool, run);
+  const wanted = work?.gates[run.gate];
+  if (!work || !wanted)
+    throw new Failure('NotFound', `there is no ${run.kind} ${run.owner_id} with a gate ${run.gate}`);
   return { work, gate: wanted };
 }
 
@@ -147,7 +165,7 @@ async function record(
     attempt: run.attempt,
     name: scrubber.text(gateName(gate)),
     kind: check.kind,
-    step: nextGateStep(gate, check, run.attempt),
+    step: nextGateStep(gate, check, run.retries),
     feedback: scrubber.text(said),
   });
   deps.onWrite(run.tenant, work.session);
@@ -199,7 +217,7 @@ async function revise(deps: GateRunDeps, run: GateRun): Promise<{ readonly messa
     context: work.context,
     bound: {},
     message: ids.revision,
-    text: GATE_WORDS.retry(row?.feedback ?? '', run.attempt + 1, gate.max_retries ?? 0),
+    text: GATE_WORDS.retry(row?.feedback ?? '', run.retries + 1, gate.max_retries ?? 0),
   });
   return { message_id: ids.revision };
 }

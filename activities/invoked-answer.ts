@@ -11,6 +11,9 @@ export interface Given {
   readonly ref: string;
 }
 
+/** Stands where a model's reference stands, for an answer that no model gave. */
+export const NO_MODEL = 'none';
+
 /** What the sealed arguments of a call over the API are bound to: its turn's first message holds them. */
 export function invocationPlace(tenant: string, turnId: string): string {
   return `${tenant}/invocations/${turnId}`;
@@ -32,7 +35,7 @@ export function invokedAnswer(
     usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
     finish: done ? 'stop' : 'calls',
   };
-  return { answer, ref: 'none' };
+  return { answer, ref: NO_MODEL };
 }
 
 function realArgs(

@@ -2,7 +2,7 @@
  * The contract of the `delegation` workflow (DE-2): one run is one piece of work that an agent gave to another, from its
  * start over its gates to its result told. The target works in a session of its own, with its own identity and tools.
  */
-import type { GateCheck, GateStep, QualityGate } from './gate.ts';
+import type { ShownCheck, ShownGate } from './gate.ts';
 
 export const DELEGATION = {
   type: 'delegation',
@@ -61,18 +61,6 @@ export interface DelegationInput {
   readonly gates: readonly ShownGate[];
 }
 
-/** A gate as the workflow acts on it. */
-export interface ShownGate {
-  /** Where it stands among the target's gates of this revision. */
-  readonly index: number;
-  readonly name: string;
-  readonly type: QualityGate['type'];
-  readonly agent?: string;
-  readonly max_retries: number;
-  readonly block_on_failure: boolean;
-  readonly timeout_seconds: number;
-}
-
 /** What a turn knows of the work that it is of; bound to the session, so that no message changes it. */
 export interface DelegationContext {
   /** Of the delegation, the gate's run or the evaluation. */
@@ -116,15 +104,6 @@ export interface DelegationState {
   readonly checks: readonly ShownCheck[];
 }
 
-/** One run of a gate, for people. */
-export interface ShownCheck {
-  readonly gate: string;
-  readonly attempt: number;
-  readonly kind: GateCheck['kind'];
-  readonly step: GateStep;
-  readonly preview: string;
-}
-
 export interface FinishDelegationInput {
   readonly tenant: string;
   readonly delegation_id: string;
@@ -132,8 +111,6 @@ export interface FinishDelegationInput {
   readonly reason?: string;
   readonly by?: string;
   readonly silent?: boolean;
-  /** Names of gates that did not let it pass and do not block; their words are rows. */
-  readonly warned?: boolean;
   /** The gate that blocked it. */
   readonly blocked?: { readonly gate: number; readonly attempt: number };
 }

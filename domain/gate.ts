@@ -61,13 +61,48 @@ export function nextGateStep(
   return gate.block_on_failure ? 'block' : 'warn';
 }
 
-/** Which run of which gate: attempt 0 judges the work as it was first done. */
-export interface GateRun {
-  readonly tenant: string;
-  /** The delegation or the turn that is judged. */
+/** What is judged: its kind says where it is found by its id. */
+export interface JudgedWork {
+  readonly kind: 'delegation' | 'turn';
   readonly owner_id: string;
+}
+
+/** Which run of which gate: attempt 0 judges the work as it was first done. */
+export interface GateRun extends JudgedWork {
+  readonly tenant: string;
   /** Where the gate stands among those of the event. */
   readonly gate: number;
+  readonly attempt: number;
+  /** Revisions that this gate has asked for already. */
+  readonly retries: number;
+  /** Of a turn: the step whose answer is judged. */
+  readonly step?: number;
+}
+
+/** Where judging goes on: the gates before `gate` are done, and `attempt` is next. */
+export interface GateCursor {
+  readonly gate: number;
+  readonly attempt: number;
+  /** With which each gate begins; above 0 when work that was judged has changed. */
+  readonly first: number;
+}
+
+/** A gate as the workflow acts on it. */
+export interface ShownGate {
+  /** Where it stands among the gates of its event. */
+  readonly index: number;
+  /** Scrubbed. */
+  readonly name: string;
+  readonly type: GateType;
+  readonly agent?: string;
+  readonly max_retries: number;
+  readonly block_on_failure: boolean;
+  readonly timeout_seconds: number;
+}
+
+/** One run of a gate, for people. */
+export interface ShownCheck extends GateVerdict {
+  readonly gate: string;
   readonly attempt: number;
 }
 
@@ -89,6 +124,53 @@ export interface GateActivities {
   judge_gate(input: GateRun & { readonly problem?: string }): Promise<GateVerdict>;
   /** Writes the message that asks for a revision into the session of the work. */
   revise_work(input: GateRun): Promise<{ readonly message_id: string }>;
+}
+
+/** What history shows of them; `hide` scrubs their names, which have words of commands. */
+export function shownGates(
+  gates: readonly QualityGate[],
+  hide: (text: string) => string,
+): readonly ShownGate[] {
+  return gates.map((gate, index) => ({
+    index,
+    name: hide(gateName(gate)),
+    type: gate.type,
+    ...(gate.agent === undefined ? {} : { agent: gate.agent }),
+    max_retries: gate.max_retries ?? 0,
+    block_on_failure: gate.block_on_failure ?? false,
+    timeout_seconds:
+      gate.timeout_seconds ?? (gate.type === 'agent' ? GATE_LIMITS.agentSeconds : GATE_LIMITS.seconds),
+  }));
+}
+
+/**
+ * Those of an agent's answer to whoever it speaks with: none within a judgement, and none of a subagent, whose parent's answer
+ * is judged.
+ */
+export function turnGates(
+  agent: { readonly quality_gates?: readonly QualityGate[] | undefined },
+  context: { readonly delegation?: { readonly ungated?: true }; readonly subagent?: object },
+): readonly QualityGate[] {
+  if (agent.quality_gates === undefined || context.delegation?.ungated || context.subagent) return [];
+  return gatesFor(agent.quality_gates, 'turn.completed');
+}
+
+/** The last word of each gate that did not let the work pass; `checks` by gate and attempt. */
+export function gateWarnings(
+  checks: readonly {
+    readonly gate: number;
+    readonly name: string;
+    readonly kind: GateCheck['kind'];
+    readonly step: GateStep;
+    readonly feedback: string;
+  }[],
+): readonly string[] {
+  const last = new Map(checks.map((check) => [check.gate, check]));
+  return [...last.values()]
+    .filter(({ step }) => step !== 'pass')
+    .map(({ name, kind, feedback }) =>
+      GATE_WORDS.warning(name, kind === 'broken' ? `skipped, since ${feedback}` : feedback),
+    );
 }
 
 /** In their order. Another event's gates, or such as name nothing to run, are not among them. */

@@ -4,6 +4,7 @@
  */
 import type { FailureType } from './errors.ts';
 import type { DelegationContext } from './delegation.ts';
+import type { GateCursor, ShownGate } from './gate.ts';
 import type { SubagentContext } from './subagent.ts';
 import type { TeamContext } from './team.ts';
 
@@ -123,6 +124,8 @@ export interface Carry {
     readonly stop?: StopInput;
     /** It may have made tasks for a team. */
     readonly tasks?: true;
+    /** Gates have judged an answer of this turn, and it is being revised. */
+    readonly gate?: GateCursor;
   };
 }
 
@@ -201,7 +204,13 @@ export interface PlannedCall {
 
 export type CallModelResult =
   | { readonly kind: 'calls'; readonly calls: readonly PlannedCall[]; readonly spent?: string }
-  | { readonly kind: 'answer'; readonly preview: string; readonly spent?: string }
+  | {
+      readonly kind: 'answer';
+      readonly preview: string;
+      readonly spent?: string;
+      /** Must judge it before it is handed out; absent when there are none (DE-6). */
+      readonly gates?: readonly ShownGate[];
+    }
   /** The messages belong to another turn already: this one has nothing to do. */
   | { readonly kind: 'duplicate' }
   /** Its budget is used up: people are asked for more, and the step is tried again when they allow it (DU-7). */
@@ -259,6 +268,8 @@ export interface EndTurnInput {
   readonly endSubagents?: true;
   /** It may have made tasks for a team, whose members begin now. */
   readonly releaseTasks?: true;
+  /** The step whose answer gates have judged, and which is handed out now. */
+  readonly releaseAnswer?: number;
 }
 
 /** The fixed activities; tools are registered beside them under their own names. */

@@ -12,6 +12,7 @@ import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
 import type { WorldDeps } from '#activities/deps.ts';
 import { createEndTurn } from '#activities/end-turn.ts';
+import { createReleaseAnswer } from '#activities/gate-run.ts';
 import { createHandOver } from '#activities/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
@@ -161,6 +162,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
       subagents: subagents.desk,
       releaseTasks: teams.board.releaseTasks,
       delegations: delegations.desk,
+      releaseAnswer: createReleaseAnswer(pool),
     }),
     settle_approval: createSettleApproval({
       ...shared,

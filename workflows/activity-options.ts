@@ -1,6 +1,6 @@
 /** Every time-out and retry rule of the workflows, each with its reason. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import type { ShownGate } from '#domain/delegation.ts';
+import type { ShownGate } from '#domain/gate.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 
 /**

@@ -14,7 +14,6 @@ import {
   isCancellation,
   log,
   proxyActivities,
-  proxyLocalActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -22,7 +21,6 @@ import {
   AGENT_TURN,
   type AgentTurnInput,
   type CallModelResult,
-  type EndTurnInput,
   type HeldMessage,
   type QueuedTurn,
   type Receipt,
@@ -36,9 +34,12 @@ import {
 } from '#domain/turn.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
-import { modelOptions, RECORD } from './activity-options.ts';
+import type { GateCursor } from '#domain/gate.ts';
+import { modelOptions } from './activity-options.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
+import { judgeTurn } from './steps/judge-turn.ts';
+import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
 const submitUpdate = defineUpdate<Receipt, [SubmitInput]>(AGENT_TURN.updates.submit);
@@ -56,20 +57,6 @@ const FIRST_MESSAGE = '30 seconds';
  */
 const RUN_LIMITS = { events: 3_000, bytes: 4_000_000, messages: 1_000 };
 
-/** How a turn ended, and what of it is in no row yet. */
-interface TurnEnd {
-  readonly status: TurnOutcome['status'];
-  readonly step: number;
-  readonly preview: string;
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly settle: readonly SettledCall[];
-  readonly messages: readonly HeldMessage[];
-  /** The messages belong to another turn: this one never was. */
-  readonly duplicate?: true;
-  /** It may have made tasks for a team. */
-  readonly tasks?: true;
-}
-
 /** The turn as it goes: what a cancelled step leaves behind is read from here. */
 interface Going {
   step: number;
@@ -77,6 +64,8 @@ interface Going {
   settle: readonly SettledCall[];
   /** It may have made tasks for a team. */
   tasks?: true;
+  /** Where judging goes on once there is another answer. */
+  gate?: GateCursor;
 }
 
 export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
@@ -95,7 +84,7 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   const stop = inbox.stopWanted();
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
-  await recordEnd(turn, end, stop, input, inbox);
+  await recordTurnEnd(turn, end, stop, input, inbox);
 
   if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
   return {
@@ -154,13 +143,56 @@ async function runTurn(
     messages: resume ? [] : turn.messages,
     settle: resume?.settle ?? [],
     ...(resume?.tasks ? { tasks: true as const } : {}),
+    ...(resume?.gate ? { gate: resume.gate } : {}),
   };
   try {
-    return await turnScope.run(() => steps(turn, going, input, inbox, view, received));
+    return await turnScope.run(() => untilHandedOut(turn, going, input, inbox, view, received));
   } catch (error) {
     if (isCancellation(error)) return { ...going, status: 'stopped', preview: '' };
     if (!(error instanceof ActivityFailure)) throw error;
     return { ...going, status: 'failed', preview: '', error: reasonOf(error) };
+  }
+}
+
+/** Steps to an answer, its gates, and on when somebody has spoken to the turn meanwhile. */
+async function untilHandedOut(
+  turn: QueuedTurn,
+  going: Going,
+  input: AgentTurnInput,
+  inbox: TurnInbox,
+  view: TurnView,
+  received: () => number,
+): Promise<TurnEnd> {
+  const answered = (): Promise<TurnEnd> => steps(turn, going, input, inbox, view, received);
+  for (let end = await answered(); ; end = await answered()) {
+    if (end.status !== 'completed' || end.gates === undefined) return end;
+    const verdict = await judgeTurn(
+      {
+        tenant: input.tenant,
+        turn,
+        gates: end.gates,
+        from: going.gate,
+        stopWanted: inbox.stopWanted,
+        async revise(messageId, next) {
+          going.gate = next;
+          going.step += 1;
+          going.messages = [{ id: messageId }];
+          const revised = await answered();
+          return revised.status === 'completed' ? revised : undefined;
+        },
+        onCheck: view.check,
+      },
+      end,
+    );
+    if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
+    if (verdict.kind === 'blocked') {
+      const { message } = verdict;
+      return { ...going, status: 'failed', preview: message, error: { code: 'GateBlocked', message } };
+    }
+    const { step, preview } = verdict.answer;
+    if (inbox.steeringWaits() === 0) return { ...going, status: 'completed', preview, releaseAnswer: step };
+    going.gate = verdict.next;
+    going.step += 1;
   }
 }
 
@@ -196,7 +228,10 @@ async function steps(
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
       going.tasks = true;
     if (answer.kind === 'calls') going.settle = await runCalls(answer.calls, around);
-    else if (inbox.steeringWaits() === 0) return { ...going, status: 'completed', preview: answer.preview };
+    else if (inbox.steeringWaits() === 0) {
+      const { preview, gates } = answer;
+      return { ...going, status: 'completed', preview, ...(gates ? { gates } : {}) };
+    }
   }
 }
 
@@ -235,44 +270,6 @@ function callModel(
   });
 }
 
-/** One local activity for every kind of end, in the same workflow task that ends the run. */
-async function recordEnd(
-  turn: QueuedTurn,
-  end: TurnEnd,
-  stop: StopInput | undefined,
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-): Promise<void> {
-  const { end_turn } = proxyLocalActivities<TurnActivities>(RECORD);
-  const record: EndTurnInput = {
-    tenant: input.tenant,
-    session: input.session_key,
-    turn: turn.turnId,
-    step: end.step,
-    status: end.status,
-    ...(end.error ? { error: end.error } : {}),
-    ...(stop?.by === undefined ? {} : { by: stop.by }),
-    ...(stop?.level === 'all' ? { endCommands: true as const } : {}),
-    ...(isSessionStopped(end, stop) ? { endSubagents: true as const } : {}),
-    ...(end.tasks ? { releaseTasks: true as const } : {}),
-    ...(end.settle.length > 0 ? { settle: end.settle } : {}),
-    ...(end.messages.length > 0 ? { messages: end.messages } : {}),
-  };
-  let dropped = inbox.takeDropped();
-  if (end.duplicate && dropped.length === 0) return;
-  do {
-    const drops = dropped.length > 0 ? { dropped } : {};
-    await CancellationScope.nonCancellable(() => end_turn({ ...record, ...drops }));
-    // Waiting turns that were stopped while the end was being recorded.
-    dropped = inbox.takeDropped();
-  } while (dropped.length > 0);
-}
-
-/** Now or altogether, by a stop or by cancelling the workflow. */
-function isSessionStopped(end: TurnEnd, stop: StopInput | undefined): boolean {
-  return end.status === 'stopped' && !end.duplicate && stop?.level !== 'step' && !stop?.interrupt;
-}
-
 function shouldGoOnInNewRun(received: number): boolean {
   const info = workflowInfo();
   return (
@@ -299,6 +296,7 @@ async function goOnInNewRun(
       settle: going.settle,
       ...(going.tasks ? { tasks: true as const } : {}),
       ...(stop ? { stop } : {}),
+      ...(going.gate ? { gate: going.gate } : {}),
     }),
   });
 }

@@ -22,13 +22,13 @@ import {
   type DelegationState,
   type DelegationStatus,
   type FinishDelegationInput,
-  type ShownCheck,
   type StopDelegationInput,
 } from '#domain/delegation.ts';
+import type { ShownCheck } from '#domain/gate.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
-import { runGates } from './steps/run-gates.ts';
+import { checkLine, runGates } from './steps/run-gates.ts';
 import { runSession, type SessionEnd, type SessionLimits } from './steps/run-session.ts';
 
 const stopSignal = defineSignal<[StopDelegationInput?]>(DELEGATION.signals.stop);
@@ -84,12 +84,14 @@ function announce(key: { readonly tenant: string; readonly delegation_id: string
 function show(status: DelegationStatus, input: DelegationInput, desk: Desk): void {
   desk.status = status;
   const session = sessionWorkflowId(input.tenant, input.session_key);
-  const checks = desk.checks.map(
-    ({ gate, attempt, kind, preview }) =>
-      `- gate ${markdownText(gate)}, attempt ${attempt + 1}: ${kind}${preview ? ` (${markdownText(preview)})` : ''}`,
-  );
   setCurrentDetails(
-    [`**${markdownText(input.label)}**: ${status}`, '', `session: \`${session}\``, '', ...checks].join('\n'),
+    [
+      `**${markdownText(input.label)}**: ${status}`,
+      '',
+      `session: \`${session}\``,
+      '',
+      ...desk.checks.map(checkLine),
+    ].join('\n'),
   );
 }
 
@@ -125,8 +127,9 @@ async function work(input: DelegationInput, desk: Desk, limits: SessionLimits): 
   if (input.gates.length === 0) return end;
   const waited = await untilOwnAnswered(input, desk, limits);
   if (waited) return waited;
-  const { warned, blocked } = await runGates({
+  const { blocked } = await runGates({
     tenant: input.tenant,
+    kind: 'delegation',
     owner_id: input.delegation_id,
     label: input.label,
     ...(input.user === undefined ? {} : { user: input.user }),
@@ -138,9 +141,8 @@ async function work(input: DelegationInput, desk: Desk, limits: SessionLimits): 
       show('running', input, desk);
     },
   });
-  if (blocked) return { status: 'failed', blocked };
-  if (desk.stop || Date.now() >= limits.deadline) return over(desk);
-  return { ...end, ...(warned ? { warned } : {}) };
+  if (blocked) return { status: 'failed', blocked: { gate: blocked.index, attempt: blocked.attempt } };
+  return desk.stop || Date.now() >= limits.deadline ? over(desk) : end;
 }
 
 function turnsOf(input: DelegationInput, messageId: string, limits: SessionLimits): Promise<SessionEnd> {

@@ -18,6 +18,8 @@ export interface AnswerRecord {
   readonly usd?: number;
   /** What the step had reserved is settled with it. */
   readonly budget?: BudgetSettlement;
+  /** Nobody reads it before its gates have judged it (DE-6). */
+  readonly withheld?: true;
 }
 
 export interface NewCall {

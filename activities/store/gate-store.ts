@@ -1,6 +1,6 @@
 /** What gates judge, and what they found (DE-6). */
 import type { AgentConfig } from '#domain/agent.ts';
-import type { GateCheck, GateStep, QualityGate } from '#domain/gate.ts';
+import { type GateCheck, type GateRun, type GateStep, type QualityGate, turnGates } from '#domain/gate.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 
@@ -39,12 +39,12 @@ export interface Work {
   readonly text: string;
 }
 
-/** The work of a delegation as it stands now; undefined when it is gone. */
-export async function findDelegatedWork(
-  pool: Pool,
-  tenant: string,
-  id: string,
-): Promise<GatedWork | undefined> {
+/** As it stands now; undefined when it is gone. */
+export function findJudgedWork(pool: Pool, run: GateRun): Promise<GatedWork | undefined> {
+  return run.kind === 'turn' ? findTurnWork(pool, run) : findDelegatedWork(pool, run);
+}
+
+async function findDelegatedWork(pool: Pool, { tenant, owner_id }: GateRun): Promise<GatedWork | undefined> {
   const { rows } = await pool.query<GatedWork>(
     `select d.session_key as session, t.id as turn, r.config as agent, work_context(d.context) as context, d.depth, d.label,
        d.task, coalesce(t.text, '') as output, d.gates
@@ -53,9 +53,44 @@ export async function findDelegatedWork(
        and session_key = d.session_key and status = 'completed' order by ended_at desc limit 1) t on true
      join agent_revisions r on r.tenant_id = d.tenant_id and r.agent_key = t.agent_key and r.revision = t.agent_revision
      where d.tenant_id = $1 and d.id = $2`,
-    [tenant, id],
+    [tenant, owner_id],
   );
   return rows[0];
+}
+
+/** The answer of a step; what was asked is what people said, not what gates had to say of answers before. */
+async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Promise<GatedWork | undefined> {
+  const { rows } = await pool.query<Omit<GatedWork, 'gates'> & { readonly own: MessageContext }>(
+    `select t.session_key as session, t.id as turn, r.config as agent, work_context(t.context) as context, t.context as own,
+       coalesce((t.context #>> '{delegation,depth}')::int, 0) as depth, left(regexp_replace(asked.text, '\\s+', ' ', 'g'), 100) as label,
+       asked.text as task, a.text as output
+     from turns t
+     join agent_revisions r on r.tenant_id = t.tenant_id and r.agent_key = t.agent_key and r.revision = t.agent_revision
+     join messages a on a.tenant_id = t.tenant_id and a.turn_id = t.id and a.role = 'assistant' and a.step = $3
+     cross join lateral (select coalesce(string_agg(m.text, E'\\n\\n' order by m.position), '') as text from messages m
+       where m.tenant_id = t.tenant_id and m.turn_id = t.id and m.role = 'user' and (m.step = 1 or m.mode = 'steer')) asked
+     where t.tenant_id = $1 and t.id = $2`,
+    [tenant, owner_id, step ?? 0],
+  );
+  const [found] = rows;
+  if (!found) return undefined;
+  const { own, ...work } = found;
+  return { ...work, gates: turnGates(work.agent, own) };
+}
+
+/** Hands an answer out that its gates have let pass, or that only warn of it. Safe to repeat. */
+export async function releaseAnswer(
+  pool: Pool,
+  { tenant, session, turn, step }: { tenant: string; session: string; turn: string; step: number },
+  warnings: readonly string[],
+): Promise<void> {
+  await pool.query('select release_answer($1, $2, $3, $4, $5)', [
+    tenant,
+    session,
+    turn,
+    step,
+    JSON.stringify(warnings),
+  ]);
 }
 
 export async function gateRows(pool: Pool, tenant: string, ownerId: string): Promise<readonly GateRow[]> {

@@ -87,6 +87,7 @@ export interface StepBasis {
   readonly recorded: {
     readonly text: string;
     readonly finish: string;
+    readonly model: string;
     readonly calls: readonly RecordedCall[];
   } | null;
   /** Rows after the position asked for, without this step's own answer. */

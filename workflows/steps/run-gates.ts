@@ -1,60 +1,85 @@
 /** Quality gates over a piece of work (DE-6): one after the other, each with its revisions, before anybody reads the work. */
 import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
-import type { ShownCheck, ShownGate } from '#domain/delegation.ts';
-import type { GateActivities, GateRun, GateVerdict } from '#domain/gate.ts';
+import type {
+  GateActivities,
+  GateCursor,
+  GateRun,
+  GateVerdict,
+  JudgedWork,
+  ShownCheck,
+  ShownGate,
+} from '#domain/gate.ts';
+import { markdownText } from '#domain/markdown.ts';
 import { gateOptions, WORK } from '../activity-options.ts';
 import { runSession, type SessionEnd, type SessionLimits } from './run-session.ts';
 
-export interface GatedWork {
+export interface GatedWork extends JudgedWork {
   readonly tenant: string;
-  readonly owner_id: string;
   readonly user?: string;
   readonly label: string;
   readonly gates: readonly ShownGate[];
   readonly limits: SessionLimits;
-  /** Has the worker go on with this message; whether it gave another answer. */
-  readonly revise: (messageId: string) => Promise<boolean>;
+  /** Where an earlier run of the workflow has left off. */
+  readonly from?: GateCursor;
+  /** Of a turn: the step whose answer is judged now. */
+  readonly step?: () => number;
+  /** Has the worker go on with this message; whether it gave another answer. `next` judges that one. */
+  readonly revise: (messageId: string, next: GateCursor) => Promise<boolean>;
   readonly onCheck: (check: ShownCheck) => void;
 }
 
 export interface GateOutcome {
-  /** Some gate did not let it pass and does not block. */
-  readonly warned: boolean;
-  readonly blocked?: { readonly gate: number; readonly attempt: number };
+  /** The gate that did not let it pass, and blocks. */
+  readonly blocked?: ShownCheck & { readonly index: number };
+  /** Above the number of every attempt so far. */
+  readonly next: number;
 }
 
 /** Ends early, as if all were well, when somebody or the clock ends the work: the caller looks at that itself. */
 export async function runGates(work: GatedWork): Promise<GateOutcome> {
-  let warned = false;
+  const from = work.from ?? { gate: 0, attempt: 0, first: 0 };
+  let next = from.attempt;
   for (const gate of work.gates) {
-    const end = await runGate(work, gate);
-    if (end.step === 'block') return { warned, blocked: { gate: gate.index, attempt: end.attempt } };
-    if (end.step === 'warn') warned = true;
+    if (gate.index < from.gate) continue;
+    const end = await runGate(work, gate, gate.index === from.gate ? from : { ...from, attempt: from.first });
+    next = Math.max(next, end.attempt + 1);
+    if (end.step === 'block') return { blocked: { ...end, index: gate.index }, next };
     if (isOver(work)) break;
   }
-  return { warned };
+  return { next };
 }
 
 function isOver({ limits }: GatedWork): boolean {
   return limits.isAsked() || Date.now() >= limits.deadline;
 }
 
+/** Its last check; `warn` or `block` when that asks for a revision which did not come about. */
 async function runGate(
   work: GatedWork,
   gate: ShownGate,
-): Promise<{ readonly step: 'pass' | 'warn' | 'block'; readonly attempt: number }> {
-  for (let attempt = 0; ; attempt += 1) {
-    const run = { tenant: work.tenant, owner_id: work.owner_id, gate: gate.index, attempt };
-    const verdict = await check(work, gate, run);
-    work.onCheck({ gate: gate.name, attempt, ...verdict });
-    if (verdict.step !== 'retry') return { step: verdict.step, attempt };
-    if (isOver(work) || !(await reviseWork(work, run)))
+  { attempt, first }: GateCursor,
+): Promise<ShownCheck> {
+  for (; ; attempt += 1) {
+    const run: GateRun = {
+      tenant: work.tenant,
+      kind: work.kind,
+      owner_id: work.owner_id,
+      gate: gate.index,
+      attempt,
+      retries: attempt - first,
+      ...(work.step ? { step: work.step() } : {}),
+    };
+    const check = { gate: gate.name, attempt, ...(await judge(work, gate, run)) };
+    work.onCheck(check);
+    if (check.step !== 'retry') return check;
+    const next = { gate: gate.index, attempt: attempt + 1, first };
+    if (isOver(work) || !(await reviseWork(work, run, next)))
       // The result before it is kept, and that has not passed.
-      return { step: gate.block_on_failure ? 'block' : 'warn', attempt };
+      return { ...check, step: gate.block_on_failure ? 'block' : 'warn' };
   }
 }
 
-function check(work: GatedWork, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
+function judge(work: GatedWork, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
   if (gate.type === 'agent') return askAgent(work, gate, run);
   const { check_gate } = proxyActivities<GateActivities>(gateOptions(gate));
   return check_gate(run);
@@ -90,8 +115,14 @@ function problemOf({ outcome, problem, inTime }: SessionEnd, seconds: number): s
   return outcome?.error?.message ?? problem ?? 'it was stopped';
 }
 
-async function reviseWork(work: GatedWork, run: GateRun): Promise<boolean> {
+/** One line of the details that the web UI shows. */
+export function checkLine({ gate, attempt, kind, preview }: ShownCheck): string {
+  const found = preview ? ` (${markdownText(preview)})` : '';
+  return `- gate ${markdownText(gate)}, attempt ${attempt + 1}: ${kind}${found}`;
+}
+
+async function reviseWork(work: GatedWork, run: GateRun, next: GateCursor): Promise<boolean> {
   const { revise_work } = proxyActivities<GateActivities>(WORK);
   const { message_id } = await revise_work(run);
-  return work.revise(message_id);
+  return work.revise(message_id, next);
 }

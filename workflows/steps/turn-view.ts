@@ -2,10 +2,12 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { approvalWorkflowId } from '#domain/ids.ts';
+import type { ShownCheck } from '#domain/gate.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
 import type { WorkState } from '#domain/search-attributes.ts';
 import type { AgentTurnInput, CallModelResult, PlannedCall, QueuedTurn, TurnState } from '#domain/turn.ts';
 import type { TurnInbox } from '#domain/turn-inbox.ts';
+import { checkLine } from './run-gates.ts';
 
 const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
@@ -15,6 +17,7 @@ export interface TurnView {
   begin(turn: QueuedTurn): void;
   step(step: number): void;
   spent(result: CallModelResult): void;
+  readonly check: (check: ShownCheck) => void;
   readonly call: (call: PlannedCall, phase: 'waiting' | 'running' | 'over') => void;
   state(inbox: TurnInbox): TurnState;
 }
@@ -27,6 +30,7 @@ export function createTurnView(session: AgentTurnInput): TurnView {
   let state: TurnWorkState = 'running';
   const waiting = new Map<string, PlannedCall>();
   const running = new Map<string, PlannedCall>();
+  const checks: string[] = [];
 
   function show(): void {
     const now: TurnWorkState = waiting.size > 0 ? 'waiting_approval' : 'running';
@@ -45,6 +49,7 @@ export function createTurnView(session: AgentTurnInput): TurnView {
     for (const call of waiting.values())
       lines.push(`- waits for a decision: ${markdownCode(call.summary)} (\`${call.approval?.id}\`)`);
     for (const call of running.values()) lines.push(`- runs: ${markdownCode(call.summary)}`);
+    lines.push(...checks);
     return lines.join('\n');
   }
 
@@ -59,6 +64,10 @@ export function createTurnView(session: AgentTurnInput): TurnView {
     },
     spent(result) {
       if ('spent' in result && result.spent) spent = result.spent;
+    },
+    check(check) {
+      checks.push(checkLine(check));
+      show();
     },
     call(call, phase) {
       waiting.delete(call.id);

@@ -52,7 +52,7 @@ begin
     'summary', case when session_row.summary_position > p_summary_after then session_row.summary end,
     'summary_position', session_row.summary_position,
     'recorded', case when answer.id is null then null else jsonb_build_object(
-      'text', answer.text, 'finish', answer.finish,
+      'text', answer.text, 'finish', answer.finish, 'model', answer.model,
       'calls', (select coalesce(jsonb_agg(jsonb_build_object(
                  'id', c.id, 'tool', c.tool, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'),
                  'approval', c.approval_id, 'state', c.state, 'terms', a.terms,

@@ -34,7 +34,9 @@ begin
       a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), a -> 'always', a -> 'sandbox',
       coalesce((a ->> 'expires_at')::timestamptz, now() + make_interval(secs => (a ->> 'expires')::float))
     from jsonb_array_elements(p_approvals) a;
-  update turns set steps = p_step, text = coalesce(nullif(p_answer ->> 'text', ''), text),
+  -- An answer that gates have yet to judge is not handed out (release_answer).
+  update turns set steps = p_step,
+      text = case when p_answer ? 'withheld' then text else coalesce(nullif(p_answer ->> 'text', ''), text) end,
       status = case when jsonb_array_length(p_approvals) > 0 then 'waiting_approval' else status end,
       input_tokens = input_tokens + coalesce((p_answer #>> '{usage,inputTokens}')::bigint, 0),
       output_tokens = output_tokens + coalesce((p_answer #>> '{usage,outputTokens}')::bigint, 0),

@@ -1,0 +1,59 @@
+/** Quality gates over a turn's answer (DE-6), before anybody reads it; a revision is more steps of the same turn. */
+import { GATE_WORDS, type GateCursor, type ShownCheck, type ShownGate } from '#domain/gate.ts';
+import type { QueuedTurn, StopInput } from '#domain/turn.ts';
+import { runGates } from './run-gates.ts';
+
+export interface TurnAnswer {
+  readonly step: number;
+  readonly preview: string;
+}
+
+export interface JudgedTurn {
+  readonly tenant: string;
+  readonly turn: QueuedTurn;
+  readonly gates: readonly ShownGate[];
+  readonly from: GateCursor | undefined;
+  readonly stopWanted: () => StopInput | undefined;
+  /** Has the model go on with this message; undefined when no answer came of it. */
+  readonly revise: (messageId: string, next: GateCursor) => Promise<TurnAnswer | undefined>;
+  readonly onCheck: (check: ShownCheck) => void;
+}
+
+/** The answer that is to be handed out, or why none is; `next` is where to begin when another one is to be judged. */
+export type TurnVerdict = { readonly next: GateCursor } & (
+  | { readonly kind: 'released'; readonly answer: TurnAnswer }
+  | { readonly kind: 'blocked'; readonly message: string }
+);
+
+export async function judgeTurn(work: JudgedTurn, first: TurnAnswer): Promise<TurnVerdict> {
+  let answer = first;
+  const { blocked, next } = await runGates({
+    tenant: work.tenant,
+    kind: 'turn',
+    owner_id: work.turn.turnId,
+    label: work.turn.preview ?? work.turn.turnId,
+    gates: work.gates,
+    ...(work.from ? { from: work.from } : {}),
+    limits: {
+      // A turn has no time limit; each gate has its own.
+      deadline: Number.POSITIVE_INFINITY,
+      isAsked: () => work.stopWanted() !== undefined,
+      askedBy: () => work.stopWanted() ?? {},
+    },
+    step: () => answer.step,
+    async revise(messageId, cursor) {
+      const revised = await work.revise(messageId, cursor);
+      answer = revised ?? answer;
+      return revised !== undefined;
+    },
+    onCheck: work.onCheck,
+  });
+  const cursor = { gate: 0, attempt: next, first: next };
+  if (!blocked) return { kind: 'released', answer, next: cursor };
+  const message = GATE_WORDS.blocked(
+    blocked.gate,
+    blocked.preview,
+    blocked.attempt - (work.from?.first ?? 0),
+  );
+  return { kind: 'blocked', message, next: cursor };
+}

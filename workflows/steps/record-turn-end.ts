@@ -1,0 +1,72 @@
+/** How a turn ended, and the one record of it. */
+import { CancellationScope, proxyLocalActivities } from '@temporalio/workflow';
+import type { ShownGate } from '#domain/gate.ts';
+import type {
+  AgentTurnInput,
+  EndTurnInput,
+  HeldMessage,
+  QueuedTurn,
+  SettledCall,
+  StopInput,
+  TurnActivities,
+  TurnOutcome,
+} from '#domain/turn.ts';
+import type { TurnInbox } from '#domain/turn-inbox.ts';
+import { RECORD } from '../activity-options.ts';
+
+/** How a turn ended, and what of it is in no row yet. */
+export interface TurnEnd {
+  readonly status: TurnOutcome['status'];
+  readonly step: number;
+  readonly preview: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly settle: readonly SettledCall[];
+  readonly messages: readonly HeldMessage[];
+  /** The messages belong to another turn: this one never was. */
+  readonly duplicate?: true;
+  /** It may have made tasks for a team. */
+  readonly tasks?: true;
+  /** Must judge the answer before it is handed out. */
+  readonly gates?: readonly ShownGate[];
+  /** The step whose answer they have let pass. */
+  readonly releaseAnswer?: number;
+}
+
+/** One local activity for every kind of end, in the same workflow task that ends the run. */
+export async function recordTurnEnd(
+  turn: QueuedTurn,
+  end: TurnEnd,
+  stop: StopInput | undefined,
+  input: AgentTurnInput,
+  inbox: TurnInbox,
+): Promise<void> {
+  const { end_turn } = proxyLocalActivities<TurnActivities>(RECORD);
+  const record: EndTurnInput = {
+    tenant: input.tenant,
+    session: input.session_key,
+    turn: turn.turnId,
+    step: end.step,
+    status: end.status,
+    ...(end.error ? { error: end.error } : {}),
+    ...(stop?.by === undefined ? {} : { by: stop.by }),
+    ...(stop?.level === 'all' ? { endCommands: true as const } : {}),
+    ...(isSessionStopped(end, stop) ? { endSubagents: true as const } : {}),
+    ...(end.tasks ? { releaseTasks: true as const } : {}),
+    ...(end.releaseAnswer === undefined ? {} : { releaseAnswer: end.releaseAnswer }),
+    ...(end.settle.length > 0 ? { settle: end.settle } : {}),
+    ...(end.messages.length > 0 ? { messages: end.messages } : {}),
+  };
+  let dropped = inbox.takeDropped();
+  if (end.duplicate && dropped.length === 0) return;
+  do {
+    const drops = dropped.length > 0 ? { dropped } : {};
+    await CancellationScope.nonCancellable(() => end_turn({ ...record, ...drops }));
+    // Waiting turns that were stopped while the end was being recorded.
+    dropped = inbox.takeDropped();
+  } while (dropped.length > 0);
+}
+
+/** Now or altogether, by a stop or by cancelling the workflow. */
+function isSessionStopped(end: TurnEnd, stop: StopInput | undefined): boolean {
+  return end.status === 'stopped' && !end.duplicate && stop?.level !== 'step' && !stop?.interrupt;
+}
