@@ -49,6 +49,8 @@ export interface RunningCall extends CallContext {
   readonly subagent?: SubagentContext;
   /** Present when the caller works on a team's task. */
   readonly team?: TeamContext;
+  /** Gates judge the answer of the turn, which is its task's result. */
+  readonly isTaskJudged?: true;
   /** Scopes of the key behind the turn (DE-1). */
   readonly roles: readonly string[];
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */

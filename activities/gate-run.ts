@@ -1,6 +1,5 @@
 /** What the gates of a piece of work ask of the world (DE-6): the command or the judge, and what became of it as a row. */
 import { Context } from '@temporalio/activity';
-import type { AgentConfig } from '#domain/agent.ts';
 import {
   checkOfReply,
   type GateActivities,
@@ -16,6 +15,7 @@ import {
 } from '#domain/gate.ts';
 import { gateRunIds } from '#domain/ids.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
+import { teamWorkspace } from '#domain/team.ts';
 import { Failure } from '#domain/errors.ts';
 import { activityFailure } from './activity-failure.ts';
 import { runGateCommand } from './gate-command.ts';
@@ -41,7 +41,7 @@ export interface GateRunDeps {
   readonly files: Pick<Files, 'hold'>;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
-  readonly workspaceOf: (tenant: string, agent: AgentConfig) => string;
+  readonly workspaceOf: (tenant: string, workspace: string) => string;
   readonly onWrite: (tenant: string, session: string) => void;
 }
 
@@ -124,7 +124,10 @@ async function runCommand(deps: GateRunDeps, run: GateRun, { work, gate }: Found
         tenant: run.tenant,
         agent: agent.key,
         sessionKey: work.session,
-        workspace: deps.workspaceOf(run.tenant, agent),
+        workspace: deps.workspaceOf(
+          run.tenant,
+          work.team === undefined ? (agent.workspace ?? agent.key) : teamWorkspace(work.team),
+        ),
       },
       id: `${run.owner_id}.g${run.gate}.${run.attempt}`,
       signal: Context.current().cancellationSignal,

@@ -3,6 +3,7 @@
  * is an activity type of its own; this is what each of them does.
  */
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { taskGates } from '#domain/gate.ts';
 import { teamWorkspace } from '#domain/team.ts';
 import { toolError, MODEL_RESULT_BYTES, type ToolResult } from '#domain/tool.ts';
 import {
@@ -180,6 +181,7 @@ function callContext(
     ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
     ...(context.subagent ? { subagent: context.subagent } : {}),
     ...(context.team ? { team: context.team } : {}),
+    ...(taskGates(agent, context).length > 0 ? { isTaskJudged: true as const } : {}),
     roles: context.roles ?? [],
     toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
     workspace: deps.workspaceOf(

@@ -143,16 +143,28 @@ export function shownGates(
   }));
 }
 
+/** What says which gates are for the answer of a turn. */
+interface JudgedContext {
+  readonly delegation?: { readonly ungated?: true };
+  readonly subagent?: object;
+  readonly team?: object;
+}
+
+type Gated = { readonly quality_gates?: readonly QualityGate[] | undefined };
+
 /**
- * Those of an agent's answer to whoever it speaks with: none within a judgement, and none of a subagent, whose parent's answer
- * is judged.
+ * Those of an agent's answer to whoever it speaks with; of a member at a team's task also the task's, since its answer is the
+ * task's result. None within a judgement, and none of a subagent, whose parent's answer is judged.
  */
-export function turnGates(
-  agent: { readonly quality_gates?: readonly QualityGate[] | undefined },
-  context: { readonly delegation?: { readonly ungated?: true }; readonly subagent?: object },
-): readonly QualityGate[] {
+export function turnGates(agent: Gated, context: JudgedContext): readonly QualityGate[] {
   if (agent.quality_gates === undefined || context.delegation?.ungated || context.subagent) return [];
-  return gatesFor(agent.quality_gates, 'turn.completed');
+  return [...gatesFor(agent.quality_gates, 'turn.completed'), ...taskGates(agent, context)];
+}
+
+/** Those that the result of the task must pass that a turn works on. */
+export function taskGates(agent: Gated, context: JudgedContext): readonly QualityGate[] {
+  if (!context.team || context.delegation?.ungated) return [];
+  return gatesFor(agent.quality_gates, 'task.completed');
 }
 
 /** The last word of each gate that did not let the work pass; `checks` by gate and attempt. */

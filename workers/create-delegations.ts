@@ -63,8 +63,7 @@ export function createDelegationParts(
         shell: tools.shell,
         files: tools.files,
         sandbox: config.sandbox,
-        workspaceOf: (tenant, agent) =>
-          workspaceFolder(config.workspaceRoot, tenant, agent.workspace ?? agent.key),
+        workspaceOf: (tenant, workspace) => workspaceFolder(config.workspaceRoot, tenant, workspace),
         onWrite: notifier.poke,
       }),
     }),

@@ -11,6 +11,8 @@ export interface GatedWork {
   readonly turn: string;
   readonly agent: AgentConfig;
   readonly context: MessageContext;
+  /** In whose workspace it was done, when it is a team's task. */
+  readonly team?: string;
   readonly depth: number;
   readonly label: string;
   readonly task: string;
@@ -75,7 +77,11 @@ async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Pr
   const [found] = rows;
   if (!found) return undefined;
   const { own, ...work } = found;
-  return { ...work, gates: turnGates(work.agent, own) };
+  return {
+    ...work,
+    gates: turnGates(work.agent, own),
+    ...(own.team ? { team: own.team.key } : {}),
+  };
 }
 
 /** Hands an answer out that its gates have let pass, or that only warn of it. Safe to repeat. */
