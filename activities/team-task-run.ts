@@ -1,4 +1,5 @@
 /** What a team task's workflow asks of the world: its rows, its member's next message, and words to others. */
+import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
 import { blockerEndedMessage, noticeMessage, requestMessage, taskMessage } from '#domain/team/words.ts';
 import { areTeamSettings } from '#domain/team/may-use-team.ts';
@@ -40,7 +41,7 @@ export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivit
       // A foreign client's text has not been looked at by anybody yet.
       const hidden =
         text?.text === undefined ? change : { ...change, text: { ...text, text: scrubber.text(text.text) } };
-      const recorded = await tasks.recordTask(pool, keyOf(key), hidden);
+      const recorded = await tasks.recordTask(pool, keyOf(key), { ...hidden, run: runOfCaller() });
       if (recorded.kind === 'missing')
         throw new Failure('NotFound', `team ${key.team} has no task ${key.number}`);
       return recorded;
@@ -72,15 +73,25 @@ function tried<Input, Result>(
   };
 }
 
+function runOfCaller(): string {
+  return Context.current().info.workflowExecution?.runId ?? '';
+}
+
 function keyOf({ tenant, team, number }: TeamTaskInput): readonly [string, string, number] {
   return [tenant, team, number];
 }
 
 async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
-  const row = await tasks.loadTask(pool, keyOf(input));
+  const row = await tasks.loadTask(pool, keyOf(input), runOfCaller());
   if (!row) return null;
-  const { task, completed, over, lead, members, settings } = row;
-  return { task, completed, over, team: teamOf(lead, members, areTeamSettings(settings) ? settings : {}) };
+  const { task, completed, over, lost, lead, members, settings } = row;
+  return {
+    task,
+    completed,
+    over,
+    lost,
+    team: teamOf(lead, members, areTeamSettings(settings) ? settings : {}),
+  };
 }
 
 function teamOf(lead: string, members: readonly string[], settings: TeamSettings): TaskTeam {

@@ -208,14 +208,30 @@ export interface TaskChange {
   readonly subject?: string;
   readonly description_id?: string;
   readonly file_id?: string;
+  /** What asked for it: an update's id, else words that name it. */
+  readonly cause?: string;
+  readonly notices?: readonly LeadNotice[];
 }
 
-export interface RecordedChange {
-  readonly kind: 'recorded';
-  /** Tasks that wait for this one. */
+/** What the rows have, from the recorded revision on. */
+export interface StandingTask {
+  readonly task: TaskState;
+  readonly changes: readonly {
+    readonly revision: number;
+    readonly cause: string | null;
+    readonly notices: readonly LeadNotice[];
+  }[];
+  /** Tasks that wait for this one, when it is closed. */
   readonly dependents: readonly number[];
-  /** The change closed the last open task of its request: this one tells the lead. */
+  /** It was the last open task of its request to be closed: this one tells the lead. */
   readonly tells: boolean;
+}
+
+/** `task` and `changes` are not in results that releases before them have recorded. */
+export interface RecordedChange
+  extends Pick<StandingTask, 'dependents' | 'tells'>,
+    Partial<Pick<StandingTask, 'task' | 'changes'>> {
+  readonly kind: 'recorded';
   /** As the rows have them, for what it was made to wait for. */
   readonly open_blockers: readonly number[];
   readonly status: TaskStatus;
@@ -230,6 +246,8 @@ export interface LoadedTask {
   readonly completed: readonly number[];
   /** No turn is open that made it. */
   readonly over: boolean;
+  /** What this very run has recorded before its worker died, and Temporal does not know of. */
+  readonly lost?: StandingTask | null;
 }
 
 /** Why a payload cannot be looked at; what is missing for one action is the action's to say. */

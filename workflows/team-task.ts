@@ -9,6 +9,7 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  currentUpdateInfo,
   defineQuery,
   defineSignal,
   defineUpdate,
@@ -18,13 +19,12 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
-  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { decideTask } from '#domain/team/decide-task.ts';
-import { type Decision, type Moment, refused } from '#domain/team/decision.ts';
+import type { Decision } from '#domain/team/decision.ts';
 import {
   dependencyEnded,
   dispatch,
@@ -38,7 +38,6 @@ import {
 import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
 import {
   isClosed,
-  type LeadNotice,
   requestProblem,
   TASK_ACTIONS,
   type TaskAction,
@@ -46,7 +45,6 @@ import {
   type TaskRequest,
   type TaskState,
   type TaskStatus,
-  type TaskTeam,
   type TaskView,
   TEAM_TASK,
   type TeamTaskActivities,
@@ -54,7 +52,16 @@ import {
 } from '#domain/team-task.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { type RunningTurn, startMemberTurn } from './steps/member-turn.ts';
-import { oneAtATime } from './steps/one-at-a-time.ts';
+import {
+  apply,
+  type KnownTask,
+  momentOf,
+  newTask,
+  notFound,
+  takeUp,
+  taskOf,
+  type Telling,
+} from './steps/task-record.ts';
 
 const releasedSignal = defineSignal(TEAM_TASK.signals.released);
 const dependencySignal = defineSignal<[{ readonly number: number; readonly status: TaskStatus }]>(
@@ -68,27 +75,18 @@ const remote = proxyActivities<TeamTaskActivities>({ ...ANNOUNCEMENT, summary: '
 /** Where a long task goes on in a new run, far from the server's limits (2,000 updates, 51,200 events a run). */
 const RUN_EVENTS = 500;
 
-/** What is to be told, in this order, when the change that it follows from is recorded. */
-type Telling =
-  | { readonly kind: 'dependents'; readonly numbers: readonly number[]; readonly status: TaskStatus }
-  | { readonly kind: 'lead'; readonly notice: LeadNotice | 'all_closed'; readonly revision: number };
-
 /** The task as it goes: handlers write through `apply`, the story below reads. */
-interface Going {
-  readonly input: TeamTaskInput;
-  readonly inTurn: ReturnType<typeof oneAtATime>;
-  readonly untold: Telling[];
+interface Going extends KnownTask {
   /** What signals have said; looked at by the story. */
   readonly ended: { readonly number: number; readonly status: TaskStatus }[];
   released: boolean;
-  loaded?: { task: TaskState; team: TaskTeam };
   missing?: true;
   turn?: RunningTurn;
 }
 
 /** Throws NotFound when the task has no row. */
 export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
-  const going: Going = { input, inTurn: oneAtATime(), untold: [], ended: [], released: false };
+  const going: Going = { ...newTask(input), ended: [], released: false };
   handleMessages(going);
   const loaded = await CancellationScope.nonCancellable(() => local.load_team_task(input));
   if (!loaded) {
@@ -99,7 +97,8 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   going.loaded = { task: loaded.task, team: loaded.team };
   going.released = loaded.over;
   for (const number of loaded.completed) going.ended.push({ number, status: 'completed' });
-  await apply(going, ({ task }) => lostTurn(task));
+  if (loaded.lost) takeUp(going, loaded.lost);
+  else await apply(going, ({ task }) => lostTurn(task));
   try {
     await untilAtRest(going);
   } catch (error) {
@@ -158,10 +157,10 @@ async function followTurn(going: Going): Promise<void> {
     delete going.turn;
     await takeWhatIsLeft(going, turn);
   }
-  if (!isDue(taskOf(going))) return;
-  const dispatched = await apply(going, (moment) => dispatch(moment, input.team));
+  if (isDue(taskOf(going))) await apply(going, (moment) => dispatch(moment, input.team));
   const task = taskOf(going);
-  if (dispatched.kind !== 'changed' || task.lease?.until !== null) return;
+  // Also one that was given before a worker died, if Temporal had not heard of it.
+  if (task.lease?.until !== null) return;
   const { fence } = task;
   const prepared = await local.prepare_member_turn({ ...input, task });
   if (prepared) going.turn = startMemberTurn(input.tenant, fence, prepared);
@@ -230,27 +229,6 @@ async function untilSomethingHappens(going: Going, seen: number): Promise<void> 
   if (!inTime) await apply(going, ring);
 }
 
-/** Decides and records, one change after the other; what others must hear of it is left for the story. */
-function apply(going: Going, decide: (moment: Moment) => Decision): Promise<Decision> {
-  return going.inTurn(async () => {
-    const decision = decide(momentOf(going, uuid4()));
-    if (decision.kind !== 'changed') return decision;
-    const { change, notices } = decision;
-    const recorded = await CancellationScope.nonCancellable(() =>
-      local.record_team_task({ ...going.input, change }),
-    );
-    if (recorded.kind === 'refused') return refused('InvalidInput', recorded.message);
-    const { task } = change;
-    const { open_blockers, status } = recorded;
-    loadedOf(going).task = change.blocked_by ? { ...task, open_blockers, status } : task;
-    if (recorded.dependents.length > 0)
-      going.untold.push({ kind: 'dependents', numbers: recorded.dependents, status: task.status });
-    const said = recorded.tells ? (['all_closed'] as const) : notices;
-    for (const notice of said) going.untold.push({ kind: 'lead', notice, revision: task.revision });
-    return decision;
-  });
-}
-
 function handleMessages(going: Going): void {
   for (const action of TASK_ACTIONS) handle(going, TEAM_TASK.updates[action], action);
   handle(going, TEAM_TASK.updates.submitForReview, 'review');
@@ -270,21 +248,23 @@ function handle(going: Going, name: string, action: TaskAction): void {
     validator: (asked) => {
       const problem = requestProblem(asked);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
-      if (going.loaded) refuse(decideTask(momentOf(going, ''), action, asked));
+      const stands = going.standing.has(currentUpdateInfo()?.id ?? '');
+      if (going.loaded && !stands) refuse(decideTask(momentOf(going, ''), action, asked));
     },
   });
 }
 
 async function answer(going: Going, action: TaskAction, asked: TaskRequest): Promise<TaskReceipt> {
+  const request = currentUpdateInfo()?.id;
   await condition(() => going.loaded !== undefined || going.missing === true);
   if (going.missing) throw notFound(going.input);
-  const decision = await apply(going, (moment) => decideTask(moment, action, asked));
-  refuse(decision);
+  const decision = await apply(going, (moment) => decideTask(moment, action, asked), request);
+  if (decision) refuse(decision);
   const { lease, ...shown } = taskOf(going);
-  const gives = action === 'claim' || action === 'renew';
+  const gives = (action === 'claim' || action === 'renew') && lease?.member === asked.by.member;
   return {
     ...receiptOf(going.input, shown),
-    ...(decision.kind === 'same' ? { note: decision.note } : {}),
+    ...(decision?.kind === 'same' ? { note: decision.note } : {}),
     ...(gives && lease && lease.until !== null
       ? { lease: { token: lease.token, fence: lease.fence, until: new Date(lease.until).toISOString() } }
       : {}),
@@ -295,19 +275,6 @@ function refuse(decision: Decision): void {
   if (decision.kind !== 'refused') return;
   const { type, message, details } = decision;
   throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [details ?? {}] });
-}
-
-function momentOf(going: Going, token: string): Moment {
-  return { ...loadedOf(going), now: Date.now(), token };
-}
-
-function loadedOf({ loaded, input }: Going): { task: TaskState; team: TaskTeam } {
-  if (!loaded) throw notFound(input);
-  return loaded;
-}
-
-function taskOf(going: Going): TaskState {
-  return loadedOf(going).task;
 }
 
 function receiptOf(
@@ -335,8 +302,4 @@ function show(going: Going): void {
   if (open_blockers.length > 0) lines.push(`waits for ${open_blockers.map((n) => `#${n}`).join(', ')}`);
   if (question) lines.push(`asks the user: ${markdownText(question.preview)}`);
   setCurrentDetails(lines.join('\n\n'));
-}
-
-function notFound({ team, number }: TeamTaskInput): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`team ${team} has no task ${number}`, 'NotFound');
 }

@@ -1,5 +1,5 @@
 /** Tasks' rows: each change is one function of the schema, one commit, safe to repeat; and what readers ask. */
-import type { RecordResult, TaskChange, TaskState, TaskStatus } from '#domain/team-task.ts';
+import type { RecordResult, StandingTask, TaskChange, TaskState, TaskStatus } from '#domain/team-task.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 
@@ -53,6 +53,7 @@ export interface LoadedRow {
   readonly task: TaskState;
   readonly completed: readonly number[];
   readonly over: boolean;
+  readonly lost: StandingTask | null;
   readonly lead: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly members: readonly string[];
@@ -119,14 +120,15 @@ export function createTask(pool: Pool, tenant: string, team: string, task: NewTa
   return call(pool, 'create_team_task', [tenant, team, JSON.stringify(task)]);
 }
 
-export function loadTask(pool: Pool, key: Key): Promise<LoadedRow | null> {
-  return call(pool, 'load_team_task', key);
+/** `run`: of the workflow that asks, if it is the task's own. */
+export function loadTask(pool: Pool, key: Key, run?: string): Promise<LoadedRow | null> {
+  return call(pool, 'load_team_task', [...key, run ?? null]);
 }
 
 export function recordTask(
   pool: Pool,
   key: Key,
-  change: TaskChange,
+  change: TaskChange & { readonly run?: string },
 ): Promise<RecordResult | { readonly kind: 'missing' }> {
   return call(pool, 'record_team_task', [...key, JSON.stringify(change)]);
 }

@@ -12,6 +12,7 @@ import {
   taskReceiptSchema,
   taskSchema,
 } from '#domain/schema/team-task.ts';
+import { claimProblem } from '#domain/team/decide-task.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import { readTaskRef, taskWorkflowId, TEAM_LIMITS } from '#domain/team.ts';
 import { TASK_ACTIONS, TASK_STATUSES, type TaskAction } from '#domain/team-task.ts';
@@ -22,6 +23,7 @@ import { problems } from '../openapi.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
 import { showTask } from '../show-task.ts';
 import { createTemporalLink } from '../temporal-links.ts';
+import { createTurnstile } from '../turnstile.ts';
 import { teamOr404 } from './teams.ts';
 
 const teamParams = z.object({ team: z.string() });
@@ -166,27 +168,43 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): v
       const { tenant } = caller;
       const team = await teamOr404(deps, tenant, request.params.team);
       demandAccess(team, caller);
-      const { number } = await taskOr404(deps, team, tenant, request.params.id);
+      const row = await taskOr404(deps, team, tenant, request.params.id);
+      const { number } = row;
       const { member, token, file, blocked_by, ...words } = request.body;
       const by = {
         name: signatureOf(caller),
         ...(member === undefined ? {} : { member }),
         ...(token === undefined ? {} : { token }),
       };
-      const receipt = await board.act(
-        { tenant, team: team.key, number },
-        action,
-        by,
-        {
-          ...words,
-          ...(file ? { file: { name: file.name, bytes: bytesOf(file.content) } } : {}),
-          ...(blocked_by ? { blocked_by: blockersIn(team, blocked_by) } : {}),
-        },
-        stemOf(request, caller, action, team.key, String(number)) ?? randomUUID(),
-      );
+      const receipt = await turnstile.pass(`${tenant}/${row.team_key}/${number}`, async (waited) => {
+        // Those who were let in before may have got it.
+        if (waited && action === 'claim')
+          refuseClaim(await taskOr404(deps, team, tenant, request.params.id), member);
+        return board.act(
+          { tenant, team: team.key, number },
+          action,
+          by,
+          {
+            ...words,
+            ...(file ? { file: { name: file.name, bytes: bytesOf(file.content) } } : {}),
+            ...(blocked_by ? { blocked_by: blockersIn(team, blocked_by) } : {}),
+          },
+          stemOf(request, caller, action, team.key, String(number)) ?? randomUUID(),
+        );
+      });
       return { ...receipt, workflow_id: taskWorkflowId(tenant, team.key, number) };
     },
   );
+}
+
+/** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
+const turnstile = createTurnstile(4);
+
+/** Its own holder may be repeating itself: the workflow knows. */
+function refuseClaim({ state }: TeamTaskRow, member: string | undefined): void {
+  if (member === undefined || state.lease?.member === member) return;
+  const problem = claimProblem(state, member);
+  if (problem) throw new Failure(problem.type, problem.message, problem.details ?? {});
 }
 
 const SUMMARIES: Readonly<Record<TaskAction, string>> = {

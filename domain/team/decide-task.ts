@@ -53,11 +53,26 @@ function claim(moment: Moment, { by, lease_seconds }: TaskRequest): Decision {
   const { member } = by;
   if (member === undefined) return refused('InvalidInput', 'member is required to claim a task');
   if (member === team.lead) return refused('Forbidden', 'team lead cannot assign tasks to itself');
-  const holder = task.owner ?? null;
+  const problem = claimProblem(task, member);
+  if (problem) return problem;
+  const seconds = lease_seconds ?? team.lease_seconds;
+  return changed(
+    task,
+    { status: 'in_progress', ...leaseFor(moment, member, now + seconds * 1000, by.session ?? null) },
+    { action: 'claim', actor: by.name },
+  );
+}
+
+/** Why the member cannot have it, with the holder's name; the row is enough to say so. */
+export function claimProblem(
+  task: TaskState,
+  member: string,
+): Extract<Decision, { kind: 'refused' }> | undefined {
+  const holder = task.lease?.member ?? task.owner;
   if (task.status !== 'pending' || task.lease)
     return refused(
       'Conflict',
-      `failed to claim task: task not available for claiming (already claimed or not pending): ${task.lease ? `${task.lease.member} holds it` : `it is ${task.status}`}`,
+      `failed to claim task: task not available for claiming (already claimed or not pending): ${task.lease ? `${holder} holds it` : `it is ${task.status}`}`,
       { holder, status: task.status },
     );
   if (task.assignee !== null && task.assignee !== member)
@@ -65,12 +80,7 @@ function claim(moment: Moment, { by, lease_seconds }: TaskRequest): Decision {
       holder: task.assignee,
       status: task.status,
     });
-  const seconds = lease_seconds ?? team.lease_seconds;
-  return changed(
-    task,
-    { status: 'in_progress', ...leaseFor(moment, member, now + seconds * 1000, by.session ?? null) },
-    { action: 'claim', actor: by.name },
-  );
+  return undefined;
 }
 
 function renew(moment: Moment, { by, lease_seconds }: TaskRequest): Decision {

@@ -27,7 +27,7 @@ export function refused(
   type: Extract<Decision, { kind: 'refused' }>['type'],
   message: string,
   details?: Readonly<Record<string, unknown>>,
-): Decision {
+): Extract<Decision, { kind: 'refused' }> {
   return { kind: 'refused', type, message, ...(details ? { details } : {}) };
 }
 

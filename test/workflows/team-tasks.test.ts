@@ -1,6 +1,7 @@
 /** TE-1 … TE-4 Teams on real servers: claims over HTTP, and a lead whose members do what it asks for. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { loadTask, recordTask } from '#activities/store/team-task-store.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
@@ -52,6 +53,44 @@ describe('TE teams', () => {
       events.data.map((event: any) => event.action),
       ['complete', 'claim', 'create'],
     );
+  });
+
+  it('TE-3 what a worker recorded before it died stands: others are told who has it, and its holder gets its lease', async () => {
+    const { id, number, workflow_id } = await newTask({ subject: 'Recorded and forgotten' });
+    await stack.worker.until('the task to be read by its workflow', async () => {
+      const state = await stack.worker.client.workflow
+        .getHandle(workflow_id)
+        .query<{ status: string } | null>('state');
+      return state ?? undefined;
+    });
+    const key = [stack.tenant, 'crew', number] as const;
+    const loaded = await loadTask(stack.pool, key);
+    assert.ok(loaded);
+    const lease = { member: 'm1', token: 'of-m1', fence: 1, until: Date.now() + 600_000, session: null };
+    const task = {
+      ...loaded.task,
+      status: 'in_progress',
+      owner: 'm1',
+      lease,
+      fence: 1,
+      worked: true,
+      revision: 2,
+    } as const;
+    await recordTask(stack.pool, key, {
+      task,
+      action: 'claim',
+      actor: 'a',
+      cause: 'claim-of-m1',
+      notices: [],
+    });
+
+    const other = await post(`/crew/tasks/${id}/claim`, { member: 'm2' });
+    assert.equal(other.status, 409, JSON.stringify(other.body));
+    assert.equal(other.body.holder, 'm1');
+    const asked = { by: { name: 'a', member: 'm1' } };
+    const again = await stack.worker.temporal.update<any>(workflow_id, 'claim', asked, 'claim-of-m1');
+    assert.equal(again.lease.token, 'of-m1');
+    assert.equal((await get(`/crew/tasks/${id}`)).body.owner, 'm1');
   });
 
   it('TE-3 a lease that is not renewed runs out, and what comes late is refused', async () => {

@@ -1,7 +1,9 @@
--- Writes one change that a task's workflow has decided: row, audit event, texts and files that came with it. Runs again
--- safely: a revision is written once, and a repeat gets the same answer. What a task is to wait for is checked here, one
--- team at a time, since two tasks may be made to wait for each other at the same moment.
--- kind: recorded (dependents, open_blockers, tells) | refused (message: a cycle or an unknown blocker) | missing
+-- Writes one change that a task's workflow has decided: row, audit event, texts and files that came with it. A revision is
+-- written once, so a repeat gets the same answer; so does who decides something else at a revision that is there already,
+-- because a worker died after it was written and before Temporal knew: the answer says what stands. What a task is to wait
+-- for is checked here, one team at a time, since two tasks may be made to wait for each other at the same moment.
+-- kind: recorded (task, changes, dependents, open_blockers, status, tells) | refused (message: a cycle or an unknown blocker)
+--       | missing
 create function record_team_task(p_tenant text, p_team text, p_number int, p_change jsonb) returns jsonb
 language plpgsql as $$
 declare
@@ -57,8 +59,9 @@ begin
         closed_at = case when closing then coalesce(closed_at, clock_timestamp()) end,
         told_by = case when closing then told_by end, updated_at = clock_timestamp()
       where tenant_id = p_tenant and team_key = p_team and number = p_number returning * into t;
-    insert into team_task_events (tenant_id, team_key, number, revision, action, actor, reason, status, owner)
-      values (p_tenant, p_team, p_number, rev, p_change ->> 'action', p_change ->> 'actor', p_change ->> 'reason', t.status, t.owner);
+    insert into team_task_events (tenant_id, team_key, number, revision, action, actor, reason, status, owner, run, cause, notices)
+      values (p_tenant, p_team, p_number, rev, p_change ->> 'action', p_change ->> 'actor', p_change ->> 'reason', t.status, t.owner,
+        p_change ->> 'run', p_change ->> 'cause', p_change -> 'notices');
     -- The last of a request to be closed speaks for all of them (TE-2).
     if closing and t.origin_turn is not null and not exists (select 1 from team_tasks o where o.tenant_id = p_tenant
         and o.origin_turn = t.origin_turn and o.team_key = p_team and o.status not in ('completed', 'failed', 'cancelled')) then
@@ -66,11 +69,6 @@ begin
         and origin_turn = t.origin_turn and told_by is null;
     end if;
   end if;
-  return jsonb_build_object('kind', 'recorded', 'open_blockers', s -> 'open_blockers', 'status', s -> 'status',
-    'tells', closing and exists (select 1 from team_tasks o where o.tenant_id = p_tenant and o.team_key = p_team
-      and o.number = p_number and o.told_by = p_number),
-    'dependents', case when closing then (select coalesce(jsonb_agg(b.number order by b.number), '[]')
-        from team_task_blockers b join team_tasks d on d.tenant_id = p_tenant and d.team_key = p_team and d.number = b.number
-        where b.tenant_id = p_tenant and b.team_key = p_team and b.blocker = p_number
-          and d.status not in ('completed', 'failed', 'cancelled')) else '[]' end);
+  return jsonb_build_object('kind', 'recorded', 'open_blockers', t.state -> 'open_blockers', 'status', t.status)
+    || standing_team_task(p_tenant, p_team, p_number, rev, null);
 end $$;

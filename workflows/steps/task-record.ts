@@ -1,0 +1,95 @@
+/** The task as a run of its workflow knows it, and the one way in which it changes: decided, recorded, taken up. */
+import { ApplicationFailure, CancellationScope, proxyLocalActivities, uuid4 } from '@temporalio/workflow';
+import { type Decision, type Moment, refused } from '#domain/team/decision.ts';
+import type {
+  LeadNotice,
+  StandingTask,
+  TaskState,
+  TaskStatus,
+  TaskTeam,
+  TeamTaskActivities,
+  TeamTaskInput,
+} from '#domain/team-task.ts';
+import { RECORD } from '../activity-options.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+
+const local = proxyLocalActivities<Pick<TeamTaskActivities, 'record_team_task'>>(RECORD);
+
+/** What is to be told, in this order, when the change that it follows from is recorded. */
+export type Telling =
+  | { readonly kind: 'dependents'; readonly numbers: readonly number[]; readonly status: TaskStatus }
+  | { readonly kind: 'lead'; readonly notice: LeadNotice | 'all_closed'; readonly revision: number };
+
+/** `loaded` is there when the row has been read; its task is the newest that the rows are known to have. */
+export interface KnownTask {
+  readonly input: TeamTaskInput;
+  readonly inTurn: ReturnType<typeof oneAtATime>;
+  readonly untold: Telling[];
+  /** Requests whose changes are in the rows: they are not decided again. */
+  readonly standing: Set<string>;
+  loaded?: { task: TaskState; readonly team: TaskTeam };
+}
+
+export function newTask(input: TeamTaskInput): KnownTask {
+  return { input, inTurn: oneAtATime(), untold: [], standing: new Set() };
+}
+
+/**
+ * Decides and records, one change after the other; what others must hear of it is left for the story. A worker may have died
+ * after changes were recorded and before Temporal knew; updates then come again, in any order. What stands in the rows is
+ * taken up, and what is asked is decided anew on it. Undefined when the rows have the request's own change already.
+ */
+export function apply(
+  known: KnownTask,
+  decide: (moment: Moment) => Decision,
+  request?: string,
+): Promise<Decision | undefined> {
+  return known.inTurn(async () => {
+    for (;;) {
+      if (request !== undefined && known.standing.has(request)) return undefined;
+      const decision = decide(momentOf(known, uuid4()));
+      if (decision.kind !== 'changed') return decision;
+      const { change, notices } = decision;
+      const cause = request ?? `${change.action} ${change.reason ?? ''}`;
+      const recorded = await CancellationScope.nonCancellable(() =>
+        local.record_team_task({ ...known.input, change: { ...change, cause, notices } }),
+      );
+      if (recorded.kind === 'refused') return refused('InvalidInput', recorded.message);
+      const { open_blockers, status } = recorded;
+      const decided = change.blocked_by ? { ...change.task, open_blockers, status } : change.task;
+      const changes = recorded.changes ?? [{ revision: decided.revision, cause, notices }];
+      takeUp(known, { ...recorded, task: recorded.task ?? decided, changes });
+      if (changes.some((standing) => standing.cause === cause)) return decision;
+    }
+  });
+}
+
+/** What was told before is told again under the same ids. */
+export function takeUp(known: KnownTask, { task, changes, dependents, tells }: StandingTask): void {
+  loadedOf(known).task = task;
+  if (dependents.length > 0)
+    known.untold.push({ kind: 'dependents', numbers: dependents, status: task.status });
+  if (tells) known.untold.push({ kind: 'lead', notice: 'all_closed', revision: task.revision });
+  for (const { revision, cause, notices } of changes) {
+    if (cause !== null) known.standing.add(cause);
+    if (!tells) for (const notice of notices) known.untold.push({ kind: 'lead', notice, revision });
+  }
+}
+
+/** `token`: for a lease, should there be one. */
+export function momentOf(known: KnownTask, token: string): Moment {
+  return { ...loadedOf(known), now: Date.now(), token };
+}
+
+function loadedOf({ loaded, input }: KnownTask): { task: TaskState; team: TaskTeam } {
+  if (!loaded) throw notFound(input);
+  return loaded;
+}
+
+export function taskOf(known: KnownTask): TaskState {
+  return loadedOf(known).task;
+}
+
+export function notFound({ team, number }: TeamTaskInput): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`team ${team} has no task ${number}`, 'NotFound');
+}
