@@ -20,6 +20,11 @@ export interface BudgetDesk {
     attempt: number,
     failure: { readonly error: unknown; readonly models: number; readonly spent: Spent },
   ): Promise<void>;
+  /**
+   * There is room. An earlier attempt that found none may have asked for more and died before its turn could wait for the
+   * answer: that question goes, since nobody would hear the decision.
+   */
+  goOn(input: CallModelInput, hold: BudgetHold | null, attempt: number): Promise<void>;
   /** The step cannot go on: what the turn is to do. `now` is the database's clock. */
   atLimit(input: CallModelInput, exceeded: BudgetExceeded, now: number): Promise<CallModelResult>;
 }
@@ -53,13 +58,16 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
       await release(input, hold, attempt, { ...spent, calls }).catch(() => undefined);
     },
 
+    async goOn(input, hold, attempt) {
+      if (hold?.held && attempt > 1) await ledger.takeBack(input, askIdOf(input));
+    },
+
     async atLimit(input, exceeded, now) {
       const words = exceededWords(exceeded);
       if (exceeded.on_limit === 'stop') return { kind: 'limit', code: 'BudgetExceeded', message: words };
-      const { tenant, turn, step, asked = 0 } = input;
-      const answer = answerIdOf(turn, step);
+      const answer = answerIdOf(input.turn, input.step);
       const args = askFor(exceeded);
-      const id = approvalIdOf(tenant, `${answer}.more${asked + 1}`);
+      const id = askIdOf(input);
       const approval = {
         id,
         call_id: answer,
@@ -84,6 +92,11 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
       };
     },
   };
+}
+
+/** The question that this step asks next. */
+function askIdOf({ tenant, turn, step, asked = 0 }: CallModelInput): string {
+  return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${asked + 1}`);
 }
 
 /** A turn's or session's own budget is its user's to widen; what is shared is not. */

@@ -68,6 +68,7 @@ async function callModel(parts: CallModelDeps, input: CallModelInput): Promise<C
   if (invoked) return record(deps, input, { ...basis, readAt }, agent, { ...invoked, spent: NOTHING_SPENT });
   if (basis.budget && !basis.budget.held)
     return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf({ ...basis, readAt }));
+  await deps.budgets.goOn(input, basis.budget, attemptNow());
   const given = await askModel(deps, input, basis, agent, transcript);
   return record(deps, input, { ...basis, readAt }, agent, given);
 }

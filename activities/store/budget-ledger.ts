@@ -52,6 +52,8 @@ export interface BudgetLedger {
     approval: NewBudgetAsk,
     events: readonly NewEvent[],
   ): Promise<number | undefined>;
+  /** Ends a question that nobody waits for. Safe to repeat; nothing to do when it is not there or is decided. */
+  takeBack(key: { readonly tenant: string; readonly session: string }, approval: string): Promise<void>;
 }
 
 /** `onWrite` is told after each commit that may have added events. */
@@ -76,6 +78,15 @@ export function createBudgetLedger(
       });
       onWrite(tenant, session);
       return rows[0]?.until ?? undefined;
+    },
+
+    async takeBack({ tenant, session }, approval) {
+      await pool.query({
+        name: 'take_back_ask',
+        text: `select settle_approval($1, $2, 'withdrawn', null, 'system', null, null, null, null, null)`,
+        values: [tenant, approval],
+      });
+      onWrite(tenant, session);
     },
   };
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Budget, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
+import { createBudgetDesk } from '#activities/budget-desk.ts';
 import { createBudget } from '#activities/store/budget-store.ts';
 import { createBudgetLedger, type BudgetRequest } from '#activities/store/budget-ledger.ts';
 import { writeMessage } from '#activities/store/message-store.ts';
@@ -405,6 +406,34 @@ describe('DU-7 accounts of a budget', () => {
       );
     assert.equal((await only(tenant, 'calls')).extra, 2);
     assert.ok((await begin(tenant, 'more', 2)).budget?.held);
+  });
+
+  it('a question that an attempt asked before it died goes when the next attempt has room', async () => {
+    const tenant = await newTenant({ scope: 'tenant', calls: 1 });
+    await newSession(tenant, 'first');
+    await newSession(tenant, 'second');
+    await begin(tenant, 'first');
+    const { budget } = await begin(tenant, 'second');
+    assert.ok(budget && !budget.held);
+    const budgets = createBudgetLedger(pool, () => undefined);
+    const desk = createBudgetDesk({ ledger: budgets, settings: [], approvalSeconds: 60 });
+    const input = { tenant, session: 'second', turn: 'turn_second', step: 1, messages: [] };
+    const asked = await desk.atLimit(input, budget.exceeded, Date.now());
+    assert.equal(asked.kind, 'budget');
+    const state = async (): Promise<unknown> => {
+      const { rows } = await pool.query<{ approval: string; turn: string }>(
+        `select a.status as approval, t.status as turn from approvals a join turns t on t.tenant_id = a.tenant_id
+           and t.id = a.turn_id where a.tenant_id = $1`,
+        [tenant],
+      );
+      return rows;
+    };
+    assert.deepEqual(await state(), [{ approval: 'pending', turn: 'waiting_approval' }]);
+    const nothing = { tokens: 0, usd: 0, seconds: 0, calls: 0 };
+    await budgets.settle(tenant, answerOf('first', 1), { attempt: 1, spent: nothing });
+    const again = await begin(tenant, 'second', 1, { attempt: 2 });
+    for (const _ of [1, 2]) await desk.goOn(input, again.budget, 2);
+    assert.deepEqual(await state(), [{ approval: 'withdrawn', turn: 'running' }]);
   });
 
   it('many budgets and sessions at once lock nobody out', async () => {
