@@ -50,7 +50,10 @@ begin
       and team_key = p_team and number = p_number and revision is null;
     update team_tasks set state = s, revision = rev, subject = s ->> 'subject', status = s ->> 'status',
         assignee = s ->> 'assignee', owner = s ->> 'owner', priority = (s ->> 'priority')::int,
-        percent = (s ->> 'percent')::int, reason = coalesce(p_change ->> 'reason', reason),
+        percent = (s ->> 'percent')::int,
+        -- Of these the event's reason is a name or a number.
+        reason = case when p_change ->> 'action' in ('dispatch', 'assign', 'retry', 'unblock') then reason
+                      else coalesce(p_change ->> 'reason', reason) end,
         description = coalesce((select c.text from team_comments c where c.tenant_id = p_tenant and c.id = p_change ->> 'description_id'
           and c.team_key = p_team and c.number = p_number), description),
         result = coalesce((select c.text from team_comments c where c.tenant_id = p_tenant and c.team_key = p_team
