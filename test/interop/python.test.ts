@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { childEnvironment } from '#config';
 import { decisionToken } from '#activities/decision-token.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
+import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
 import { twoSubagents } from '#test/support/subagents.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { pythonWithTemporal } from '#test/support/python.ts';
@@ -179,6 +180,19 @@ describe('AP-2 the contract from Python', { skip }, () => {
     const turn = await live.ended('turn_py-wait-1');
     assert.deepEqual([turn.status, turn.text], ['completed', 'Went on.']);
     assert.equal((await live.calls('turn_py-wait-1'))[0]?.code, 'Cancelled');
+  });
+
+  it('shows and stops a delegation and an evaluate loop', async () => {
+    const given = await heldDelegation(live, 'python');
+    const { ok: running } = await client.call('delegation_state', given);
+    assert.equal((running as Record<string, unknown>)['status'], 'running');
+    await client.call('stop_delegation', given);
+    assert.equal((await live.client.workflow.getHandle(`delegation/${given}`).result()).status, 'cancelled');
+    const judged = await heldEvaluation(live, 'python');
+    const { ok: rounds } = await client.call('evaluation_state', judged);
+    assert.equal((rounds as Record<string, unknown>)['doing'], 'generator');
+    await client.call('stop_evaluation', judged);
+    assert.equal((await live.client.workflow.getHandle(`evaluate/${judged}`).result()).status, 'cancelled');
   });
 
   it('shows, stops and steers a subagent', async () => {

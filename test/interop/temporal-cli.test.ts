@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
+import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
 import { twoSubagents } from '#test/support/subagents.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
@@ -132,6 +133,22 @@ describe('AP-2 the contract from the temporal CLI', () => {
       (await live.client.workflow.getHandle(`subagent/${replaced_by}`).result()).status,
       'completed',
     );
+  });
+
+  it('shows and stops a delegation', async () => {
+    const DELEGATION = await heldDelegation(live, 'cli');
+    assert.match(await line('delegation-state', { DELEGATION }), /"status":"running"/);
+    await line('stop-delegation', { DELEGATION });
+    const outcome = await live.client.workflow.getHandle(`delegation/${DELEGATION}`).result();
+    assert.equal(outcome.status, 'cancelled');
+  });
+
+  it('shows and stops an evaluate loop', async () => {
+    const EVALUATION = await heldEvaluation(live, 'cli');
+    assert.match(await line('evaluation-state', { EVALUATION }), /"doing":"generator"/);
+    await line('stop-evaluation', { EVALUATION });
+    const outcome = await live.client.workflow.getHandle(`evaluate/${EVALUATION}`).result();
+    assert.equal(outcome.status, 'cancelled');
   });
 
   it('is all that the page shows', () => {

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insertAgentLink } from '#activities/store/agent-link-store.ts';
 import type { AgentConfig } from '#domain/agent.ts';
+import { linkMain } from '#test/support/delegations.ts';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
@@ -58,12 +58,7 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
   const chance = createChance(seedOfRun());
   before(async () => {
     stand = await createStand({ workers: 2, scripts: SCRIPTS, agents: AGENTS });
-    for (const tenant of stand.tenants)
-      for (const target of ['taker', 'drafts', 'critic']) {
-        const link = { id: `lnk-${target}`, source: 'main', target, max_concurrent: 0 } as const;
-        const more = { direction: 'outbound', status: 'active', settings: {}, description: null } as const;
-        await insertAgentLink(stand.pool, tenant.id, { ...link, ...more }, 'test');
-      }
+    for (const tenant of stand.tenants) await linkMain(stand.pool, tenant.id, ['taker', 'drafts', 'critic']);
   });
   after(() => stand?.close());
 
