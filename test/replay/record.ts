@@ -38,6 +38,15 @@ function busy(meanwhile: (live: LiveWorker, session: string, turn: string) => Pr
   };
 }
 
+/** More messages than a run takes, all of them the same. */
+async function flood(live: LiveWorker, session: string): Promise<void> {
+  const handle = live.client.workflow.getHandle(workflowIdOf(live, session));
+  for (let sent = 0; sent < FLOOD; sent += 91)
+    await Promise.all(
+      Array.from({ length: 91 }, () => handle.signal('message', { id: `${session}-f`, text: 'x' })),
+    );
+}
+
 function decided(decision: Record<string, unknown>, way: 'update' | 'signal' = 'update'): Path {
   return async (live, session) => {
     const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
@@ -165,16 +174,22 @@ const PATHS: Readonly<Record<string, Path>> = {
     await live.ended(`turn_${session}-1`);
   },
   'turn-goes-on-in-new-run': busy(async (live, session) => {
-    const handle = live.client.workflow.getHandle(workflowIdOf(live, session));
-    for (let sent = 0; sent < FLOOD; sent += 91)
-      await Promise.all(
-        Array.from({ length: 91 }, () => handle.signal('message', { id: `${session}-f`, text: 'x' })),
-      );
+    await flood(live, session);
     const dropped = await live.say(session, 'Dropped.');
     await live.temporal.stop(live.tenant, session, { turn_id: dropped.turn_id, level: 'now' });
     await live.say(session, 'Right.', { mode: 'steer' });
     return [`turn_${session}-f`, dropped.turn_id];
   }),
+  'turn-gates-revised': saying('Write.', 'turn-revised'),
+  'turn-gates-blocked': saying('Write.', 'turn-blocked'),
+  // The revision goes on in a new run, which knows what has been judged.
+  'turn-gates-in-new-run': async (live, session) => {
+    const { turn_id } = await live.say(session, 'Write.', { agent: 'turn-floods' });
+    await live.probes.untilHeld('floods');
+    await flood(live, session);
+    live.probes.release('floods');
+    for (const turn of [turn_id, `turn_${session}-f`]) await live.ended(turn);
+  },
   'subagent-async': subagent(async (live, session) => live.probes.release(session)),
   'subagent-sync': saying('spawn {"action":"run","task":"Counted: 4."}\nthen\nDone.'),
   'subagent-fails': saying('spawn {"action":"run","task":"x","model":"rehearsal/broken"}\nthen\nDone.'),
@@ -373,6 +388,13 @@ const GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>> = {
   blocked: [{ type: 'command', command: 'exit 1', max_retries: 1, block_on_failure: true }],
 };
 
+/** The same for each answer of a turn. */
+const TURN_GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>> = {
+  'turn-revised': [{ type: 'agent', agent: 'critic', max_retries: 1, block_on_failure: true }],
+  'turn-blocked': [{ type: 'command', command: 'exit 1', max_retries: 1, block_on_failure: true }],
+  'turn-floods': [{ type: 'command', command: 'grep -q improved', max_retries: 1, block_on_failure: true }],
+};
+
 await globalSetup();
 const stack = await startStack({
   settings: 'subagents: { maxDepth: 2 }',
@@ -381,6 +403,8 @@ const stack = await startStack({
     broken: 'rules:\n  - reply: { error: { status: 401, message: No. } }\n',
     circles: 'rules:\n  - reply: { calls: [{ tool: peek, args: { note: same } }] }\n',
     holds: 'rules:\n  - reply: { calls: [{ tool: hold, args: { note: evaluate } }] }\n',
+    floods:
+      'rules:\n  - when: { user: Quality Gate Feedback, step: 0 }\n    reply: { calls: [{ tool: hold, args: { note: floods } }] }\n  - when: { user: Quality Gate Feedback }\n    reply: { text: improved draft }\n  - reply: { text: first draft }\n',
     never: 'rules:\n  - reply: { text: "REJECTED: more" }\n',
     critic:
       'rules:\n  - when: { user: { regex: improved } }\n    reply: { text: approved }\n  - reply: { text: "REJECTED: improve it" }\n',
@@ -409,6 +433,11 @@ const stack = await startStack({
       key,
       model: 'rehearsal/drafts',
       quality_gates: gate.map((one): QualityGate => ({ event: 'delegation.completed', ...one })),
+    })),
+    ...Object.entries(TURN_GATES).map(([key, gate]) => ({
+      key,
+      model: key === 'turn-floods' ? 'rehearsal/floods' : 'rehearsal/drafts',
+      quality_gates: gate.map((one): QualityGate => ({ event: 'turn.completed', ...one })),
     })),
   ],
 });
