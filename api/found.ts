@@ -5,6 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type ApprovalRow, findVisibleApproval } from '#activities/store/approval-store.ts';
 import { createDelegationStore, type DelegationRow } from '#activities/store/delegation-store.ts';
+import { createEvaluationStore, type EvaluationRow } from '#activities/store/evaluation-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { findSession, type SessionRow } from '#activities/store/session-store.ts';
 import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
@@ -40,6 +41,14 @@ export async function delegationOr404(pool: Pool, request: FastifyRequest): Prom
   const store = createDelegationStore(pool, () => undefined);
   const row = isMessageId(id) ? await store.find(callerOf(request).tenant, id) : undefined;
   if (!row) throw new Failure('NotFound', 'There is no delegation with this id');
+  return row;
+}
+
+export async function evaluationOr404(pool: Pool, request: FastifyRequest): Promise<EvaluationRow> {
+  const id = paramOf(request, 'id');
+  const store = createEvaluationStore(pool, () => undefined);
+  const row = isMessageId(id) ? await store.find(callerOf(request).tenant, id) : undefined;
+  if (!row) throw new Failure('NotFound', 'There is no evaluate loop with this id');
   return row;
 }
 

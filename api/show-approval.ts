@@ -22,6 +22,7 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     turn_id: row.turn_id,
     session_key: row.session_key,
     subagent: row.subagent,
+    delegation: row.delegation,
     agent: row.agent_key,
     user: row.user_id,
     digest: row.digest,

@@ -19,6 +19,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   teams: () => import('#cli/commands/teams.ts'),
   tasks: () => import('#cli/commands/team-tasks.ts'),
   delegations: () => import('#cli/commands/delegations.ts'),
+  evaluations: () => import('#cli/commands/evaluations.ts'),
+  handoffs: () => import('#cli/commands/handoffs.ts'),
   turns: () => import('#cli/commands/turns.ts'),
   agents: () => import('#cli/commands/agents.ts'),
   'agent-links': () => import('#cli/commands/agent-links.ts'),

@@ -11,6 +11,12 @@ import type {
   delegationSchema,
   delegationStopReceiptSchema,
 } from '#domain/schema/delegation.ts';
+import type {
+  evaluationDetailSchema,
+  evaluationSchema,
+  evaluationStopReceiptSchema,
+} from '#domain/schema/evaluation.ts';
+import type { handoffRouteSchema } from '#domain/schema/handoff.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
 import type { rotationSchema, secretSchema } from '#domain/schema/secret.ts';
 import type { secureCliSchema } from '#domain/schema/secure-cli.ts';
@@ -38,6 +44,10 @@ export type DecisionReceipt = z.infer<typeof decisionReceiptSchema>;
 export type Delegation = z.infer<typeof delegationSchema>;
 export type DelegationDetail = z.infer<typeof delegationDetailSchema>;
 export type DelegationStopReceipt = z.infer<typeof delegationStopReceiptSchema>;
+export type Evaluation = z.infer<typeof evaluationSchema>;
+export type EvaluationDetail = z.infer<typeof evaluationDetailSchema>;
+export type EvaluationStopReceipt = z.infer<typeof evaluationStopReceiptSchema>;
+export type HandoffRoute = z.infer<typeof handoffRouteSchema>;
 export type MessageReceipt = z.infer<typeof messageReceiptSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type StopReceipt = z.infer<typeof stopReceiptSchema>;

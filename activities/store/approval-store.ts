@@ -10,6 +10,12 @@ export interface ApprovalRow {
   readonly session_key: string;
   /** Whose call it is, when a subagent asks. */
   readonly subagent: { readonly id: string; readonly label: string; readonly parent_session: string } | null;
+  /** The work given away that it is of, when another agent's turn asks. */
+  readonly delegation: {
+    readonly id: string;
+    readonly label: string;
+    readonly parent_session: string;
+  } | null;
   readonly turn_id: string;
   readonly agent_key: string;
   readonly user_id: string | null;
@@ -45,6 +51,9 @@ const COLUMNS = `id, call_id, session_key, turn_id, agent_key, user_id, tool, ar
   expires_at, expires_at <= now() as is_over,
   (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.parent_session) from subagents s
      where s.tenant_id = approvals.tenant_id and s.session_key = approvals.session_key) as subagent,
+  (select jsonb_build_object('id', d ->> 'id', 'label', d ->> 'label', 'parent_session', d ->> 'session')
+     from (select s.bound_context -> 'delegation' as d from sessions s
+       where s.tenant_id = approvals.tenant_id and s.key = approvals.session_key) x where d is not null) as delegation,
   case when (terms ->> 'quorum')::int > 1 then agreed_by(tenant_id, id, digest) else '{}' end as agreed`;
 
 export async function findApproval(pool: Pool, tenant: string, id: string): Promise<ApprovalRow | undefined> {
@@ -103,7 +112,8 @@ function whereOf(filter: ApprovalFilter, values: unknown[]): string[] {
   add('status = ?', filter.status);
   add(
     `(session_key = ? or session_key in (select s.session_key from subagents s
-       where s.tenant_id = $1 and s.parent_session = ?))`,
+       where s.tenant_id = $1 and s.parent_session = ?) or session_key in (select s.key from sessions s
+       where s.tenant_id = $1 and s.bound_context #>> '{delegation,session}' = ?))`,
     filter.session,
   );
   add('turn_id = ?', filter.turn);

@@ -58,9 +58,21 @@ export interface EvaluationEnd {
   readonly call: Omit<SettledCall, 'id'>;
 }
 
+export interface EvaluationFilter {
+  readonly session?: string | undefined;
+  readonly status?: EvaluationStatus | undefined;
+}
+
 export interface EvaluationStore {
   take(tenant: string, work: NewEvaluation, mostDepth: number): Promise<TakenEvaluation>;
   find(tenant: string, id: string): Promise<EvaluationRow | undefined>;
+  /** Newest first; `after` is the last row of the page before. */
+  page(
+    tenant: string,
+    filter: EvaluationFilter,
+    limit: number,
+    after: readonly [created: string, id: string] | undefined,
+  ): Promise<readonly EvaluationRow[]>;
   rounds(tenant: string, id: string): Promise<readonly RoundRow[]>;
   /** The first draft of a round stays. */
   recordDraft(tenant: string, id: string, round: number, draft: string): Promise<void>;
@@ -98,6 +110,17 @@ export function createEvaluationStore(
         [tenant, id],
       );
       return rows[0]?.row;
+    },
+
+    async page(tenant, { session, status }, limit, after) {
+      const { rows } = await pool.query<{ row: EvaluationRow }>(
+        `select to_jsonb(e) as row from evaluations e where tenant_id = $1
+           and ($2::text is null or origin_session = $2) and ($3::text is null or status = $3)
+           and ($4::timestamptz is null or created_at < $4 or (created_at = $4 and id > $5))
+         order by created_at desc, id limit $6`,
+        [tenant, session ?? null, status ?? null, after?.[0] ?? null, after?.[1] ?? null, limit],
+      );
+      return rows.map(({ row }) => row);
     },
 
     async rounds(tenant, id) {

@@ -40,6 +40,10 @@ export const approvalSchema = z.object({
     .object({ id: idSchema, label: z.string(), parent_session: sessionKeySchema })
     .nullable()
     .meta({ description: 'Which subagent asks, and whose it is; null when no subagent does' }),
+  delegation: z
+    .object({ id: idSchema, label: z.string(), parent_session: sessionKeySchema })
+    .nullable()
+    .meta({ description: 'Of which work that another session gave away; null when it is of none' }),
   agent: nameSchema,
   user: z.string().nullable(),
   digest: z.string(),
