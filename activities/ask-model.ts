@@ -7,6 +7,7 @@ import { turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import { ModelError, type OfferedTool } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
+import type { Thinking } from '#domain/thinking.ts';
 import type { CallModelInput } from '#domain/turn.ts';
 import type { BudgetDesk } from './budget-desk.ts';
 import type { DelegationDesk } from './delegation-desk.ts';
@@ -74,6 +75,7 @@ async function ask(
       ...prompt,
       tools,
       isShown: turnGates(agent, basis.context).length === 0,
+      ...(agent.thinking === undefined ? {} : { thinking: agent.thinking }),
       ...(agent.limits?.output_tokens === undefined ? {} : { maxOutputTokens: agent.limits.output_tokens }),
     });
   try {
@@ -122,7 +124,12 @@ async function generate(
   {
     isShown,
     ...request
-  }: Prompt & { tools: readonly OfferedTool[]; maxOutputTokens?: number; isShown: boolean },
+  }: Prompt & {
+    tools: readonly OfferedTool[];
+    maxOutputTokens?: number;
+    thinking?: Thinking;
+    isShown: boolean;
+  },
 ): Promise<Given> {
   const { info, cancellationSignal } = Context.current();
   const feed = createDeltaFeed((events) => deps.ledger.appendEvents(input, events), {

@@ -5,6 +5,7 @@ import type { TeamContext } from '#domain/team.ts';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
 import type { CUSTOM_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
 import type { ShellVerdict } from '#domain/shell/judge-command.ts';
+import type { Thinking } from '#domain/thinking.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import type { CallContext, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
 import type { Deps } from './deps.ts';
@@ -53,6 +54,8 @@ export interface RunningCall extends CallContext {
   readonly isTaskJudged?: true;
   /** Scopes of the key behind the turn (DE-1). */
   readonly roles: readonly string[];
+  /** How much the caller's model thinks; undefined: as its provider likes. */
+  readonly thinking: Thinking | undefined;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
   readonly toolsGiven: () => Promise<readonly string[]>;
 }

@@ -15,6 +15,7 @@ import {
   sandboxTerms,
 } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
+import { asSubagent } from '#domain/subagent-agent.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { answerIdOf } from '#domain/ids.ts';
@@ -180,6 +181,7 @@ function callContext(
     },
     ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
     ...(context.subagent ? { subagent: context.subagent } : {}),
+    thinking: asSubagent(agent, context.subagent).thinking,
     ...(context.team ? { team: context.team } : {}),
     ...(taskGates(agent, context).length > 0 ? { isTaskJudged: true as const } : {}),
     roles: context.roles ?? [],

@@ -12,6 +12,7 @@ import {
   SUBAGENT,
   type StopSubagentInput,
 } from '#domain/subagent.ts';
+import type { Thinking } from '#domain/thinking.ts';
 import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from './define-tool.ts';
@@ -23,6 +24,7 @@ export interface SpawnRequest {
   readonly task: string;
   readonly label: string;
   readonly model?: string;
+  readonly thinking?: Thinking;
   readonly waits: boolean;
   readonly announce: AnnounceMode;
   readonly detached: boolean;
@@ -119,6 +121,7 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
         label: scrubber.preview(request.label, LABEL),
         task: scrubber.text(request.task),
         ...(model === undefined ? {} : { model }),
+        ...(request.thinking === undefined ? {} : { thinking: request.thinking }),
         mode: request.waits ? ('sync' as const) : ('async' as const),
         announce: request.announce,
         detached: request.detached,

@@ -5,6 +5,7 @@ import type { QualityGate } from './gate.ts';
 import type { Budget } from './budget.ts';
 import type { SandboxMode, SandboxSettings } from './sandbox.ts';
 import type { ShellSwitch } from './shell/shell-switches.ts';
+import type { Thinking } from './thinking.ts';
 
 export const EXEC_SECURITY = ['deny', 'allowlist', 'full'] as const;
 export type ExecSecurity = (typeof EXEC_SECURITY)[number];
@@ -80,6 +81,8 @@ export interface AgentConfig {
   readonly type: 'open' | 'predefined';
   /** `provider/model`, or several in the order of falling back. */
   readonly model: string | readonly string[];
+  /** The provider's own default when absent. */
+  readonly thinking?: Thinking;
   readonly instructions?: string;
   readonly tools?: ToolPolicy;
   readonly tool_names?: ToolDialect;

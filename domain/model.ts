@@ -1,5 +1,6 @@
 /** What a model provider is asked and what it answers; each adapter in activities/model/ speaks this. */
 import type { ChatMessage } from './message.ts';
+import type { Thinking } from './thinking.ts';
 
 /** A tool as offered to a model; `parameters` is JSON Schema (draft 2020-12). */
 export interface OfferedTool {
@@ -15,6 +16,8 @@ export interface ModelRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly OfferedTool[];
   readonly maxOutputTokens?: number;
+  /** The provider's own default when absent. */
+  readonly thinking?: Thinking;
   /** Stable over retries of the same step; sent to providers that take one. */
   readonly idempotencyKey: string;
   /** 1 for the first try of this step, counted up by its retries; rehearsal scripts match on it. Absent means 1. */

@@ -2,14 +2,17 @@
 import type { AgentConfig } from './agent.ts';
 import { DEFAULT_ITERATIONS } from './agent.ts';
 import type { SubagentContext } from './subagent.ts';
+import { lesserThinking } from './thinking.ts';
 
 /** The agent itself when the turn is no subagent's. Limits only narrow. */
 export function asSubagent(agent: AgentConfig, subagent: SubagentContext | undefined): AgentConfig {
   if (!subagent) return agent;
+  const thinking = lesserThinking(agent.thinking, subagent.thinking);
   const own = agent.limits?.iterations ?? DEFAULT_ITERATIONS;
   return {
     ...agent,
     ...(subagent.model === undefined ? {} : { model: subagent.model }),
+    ...(thinking === undefined ? {} : { thinking }),
     limits: { ...agent.limits, iterations: Math.min(own, subagent.iterations ?? own) },
     instructions: [agent.instructions, WORDS].filter(Boolean).join('\n\n'),
   };

@@ -2,6 +2,7 @@
  * The contract of the `subagent` workflow (SA-*): one run is one subagent, from its start to its result told. Its own work
  * is turns of its own session, which run as children of it.
  */
+import type { Thinking } from './thinking.ts';
 
 export const SUBAGENT = {
   type: 'subagent',
@@ -59,6 +60,8 @@ export interface SubagentContext {
   readonly label?: string;
   /** In place of the agent's. */
   readonly model?: string;
+  /** The agent's own holds as well. */
+  readonly thinking?: Thinking;
   /** Model calls a turn; the agent's own limit holds as well. */
   readonly iterations?: number;
 }

@@ -67,6 +67,7 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
       }),
       ...(request.tools.length > 0 && { tools: toToolSet(request.tools, names) }),
       ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
+      ...(request.thinking !== undefined && { reasoning: request.thinking }),
       ...(call.options && { providerOptions: call.options }),
       ...(call.headers && { headers: call.headers }),
       abortSignal: request.signal,

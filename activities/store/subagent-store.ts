@@ -1,5 +1,6 @@
 /** Subagents' rows: each change is one function of the schema, one commit, safe to repeat. */
 import type { AnnounceMode, SubagentEndStatus, SubagentStatus } from '#domain/subagent.ts';
+import type { Thinking } from '#domain/thinking.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 import { createSqlCall } from './sql-call.ts';
@@ -46,6 +47,7 @@ export interface NewSubagent {
   readonly label: string;
   readonly task: string;
   readonly model?: string;
+  readonly thinking?: Thinking;
   readonly mode: 'async' | 'sync';
   readonly announce: AnnounceMode;
   readonly detached: boolean;

@@ -5,6 +5,7 @@ import { termsOf, termsProblem } from '../approval-terms.ts';
 import { gateSchema } from './gate.ts';
 import { GATE_LIMITS } from '../gate.ts';
 import { policyProblems } from '../policy/check-policy.ts';
+import { THINKING } from '../thinking.ts';
 import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
 import { agentBudgetsSchema } from './budget.ts';
@@ -95,6 +96,10 @@ const fields = {
   name: labelSchema.optional(),
   type: z.enum(['open', 'predefined']),
   model: modelSchema,
+  thinking: z
+    .enum(THINKING)
+    .optional()
+    .meta({ description: 'How much the model may think; the provider’s own default when absent' }),
   instructions: textSchema(100_000).optional(),
   tools: toolPolicySchema.optional(),
   tool_names: z.enum(['canonical', 'goclaw', 'clawft']).optional(),
@@ -138,6 +143,7 @@ export const agentPatchSchema = z
     name: fields.name.nullable(),
     type: fields.type.optional(),
     model: fields.model.optional(),
+    thinking: fields.thinking.nullable(),
     instructions: fields.instructions.nullable(),
     tools: fields.tools.nullable(),
     tool_names: fields.tool_names.nullable(),

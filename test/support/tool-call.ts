@@ -44,6 +44,7 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     signal: new AbortController().signal,
     idempotencyKey: `default/${over.callId ?? callId}`,
     progress: () => undefined,
+    thinking: undefined,
     toolsGiven: async () => [],
     hasSecret: () => false,
     roles: [],

@@ -12,7 +12,10 @@ interface Row {
 describe('SA subagents of subagents', () => {
   let live: LiveWorker;
   before(async () => {
-    live = await startLiveWorker({ settings: 'subagents: { maxDepth: 2 }' });
+    live = await startLiveWorker({
+      settings: 'subagents: { maxDepth: 2 }',
+      agents: [{ key: 'thinks', thinking: 'medium' }],
+    });
   });
   after(() => live.close());
 
@@ -49,6 +52,35 @@ describe('SA subagents of subagents', () => {
     assert.deepEqual([(await childOf('deep'))?.depth, (await below('deep'))?.depth], [1, 2]);
     await live.ended(heard.turn_id);
     assert.equal((await live.heard('deep')).length, 2);
+  });
+
+  it('SA-1 each may think no more than the one that started it', async () => {
+    const grandchild = (thinking: string): string => spawning({ action: 'run', task: 'Below.', thinking });
+    const child = `${grandchild('medium')}\n${grandchild('minimal')}\nthen\nAbove.`;
+    const script = [
+      spawning({ action: 'run', task: 'Too much.', thinking: 'high' }),
+      spawning({ action: 'run', task: child, thinking: 'low' }),
+      'Done.',
+    ].join('\nthen\n');
+    const { turn_id } = await live.say('thinks', script, { agent: 'thinks' });
+    await live.ended(turn_id);
+    const [refused] = await live.calls(turn_id);
+    assert.equal(refused?.result, 'InvalidArgs: thinking: high may be more than your own (medium)');
+    const { rows } = await live.pool.query<{ thinking: string; session_key: string }>(
+      `select bound #>> '{subagent,thinking}' as thinking, session_key from subagents where tenant_id = $1
+         and agent_key = 'thinks' order by depth`,
+      [live.tenant],
+    );
+    assert.deepEqual(
+      rows.map(({ thinking }) => thinking),
+      ['low', 'minimal'],
+    );
+    const [turn] = await live.turns(rows[0]?.session_key ?? '');
+    const results = (await live.calls(turn?.id ?? '')).map(({ result }) => result ?? '');
+    assert.ok(
+      results.includes('InvalidArgs: thinking: medium may be more than your own (low)'),
+      String(results),
+    );
   });
 
   it('one that is stopped while it waits for its own takes them with it', async () => {

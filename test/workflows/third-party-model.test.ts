@@ -11,6 +11,9 @@ const MODELS = {
   google: 'google/gemini-2.5-flash',
 } as const;
 
+/** `thinking: high`, as each protocol says it; the model of `responses` cannot think, so nothing is sent. */
+const THINKS_MUCH = /"effort":"high"|"reasoning_effort":"high"|"thinkingBudget":\d{5}/;
+
 describe('MO-1 a turn with a model behind a provider', () => {
   let provider: Awaited<ReturnType<typeof startProvider>>;
   let live: LiveWorker;
@@ -35,7 +38,7 @@ models:
     chat: { type: openai, ${key}, baseUrl: '${baseUrl}', api: chat }
     google: { ${key}, baseUrl: '${baseUrl}' }
 `,
-      agents: Object.entries(MODELS).map(([agent, model]) => ({ key: agent, model })),
+      agents: Object.entries(MODELS).map(([agent, model]) => ({ key: agent, model, thinking: 'high' })),
     });
   });
   after(async () => {
@@ -63,6 +66,8 @@ models:
       const last = JSON.stringify(provider.seen.at(-1)?.body);
       assert.match(last, /peek seen/);
       assert.match(last, /poke done/);
+      if (agent !== 'responses')
+        assert.match(last, THINKS_MUCH, 'what the agent is set to reaches the provider');
     });
 
   it('SC-3 the key of a provider is in no event and no row of the turn', async () => {

@@ -46,7 +46,8 @@ begin
   c.context := t.context;
   c.bound := jsonb_build_object('within', p_child -> 'within', 'subagent', jsonb_strip_nulls(jsonb_build_object(
     'id', c.id, 'label', c.label, 'depth', c.depth, 'leaf', c.depth >= (p_limits ->> 'depth')::int,
-    'model', coalesce(p_child ->> 'model', t.context #>> '{subagent,model}'), 'iterations', p_limits -> 'iterations')));
+    'model', coalesce(p_child ->> 'model', t.context #>> '{subagent,model}'), 'iterations', p_limits -> 'iterations',
+    'thinking', coalesce(p_child ->> 'thinking', t.context #>> '{subagent,thinking}'))));
   c.status := 'queued';
   c.iterations := 0;
   c.input_tokens := 0;

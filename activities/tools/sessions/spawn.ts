@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineTool, type RunningCall } from '#activities/define-tool.ts';
 import type { SubagentDesk } from '#activities/subagent-desk.ts';
 import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/subagent.ts';
+import { isWithinThinking, THINKING } from '#domain/thinking.ts';
 import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/subagent-words.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
@@ -26,6 +27,10 @@ const input = z.object({
     .optional()
     .describe('A few words to know it by; the first 50 characters of the task'),
   model: z.string().max(200).optional().describe('provider/model in place of your own'),
+  thinking: z
+    .enum(THINKING)
+    .optional()
+    .describe('How much it may think before it answers: no more than you do yourself'),
   mode: z.enum(['async', 'sync']).optional().describe('sync is the same as action=run'),
   id: z.string().max(64).optional().describe('For get, cancel and steer; cancel also takes "all" and "last"'),
   message: z
@@ -87,6 +92,12 @@ async function spawn(desk: Needs['subagents'], asked: Input, call: RunningCall):
   const task = asked.task?.trim() ?? '';
   if (task === '') return toolError('InvalidArgs', 'task parameter is required');
   if (task.includes('\0')) return toolError('InvalidArgs', 'task must not hold the character NUL');
+  const { thinking } = asked;
+  if (thinking !== undefined && !isWithinThinking(thinking, call.thinking))
+    return toolError(
+      'InvalidArgs',
+      `thinking: ${thinking} may be more than your own (${call.thinking ?? 'the default'})`,
+    );
   const waits = asked.action === 'run' || asked.mode === 'sync';
   const spawned = await desk.spawn(call, {
     task,
@@ -95,6 +106,7 @@ async function spawn(desk: Needs['subagents'], asked: Input, call: RunningCall):
     announce: asked.announce,
     detached: asked.detached,
     ...(asked.model === undefined ? {} : { model: asked.model }),
+    ...(thinking === undefined ? {} : { thinking }),
     ...(asked.timeout === undefined ? {} : { seconds: asked.timeout }),
   });
   if (spawned.kind === 'unknown_model') return toolError('InvalidArgs', `model: ${spawned.message}`);

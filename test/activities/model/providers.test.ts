@@ -63,6 +63,30 @@ before(async () => {
 
 after(() => server.close());
 
+/** How each protocol says that the model may think a little. */
+const THINKING_A_LITTLE = [
+  [
+    'anthropic/claude-sonnet-4-6',
+    { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
+  ],
+  ['openai/gpt-5-mini', { reasoning: { effort: 'low' } }],
+  ['chat/gpt-5-mini', { reasoning_effort: 'low' }],
+  ['google/gemini-2.5-flash', { generationConfig: { thinkingConfig: { thinkingBudget: 6554 } } }],
+  ['openrouter/anthropic/claude-sonnet-4.5', { reasoning_effort: 'low' }],
+] as const;
+
+describe('thinking', () => {
+  for (const [ref, said] of THINKING_A_LITTLE)
+    test(`${ref} is told how much, and nothing when nothing is set`, async () => {
+      const fields = Object.keys(said);
+      await ask(models, ref, 'greet', { thinking: 'low' });
+      const body = server.seen.at(-1)?.body ?? {};
+      assert.deepEqual(Object.fromEntries(fields.map((field) => [field, body[field]])), said);
+      await ask(models, ref, 'greet');
+      assert.doesNotMatch(JSON.stringify(server.seen.at(-1)?.body), /thinking|reasoning_effort|"effort"/);
+    });
+});
+
 for (const [ref, path] of PROTOCOLS) {
   describe(`MO-1 ${ref}`, () => {
     test('streams its text in pieces and says stop', async () => {
