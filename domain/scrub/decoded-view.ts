@@ -22,18 +22,38 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 export function decodedView(text: string): DecodedView | undefined {
   if (!/[\\%\n]|&[a-z#]/.test(text)) return undefined;
   const view = createView(text);
-  for (let at = 0; at < text.length; at = Math.max(at + 1, view.at)) {
+  for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
-    if (code === LINE_END) view.replace(at, afterBlanks(text, at + 1), '');
-    else if (code === BACKSLASH || code === PERCENT || code === AMPERSAND || code === RETURN) {
-      ESCAPE.lastIndex = at;
-      const escape = ESCAPE.exec(text)?.[0];
-      if (escape === undefined) continue;
-      const { piece, end } = decode(text, escape, at);
-      view.replace(at, end, piece);
+    // Most letters, at one look.
+    if (code > BACKSLASH || !isSpecial(code)) {
+      at++;
+      continue;
     }
+    const { piece, end } = code === LINE_END ? joined(text, at) : unescaped(text, at);
+    if (end > at) view.replace(at, end, piece);
+    at = Math.max(at + 1, end);
   }
   return view.at === 0 ? undefined : view.finish();
+}
+
+function isSpecial(code: number): boolean {
+  return code === LINE_END || code === BACKSLASH || code === PERCENT || code === AMPERSAND || code === RETURN;
+}
+
+interface Piece {
+  readonly piece: string;
+  /** Where the original goes on; where it begins when nothing is to be replaced. */
+  readonly end: number;
+}
+
+function joined(text: string, at: number): Piece {
+  return { piece: '', end: afterBlanks(text, at + 1) };
+}
+
+function unescaped(text: string, at: number): Piece {
+  ESCAPE.lastIndex = at;
+  const escape = ESCAPE.exec(text)?.[0];
+  return escape === undefined ? { piece: '', end: at } : decode(text, escape, at);
 }
 
 function afterBlanks(text: string, from: number): number {
@@ -121,7 +141,7 @@ function pieceOf(viewAt: readonly number[], at: number): number {
   return low;
 }
 
-function decode(text: string, escape: string, index: number): { piece: string; end: number } {
+function decode(text: string, escape: string, index: number): Piece {
   const end = index + escape.length;
   if (escape[0] === '%') return decodePercent(text, index);
   if (escape[0] === '&') return { piece: entity(escape.slice(1, -1)), end };
@@ -138,7 +158,7 @@ function entity(name: string): string {
 }
 
 /** One character of UTF-8 in percent form; a byte that begins none stands for itself. */
-function decodePercent(text: string, index: number): { piece: string; end: number } {
+function decodePercent(text: string, index: number): Piece {
   const byte = (at: number): number =>
     text[at] === '%' ? Number.parseInt(text.slice(at + 1, at + 3), 16) : Number.NaN;
   const lead = byte(index);

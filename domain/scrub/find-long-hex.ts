@@ -1,7 +1,7 @@
 /** SC-1: 64 or more hex digits are a key unless the text around says digest. */
 import type { Redaction } from './redaction.ts';
 
-const LONG_HEX = /(?<![0-9A-Za-z])(?:0x)?[0-9a-fA-F]{64,}(?![0-9A-Za-z])/g;
+const MIN_DIGITS = 64;
 
 /** Words before the digits that name a digest, as lockfiles, registries, git and checksum files write them. */
 const DIGEST_WORDS =
@@ -13,14 +13,38 @@ const SECRET_WORDS =
   /(?:secret|token|passw|private|api[-_]?key|encryption[-_]?key|master|credential|auth)[\w.-]{0,20}["']?\s{0,3}[:=]{1,2}>?\s{0,3}["']?$/i;
 
 export function findLongHex(text: string, out: Redaction[]): void {
-  for (const match of text.matchAll(LONG_HEX)) {
-    const before = text.slice(Math.max(0, match.index - 64), match.index);
-    const line = before.slice(before.lastIndexOf('\n') + 1);
-    const end = match.index + match[0].length;
-    if (!SECRET_WORDS.test(line)) {
-      if (DIGEST_WORDS.test(line)) continue;
-      if (match[0].length <= 128 && FILE_AFTER.test(text.slice(end, end + 3))) continue;
+  // Digits that are so many stand at one of these places, wherever they begin: most of the text need not be looked at.
+  for (let at = MIN_DIGITS - 1; at < text.length; ) {
+    if (!isHex(text.charCodeAt(at))) {
+      at += MIN_DIGITS;
+      continue;
     }
-    out.push({ start: match.index, end, kind: 'long_hex' });
+    let start = at;
+    while (isHex(text.charCodeAt(start - 1))) start--;
+    let end = at + 1;
+    while (isHex(text.charCodeAt(end))) end++;
+    if (end - start >= MIN_DIGITS) judge(text, start, end, out);
+    at = end + MIN_DIGITS;
   }
+}
+
+function judge(text: string, digits: number, end: number, out: Redaction[]): void {
+  const start = text.startsWith('0x', digits - 2) ? digits - 2 : digits;
+  if (isWord(text.charCodeAt(start - 1)) || isWord(text.charCodeAt(end))) return;
+  const before = text.slice(Math.max(0, start - 64), start);
+  const line = before.slice(before.lastIndexOf('\n') + 1);
+  if (!SECRET_WORDS.test(line)) {
+    if (DIGEST_WORDS.test(line)) return;
+    if (end - start <= 128 && FILE_AFTER.test(text.slice(end, end + 3))) return;
+  }
+  out.push({ start, end, kind: 'long_hex' });
+}
+
+/** Outside of the text the code is NaN, which is neither. */
+function isHex(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
+}
+
+function isWord(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }

@@ -69,7 +69,7 @@ const FORMS: readonly Form[] = [
   },
 ];
 
-/** After `readPairs` of the same text. */
+/** After `readText` of the same text. */
 export function findNamedValues(text: string, out: Redaction[]): void {
   for (const form of FORMS) {
     if (!hasAny(text, form.needs)) continue;

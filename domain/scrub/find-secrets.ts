@@ -3,7 +3,7 @@ import { findAssignments } from './find-assignments.ts';
 import { findLongHex } from './find-long-hex.ts';
 import { findNamedValues } from './find-named-values.ts';
 import { findPrivateKeys } from './find-private-keys.ts';
-import { hasAny, readPairs } from './needed-text.ts';
+import { hasAny, readText } from './needed-text.ts';
 import type { Redaction } from './redaction.ts';
 import { findRegistered, type RegisteredValues } from './registered-values.ts';
 import { SECRET_PATTERNS } from './secret-patterns.ts';
@@ -12,7 +12,7 @@ import { SECRET_PATTERNS } from './secret-patterns.ts';
 export function findSecrets(text: string, registered: RegisteredValues): Redaction[] {
   const spans: Redaction[] = [];
   if (text === '') return spans;
-  readPairs(text);
+  readText(text);
   findPrivateKeys(text, spans);
   for (const { kind, pattern, needs } of SECRET_PATTERNS) {
     if (!hasAny(text, needs)) continue;

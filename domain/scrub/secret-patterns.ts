@@ -151,19 +151,23 @@ const SHAPES: readonly SecretPattern[] = [
     kind: 'signature',
     pattern:
       /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|X-Amz-Security-Token)=)[\w%+/=-]{16,}/gi,
-    needs: ['&', '?'].map(neededText),
+    needs: ['ig=', 'IG=', 'ature=', 'ATURE=', 'oken=', 'OKEN='].map(neededText),
   },
   {
     kind: 'authorization',
     pattern:
       /(?<=(?<![A-Za-z])(?:bearer|basic|token|digest)[ \t]{1,4})(?=[^\s"',;]{0,200}(?:[0-9]|=[\s"',;]|=$))(?!\[REDACTED\])[A-Za-z0-9+/=_.~-]{16,}/gi,
-    needs: ['earer', 'asic', 'oken', 'EARER', 'ASIC', 'OKEN'].map(neededText),
+    needs: ['earer', 'asic', 'oken', 'igest', 'EARER', 'ASIC', 'OKEN', 'IGEST'].flatMap((word) =>
+      [' ', '\t'].map((blank) => neededText(word + blank)),
+    ),
   },
   {
     // curl -u user:password and the like.
     kind: 'command_line',
     pattern: /(?<=(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{1,2}["']?[\w.@-]{1,64}:)(?![$<{[])[^\s"'@]{4,}/g,
-    needs: ['-u', '--user', '-U', '--proxy-user'].map(neededText),
+    needs: ['-u', '--user', '-U', '--proxy-user'].flatMap((word) =>
+      [' ', '='].map((after) => neededText(word + after)),
+    ),
   },
   {
     kind: 'command_line',
