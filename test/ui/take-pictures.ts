@@ -1,13 +1,14 @@
 /**
- * Takes the pictures of the documentation anew, from a program that really runs: `node test/ui/take-pictures.ts`.
- * Look at them before you commit them.
+ * Takes the pictures of the documentation anew, from a program that really runs: `node test/ui/take-pictures.ts`, or with
+ * `custom-tool` that one only. Look at them before you commit them.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { type Clone, cloneRepository, type Program } from '#test/start/program.ts';
 import { findChromium, openPage, sees, startBrowser } from './browser.ts';
+import { useCustomTool } from './use-custom-tool.ts';
 
 const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 /** Wide enough that the run's facts stand side by side. */
@@ -22,7 +23,8 @@ async function main(): Promise<void> {
   const browser = await startBrowser(path);
   try {
     const program = await clone.start({ TEMPOCLAW_APPROVAL_EXPIRY_SECONDS: '3600' });
-    await takeAll(clone, program, browser);
+    if (process.argv[2] !== 'custom-tool') await takeAll(clone, program, browser);
+    await takeCustomTool(program, browser);
   } finally {
     await browser.close();
     await clone.remove();
@@ -38,14 +40,7 @@ async function takeAll(clone: Clone, program: Program, browser: Browser): Promis
   );
   const link: string = (await program.ask('GET', '/v1/sessions/demo')).body.links.temporal;
   const page = await openPage(browser, SIZE);
-  const take = async (name: string, url: string, pattern: RegExp, height: number): Promise<void> => {
-    await page.goto(url);
-    await sees(page, pattern);
-    // Fonts and the moving timeline settle.
-    await page.waitForTimeout(1_500);
-    const clip = { ...CLIP, height: Math.min(height, CLIP.height) };
-    await page.screenshot({ path: join(IMAGES, name), clip });
-  };
+  const take = takeFrom(page);
   await take('timeline-waiting.png', `${link}/timeline`, /exec: node/, 620);
   await take('user-metadata.png', `${link}/user-metadata`, /waits for a decision/, 560);
   await take('search-attributes.png', `${link}/search-attributes`, /TempoclawState/, 480);
@@ -73,6 +68,24 @@ async function takeAll(clone: Clone, program: Program, browser: Browser): Promis
   ].join('\n');
   await takeTogether(browser, terminal, join(IMAGES, 'turn.png'));
   rmSync(join(IMAGES, 'turn.png'));
+}
+
+async function takeCustomTool(program: Program, browser: Browser): Promise<void> {
+  const page = await openPage(browser, SIZE);
+  const { link } = await useCustomTool(program);
+  await takeFrom(page)('custom-tool.png', `${link}/timeline`, /count_lines •/, 700);
+  await page.close();
+}
+
+function takeFrom(page: Page) {
+  return async (name: string, url: string, pattern: RegExp, height: number): Promise<void> => {
+    await page.goto(url);
+    await sees(page, pattern);
+    // Fonts and the moving timeline settle.
+    await page.waitForTimeout(1_500);
+    const clip = { ...CLIP, height: Math.min(height, CLIP.height) };
+    await page.screenshot({ path: join(IMAGES, name), clip });
+  };
 }
 
 /** The terminal's words above the web UI's picture, as one. */

@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { eventually } from '#test/support/processes.ts';
 import { type Clone, cloneRepository, type Program } from '#test/start/program.ts';
 import { findChromium, openPage, sees, startBrowser } from './browser.ts';
+import { useCustomTool } from './use-custom-tool.ts';
 
 const path = findChromium();
 const skip = path === undefined && process.env['CI'] !== 'true' ? 'no chromium on PATH' : false;
@@ -117,6 +118,20 @@ describe('IN-5 a session in the Temporal web UI', { skip }, () => {
       /call_model • step 2/,
       /exec • exec: node -p "6 \* 7"/,
       /"status": "completed"/,
+    );
+  });
+
+  it('CU-1 a custom tool that was just made over HTTP, and is used at once, has its own name there', async () => {
+    const counting = await useCustomTool(program);
+    assert.equal(counting.turn.status, 'completed', JSON.stringify(counting.turn));
+    assert.match(counting.turn.text, /That is all/);
+    await page.goto(`${counting.link}/timeline`);
+    await sees(
+      page,
+      /Completed/i,
+      /write_file/,
+      /count_lines • count_lines: wc -l 'poem.txt'/,
+      /call_model • step 3/,
     );
   });
 

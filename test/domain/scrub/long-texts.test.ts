@@ -42,7 +42,7 @@ describe('SC-2 secrets within a long text', () => {
   test('64 hex digits are found wherever they begin, and 63, or those within a word, are not', () => {
     const digits = '0a1B'.repeat(16);
     for (let before = 0; before <= 130; before++) {
-      const lead = `${' '.repeat(before)}`;
+      const lead = ' '.repeat(before);
       assert.equal(scrubText(`${lead}${digits}`).text, `${lead}[REDACTED]`);
       assert.equal(scrubText(`${lead}0x${digits}f;`).text, `${lead}[REDACTED];`);
       for (const other of [digits.slice(1), `g${digits}`, `${digits}z`, `x${digits}`, `a0x${digits}`])
