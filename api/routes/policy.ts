@@ -1,23 +1,33 @@
 /** What holds for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). */
 import { z } from 'zod';
 import { backtest, type BacktestReport, type Differing } from '#activities/explain/backtest.ts';
-import { findTenantPolicy, saveTenantPolicy } from '#activities/store/tenant-policy-store.ts';
+import {
+  findPolicyChange,
+  findTenantPolicy,
+  listPolicyChanges,
+  type PolicyChange,
+  saveTenantPolicy,
+} from '#activities/store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { policyWarnings } from '#domain/policy/check-policy.ts';
 import {
   backtestReportSchema,
   backtestSchema,
+  policyChangeIdSchema,
+  policyChangeSchema,
   shownTenantPolicySchema,
   tenantPolicySchema,
 } from '#domain/schema/policy.ts';
+import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import { callerOf } from '../auth.ts';
+import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 import { readPage } from '../pages.ts';
 
 export function addPolicyRoutes(app: Api, deps: ApiDeps): void {
   addBacktest(app, deps);
+  addHistory(app, deps);
   app.get(
     '/v1/policy',
     {
@@ -45,10 +55,73 @@ export function addPolicyRoutes(app: Api, deps: ApiDeps): void {
       },
     },
     async (request) => {
-      await saveTenantPolicy(deps.pool, callerOf(request).tenant, request.body);
+      const caller = callerOf(request);
+      await saveTenantPolicy(deps.pool, caller.tenant, request.body, signatureOf(caller));
       return showPolicy(request.body);
     },
   );
+}
+
+function addHistory(app: Api, deps: ApiDeps): void {
+  app.get(
+    '/v1/policy/history',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags: ['policy'],
+        summary: "List changes of the tenant's policy",
+        description: 'Who changed it when, and from what to what; newest first.',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: pageSchema(policyChangeSchema), ...problems() },
+      },
+    },
+    async (request) =>
+      readPage(
+        request.query,
+        (limit, after) =>
+          listPolicyChanges(deps.pool, callerOf(request).tenant, limit, after && String(after[0])),
+        ({ id }) => [id],
+        showChange,
+        ([id, ...more]) => more.length === 0 && policyChangeIdSchema.safeParse(id).success,
+      ),
+  );
+
+  app.post(
+    '/v1/policy/restore',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags: ['policy'],
+        summary: "Put the tenant's policy back as it was before a change",
+        description: 'What was changed after that is gone, too; this is a change of its own.',
+        body: z.strictObject({ change: policyChangeIdSchema }).meta({ examples: [{ change: '12' }] }),
+        response: { 200: shownTenantPolicySchema, ...problems('NotFound', 'Unprocessable') },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      const change = await findPolicyChange(deps.pool, caller.tenant, request.body.change);
+      if (!change) throw new Failure('NotFound', 'There is no change of the policy with this id');
+      const before = tenantPolicySchema.safeParse(change.before ?? {});
+      if (!before.success)
+        throw new Failure(
+          'Unprocessable',
+          `The policy of then cannot be put back: ${z.prettifyError(before.error).replaceAll('\n', ' ').slice(0, 500)}`,
+        );
+      await saveTenantPolicy(deps.pool, caller.tenant, before.data, signatureOf(caller));
+      return showPolicy(before.data);
+    },
+  );
+}
+
+function showChange(change: PolicyChange): z.infer<typeof policyChangeSchema> {
+  return {
+    id: change.id,
+    from: { ...change.before },
+    to: { ...change.after },
+    changed_by: change.changed_by,
+    changed_at: change.changed_at.toISOString(),
+  };
 }
 
 function addBacktest(app: Api, deps: ApiDeps): void {

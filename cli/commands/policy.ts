@@ -1,14 +1,24 @@
 /** `tempoclaw policy`: the tenant's own, and trying changed rules on the calls of the last days. */
 import type { Command } from 'commander';
 import { loadConfig } from '#config';
-import type { backtestReportSchema } from '#domain/schema/policy.ts';
+import type { backtestReportSchema, policyChangeSchema } from '#domain/schema/policy.ts';
 import { usageError } from '#cli/cli-error.ts';
-import { type ApiOptions, createContext, pathOf, withApiOptions } from '#cli/command-context.ts';
+import {
+  type ApiOptions,
+  createContext,
+  pageQuery,
+  type PageOptions,
+  pathOf,
+  printPage,
+  withApiOptions,
+  withPageOptions,
+} from '#cli/command-context.ts';
 import { printFields, printJson, printTable, type Style } from '#cli/output.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import type { z } from 'zod';
 
 type Report = z.infer<typeof backtestReportSchema>;
+type Change = z.infer<typeof policyChangeSchema>;
 
 interface BacktestOptions extends ApiOptions {
   readonly days: string;
@@ -18,7 +28,9 @@ interface BacktestOptions extends ApiOptions {
 }
 
 export function register(program: Command): void {
-  const policy = program.command('policy').description("the tenant's policy: show, set, backtest");
+  const policy = program
+    .command('policy')
+    .description("the tenant's policy: show, set, history, restore, backtest");
   withApiOptions(
     policy.command('show', { isDefault: true }).description('what holds for all agents of the tenant'),
   ).action(show);
@@ -28,6 +40,10 @@ export function register(program: Command): void {
       .description('replace it by a file with tools and exec')
       .argument('<file>', 'YAML or JSON; - is a pipe'),
   ).action(set);
+  withPageOptions(policy.command('history').description('who changed it when, newest first')).action(history);
+  withApiOptions(
+    policy.command('restore').description('put it back as it was before a change').argument('<change>'),
+  ).action(restore);
   withApiOptions(
     policy
       .command('backtest')
@@ -56,6 +72,31 @@ async function set(file: string, options: ApiOptions): Promise<void> {
   );
   if (json) return printJson(out, { ...policy, warnings });
   err.line(`${err.paint('green', '✔')} holds from the next judged call on`);
+  for (const warning of warnings) err.line(err.paint('yellow', warning));
+}
+
+async function history(options: PageOptions): Promise<void> {
+  await printPage<Change>(
+    createContext(options),
+    pathOf('policy', 'history'),
+    pageQuery(options),
+    [
+      { title: 'change', cell: (one) => one.id },
+      { title: 'when', cell: (one) => one.changed_at },
+      { title: 'by', cell: (one) => one.changed_by },
+      { title: 'to', cell: (one) => JSON.stringify(one.to), flexible: true },
+    ],
+    'Nobody has changed the policy.',
+  );
+}
+
+async function restore(change: string, options: ApiOptions): Promise<void> {
+  const { client, out, err, json } = createContext(options);
+  const { warnings, ...policy } = await client.post<{ warnings: string[] }>(pathOf('policy', 'restore'), {
+    change,
+  });
+  if (json) return printJson(out, { ...policy, warnings });
+  err.line(`${err.paint('green', '✔')} it is again as it was before change ${change}`);
   for (const warning of warnings) err.line(err.paint('yellow', warning));
 }
 

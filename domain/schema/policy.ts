@@ -1,7 +1,14 @@
 /** A tenant's policy on the wire. */
 import { z } from 'zod';
 import { execPolicySchema, sharedExecPolicySchema, toolPolicySchema } from './agent.ts';
-import { idSchema, nameSchema, pageSchema, sessionKeySchema, timeSchema } from './scalars.ts';
+import {
+  idSchema,
+  jsonObjectSchema,
+  nameSchema,
+  pageSchema,
+  sessionKeySchema,
+  timeSchema,
+} from './scalars.ts';
 
 /** What a tenant's row holds (`TenantPolicy`). */
 export const tenantPolicySchema = z
@@ -13,12 +20,23 @@ export const tenantPolicySchema = z
     examples: [{ tools: { deny: ['group:runtime'] }, exec: { categories: { package_install: false } } }],
   });
 
+export const policyChangeIdSchema = z.string().regex(/^[1-9]\d{0,17}$/, 'must be the `id` of a change');
+
 export const shownTenantPolicySchema = z.object({
   tools: toolPolicySchema.optional(),
   exec: sharedExecPolicySchema.optional(),
   warnings: z
     .array(z.string())
     .meta({ description: 'Rules that do what they say and perhaps not what was meant' }),
+});
+
+/** Policies as they were written then: rules may have other names by now, so they are shown as they are. */
+export const policyChangeSchema = z.object({
+  id: policyChangeIdSchema,
+  from: jsonObjectSchema,
+  to: jsonObjectSchema,
+  changed_by: z.string(),
+  changed_at: timeSchema,
 });
 
 const MAX_DAYS = 90;

@@ -28,6 +28,8 @@ const CONTRACT = [
   'GET /v1/policy',
   'PUT /v1/policy',
   'POST /v1/policy/backtest',
+  'GET /v1/policy/history',
+  'POST /v1/policy/restore',
   'GET /v1/exec-allowlist',
   'DELETE /v1/exec-allowlist/{id}',
   'GET /v1/api-keys',

@@ -54,6 +54,68 @@ describe('PO-1 the policy of a tenant', () => {
     await stack.ask('PUT', '/v1/policy', { body: {} });
   });
 
+  test('keeps who changed it, from what to what, and can be put back', async () => {
+    const { key } = await stack.makeTenant();
+    const ask = async (method: string, path: string, body?: unknown) =>
+      stack.ask(method, path, { key, ...(body === undefined ? {} : { body }) });
+    const [first, second] = [{ tools: { deny: ['wait'] } }, { tools: { deny: ['exec'] } }];
+    for (const policy of [first, first, second]) await ask('PUT', '/v1/policy', policy);
+    const { body } = await ask('GET', '/v1/policy/history');
+    assert.deepEqual(
+      body.data.map((one: any) => [one.from, one.to]),
+      [
+        [first, second],
+        [{}, first],
+      ],
+      'what changes nothing is no change',
+    );
+    assert.ok(body.data.every((one: any) => one.changed_by.startsWith('key:') && one.changed_at));
+    const page = await ask('GET', '/v1/policy/history?limit=1');
+    const rest = await ask('GET', `/v1/policy/history?limit=1&after=${page.body.next_cursor}`);
+    assert.deepEqual(
+      [page, rest].map((one) => one.body.data[0].id),
+      body.data.map((one: any) => one.id),
+    );
+
+    const [{ id }] = body.data;
+    assert.deepEqual((await ask('POST', '/v1/policy/restore', { change: id })).body, {
+      ...first,
+      warnings: [],
+    });
+    assert.deepEqual((await ask('GET', '/v1/policy')).body.tools, first.tools);
+    assert.equal((await ask('GET', '/v1/policy/history')).body.data.length, 3);
+    const elsewhere = await stack.ask('POST', '/v1/policy/restore', { body: { change: id } });
+    assert.equal(elsewhere.status, 404);
+    assert.equal((await ask('POST', '/v1/policy/restore', { change: '0' })).status, 400);
+    const runner = await stack.makeKey(['read', 'run', 'approve']);
+    for (const [method, path] of [
+      ['GET', '/v1/policy/history'],
+      ['POST', '/v1/policy/restore'],
+    ] as const)
+      assert.equal(
+        (
+          await stack.ask(method, path, {
+            key: runner,
+            body: method === 'POST' ? { change: '1' } : undefined,
+          })
+        ).status,
+        403,
+      );
+  });
+
+  test('is put back only where its rules still mean something', async () => {
+    const { tenant, key } = await stack.makeTenant();
+    await stack.ask('PUT', '/v1/policy', { key, body: { tools: { deny: ['wait'] } } });
+    await stack.pool.query(
+      `update policy_changes set before = '{"tools":{"profile":"gone"}}' where tenant_id = $1`,
+      [tenant],
+    );
+    const [{ id }] = (await stack.ask('GET', '/v1/policy/history', { key })).body.data;
+    const { status, body } = await stack.ask('POST', '/v1/policy/restore', { key, body: { change: id } });
+    assert.equal(status, 422);
+    assert.match(body.detail, /gone/);
+  });
+
   test('is one tenant’s own, and only an admin sets it', async () => {
     const other = await stack.makeTenant();
     await stack.ask('PUT', '/v1/policy', { body: { tools: { deny: ['wait'] } }, key: other.key });

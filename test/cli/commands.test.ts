@@ -103,6 +103,23 @@ describe('IN-6 commands that read and decide', () => {
     assert.deepEqual(JSON.parse(json).always, always);
   });
 
+  test('the policy’s changes are listed, and one is taken back', async () => {
+    const change = {
+      id: '7',
+      from: {},
+      to: { tools: { deny: ['exec'] } },
+      changed_by: 'ann',
+      changed_at: 'then',
+    };
+    answer('GET', '/v1/policy/history', { data: [change], has_more: false, next_cursor: null });
+    assert.match((await cli('policy', 'history')).stdout, /7 +then +ann +\{"tools":\{"deny":\["exec"\]\}\}/);
+    answer('POST', '/v1/policy/restore', { warnings: [] });
+    const { code, stderr } = await cli('policy', 'restore', '7');
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /as it was before change 7/);
+    assert.deepEqual(api.requests.at(-1)?.body, { change: '7' });
+  });
+
   test('AP-4 several are decided by one request, and those that were not are told', async () => {
     answer('POST', '/v1/approvals/decisions', {
       data: [
