@@ -19,6 +19,7 @@ import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from './define-tool.ts';
 import { delegationInput } from './delegation-run.ts';
+import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import { linkedAgents, linksBetween } from './store/agent-link-store.ts';
 import { findAgent } from './store/agent-store.ts';
@@ -30,6 +31,7 @@ import type {
   TakenDelegation,
 } from './store/delegation-store.ts';
 import type { Pool } from './store/pool.ts';
+import type { Files } from './workspace/files.ts';
 
 export interface DelegationRequest {
   readonly target: string;
@@ -40,6 +42,7 @@ export interface DelegationRequest {
   readonly seconds: number;
   /** Own delegations whose results go with the task. */
   readonly dependsOn: readonly string[];
+  readonly files: readonly PassedFile[];
 }
 
 export type Given =
@@ -89,6 +92,8 @@ export interface DelegationDeskDeps {
   readonly delegations: DelegationStore;
   readonly scrubberOf: ScrubberOf;
   readonly reach: WorkflowReach;
+  readonly files: Pick<Files, 'change'>;
+  readonly workspaceOf: (tenant: string, workspace: string) => string;
   /** Tells the origin of one that was lost. */
   readonly announce: (tenant: string, id: string) => Promise<void>;
   readonly now: () => number;
@@ -123,8 +128,9 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
       if (typeof dependencies === 'string') return refused('InvalidArgs', dependencies);
       const scrubber = await deps.scrubberOf(call.tenant);
       const task = scrubber.text(request.task);
+      const id = delegationIdOf(call.tenant, call.callId);
       const work: NewDelegation = {
-        id: delegationIdOf(call.tenant, call.callId),
+        id,
         session: call.sessionKey,
         turn: call.turnId,
         call: call.callId,
@@ -138,7 +144,7 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
           task,
           ...(request.context === undefined ? {} : { context: scrubber.text(request.context) }),
           dependencies,
-          files: [],
+          files: request.files.map((file) => passedPath(id, file)),
         }),
         mode: request.mode,
         timeout_seconds: request.seconds,
@@ -148,6 +154,8 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
       if (taken.kind === 'refused' && taken.limit !== 'depth' && (await sweep(deps, call.tenant)))
         taken = await delegations.take(call.tenant, work, DELEGATION_LIMITS.depth);
       if (taken.kind !== 'taken') return whyNotTaken(taken, request.target);
+      const target = { workspace: deps.workspaceOf(call.tenant, way.workspace), delegationId: id };
+      await writePassedFiles(deps.files, scrubber, target, request.files);
       return { kind: 'given', row: taken.row, child: childStart(call.tenant, taken.row, scrubber.text) };
     },
 
@@ -214,6 +222,7 @@ async function findWay(deps: DelegationDeskDeps, call: Caller, target: string) {
   return {
     kind: 'way' as const,
     link: open.id,
+    workspace: agent.config.workspace ?? agent.config.key,
     load: loadOf(agent.config.max_delegation_load),
     gates: gatesFor(agent.config.quality_gates, 'delegation.completed'),
   };

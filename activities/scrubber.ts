@@ -48,3 +48,10 @@ export function createScrubber(registered: RegisteredValues = NO_VALUES): Scrubb
     stream: () => createScrubStream(registered),
   };
 }
+
+/** A file's text as people may see it; other bytes as they are. */
+export function withoutSecrets(scrubber: Pick<Scrubber, 'text'>, bytes: Buffer): Buffer {
+  const text = bytes.toString('utf8');
+  if (text.includes('\0') || !Buffer.from(text).equals(bytes)) return bytes;
+  return Buffer.from(scrubber.text(text));
+}

@@ -18,7 +18,7 @@ import {
 } from '#domain/team-task.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
-import type { Scrubber, ScrubberOf } from './scrubber.ts';
+import { type ScrubberOf, withoutSecrets } from './scrubber.ts';
 import type { Pool } from './store/pool.ts';
 import * as tasks from './store/team-task-store.ts';
 
@@ -189,13 +189,6 @@ async function writeWords(
   return Object.fromEntries(
     Object.entries(request).filter(([, value]) => value !== undefined),
   ) as unknown as TaskRequest;
-}
-
-/** A text is kept as people may see it; other bytes as they are. */
-function withoutSecrets(scrubber: Scrubber, bytes: Buffer): Buffer {
-  const text = bytes.toString('utf8');
-  if (text.includes('\0') || !Buffer.from(text).equals(bytes)) return bytes;
-  return Buffer.from(scrubber.text(text));
 }
 
 function digestOf(...parts: readonly (string | number)[]): string {

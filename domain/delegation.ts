@@ -38,7 +38,9 @@ export const DELEGATION_LIMITS = {
   /** Characters of each earlier result that goes with a task. */
   dependency: 8_000,
   dependencies: 20,
-  files: 50,
+  files: 20,
+  /** Of all files that go with a task together. */
+  filesBytes: 10 * 1024 * 1024,
   /** Targets that stand in the prompt; more are searched for (DE-3). */
   inlineTargets: 15,
   /** Results told in one message. */

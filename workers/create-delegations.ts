@@ -31,12 +31,16 @@ export function createDelegationParts(
   const told = { delegations, wake };
   const evaluations = createEvaluationStore(pool, notifier.poke);
   const { scrubberOf } = vault;
+  const workspaceOf = (tenant: string, workspace: string): string =>
+    workspaceFolder(config.workspaceRoot, tenant, workspace);
   const desk = createDelegationDesk({
     pool,
     delegations,
     scrubberOf,
     reach: temporal,
     now: tools.now,
+    files: tools.files,
+    workspaceOf,
     announce: (tenant, id) => announceDelegations(told, tenant, id),
   });
   return {
@@ -63,7 +67,7 @@ export function createDelegationParts(
         shell: tools.shell,
         files: tools.files,
         sandbox: config.sandbox,
-        workspaceOf: (tenant, workspace) => workspaceFolder(config.workspaceRoot, tenant, workspace),
+        workspaceOf,
         onWrite: notifier.poke,
       }),
     }),

@@ -62,6 +62,34 @@ describe('DE-2 delegations', () => {
     assert.equal((await stack.worker.heard('a')).length, 2);
   });
 
+  it('files that go with the work are copied into the workspace of the target, and named in its task', async () => {
+    const call = delegate({
+      agent_key: 'writer',
+      task: 'Read the file.',
+      mode: 'sync',
+      files: ['notes/plan.txt'],
+    });
+    const write = 'write_file {"path":"notes/plan.txt","content":"the plan"}';
+    const { turn_id } = await stack.worker.say('w', `${write}\nthen\n${call}\nthen\nDone.`);
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    const { body } = await stack.ask('GET', '/v1/delegations?session_key=w');
+    const [one] = body.data;
+    const path = `delegated/${one.id}/plan.txt`;
+    const [task] = await stack.worker.heard(one.session_key);
+    assert.match(task?.text ?? '', new RegExp(`Files that come with it:\\n- ${path}$`));
+    const read = await stack.worker.say('read', `read_file ${JSON.stringify({ path })}\nthen\nDone.`, {
+      agent: 'writer',
+    });
+    await stack.worker.ended(read.turn_id);
+    assert.match((await stack.worker.calls(read.turn_id))[0]?.result ?? '', /the plan/);
+    assert.match(
+      await resultOf('w2', `${delegate({ agent_key: 'writer', task: 'x', files: ['../x'] })}\nthen\nDone.`),
+      /^\w+: /,
+    );
+    const { body: none } = await stack.ask('GET', '/v1/delegations?session_key=w2');
+    assert.deepEqual(none.data, []);
+  });
+
   it('who is not linked, and who is not there, is refused in words', async () => {
     const to = (key: string) => `${delegate({ agent_key: key, task: 'x' })}\nthen\nDone.`;
     assert.match(await resultOf('r1', to('stranger')), /no delegation link from this agent to "stranger"/);

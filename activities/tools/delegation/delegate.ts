@@ -2,7 +2,9 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#activities/define-tool.ts';
 import type { DelegationDesk } from '#activities/delegation-desk.ts';
+import { readPassedFiles } from '#activities/pass-files.ts';
 import type { DelegationRow } from '#activities/store/delegation-store.ts';
+import type { Files } from '#activities/workspace/files.ts';
 import { DELEGATION_LIMITS, DELEGATION_MODES, DELEGATION_STATUSES, secondsOf } from '#domain/delegation.ts';
 import { delegationLabel, whyNot } from '#domain/delegation-words.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
@@ -54,6 +56,13 @@ const input = z.object({
     .describe(
       'Ids of your own completed delegations; their results go with the task, 8000 characters of each',
     ),
+  files: z
+    .array(z.string().max(1_000))
+    .max(DELEGATION_LIMITS.files)
+    .optional()
+    .describe(
+      'For delegate: paths in your workspace; the agent gets copies of these files in its own, at most 10 MiB together',
+    ),
   delegation_id: z.string().max(64).optional().describe('For get and cancel; cancel also takes "all"'),
   status: z.enum(DELEGATION_STATUSES).optional().describe('For history: only these'),
   after: z.string().max(200).optional().describe('For history: what the page before says at its end'),
@@ -61,7 +70,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'delegations'>({
+export const tool = defineTool<Input, 'delegations' | 'files'>({
   name: 'delegate',
   description:
     'Give work to another agent that you are linked to. It works with its own tools and instructions, survives restarts and reports back. After an async delegation do not wait or poll: the results of all that you delegated reach you in one message when the last has ended.',
@@ -75,19 +84,31 @@ export const tool = defineTool<Input, 'delegations'>({
       : `${action}${delegation_id === undefined ? '' : ` ${delegation_id}`}`,
   parameterAliases: { agent: 'agent_key', target: 'agent_key', id: 'delegation_id' },
   ignoredParameters: ['team_task_id'],
-  run: ({ delegations }, asked, call) => ACTIONS[asked.action](delegations, asked, call),
+  run: ({ delegations, files }, asked, call) => ACTIONS[asked.action](delegations, asked, call, files),
 });
 
-type Action = (desk: DelegationDesk, asked: Input, call: RunningCall) => Promise<ToolResult>;
+type Action = (
+  desk: DelegationDesk,
+  asked: Input,
+  call: RunningCall,
+  files: Pick<Files, 'readBytes'>,
+) => Promise<ToolResult>;
 
 const ACTIONS: Readonly<Record<Input['action'], Action>> = { delegate, cancel, list, get, history };
 
-async function delegate(desk: DelegationDesk, asked: Input, call: RunningCall): Promise<ToolResult> {
+async function delegate(
+  desk: DelegationDesk,
+  asked: Input,
+  call: RunningCall,
+  files: Pick<Files, 'readBytes'>,
+): Promise<ToolResult> {
   const task = asked.task?.trim() ?? '';
   if (!asked.agent_key) return toolError('InvalidArgs', 'agent_key is required for action=delegate');
   if (task === '') return toolError('InvalidArgs', 'task is required for action=delegate');
   if (`${task}${asked.context ?? ''}`.includes('\0'))
     return toolError('InvalidArgs', 'task and context must not hold the character NUL');
+  const passed = await readPassedFiles(files, asked.files ?? [], call);
+  if ('ok' in passed) return passed;
   const given = await desk.give(call, {
     target: asked.agent_key,
     task,
@@ -96,6 +117,7 @@ async function delegate(desk: DelegationDesk, asked: Input, call: RunningCall): 
     mode: asked.mode,
     seconds: secondsOf(asked.mode, asked.timeout),
     dependsOn: asked.depends_on ?? [],
+    files: passed,
   });
   if (given.kind === 'refused') return toolError(given.code, given.message);
   const { row, child } = given;
