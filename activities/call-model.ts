@@ -18,9 +18,12 @@ import { answerEvents } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
 import { EXEC } from './call-rules.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
+import { allowedReads, type AllowedRead } from './allowed-reads.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
 import { type Given, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type CallPlan, type PlanDeps, planCalls, planRecorded } from './plan-calls.ts';
+import type { ReadAhead } from './read-ahead.ts';
+import { recordReads } from './record-reads.ts';
 import { END_AT, identicalAnswers } from './prompt/loop-guard.ts';
 import type { Transcript, TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, hideTexts } from './scrubber.ts';
@@ -32,6 +35,7 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly catalogs: AgentCatalogs;
   readonly transcripts: TranscriptCache;
   readonly handOver: HandOver;
+  readonly readAhead: ReadAhead;
   readonly defaultAgent: string;
 }
 
@@ -187,64 +191,46 @@ async function record(
   const isWithheld = judging.gates !== undefined;
   const usd = deps.models.cost(ref, answer.usage)?.usd;
   const id = answerIdOf(input.turn, input.step);
-  const recorded = await deps.ledger.recordAnswer(
-    input,
-    {
-      id,
-      text,
-      finish: answer.finish,
-      model: ref,
-      usage: answer.usage,
-      ...(usd === undefined ? {} : { usd }),
-      ...(basis.budget?.held ? { budget: { attempt: attemptNow(), spent: given.spent } } : {}),
-      ...(isWithheld ? { withheld: true as const } : {}),
-    },
-    plan.calls,
-    plan.approvals,
-    answerEvents(plan, id, isWithheld ? '' : text, input.step),
-  );
+  const written = {
+    id,
+    text,
+    finish: answer.finish,
+    model: ref,
+    usage: answer.usage,
+    ...(usd === undefined ? {} : { usd }),
+    ...(basis.budget?.held ? { budget: { attempt: attemptNow(), spent: given.spent } } : {}),
+    ...(isWithheld ? { withheld: true as const } : {}),
+  };
+  const events = answerEvents(plan, id, isWithheld ? '' : text, input.step);
+  const reads = allowedReads(deps.catalog, input, { ...basis, agent }, plan.calls);
+  const ahead = await readAhead(deps, input, basis, plan, reads);
+  const recorded = ahead
+    ? await recordReads(deps, input, { answer: written, calls: plan.calls, events, results: ahead })
+    : await deps.ledger.recordAnswer(input, written, plan.calls, plan.approvals, events);
   // Another attempt of this step was first; its answer is the one that counts.
   if (!recorded) return callModel(deps, input);
-  handOverReads(deps, input, basis, agent, plan);
+  if (!ahead)
+    for (const { id: call, running } of reads)
+      deps.handOver.calls.put(callKey(input.tenant, call), running, basis.readAt);
   const spent = spentText(basis, answer, usd);
   if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent };
   return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, ...judging };
 }
 
-/** Calls that only read and are allowed by the newest rules need not ask the ledger what has just been written there. */
-function handOverReads(
+/** Only when nothing else was asked for, and nothing is reserved: what is settled then locks accounts of its own. */
+async function readAhead(
   deps: CallModelDeps,
   input: CallModelInput,
   basis: Basis,
-  agent: AgentConfig,
   plan: CallPlan,
-): void {
-  if (!basis.agent_current) return;
-  for (const call of plan.calls) {
-    if (call.verdict !== 'allow' || deps.catalog.find(call.tool)?.tool.replay !== 'readonly') continue;
-    const { tool, asked_as, summary, args, sealed = null, digest } = call;
-    const { context, tenant_policy, allowlist } = basis;
-    const place = { session: input.session, turn: input.turn, step: input.step };
-    const asked = {
-      ...place,
-      tool,
-      asked_as,
-      summary,
-      args,
-      sealed,
-      digest,
-      context,
-      tenant_policy,
-      agent,
-      allowlist,
-    };
-    const key = callKey(input.tenant, call.id);
-    deps.handOver.calls.put(
-      key,
-      { kind: 'run', claimed: false, budgeted: false, approved: false, ...asked },
-      basis.readAt,
-    );
-  }
+  reads: readonly AllowedRead[],
+): ReturnType<ReadAhead> {
+  if (basis.budget || reads.length !== plan.calls.length) return undefined;
+  // With nothing known the whole transcript would come along.
+  if (deps.transcripts.known(input.tenant, input.session).position === 0) return undefined;
+  const { catalog } = deps;
+  const signal = Context.current().cancellationSignal;
+  return deps.readAhead({ tenant: input.tenant, catalog, calls: reads, readAt: basis.readAt, signal });
 }
 
 /** What history keeps of an answer, for people who read it in the web UI. */

@@ -12,6 +12,8 @@ import type { Deps } from './deps.ts';
 
 export interface ToolLimits {
   readonly duration: Duration;
+  /** Only looks, takes some milliseconds and asks nothing of the ledger: may run before its answer is recorded (read-ahead.ts). */
+  readonly instant?: true;
   /** Takes long or costs money: a call of it reserves its part of the budgets (DU-7). Not for tools that only read. */
   readonly costly?: true;
   /** Start-to-close of one attempt. A function when the arguments may ask for more. */

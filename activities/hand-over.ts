@@ -2,6 +2,7 @@
  * What one activity of this worker has read or written and the next one would ask the ledger for again: a planned call on
  * its way to its tool, and the basis of a step on its way from the last result to the model call.
  */
+import type { RunToolResult } from '#domain/turn.ts';
 import type { Claim, StepBasis } from './store/turn-ledger.ts';
 
 export type Running = Extract<Claim, { kind: 'run' }>;
@@ -17,6 +18,8 @@ export interface NextStep {
 export interface HandOver {
   /** For calls that only read, since those need no claim. */
   readonly calls: Shelf<Running>;
+  /** Of calls that were recorded with the answer that asks for them (read-ahead.ts). */
+  readonly results: Shelf<RunToolResult>;
   readonly steps: Shelf<NextStep>;
 }
 
@@ -27,12 +30,12 @@ export interface Shelf<Item> {
 }
 
 /** A rule that was changed so long ago holds for what is done now. */
-const FRESH_MS = 1_000;
+export const FRESH_MS = 1_000;
 /** More than a worker does at once; what is left over belongs to what another worker took. */
 const MOST = 1_000;
 
 export function createHandOver(now: () => number = () => performance.now()): HandOver {
-  return { calls: createShelf(now), steps: createShelf(now) };
+  return { calls: createShelf(now), results: createShelf(now), steps: createShelf(now) };
 }
 
 export function callKey(tenant: string, call: string): string {

@@ -16,6 +16,7 @@ import { createReleaseAnswer } from '#activities/gate-run.ts';
 import { createHandOver } from '#activities/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
+import { createReadAhead } from '#activities/read-ahead.ts';
 import { createRunCustomTool, createRunTool } from '#activities/run-tool.ts';
 import { createHostPrograms } from '#activities/host-programs.ts';
 import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
@@ -151,27 +152,6 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
   const delegations = createDelegationParts(parts, wake);
   const subagents = createSubagents(parts, wake, delegations.desk);
   const teams = createTeams(parts, wake);
-  const activities: Record<string, (input: never) => Promise<unknown>> = {
-    ...subagents.activities,
-    ...teams.activities,
-    ...delegations.activities(subagents.stopSession),
-    call_model: createCallModel({ ...shared, models, guide: delegations.desk.guide }),
-    end_turn: createEndTurn({
-      ...shared,
-      processes: parts.tools.processes,
-      subagents: subagents.desk,
-      releaseTasks: teams.board.releaseTasks,
-      delegations: delegations.desk,
-      releaseAnswer: createReleaseAnswer(pool),
-    }),
-    settle_approval: createSettleApproval({
-      ...shared,
-      approvals,
-      tokenRequired: required,
-      tokenSecret: secret,
-    }),
-    note_approval: createNoteApproval(approvals),
-  };
   const perHour = config.tools.rate_limit_per_hour ?? 0;
   const runDeps = {
     ...shared,
@@ -188,6 +168,32 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
       workspaceFolder(config.workspaceRoot, tenant, workspace),
     rateLimit: { perHour, burst: Math.max(1, Math.ceil(perHour / 10)) },
     workerId: randomUUID(),
+  };
+  const activities: Record<string, (input: never) => Promise<unknown>> = {
+    ...subagents.activities,
+    ...teams.activities,
+    ...delegations.activities(subagents.stopSession),
+    call_model: createCallModel({
+      ...shared,
+      models,
+      guide: delegations.desk.guide,
+      readAhead: createReadAhead(runDeps, runDeps.rateLimit),
+    }),
+    end_turn: createEndTurn({
+      ...shared,
+      processes: parts.tools.processes,
+      subagents: subagents.desk,
+      releaseTasks: teams.board.releaseTasks,
+      delegations: delegations.desk,
+      releaseAnswer: createReleaseAnswer(pool),
+    }),
+    settle_approval: createSettleApproval({
+      ...shared,
+      approvals,
+      tokenRequired: required,
+      tokenSecret: secret,
+    }),
+    note_approval: createNoteApproval(approvals),
   };
   for (const tool of catalog.list()) activities[tool.name] = createRunTool(runDeps, tool);
   // Temporal's name for the one that takes every other activity type: a custom tool's own name.

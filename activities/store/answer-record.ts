@@ -38,6 +38,8 @@ export interface NewCall {
   readonly reason?: string;
   readonly approval_id?: string;
   readonly state?: 'done';
+  /** It is done because it has run, not because it was refused. */
+  readonly ran?: true;
   readonly ok?: boolean;
   readonly code?: string;
   readonly result?: string;

@@ -184,8 +184,19 @@ export interface ResultRecord {
   readonly budget?: { readonly settle?: BudgetSettlement; readonly next?: BudgetRequest };
 }
 
+/** An answer whose calls have all run, since they only read. */
+export interface ReadsRecord {
+  readonly answer: AnswerRecord;
+  readonly calls: readonly NewCall[];
+  readonly events: readonly NewEvent[];
+  /** The transcript's rows up to here are known: the next step's basis comes with it. */
+  readonly known: { readonly position: number; readonly summaryPosition: number };
+  /** What the next model call is to hold. */
+  readonly budget: BudgetRequest;
+}
+
 export interface RecordedResult {
-  /** False when the call is over or another attempt holds it: a late result is refused. */
+  /** False when the call is over or another attempt holds it (a late result is refused), or the step had been recorded. */
   readonly recorded: boolean;
   readonly next?: StepBasis;
 }
@@ -207,6 +218,7 @@ export interface TurnLedger {
     approvals: readonly NewApproval[],
     events: readonly NewEvent[],
   ): Promise<boolean>;
+  recordReads(key: TurnKey & { step: number }, reads: ReadsRecord): Promise<RecordedResult>;
   /** A summary stands for the transcript up to `position`. */
   recordSummary(key: TurnKey, summary: string, position: number): Promise<void>;
   claim(tenant: string, call: string, fence: string, rules: ClaimRules): Promise<Claim>;
@@ -263,6 +275,20 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
         json(calls),
         json(approvals),
         json(events),
+      ]),
+
+    recordReads: (key, { answer, calls, events, known, budget }) =>
+      write(key, 'record_reads', [
+        key.tenant,
+        key.session,
+        key.turn,
+        key.step,
+        json(answer),
+        json(calls),
+        json(events),
+        known.position,
+        known.summaryPosition,
+        json(budget),
       ]),
 
     async recordSummary(key, summary, position) {

@@ -18,7 +18,7 @@ export interface Probes {
 const input = z.object({ note: z.string().max(1000).describe('A word to know the call by') });
 
 /**
- * `peek` only reads (local), `poke` has an effect and is never repeated, `nudge` has one that may be repeated, `hold` runs
+ * `peek` only reads (local), `glance` as well and may run before its answer is recorded, but is held; `poke` has an effect and is never repeated, `nudge` has one that may be repeated, `hold` runs
  * until it is released or stopped, `once_hold` is the same for a tool that is never repeated, `begin` starts a child,
  * `break_off` throws.
  */
@@ -44,7 +44,7 @@ export function createProbes(): Probes {
   const tool = (
     name: string,
     replay: Tool['replay'],
-    duration: 'short' | 'long',
+    duration: 'short' | 'instant' | 'long',
     run: (note: string, call: RunningCall) => Promise<string>,
   ): Tool =>
     defineTool<z.infer<typeof input>>({
@@ -53,7 +53,10 @@ export function createProbes(): Probes {
       group: 'other',
       replay,
       input,
-      limits: { duration, timeoutSeconds: 30 },
+      limits:
+        duration === 'instant'
+          ? { duration: 'short', instant: true, timeoutSeconds: 30 }
+          : { duration, timeoutSeconds: 30 },
       summary: ({ note }) => note,
       run: async (_deps, { note }, call) => ({ ok: true, text: await run(note, call) }),
     });
@@ -86,6 +89,7 @@ export function createProbes(): Probes {
   return {
     tools: [
       tool('peek', 'readonly', 'short', async (note) => `peek ${note}`),
+      tool('glance', 'readonly', 'instant', hold('glance')),
       tool('poke', 'once', 'long', effect('poke')),
       tool('nudge', 'idempotent', 'long', effect('nudge')),
       tool('hold', 'readonly', 'long', hold('hold')),

@@ -13,7 +13,7 @@ export const tool = defineTool<z.infer<typeof input>, 'now'>({
   group: 'automation',
   replay: 'readonly',
   input,
-  limits: { duration: 'short', timeoutSeconds: 5 },
+  limits: { duration: 'short', instant: true, timeoutSeconds: 5 },
   summary: ({ timezone }) => timezone ?? 'UTC',
   run: async ({ now }, { timezone }) => {
     const zone = timezone === undefined || timezone.trim() === '' ? 'UTC' : timezone.trim();

@@ -22,7 +22,7 @@ export const tool = defineTool<z.infer<typeof input>, 'files'>({
   group: 'fs',
   replay: 'readonly',
   input,
-  limits: { duration: 'short', timeoutSeconds: 10 },
+  limits: { duration: 'short', instant: true, timeoutSeconds: 10 },
   summary: ({ path }) => path,
   run: ({ files }, { path, offset, limit, line_numbers }, call) =>
     withFileProblems(async () => {

@@ -1,0 +1,15 @@
+-- Records an answer together with the results of its calls, all of which only read and are done (read-ahead.ts). With it
+-- comes what the next model call needs, for who knows the transcript up to p_after; p_budget is what that one reserves
+-- (DU-7). recorded: false when the step had been recorded; then nothing changes.
+create function record_reads(
+  p_tenant text, p_session text, p_turn text, p_step int, p_answer jsonb, p_calls jsonb, p_feed jsonb,
+  p_after bigint, p_summary_after bigint, p_budget jsonb
+) returns jsonb
+language plpgsql as $$
+begin
+  if not record_answer(p_tenant, p_session, p_turn, p_step, p_answer, p_calls, '[]', p_feed) then
+    return '{"recorded":false}';
+  end if;
+  return jsonb_build_object('recorded', true, 'next',
+    begin_step(p_tenant, p_session, p_turn, p_step + 1, '[]', '[]', p_after, p_summary_after, '', '', p_budget));
+end $$;
