@@ -11,6 +11,7 @@ import { decisionToken } from '#activities/decision-token.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
 import { twoSubagents } from '#test/support/subagents.ts';
+import { openTask } from '#test/support/team-tasks.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { pythonWithTemporal } from '#test/support/python.ts';
 
@@ -66,6 +67,7 @@ describe('AP-2 the contract from Python', { skip }, () => {
     live = await startLiveWorker({
       env: { TEMPOCLAW_DECISION_TOKEN_SECRET: SECRET },
       agents: [
+        { key: 'claims' },
         {
           key: 'two',
           tools: { ask: [{ tool: 'poke', quorum: 2, escalate, expires_seconds: 600 }] },
@@ -209,6 +211,20 @@ describe('AP-2 the contract from Python', { skip }, () => {
     );
     await live.client.workflow.getHandle(`subagent/${steered}`).result();
     assert.equal((await next.result()).status, 'completed');
+  });
+
+  it('claims a task of a team, is told who has one, and completes it', async () => {
+    const { workflowId } = await openTask(live, 'py-team', ['claims', 'two']);
+    const by = (member: string, token?: string) => ({ name: 'python', member, token });
+    const { ok: claimed } = await client.call('act_on_task', workflowId, 'claim', { by: by('claims') });
+    const { token } = (claimed as { lease: { token: string } }).lease;
+    const late = await client.call('act_on_task', workflowId, 'claim', { by: by('two') });
+    assert.equal(late.type, 'Conflict', JSON.stringify(late));
+    const { ok: state } = await client.call('task_state', workflowId);
+    assert.equal((state as Record<string, unknown>)['holder'], 'claims');
+    const result = { by: by('claims', token), text: { text: 'Done in Python.' } };
+    const { ok: done } = await client.call('act_on_task', workflowId, 'complete', result);
+    assert.equal((done as Record<string, unknown>)['status'], 'completed');
   });
 
   it('a message that is refused fails with the type of the contract', async () => {

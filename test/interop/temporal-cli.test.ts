@@ -11,6 +11,7 @@ import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
 import { twoSubagents } from '#test/support/subagents.ts';
+import { openTask } from '#test/support/team-tasks.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 const { shell } = await readContractSnippets();
@@ -149,6 +150,13 @@ describe('AP-2 the contract from the temporal CLI', () => {
     await line('stop-evaluation', { EVALUATION });
     const outcome = await live.client.workflow.getHandle(`evaluate/${EVALUATION}`).result();
     assert.equal(outcome.status, 'cancelled');
+  });
+
+  it('claims a task of a team and shows it', async () => {
+    const { number } = await openTask(live, 'cli-team', ['rises']);
+    const task = { TEAM: 'cli-team', NUMBER: String(number), MEMBER: 'rises' };
+    assert.match(await line('claim-task', task), /status:in_progress/);
+    assert.match(await line('task-state', task), /"holder":"rises"/);
   });
 
   it('is all that the page shows', () => {

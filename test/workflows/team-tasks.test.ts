@@ -1,7 +1,7 @@
 /** TE-1 … TE-4 Teams on real servers: claims over HTTP, and a lead whose members do what it asks for. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { loadTask, recordTask } from '#activities/store/team-task-store.ts';
+import { createTask, loadTask, recordTask } from '#activities/store/team-task-store.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
@@ -159,6 +159,33 @@ describe('TE teams', () => {
     await stack.worker.ended(message.turn_id);
     const heard = await stack.worker.heard('lead');
     assert.equal(heard.filter(({ text }) => text.startsWith('[System Message]')).length, 1);
+  });
+
+  it('TE-1 a turn goes on when somebody outside has spoken to its task before it could start it', async () => {
+    const made = await createTask(stack.pool, stack.tenant, 'crew', {
+      subject: 'Early',
+      description: 'The early words.',
+      priority: 0,
+      blocked_by: [],
+      require_approval: false,
+      assignee: 'm6',
+      actor: 'agent:main',
+      // Of the call that makes it below.
+      create_key: 'call_early.2.0',
+      origin_session: 'early',
+      origin_turn: 'turn_early',
+    });
+    assert.ok(made.kind === 'created');
+    const said = await post(`/crew/tasks/${made.number}/comment`, { text: 'I am early.' });
+    assert.equal(said.status, 200, JSON.stringify(said.body));
+    const create = { action: 'create', subject: 'Early', description: 'The early words.', assignee: 'm6' };
+    const script = `team_tasks {"action":"list"}\nthen\nteam_tasks ${JSON.stringify(create)}\nthen\nStarted.`;
+    await stack.worker.say('early', script, { id: 'early' });
+    assert.equal((await stack.worker.ended('turn_early')).text, 'Started.');
+    const message = await stack.worker.until('the lead to hear', async () =>
+      (await stack.worker.heard('early')).find(({ text }) => text.startsWith('[System Message] All 1')),
+    );
+    assert.match(message.text, /teammate:m6 #\d+ "Early" \[completed\]/);
   });
 
   it('TE-4 a blocker fails the task and tells the lead', async () => {

@@ -12,6 +12,7 @@ import {
   startChild,
   TimeoutFailure,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
@@ -119,6 +120,9 @@ async function runChild(
       parentClosePolicy: ParentClosePolicy.ABANDON,
       // Stopping the turn is not stopping what it has started: who means that says so (endSubagents).
       cancellationType: ChildWorkflowCancellationType.ABANDON,
+    }).catch((error: unknown) => {
+      // Somebody has spoken to it since its row is there, and so has started it.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     });
     return undefined;
   }

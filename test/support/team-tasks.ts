@@ -1,0 +1,23 @@
+/** A team's task that waits for somebody to claim it, made without an API. */
+import { createTeamBoard } from '#activities/team-board.ts';
+import { createScrubber } from '#activities/scrubber.ts';
+import { insertTeam } from '#activities/store/team-store.ts';
+import { taskWorkflowId } from '#domain/team.ts';
+import type { LiveWorker } from './live-worker.ts';
+
+/** In a new team of this key, led by `main`; resolves with the workflow's id when it runs. */
+export async function openTask(
+  live: LiveWorker,
+  key: string,
+  members: readonly string[],
+): Promise<{ readonly number: number; readonly workflowId: string }> {
+  const { tenant, pool, temporal } = live;
+  const team = { key, name: null, description: null, lead: 'main', members, settings: {} };
+  const written = await insertTeam(pool, tenant, team, 'test');
+  if (written.kind !== 'written') throw new Error(JSON.stringify(written));
+  const scrubber = createScrubber();
+  const board = createTeamBoard({ pool, scrubberOf: async () => scrubber, reach: temporal });
+  const task = await board.create(tenant, team, { subject: 'For anybody' }, { actor: 'test' }, 'first');
+  await board.begin(task);
+  return { number: task.number, workflowId: taskWorkflowId(tenant, key, task.number) };
+}
