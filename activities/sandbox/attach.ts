@@ -38,8 +38,9 @@ async function attach({ dockerHost, box, cwd, command }: Attachment): Promise<nu
     isAsked = true;
     asked.resolve();
   };
-  process.once('SIGTERM', ask);
-  process.once('SIGINT', ask);
+  // It comes more than once: to the process group and to each process.
+  process.on('SIGTERM', ask);
+  process.on('SIGINT', ask);
   const stream = await begin(engine, { box, cwd, command, nonce, mark });
   const trailer = createTrailerReader(nonce, (chunk) => void process.stderr.write(chunk));
   const ended = asked.promise.then(() => endUntilClosed(engine, box, mark, GRACE_MS, stream));

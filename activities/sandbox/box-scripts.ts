@@ -50,6 +50,8 @@ victims() {
     read -r line <"$d/stat" || continue
     set -- \${line##*) }
     case $1 in Z | X) continue ;; esac
+    # One that is ending has no memory and no environment any more, and must not be taken for another call's.
+    [ "\${21}" = 0 ] && continue
     eval "up_$p=$2 ses_$p=$4"
     all="$all $p"
     if [ "$2" = 0 ] && [ "$p" != 1 ] && [ "$p" != $$ ]; then
@@ -79,24 +81,29 @@ victims() {
     [ -z "$roots" ] && found="$found $p"
   done
 }
+# Whether none is left. Looks twice: a process that was started after the list was made, by one that had ended when it was
+# looked at, is in the next list.
+none_left() {
+  victims
+  [ -n "$found" ] && return 1
+  victims
+  [ -z "$found" ]
+}
 # SIGTERM, $1 tenths of a second, SIGKILL until none is left; fails when some cannot be ended.
 end_all() {
-  victims
   count=0
+  none_left && return 0
   for p in $found; do count=$((count + 1)); done
-  [ "$count" = 0 ] && return 0
   kill -TERM $found 2>/dev/null; kill -CONT $found 2>/dev/null
   i=0
   while [ "$i" -lt "$1" ]; do
-    victims
-    [ -z "$found" ] && return 0
+    none_left && return 0
     sleep 0.1 || sleep 1
     i=$((i + 1))
   done
   i=0
   while [ "$i" -lt 20 ]; do
-    victims
-    [ -z "$found" ] && return 0
+    none_left && return 0
     kill -KILL $found 2>/dev/null
     sleep 0.1 || sleep 1
     i=$((i + 1))
@@ -129,11 +136,14 @@ printf '\\036%s %s %s %s %s\\036' "$nonce" "$code" "$signal" "$clean" "\${count:
 exit "$code"
 `;
 
-/** Ends all of a call from outside of it. $1 mark, $2 tenths of a second. Exit code 0: none of it is left. */
+/** What the ender says when none of it is left: the engine knows an exit code only a while after the output's end. */
+export const NONE_LEFT = 'none-left';
+
+/** Ends all of a call from outside of it. $1 mark, $2 tenths of a second. */
 export const ENDER = `
 ${VICTIMS}
 mark=$1
-end_all "$2" 2>/dev/null
+end_all "$2" 2>/dev/null && echo ${NONE_LEFT}
 `;
 
 /** Longest form of the trailer, in bytes. */

@@ -1,11 +1,13 @@
 /** Ends what a call runs in a box, from outside of it. What cannot be ended goes with its box. */
 import type { Readable } from 'node:stream';
-import { ENDER } from './box-scripts.ts';
+import { ENDER, NONE_LEFT } from './box-scripts.ts';
 import type { Boxes } from './boxes.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 
 /** Past the grace and the rounds of SIGKILL. */
 const END_MS = 5_000;
+/** A box that is full of processes lets nothing in, and goes. */
+const MOST_FAILURES = 2;
 /** What is left of a pipe when the command has ended is not waited for longer. */
 const DRAIN_MS = 300;
 
@@ -41,9 +43,11 @@ export async function endUntilClosed(
   graceMs: number,
   stream: Readable,
 ): Promise<boolean> {
-  for (const until = performance.now() + END_MS; performance.now() < until; ) {
-    if (!(await endCall(engine, box, mark, graceMs))) return false;
-    if (await untilClosed(stream)) return true;
+  let failures = 0;
+  for (const until = performance.now() + END_MS; failures < MOST_FAILURES && performance.now() < until; ) {
+    const ended = await endCall(engine, box, mark, graceMs);
+    if (!ended) failures += 1;
+    else if (await untilClosed(stream)) return true;
   }
   return false;
 }
@@ -82,9 +86,9 @@ async function endCall(engine: Engine, box: string, mark: string, graceMs: numbe
         Detach: false,
         abortSignal,
       });
-      stream.resume();
-      await new Promise((resolve, reject) => stream.once('end', resolve).once('error', reject));
-      return (await exec.inspect({ abortSignal })).ExitCode === 0;
+      let said = '';
+      for await (const chunk of stream) said = `${said}${String(chunk)}`.slice(-100);
+      return said.includes(NONE_LEFT);
     }, graceMs + END_MS);
   } catch (error) {
     if (!(error instanceof EngineProblem)) throw error;

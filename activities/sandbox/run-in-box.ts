@@ -32,6 +32,8 @@ export class NotBegun extends Error {
   override readonly name = 'NotBegun';
 }
 
+/** For each of the two requests that begin a command: a busy engine starts processes slowly. */
+const BEGIN_MS = 8_000;
 /** While a command runs the engine is asked so often whether it lives, and given up after a silence (SECURITY F16). */
 const PING_MS = 1_000;
 const SILENCE_MS = 8_000;
@@ -121,20 +123,24 @@ async function begin(
   };
   let made = false;
   try {
-    const exec = await engine.ask((docker, abortSignal) =>
-      docker.getContainer(run.box).exec({
-        Cmd: ['/bin/sh', '-c', RUNNER, 'tempoclaw', nonce, mark, tenths, request.command],
-        Env: [mark, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
-        WorkingDir: run.cwd,
-        AttachStdout: true,
-        AttachStderr: true,
-        Tty: false,
-        abortSignal,
-      }),
+    const exec = await engine.ask(
+      (docker, abortSignal) =>
+        docker.getContainer(run.box).exec({
+          Cmd: ['/bin/sh', '-c', RUNNER, 'tempoclaw', nonce, mark, tenths, request.command],
+          Env: [mark, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
+          WorkingDir: run.cwd,
+          AttachStdout: true,
+          AttachStderr: true,
+          Tty: false,
+          abortSignal,
+        }),
+      BEGIN_MS,
     );
     made = true;
-    const stream = await engine.ask((_docker, abortSignal) =>
-      exec.start({ hijack: false, stdin: false, Tty: false, Detach: false, abortSignal }),
+    const stream = await engine.ask(
+      (_docker, abortSignal) =>
+        exec.start({ hijack: false, stdin: false, Tty: false, Detach: false, abortSignal }),
+      BEGIN_MS,
     );
     return stream as unknown as Readable;
   } catch (error) {
@@ -185,6 +191,8 @@ function ending(
     // An engine that ends breaks the connection.
     stream.once('error', () => settle('lost'));
     stream.once('close', () => settle('ended'));
+    // It may have been cancelled while it was being started.
+    if (signal.aborted) cancel();
   });
 }
 

@@ -140,6 +140,18 @@ describe('SH-5 F14 what a command leaves in its container', () => {
     });
   }
 
+  test('what is cancelled while it is being started is ended, whenever that is', async (t, engine) => {
+    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address), graceMs: 300 });
+    await bench.run(tool, { command: 'true' }, boxed());
+    for (const wait of [0, 20, 50, 100, 200, 300]) {
+      const seconds = uniqueSeconds();
+      const signal = AbortSignal.timeout(wait);
+      const stopped = await bench.run(tool, { command: `sleep ${seconds}` }, { ...boxed(), signal });
+      assert.equal(!stopped.ok && stopped.code, 'Cancelled', `after ${wait} ms: ${words(stopped)}`);
+      assert.deepEqual(runningWith(seconds), []);
+    }
+  });
+
   test('what runs on after the command has ended is ended too, and said', async (t, engine) => {
     const bench = await toolBench(t, { boxes: testBoxes(t, engine.address), graceMs: 300 });
     const seconds = uniqueSeconds();
