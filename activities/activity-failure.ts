@@ -49,6 +49,20 @@ export function activityFailure(error: unknown): unknown {
   });
 }
 
+/** The activity, with what it throws turned into `asFailure`'s: `recordFailure` or `activityFailure`. */
+export function failingAs<Input, Result>(
+  asFailure: (error: unknown) => unknown,
+  work: (input: Input) => Promise<Result>,
+): (input: Input) => Promise<Result> {
+  return async (input) => {
+    try {
+      return await work(input);
+    } catch (error) {
+      throw asFailure(error);
+    }
+  };
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 500) : 'unknown error';
 }

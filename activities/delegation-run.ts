@@ -10,7 +10,7 @@ import { delegationResults, syncDelegationText, whyNot } from '#domain/delegatio
 import { GATE_WORDS, gateWarnings, shownGates } from '#domain/gate.ts';
 import { announcementIdOf, delegationMessageId } from '#domain/ids.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
-import { activityFailure, recordFailure } from './activity-failure.ts';
+import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
 import { cutText } from './cut-text.ts';
 import type { DelegationEnd, DelegationRow, DelegationStore, WorkEnd } from './store/delegation-store.ts';
 import type { GateRow } from './store/gate-store.ts';
@@ -26,29 +26,16 @@ export interface DelegationRunDeps {
 
 export function createDelegationActivities(deps: DelegationRunDeps): DelegationActivities {
   return {
-    begin_delegation: recorded(({ tenant, delegation_id }) => deps.delegations.begin(tenant, delegation_id)),
-    has_pending_work: recorded(({ tenant, session_key }) =>
+    begin_delegation: failingAs(recordFailure, ({ tenant, delegation_id }) =>
+      deps.delegations.begin(tenant, delegation_id),
+    ),
+    has_pending_work: failingAs(recordFailure, ({ tenant, session_key }) =>
       deps.delegations.hasPendingWork(tenant, session_key),
     ),
-    finish_delegation: recorded((input) => finish(deps, input)),
-    announce_delegations: async ({ tenant, delegation_id }) => {
-      try {
-        await announceDelegations(deps, tenant, delegation_id);
-      } catch (error) {
-        throw activityFailure(error);
-      }
-    },
-  };
-}
-
-/** Tried until it has come true. */
-function recorded<Input, Result>(work: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
-  return async (input) => {
-    try {
-      return await work(input);
-    } catch (error) {
-      throw recordFailure(error);
-    }
+    finish_delegation: failingAs(recordFailure, (input) => finish(deps, input)),
+    announce_delegations: failingAs(activityFailure, ({ tenant, delegation_id }) =>
+      announceDelegations(deps, tenant, delegation_id),
+    ),
   };
 }
 

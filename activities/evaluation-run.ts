@@ -10,7 +10,7 @@ import { Failure } from '#domain/errors.ts';
 import { checkOfReply } from '#domain/gate.ts';
 import { roundIds } from '#domain/ids.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
-import { activityFailure, recordFailure } from './activity-failure.ts';
+import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
 import { cutText } from './cut-text.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import type { DelegationStore } from './store/delegation-store.ts';
@@ -30,23 +30,10 @@ const PREVIEW = 300;
 
 export function createEvaluationActivities(deps: EvaluationRunDeps): EvaluationActivities {
   return {
-    prepare_round: failing(activityFailure, (input) => prepare(deps, input)),
-    record_draft: failing(activityFailure, (input) => recordDraft(deps, input)),
-    record_verdict: failing(activityFailure, (input) => recordVerdict(deps, input)),
-    finish_evaluation: failing(recordFailure, (input) => finish(deps, input)),
-  };
-}
-
-function failing<Input, Result>(
-  asFailure: (error: unknown) => unknown,
-  work: (input: Input) => Promise<Result>,
-): (input: Input) => Promise<Result> {
-  return async (input) => {
-    try {
-      return await work(input);
-    } catch (error) {
-      throw asFailure(error);
-    }
+    prepare_round: failingAs(activityFailure, (input) => prepare(deps, input)),
+    record_draft: failingAs(activityFailure, (input) => recordDraft(deps, input)),
+    record_verdict: failingAs(activityFailure, (input) => recordVerdict(deps, input)),
+    finish_evaluation: failingAs(recordFailure, (input) => finish(deps, input)),
   };
 }
 

@@ -17,7 +17,7 @@ import { gateRunIds } from '#domain/ids.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import { teamWorkspace } from '#domain/team.ts';
 import { Failure } from '#domain/errors.ts';
-import { activityFailure } from './activity-failure.ts';
+import { activityFailure, failingAs } from './activity-failure.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from './process/shell.ts';
 import type { ScrubberOf } from './scrubber.ts';
@@ -52,18 +52,18 @@ interface Found {
 
 export function createGateActivities(deps: GateRunDeps): GateActivities {
   return {
-    check_gate: failing(async (run) => {
+    check_gate: failingAs(activityFailure, async (run) => {
       const found = await find(deps, run);
       const known = await verdictOf(deps, run);
       return known ?? record(deps, run, found, await runCommand(deps, run, found));
     }),
-    prepare_gate: failing((run) => prepare(deps, run)),
-    judge_gate: failing(async (run) => {
+    prepare_gate: failingAs(activityFailure, (run) => prepare(deps, run)),
+    judge_gate: failingAs(activityFailure, async (run) => {
       const found = await find(deps, run);
       const known = await verdictOf(deps, run);
       return known ?? record(deps, run, found, await readReply(deps, run));
     }),
-    revise_work: failing((run) => revise(deps, run)),
+    revise_work: failingAs(activityFailure, (run) => revise(deps, run)),
   };
 }
 
@@ -79,16 +79,6 @@ export function createReleaseAnswer(pool: Pool): ReleaseAnswer {
   return async (answer) => {
     const checks = await gateRows(pool, answer.tenant, answer.turn);
     await releaseAnswer(pool, answer, gateWarnings(checks));
-  };
-}
-
-function failing<Input, Result>(work: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
-  return async (input) => {
-    try {
-      return await work(input);
-    } catch (error) {
-      throw activityFailure(error);
-    }
   };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '#domain/subagent.ts';
 import { announcementIdOf, subagentMessageId } from '#domain/ids.ts';
 import { announcementText, isActive, syncResultText, taskBlocks } from '#domain/subagent-words.ts';
-import { activityFailure, recordFailure } from './activity-failure.ts';
+import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
 import { cutText } from './cut-text.ts';
 import type { SubagentEnd, SubagentRow, SubagentStore, TurnEnd } from './store/subagent-store.ts';
 import type { WakeSession } from './wake-session.ts';
@@ -28,27 +28,14 @@ export type AnnounceDeps = Omit<SubagentRunDeps, 'stopSession'>;
 
 export function createSubagentActivities(deps: SubagentRunDeps): SubagentActivities {
   return {
-    begin_subagent: recorded(({ tenant, subagent_id }) => deps.subagents.begin(tenant, subagent_id)),
-    finish_subagent: recorded((input) => finish(deps, input)),
-    announce_subagents: async ({ tenant, subagent_id }) => {
-      try {
-        await announce(deps, tenant, subagent_id);
-      } catch (error) {
-        throw activityFailure(error);
-      }
-    },
-    collect_subagents: recorded((input) => collect(deps, input)),
-  };
-}
-
-/** Tried until it has come true. */
-function recorded<Input, Result>(work: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
-  return async (input) => {
-    try {
-      return await work(input);
-    } catch (error) {
-      throw recordFailure(error);
-    }
+    begin_subagent: failingAs(recordFailure, ({ tenant, subagent_id }) =>
+      deps.subagents.begin(tenant, subagent_id),
+    ),
+    finish_subagent: failingAs(recordFailure, (input) => finish(deps, input)),
+    announce_subagents: failingAs(activityFailure, ({ tenant, subagent_id }) =>
+      announce(deps, tenant, subagent_id),
+    ),
+    collect_subagents: failingAs(recordFailure, (input) => collect(deps, input)),
   };
 }
 

@@ -12,7 +12,7 @@ import {
   type TaskTeam,
 } from '#domain/team-task.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import { activityFailure, recordFailure } from './activity-failure.ts';
+import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import type { Pool } from './store/pool.ts';
 import { insertTeamMessage } from './store/team-store.ts';
@@ -34,8 +34,8 @@ const PREVIEW = 500;
 export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivities {
   const { pool } = deps;
   return {
-    load_team_task: tried(recordFailure, (input) => load(pool, input)),
-    record_team_task: tried(recordFailure, async ({ change, ...key }) => {
+    load_team_task: failingAs(recordFailure, (input) => load(pool, input)),
+    record_team_task: failingAs(recordFailure, async ({ change, ...key }) => {
       const scrubber = await deps.scrubberOf(key.tenant);
       const { text } = change;
       // A foreign client's text has not been looked at by anybody yet.
@@ -46,8 +46,8 @@ export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivit
         throw new Failure('NotFound', `team ${key.team} has no task ${key.number}`);
       return recorded;
     }),
-    prepare_member_turn: tried(recordFailure, (input) => prepare(deps, input)),
-    read_member_result: tried(recordFailure, async ({ turn, ...key }) => {
+    prepare_member_turn: failingAs(recordFailure, (input) => prepare(deps, input)),
+    read_member_result: failingAs(recordFailure, async ({ turn, ...key }) => {
       const row = await findTurn(pool, key.tenant, turn);
       const text = row?.text ?? '';
       if (text === '') return { text: '(no result)' };
@@ -55,21 +55,8 @@ export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivit
       await tasks.writeText(pool, keyOf(key), { id, author: `agent:${row?.agent_key ?? ''}`, text });
       return { id, preview: (await deps.scrubberOf(key.tenant)).preview(text, PREVIEW) };
     }),
-    tell_dependents: tried(recordFailure, (input) => tellDependents(deps, input)),
-    wake_lead: tried(activityFailure, (input) => wakeLead(deps, input)),
-  };
-}
-
-function tried<Input, Result>(
-  asFailure: (error: unknown) => unknown,
-  work: (input: Input) => Promise<Result>,
-): (input: Input) => Promise<Result> {
-  return async (input) => {
-    try {
-      return await work(input);
-    } catch (error) {
-      throw asFailure(error);
-    }
+    tell_dependents: failingAs(recordFailure, (input) => tellDependents(deps, input)),
+    wake_lead: failingAs(activityFailure, (input) => wakeLead(deps, input)),
   };
 }
 
