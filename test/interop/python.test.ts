@@ -11,6 +11,7 @@ import { decisionToken } from '#activities/decision-token.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
 import { twoSubagents } from '#test/support/subagents.ts';
+import { eventually } from '#test/support/processes.ts';
 import { openTask } from '#test/support/team-tasks.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { pythonWithTemporal } from '#test/support/python.ts';
@@ -256,9 +257,14 @@ describe('AP-2 the contract from Python', { skip }, () => {
     assert.ok(first && typeof first === 'object');
     assert.deepEqual([first['status'], first['tally']], ['pending', '1 of 2']);
     await client.call('escalate', id);
-    const { ok: state } = await client.call('approval_state', id);
-    assert.ok(state && typeof state === 'object');
-    assert.deepEqual([state['approvals'], state['quorum'], state['escalated']], [1, 2, true]);
+    // A signal is accepted before it has had its effect.
+    const seen = async () => {
+      const { ok: state } = await client.call('approval_state', id);
+      assert.ok(state && typeof state === 'object');
+      return [state['approvals'], state['quorum'], state['escalated'] === true];
+    };
+    await eventually(async () => (await seen())[2] === true);
+    assert.deepEqual(await seen(), [1, 2, true]);
     const { ok: second } = await client.call('decide', id, await as('boss'));
     assert.ok(second && typeof second === 'object');
     assert.deepEqual([second['status'], second['decided_by']], ['approved', 'ann, boss']);
