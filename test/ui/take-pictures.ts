@@ -1,8 +1,8 @@
 /**
  * Takes the pictures of the documentation anew, from a program that really runs: `node test/ui/take-pictures.ts`, or with
- * `custom-tool` that one only. Look at them before you commit them.
+ * `turn`, `custom-tool` or `team` those only. Look at them before you commit them.
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -23,15 +23,50 @@ async function main(): Promise<void> {
   const browser = await startBrowser(path);
   try {
     const program = await clone.start({ TEMPOCLAW_APPROVAL_EXPIRY_SECONDS: '3600' });
-    if (process.argv[2] !== 'custom-tool') await takeAll(clone, program, browser);
-    await takeCustomTool(program, browser);
+    const only = process.argv[2];
+    const wanted = (name: string): boolean => only === undefined || only === name;
+    if (wanted('turn')) await takeTurn(clone, program, browser);
+    if (wanted('custom-tool')) await takeCustomTool(program, browser);
+    if (wanted('team')) await takeTeam(clone, program, browser);
   } finally {
     await browser.close();
     await clone.remove();
   }
 }
 
-async function takeAll(clone: Clone, program: Program, browser: Browser): Promise<void> {
+/** The tree of the worked example: the lead's turn, its tasks, their members' turns. */
+async function takeTeam(clone: Clone, program: Program, browser: Browser): Promise<void> {
+  const example = join(clone.folder, 'examples/report-team');
+  const scripts = join(clone.folder, '.tempoclaw/rehearsal');
+  mkdirSync(scripts, { recursive: true });
+  copyFileSync(join(example, 'report-team.yaml'), join(scripts, 'report-team.yaml'));
+  for (const name of readdirSync(join(example, 'agents')))
+    await program.ask('POST', '/v1/agents', JSON.parse(readFileSync(join(example, 'agents', name), 'utf8')));
+  await program.ask('POST', '/v1/teams', {
+    key: 'report',
+    lead: 'lead',
+    members: ['researcher', 'writer', 'reviewer'],
+  });
+  const { body: said } = await program.ask('POST', '/v1/sessions/tea/messages', {
+    agent: 'lead',
+    text: 'Write a report about tea.',
+  });
+  await until(async () => {
+    const { body } = await program.ask('GET', '/v1/sessions/tea/messages');
+    return body.data.some(({ text }: { text: string }) => text.includes('has been reviewed')) || undefined;
+  });
+  const page = await openPage(browser, SIZE);
+  const { links } = (await program.ask('GET', `/v1/turns/${said.turn_id}`)).body;
+  await page.goto(`${links.temporal}/relationships`);
+  await sees(page, /task\/default\.report/);
+  await page.getByText('Expand All').click();
+  await sees(page, /session\/default\/team:report:3:reviewer/);
+  await page.waitForTimeout(1_500);
+  await page.screenshot({ path: join(IMAGES, 'team-tree.png'), clip: CLIP });
+  await page.close();
+}
+
+async function takeTurn(clone: Clone, program: Program, browser: Browser): Promise<void> {
   const cli = (...args: string[]) => clone.command('npx', ['--no-install', 'tempoclaw', ...args]);
   const words = ['run', 'run a command', '--session', 'demo'];
   const turn = cli(...words);
@@ -117,7 +152,7 @@ async function until<T>(probe: () => Promise<T | undefined>): Promise<T> {
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error('no approval came');
+  throw new Error('what is waited for did not come');
 }
 
 await main();
