@@ -8,8 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Worker, type ReplayWorkerOptions } from '@temporalio/worker';
-import { deploymentValues, loadConfig, userCacheDir } from '#config';
+import { NativeConnection, type ReplayWorkerOptions, Worker } from '@temporalio/worker';
 import { createCatalog, loadTools } from '#activities/catalog.ts';
 import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import type { Tool } from '#activities/define-tool.ts';
@@ -22,7 +21,9 @@ import type { Pool } from '#activities/store/pool.ts';
 import { connectTemporal, type TemporalAccess } from '#api/client.ts';
 import { dataConverterOf } from '#api/payload-codec.ts';
 import { registerSearchAttributes } from '#cli/services/search-attributes.ts';
+import { deploymentValues, loadConfig, userCacheDir } from '#config';
 import type { AgentConfig } from '#domain/agent.ts';
+import { Failure } from '#domain/errors.ts';
 import type { StoredEvent } from '#domain/event.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import type { Receipt, SubmitInput, TurnState } from '#domain/turn.ts';
@@ -247,11 +248,16 @@ function readings(pool: Pool, tenant: string): Readings {
 
 async function until<T>(what: string, probe: () => Promise<T | undefined> | T | undefined): Promise<T> {
   for (const deadline = Date.now() + PATIENCE_MS; ; ) {
-    const value = await probe();
+    const value = await Promise.resolve(probe()).catch(whenBusy);
     if (value !== undefined) return value;
     if (Date.now() > deadline) throw new Error(`${what} did not come about`);
     await sleep(20);
   }
+}
+
+/** "Try again" is what a busy server says, and it is what is done. */
+function whenBusy(error: unknown): undefined {
+  if (!(error instanceof Failure && error.type === 'Unavailable')) throw error;
 }
 
 async function writeAgent(
