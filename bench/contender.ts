@@ -13,7 +13,7 @@ import { type BenchStack, QUEUES } from './stack.ts';
 /** What a turn does. */
 export interface Work {
   readonly steps: number;
-  readonly tool: 'datetime' | 'read_file' | 'exec';
+  readonly tool: 'datetime' | 'read_file' | 'exec' | 'spawn' | 'team_tasks';
   readonly command?: string;
   readonly parallel?: number;
   readonly modelMs?: number;
@@ -65,7 +65,8 @@ export function createBare(stack: BenchStack, workflow: 'bareCarried' | 'bareTab
   };
 }
 
-const TENANT = 'default';
+/** Whose everything of TempoClaw's side is. */
+export const TENANT = 'default';
 
 const AGENTS: readonly AgentConfig[] = [
   {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createBare, createTempoclaw, timeTurn } from './contender.ts';
 import { type Bench, inRounds, type Measure } from './measure.ts';
+import { agents } from './measures/agents.ts';
 import { goOn } from './measures/go-on.ts';
 import { longSession, longTurn } from './measures/long-lives.ts';
 import { parkedMemory } from './measures/parked-memory.ts';
@@ -25,6 +26,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   throughput,
   'long-turn': longTurn,
   'long-session': longSession,
+  agents,
   parked: parkedMemory,
   'go-on': goOn,
 };

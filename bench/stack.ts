@@ -14,6 +14,7 @@ import { startPostgres } from '#cli/services/postgres.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import { CONVERSATION_TABLE } from './bare/conversation-table.ts';
+import { TASK_TABLE } from './bare/task-table.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 export interface BenchStack {
@@ -53,6 +54,7 @@ export async function startBenchStack(options: { profileDir?: string | undefined
     });
     stops.push(() => pool.end());
     await pool.query(CONVERSATION_TABLE);
+    await pool.query(TASK_TABLE);
     const folder = await makeWorkspace(stateDir);
     const connection = await Connection.connect({ address: services.address });
     stops.push(() => connection.close());

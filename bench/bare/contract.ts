@@ -33,3 +33,29 @@ export interface BareInput {
   readonly conversation: string;
   readonly text: string;
 }
+
+/** A task that a bare lead gives to a member; its id is that of its conversation too. */
+export interface BareTask {
+  readonly task: string;
+  readonly member: string;
+}
+
+export interface BareMember {
+  readonly tasks: readonly BareTask[];
+}
+
+export interface BareTaskInput {
+  readonly task: string;
+}
+
+export const BARE_TASK = { claim: 'claim', state: 'state' } as const;
+
+/** Rows of many agents. */
+export interface AgentsActivities {
+  /** Writes the child's first message and the call's result; gives the child's conversation. */
+  open_child(call: TabledCall): Promise<string>;
+  /** Lists the tasks; or writes one with its conversation's first message. Then the call's result. */
+  call_board(call: TabledCall): Promise<BareTask | null>;
+  claim_task(input: { task: string; member: string }): Promise<void>;
+  complete_task(input: { task: string; result: string }): Promise<void>;
+}

@@ -1,0 +1,3 @@
+/** All bare workflows, for the worker's bundle. */
+export * from './agents-workflows.ts';
+export * from './workflows.ts';

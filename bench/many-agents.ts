@@ -1,0 +1,249 @@
+/** The two sides of the measurement of many agents: each starts a child, opens tasks to claim and lets a team work. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { createScrubber } from '#activities/scrubber.ts';
+import { insertAgent } from '#activities/store/agent-store.ts';
+import { findTeam, insertTeam } from '#activities/store/team-store.ts';
+import { createTeamBoard } from '#activities/team-board.ts';
+import { connectTemporal } from '#api/client.ts';
+import { subagentWorkflowId } from '#domain/ids.ts';
+import { taskWorkflowId } from '#domain/team.ts';
+import { createConversationTable } from './bare/conversation-table.ts';
+import { BARE_TASK } from './bare/contract.ts';
+import { createTaskTable } from './bare/task-table.ts';
+import { type Contender, TENANT, textOf } from './contender.ts';
+import { type BenchStack, QUEUES } from './stack.ts';
+
+/** Whose tasks the team works on; the script names them. */
+const MEMBERS = Array.from({ length: 5 }, (_, n) => `member-${n + 1}`);
+export const CLAIMERS: readonly string[] = Array.from({ length: 50 }, (_, n) => `claimer-${n + 1}`);
+const PATIENCE_MS = 60_000;
+
+/** A run whose history has a model call, or whose child's has. */
+export interface Run {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+export interface ManyAgents {
+  readonly name: 'bare' | 'TempoClaw';
+  /** Resolves when all is quiet again, with the run of the one that started a child. */
+  spawn(): Promise<Run>;
+  /** A task that nobody has, its workflow running and in the worker's cache. */
+  openTask(): Promise<WorkflowHandle>;
+  /** Resolves with its milliseconds, also when somebody else has the task. */
+  claim(task: WorkflowHandle, member: string): Promise<{ readonly ms: number; readonly won: boolean }>;
+  /** Milliseconds from the lead's message until the rows say that all tasks are completed. */
+  team(tasksEach: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const TEAM_SIZE = MEMBERS.length;
+
+export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
+  const conversations = createConversationTable(pool);
+  const tasks = createTaskTable(pool);
+  const start = async (
+    workflow: 'bareParent' | 'bareLead',
+    work: Parameters<typeof textOf>[0],
+  ): Promise<WorkflowHandle & { readonly firstExecutionRunId: string }> => {
+    const conversation = `bare-${randomUUID()}`;
+    await conversations.write(conversation, 0, -1, { role: 'user', text: textOf(work) });
+    return client.workflow.start(workflow, {
+      workflowId: conversation,
+      taskQueue: QUEUES.bare,
+      args: [{ conversation }],
+    });
+  };
+  return {
+    name: 'bare',
+    async spawn() {
+      const handle = await start('bareParent', { steps: 1, tool: 'spawn' });
+      await handle.result();
+      const run = { workflowId: handle.workflowId, runId: handle.firstExecutionRunId };
+      const child = childOf(await historyOf(client, run));
+      if (child) await client.workflow.getHandle(child.workflowId).result();
+      return run;
+    },
+    async openTask() {
+      const task = `bare-task-${randomUUID()}`;
+      await tasks.add({ task, member: '' }, 'claims');
+      const handle = await client.workflow.start('bareTask', {
+        workflowId: task,
+        taskQueue: QUEUES.bare,
+        args: [{ task }],
+      });
+      await handle.query(BARE_TASK.state);
+      return handle;
+    },
+    claim: (task, member) => timeClaim(task, BARE_TASK.claim, { member }),
+    async team(tasksEach) {
+      const began = performance.now();
+      const handle = await start('bareLead', { steps: 2, tool: 'team_tasks', parallel: tasksEach });
+      await untilCount(pool, tasksEach * TEAM_SIZE, BARE_DONE, [handle.workflowId]);
+      const ms = performance.now() - began;
+      await handle.result();
+      return ms;
+    },
+    async close() {},
+  };
+}
+
+const BARE_DONE = `select count(*)::int from bare_tasks where team = $1 and status = 'completed'`;
+const OURS_DONE = `select count(*)::int from team_tasks where origin_session = $1 and status = 'completed'`;
+/** The one that gave the work, and the one that its results have begun. */
+const TURNS_OVER = `select count(*)::int from turns where session_key = $1 and status = 'completed'`;
+
+/** By what the API's routes call, as the other measurements do. */
+export async function createOurAgents(stack: BenchStack, ours: Contender): Promise<ManyAgents> {
+  const { client, pool } = stack;
+  await makeTeams(stack);
+  const temporal = connectTemporal({
+    address: stack.address,
+    namespace: 'default',
+    taskQueue: QUEUES.tempoclaw,
+  });
+  const scrubber = createScrubber();
+  const board = createTeamBoard({ pool, scrubberOf: async () => scrubber, reach: temporal });
+  const claims = await findTeam(pool, TENANT, 'claims');
+  if (!claims) throw new Error('the team of the claimers is not there');
+  return {
+    name: 'TempoClaw',
+    async spawn() {
+      const session = `bench-${randomUUID()}`;
+      await ours.start({ steps: 1, tool: 'spawn' }, { session });
+      await untilCount(pool, 2, TURNS_OVER, [session]);
+      const { rows } = await pool.query<{ id: string }>(
+        'select id from subagents where parent_session = $1',
+        [session],
+      );
+      const parent = await client.workflow.getHandle(subagentWorkflowId(rows[0]?.id ?? '')).describe();
+      const { workflowId, runId } = parent.raw.workflowExecutionInfo?.parentExecution ?? {};
+      if (!workflowId || !runId) throw new Error(`${session} has started nothing`);
+      return { workflowId, runId };
+    },
+    async openTask() {
+      const task = await board.create(TENANT, claims, { subject: 'Any' }, { actor: 'bench' }, randomUUID());
+      await board.begin(task);
+      const handle = client.workflow.getHandle(taskWorkflowId(TENANT, task.team, task.number));
+      while ((await handle.query('state')) === null) await sleep(10);
+      return handle;
+    },
+    claim: (task, member) => timeClaim(task, 'claim', { by: { name: `agent:${member}`, member } }),
+    async team(tasksEach) {
+      const session = `bench-${randomUUID()}`;
+      const began = performance.now();
+      await ours.start(
+        { steps: 2, tool: 'team_tasks', parallel: tasksEach },
+        { session, agent: 'bench-lead' },
+      );
+      await untilCount(pool, tasksEach * TEAM_SIZE, OURS_DONE, [session]);
+      const ms = performance.now() - began;
+      await untilCount(pool, 2, TURNS_OVER, [session]);
+      return ms;
+    },
+    close: () => temporal.close(),
+  };
+}
+
+async function makeTeams({ pool }: BenchStack): Promise<void> {
+  if (await findTeam(pool, TENANT, 'claims')) return;
+  for (const key of ['bench-lead', ...MEMBERS, ...CLAIMERS])
+    await insertAgent(pool, TENANT, { key, type: 'open', model: 'rehearsal/bench-loop' }, 'bench');
+  const teams = [
+    { key: 'work', lead: 'bench-lead', members: MEMBERS },
+    { key: 'claims', lead: 'bench', members: CLAIMERS },
+  ];
+  for (const team of teams) {
+    const whole = { name: null, description: null, settings: {}, ...team };
+    const written = await insertTeam(pool, TENANT, whole, 'bench');
+    if (written.kind !== 'written') throw new Error(`team ${team.key}: ${JSON.stringify(written)}`);
+  }
+}
+
+async function timeClaim(
+  task: WorkflowHandle,
+  update: string,
+  asked: unknown,
+): Promise<{ ms: number; won: boolean }> {
+  const began = performance.now();
+  const won = await task.executeUpdate(update, { args: [asked] }).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Error && error.name === 'WorkflowUpdateFailedError') return false;
+      throw error;
+    },
+  );
+  return { ms: performance.now() - began, won };
+}
+
+async function untilCount(
+  pool: BenchStack['pool'],
+  wanted: number,
+  query: string,
+  values: readonly string[],
+): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const { rows } = await pool.query<{ count: number }>(query, [...values]);
+    const count = rows[0]?.count ?? 0;
+    if (count >= wanted) return;
+    if (Date.now() > deadline) throw new Error(`${values.join(', ')}: ${count} of ${wanted}: ${query}`);
+    await sleep(10);
+  }
+}
+
+type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+type Timestamp = Events[number]['eventTime'];
+
+export interface ModelCall {
+  /** Milliseconds since 1970, by the server's clock. */
+  readonly began: number;
+  readonly ended: number;
+}
+
+/** The first model calls of a run and of the first below it that makes one. */
+export async function modelCallsOf(
+  client: Client,
+  run: Run,
+): Promise<{ readonly parent: ModelCall; readonly child: ModelCall }> {
+  const calls: ModelCall[] = [];
+  for (let at: Run | undefined = run; at && calls.length < 2; ) {
+    const events = await historyOf(client, at);
+    const call = firstModelCall(events);
+    if (call) calls.push(call);
+    at = childOf(events);
+  }
+  const [parent, child] = calls;
+  if (!parent || !child) throw new Error(`${run.workflowId} and its child have ${calls.length} model calls`);
+  return { parent, child };
+}
+
+async function historyOf(client: Client, { workflowId, runId }: Run): Promise<Events> {
+  return (await client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
+}
+
+function childOf(events: Events): Run | undefined {
+  const { workflowId, runId } =
+    events.find((event) => event.childWorkflowExecutionStartedEventAttributes)
+      ?.childWorkflowExecutionStartedEventAttributes?.workflowExecution ?? {};
+  return workflowId && runId ? { workflowId, runId } : undefined;
+}
+
+function firstModelCall(events: Events): ModelCall | undefined {
+  const scheduled = events.find((event) =>
+    ['call_model', 'ask_model_tabled'].includes(
+      event.activityTaskScheduledEventAttributes?.activityType?.name ?? '',
+    ),
+  );
+  const isOfIt = (of: { scheduledEventId?: unknown } | null | undefined): boolean =>
+    of !== null && of !== undefined && String(of.scheduledEventId) === String(scheduled?.eventId);
+  const began = events.find((event) => isOfIt(event.activityTaskStartedEventAttributes))?.eventTime;
+  const ended = events.find((event) => isOfIt(event.activityTaskCompletedEventAttributes))?.eventTime;
+  return began && ended ? { began: millis(began), ended: millis(ended) } : undefined;
+}
+
+function millis(time: Timestamp): number {
+  return Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6;
+}
