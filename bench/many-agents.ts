@@ -245,5 +245,5 @@ function firstModelCall(events: Events): ModelCall | undefined {
 }
 
 function millis(time: Timestamp): number {
-  return Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6;
+  return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
 }
