@@ -6,26 +6,14 @@ import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
 import type { approvalSchema, bulkReceiptSchema, decisionReceiptSchema } from '#domain/schema/approval.ts';
 import type { customToolSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
 import type { agentLinkSchema } from '#domain/schema/agent-link.ts';
-import type {
-  delegationDetailSchema,
-  delegationSchema,
-  delegationStopReceiptSchema,
-} from '#domain/schema/delegation.ts';
-import type {
-  evaluationDetailSchema,
-  evaluationSchema,
-  evaluationStopReceiptSchema,
-} from '#domain/schema/evaluation.ts';
+import type { delegationDetailSchema, delegationSchema } from '#domain/schema/delegation.ts';
+import type { evaluationDetailSchema, evaluationSchema } from '#domain/schema/evaluation.ts';
 import type { handoffRouteSchema } from '#domain/schema/handoff.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
 import type { rotationSchema, secretSchema } from '#domain/schema/secret.ts';
 import type { secureCliSchema } from '#domain/schema/secure-cli.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
-import type {
-  subagentSchema,
-  subagentSteerReceiptSchema,
-  subagentStopReceiptSchema,
-} from '#domain/schema/subagent.ts';
+import type { subagentSchema, subagentSteerReceiptSchema } from '#domain/schema/subagent.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
 import type { teamSchema } from '#domain/schema/team.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
@@ -43,10 +31,8 @@ export type CustomToolVerdict = z.infer<typeof customToolVerdictSchema>;
 export type DecisionReceipt = z.infer<typeof decisionReceiptSchema>;
 export type Delegation = z.infer<typeof delegationSchema>;
 export type DelegationDetail = z.infer<typeof delegationDetailSchema>;
-export type DelegationStopReceipt = z.infer<typeof delegationStopReceiptSchema>;
 export type Evaluation = z.infer<typeof evaluationSchema>;
 export type EvaluationDetail = z.infer<typeof evaluationDetailSchema>;
-export type EvaluationStopReceipt = z.infer<typeof evaluationStopReceiptSchema>;
 export type HandoffRoute = z.infer<typeof handoffRouteSchema>;
 export type MessageReceipt = z.infer<typeof messageReceiptSchema>;
 export type Message = z.infer<typeof messageSchema>;
@@ -57,7 +43,6 @@ export type SecureCli = z.infer<typeof secureCliSchema>;
 export type Session = z.infer<typeof sessionSchema>;
 export type Subagent = z.infer<typeof subagentSchema>;
 export type SubagentSteerReceipt = z.infer<typeof subagentSteerReceiptSchema>;
-export type SubagentStopReceipt = z.infer<typeof subagentStopReceiptSchema>;
 export type Team = z.infer<typeof teamSchema>;
 export type TeamTask = z.infer<typeof taskSchema>;
 export type TeamTaskEvent = z.infer<typeof taskEventSchema>;

@@ -3,16 +3,17 @@ import type { Command } from 'commander';
 import {
   type ApiOptions,
   createContext,
-  pageQuery,
   type PageOptions,
+  pageQuery,
   pathOf,
   printPage,
   withApiOptions,
   withPageOptions,
 } from '#cli/command-context.ts';
 import { indent, printFields, printJson, statusStyle } from '#cli/output.ts';
+import { stopWork } from '#cli/stop-work.ts';
 import { agoWords, printable } from '#cli/text.ts';
-import type { Delegation, DelegationDetail, DelegationStopReceipt } from '#cli/wire.ts';
+import type { Delegation, DelegationDetail } from '#cli/wire.ts';
 
 interface ListOptions extends PageOptions {
   readonly source?: string;
@@ -43,7 +44,7 @@ export function register(program: Command): void {
       .description('end one; who gave the work is told')
       .argument('<id>')
       .option('--reason <text>', 'why'),
-  ).action(stop);
+  ).action(stopWork('delegations'));
 }
 
 async function list(options: ListOptions): Promise<void> {
@@ -80,12 +81,4 @@ async function show(id: string, options: ApiOptions): Promise<void> {
     out.line(printable(`gate ${gate}, attempt ${attempt + 1}: ${kind}${feedback ? `: ${feedback}` : ''}`));
   for (const warning of warnings) out.line(printable(warning));
   if (result) out.line(`\n${indent(printable(result))}`);
-}
-
-async function stop(id: string, options: ApiOptions & { readonly reason?: string }): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const body = options.reason === undefined ? {} : { reason: options.reason };
-  const receipt = await client.post<DelegationStopReceipt>(pathOf('delegations', id, 'stop'), body);
-  if (json) return printJson(out, receipt);
-  out.line(`stop was sent to ${receipt.id}`);
 }

@@ -3,16 +3,17 @@ import type { Command } from 'commander';
 import {
   type ApiOptions,
   createContext,
-  pageQuery,
   type PageOptions,
+  pageQuery,
   pathOf,
   printPage,
   withApiOptions,
   withPageOptions,
 } from '#cli/command-context.ts';
 import { indent, printFields, printJson, statusStyle } from '#cli/output.ts';
+import { stopWork } from '#cli/stop-work.ts';
 import { agoWords, printable } from '#cli/text.ts';
-import type { Evaluation, EvaluationDetail, EvaluationStopReceipt } from '#cli/wire.ts';
+import type { Evaluation, EvaluationDetail } from '#cli/wire.ts';
 
 interface ListOptions extends PageOptions {
   readonly session?: string;
@@ -39,7 +40,7 @@ export function register(program: Command): void {
       .description('end one; the turn that waits for it goes on')
       .argument('<id>')
       .option('--reason <text>', 'why'),
-  ).action(stop);
+  ).action(stopWork('evaluations'));
 }
 
 async function list(options: ListOptions): Promise<void> {
@@ -76,12 +77,4 @@ async function show(id: string, options: ApiOptions): Promise<void> {
     out.line(indent(printable(draft)));
     if (feedback) out.line(printable(`feedback: ${feedback}`));
   }
-}
-
-async function stop(id: string, options: ApiOptions & { readonly reason?: string }): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const body = options.reason === undefined ? {} : { reason: options.reason };
-  const receipt = await client.post<EvaluationStopReceipt>(pathOf('evaluations', id, 'stop'), body);
-  if (json) return printJson(out, receipt);
-  out.line(`stop was sent to ${receipt.id}`);
 }

@@ -3,16 +3,17 @@ import type { Command } from 'commander';
 import {
   type ApiOptions,
   createContext,
-  pageQuery,
   type PageOptions,
+  pageQuery,
   pathOf,
   printPage,
   withApiOptions,
   withPageOptions,
 } from '#cli/command-context.ts';
 import { indent, printFields, printJson, statusStyle } from '#cli/output.ts';
+import { stopWork } from '#cli/stop-work.ts';
 import { agoWords, printable } from '#cli/text.ts';
-import type { Subagent, SubagentSteerReceipt, SubagentStopReceipt } from '#cli/wire.ts';
+import type { Subagent, SubagentSteerReceipt } from '#cli/wire.ts';
 
 export function register(program: Command): void {
   const subagents = program
@@ -32,7 +33,7 @@ export function register(program: Command): void {
       .description('end one; its parent is told')
       .argument('<id>')
       .option('--reason <text>', 'why'),
-  ).action(stop);
+  ).action(stopWork('subagents'));
   withApiOptions(
     subagents
       .command('steer')
@@ -71,14 +72,6 @@ async function show(id: string, options: ApiOptions): Promise<void> {
     temporal: links.temporal,
   });
   if (result) out.line(`\n${indent(printable(result))}`);
-}
-
-async function stop(id: string, options: ApiOptions & { readonly reason?: string }): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const body = options.reason === undefined ? {} : { reason: options.reason };
-  const receipt = await client.post<SubagentStopReceipt>(pathOf('subagents', id, 'stop'), body);
-  if (json) return printJson(out, receipt);
-  out.line(`stop was sent to ${receipt.id}`);
 }
 
 async function steer(id: string, message: string, options: ApiOptions): Promise<void> {
