@@ -1,17 +1,10 @@
 /** DE-6 `task.completed`: what a member makes of a team's task is judged before it is the task's result. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { taskSessionKey } from '#domain/team.ts';
 import type { QualityGate } from '#domain/gate.ts';
+import { taskSessionKey } from '#domain/team.ts';
+import { DRAFTS } from '#test/support/gate-scripts.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
-
-const DRAFTS = `
-description: Writes a draft, and a better one after feedback.
-rules:
-  - when: { user: { regex: 'Quality Gate Feedback' } }
-    reply: { text: 'the improved draft' }
-  - reply: { text: 'the first draft' }
-`;
 
 const on = (gate: Omit<QualityGate, 'event' | 'type'>): QualityGate => ({
   event: 'task.completed',

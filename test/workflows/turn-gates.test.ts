@@ -2,24 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { QualityGate } from '#domain/gate.ts';
+import { CRITIC, DRAFTS } from '#test/support/gate-scripts.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
-
-/** Answers better when it is told to. */
-const DRAFTS = `
-description: Writes a draft, and a better one after feedback.
-rules:
-  - when: { user: { regex: 'Quality Gate Feedback' } }
-    reply: { text: 'the improved draft' }
-  - reply: { text: 'the first draft' }
-`;
-
-const CRITIC = `
-description: Approves of improved drafts.
-rules:
-  - when: { user: { regex: 'improved' } }
-    reply: { text: 'approved, nice' }
-  - reply: { text: 'REJECTED: improve it' }
-`;
 
 /** Judges as long as a test likes, but at once when it sees more. */
 const SLOW = `

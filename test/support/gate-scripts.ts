@@ -1,0 +1,18 @@
+/** Rehearsal scripts of those who work under quality gates, and of who judges them. */
+
+/** Answers better when it is told to. */
+export const DRAFTS = `
+description: Writes a draft, and a better one after feedback.
+rules:
+  - when: { user: { regex: 'Quality Gate Feedback' } }
+    reply: { text: 'the improved draft' }
+  - reply: { text: 'the first draft' }
+`;
+
+export const CRITIC = `
+description: Approves of improved drafts.
+rules:
+  - when: { user: { regex: 'improved' } }
+    reply: { text: 'approved, nice' }
+  - reply: { text: 'REJECTED: improve it' }
+`;
