@@ -1,8 +1,9 @@
 /**
- * Many agents by hand: a loop that starts another as its child, a task that is claimed by an update, a lead whose members
- * are children. Rows are written by local activities, as somebody would who wants it fast.
+ * Many agents by hand: a loop that starts another as its child, a task that is claimed by an update and worked on
+ * by its child, a lead whose tasks are its children. Rows are written by local activities, as somebody would who wants it fast.
  */
 import {
+  allHandlersFinished,
   ApplicationFailure,
   condition,
   defineQuery,
@@ -17,7 +18,7 @@ import {
 import {
   type AgentsActivities,
   BARE_TASK,
-  type BareMember,
+  type BareInput,
   type BareTask,
   type BareTaskInput,
   type TabledActivities,
@@ -29,6 +30,9 @@ const OPTIONS = {
   startToCloseTimeout: '10 minutes',
   retry: { initialInterval: '200 milliseconds' },
 } as const;
+const stateQuery = defineQuery<string>(BARE_TASK.state);
+const claimUpdate = defineUpdate<string, [{ member: string }]>(BARE_TASK.claim);
+const completeUpdate = defineUpdate<void, [{ member: string; result: string }]>(BARE_TASK.complete);
 const rows = proxyLocalActivities<AgentsActivities>(OPTIONS);
 
 /** Loop B with `spawn` as its tool: each call is a child that goes on by itself. */
@@ -43,49 +47,53 @@ export async function bareParent({ conversation }: { conversation: string }): Pr
   });
 }
 
-/** Loop B with `team_tasks` as its tool; then a child workflow a member, with all its tasks. */
+/** Loop B with `team_tasks` as its tool; then a child workflow a task. */
 export async function bareLead({ conversation }: { conversation: string }): Promise<void> {
-  const given = new Map<string, BareTask[]>();
+  const given: BareTask[] = [];
   await loop(conversation, async (call) => {
     const task = await rows.call_board(call);
-    if (task) given.set(task.member, [...(given.get(task.member) ?? []), task]);
+    if (task) given.push(task);
   });
   await Promise.all(
-    [...given].map(([member, tasks]) =>
-      executeChild(bareMember, { workflowId: `${conversation}/${member}`, args: [{ tasks }] }),
-    ),
+    given.map(({ task, member }) => executeChild(bareTask, { workflowId: task, args: [{ task, member }] })),
   );
 }
 
-/** Works on all its tasks at once. */
-export async function bareMember({ tasks }: BareMember): Promise<void> {
-  await Promise.all(
-    tasks.map(async ({ task, member }) => {
-      await rows.claim_task({ task, member });
-      const result = await bareTabled({ conversation: task, text: '' });
-      await rows.complete_task({ task, result });
-    }),
-  );
-}
-
-/** Whoever comes first has it; the others are refused before anything is written. The driver terminates it. */
-export async function bareTask({ task }: BareTaskInput): Promise<void> {
+/**
+ * Whoever comes first has it; the others are refused before anything is written. Its member's turn is loop B as its child.
+ * The driver terminates one that nobody completes.
+ */
+export async function bareTask({ task, member: assignee }: BareTaskInput): Promise<void> {
   let owner: string | undefined;
-  setHandler(defineQuery<string | undefined>(BARE_TASK.state), () => owner ?? 'nobody');
-  setHandler(
-    defineUpdate<string, [{ member: string }]>(BARE_TASK.claim),
-    async ({ member }) => {
-      owner = member;
-      await rows.claim_task({ task, member });
-      return member;
+  let isCompleted = false;
+  const claim = async (member: string): Promise<string> => {
+    owner = member;
+    await rows.claim_task({ task, member });
+    return member;
+  };
+  const complete = async (result: string): Promise<void> => {
+    isCompleted = true;
+    await rows.complete_task({ task, result });
+  };
+  setHandler(stateQuery, () => owner ?? 'nobody');
+  setHandler(claimUpdate, ({ member }) => claim(member), {
+    validator(_asked: { member: string }) {
+      if (owner !== undefined) throw ApplicationFailure.nonRetryable(`${owner} has it`, 'Conflict');
     },
-    {
-      validator: (_asked: { member: string }) => {
-        if (owner !== undefined) throw ApplicationFailure.nonRetryable(`${owner} has it`, 'Conflict');
-      },
+  });
+  setHandler(completeUpdate, ({ result }) => complete(result), {
+    validator({ member }: { member: string; result: string }) {
+      if (isCompleted || member !== owner)
+        throw ApplicationFailure.nonRetryable(`${member} does not have it`, 'Conflict');
     },
-  );
-  await condition(() => false);
+  });
+  if (assignee !== undefined) {
+    await claim(assignee);
+    const turn = { workflowId: `${task}/turn`, args: [{ conversation: task, text: '' }] as [BareInput] };
+    const result = await executeChild(bareTabled, turn);
+    if (!isCompleted) await complete(result);
+  }
+  await condition(() => isCompleted && allHandlersFinished());
 }
 
 async function loop(conversation: string, run: (call: TabledCall) => Promise<void>): Promise<void> {

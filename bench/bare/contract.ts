@@ -40,15 +40,13 @@ export interface BareTask {
   readonly member: string;
 }
 
-export interface BareMember {
-  readonly tasks: readonly BareTask[];
-}
-
+/** With a member it is that one's from the start, whose turn works on it; else whoever claims it completes it. */
 export interface BareTaskInput {
   readonly task: string;
+  readonly member?: string;
 }
 
-export const BARE_TASK = { claim: 'claim', state: 'state' } as const;
+export const BARE_TASK = { claim: 'claim', complete: 'complete', state: 'state' } as const;
 
 /** Rows of many agents. */
 export interface AgentsActivities {
