@@ -83,6 +83,9 @@ export interface TeamBoardDeps {
 
 const PREVIEW = 500;
 
+/** One by one the first members would be done before the last begin; all at once would keep others from Temporal. */
+const RELEASES_AT_ONCE = 10;
+
 export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): TeamBoard {
   return {
     async create(tenant, team, draft, origin, key) {
@@ -130,8 +133,16 @@ export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): Tea
     },
 
     async releaseTasks(tenant, turn) {
-      for (const { team_key, number } of await tasks.tasksOfTurn(pool, tenant, turn))
-        await reach.signalWithStart(taskStart(tenant, team_key, number), TEAM_TASK.signals.released, {});
+      const waiting = await tasks.tasksOfTurn(pool, tenant, turn);
+      const release = async (): Promise<void> => {
+        for (let task = waiting.shift(); task; task = waiting.shift())
+          await reach.signalWithStart(
+            taskStart(tenant, task.team_key, task.number),
+            TEAM_TASK.signals.released,
+            {},
+          );
+      };
+      await Promise.all(Array.from({ length: RELEASES_AT_ONCE }, release));
     },
   };
 }

@@ -190,7 +190,7 @@ export async function tasksOfTurn(
   pool: Pool,
   tenant: string,
   turn: string,
-): Promise<readonly { readonly team_key: string; readonly number: number }[]> {
+): Promise<{ readonly team_key: string; readonly number: number }[]> {
   const { rows } = await pool.query<{ team_key: string; number: number }>({
     name: 'team_tasks_of_turn',
     text: `select team_key, number from team_tasks where tenant_id = $1 and origin_turn = $2
