@@ -73,6 +73,7 @@ export function runInput(tenant: string, row: SubagentRow): SubagentInput {
     agent: row.agent_key,
     ...(row.user_id === null ? {} : { user: row.user_id }),
     timeout_seconds: row.timeout_seconds,
+    begins_in_session: true,
   };
 }
 

@@ -77,6 +77,8 @@ export interface SubagentInput {
   readonly agent: string;
   readonly user?: string;
   readonly timeout_seconds: number;
+  /** Its session's first step says that it has begun; a run that an older release started asks for it itself. */
+  readonly begins_in_session?: true;
 }
 
 /** What a run returns: for people and foreign clients; the whole result is a row. */

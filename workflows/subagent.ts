@@ -75,7 +75,8 @@ export async function subagent(input: SubagentInput): Promise<SubagentOutcome> {
   const { begin_subagent, finish_subagent } = proxyLocalActivities<SubagentActivities>(RECORD);
   const key = { tenant: input.tenant, subagent_id: input.subagent_id };
 
-  const mayBegin = await CancellationScope.nonCancellable(() => begin_subagent(key));
+  const mayBegin =
+    input.begins_in_session ?? (await CancellationScope.nonCancellable(() => begin_subagent(key)));
   let end: End = { status: 'cancelled' };
   if (mayBegin) {
     enter('running', input, wishes);

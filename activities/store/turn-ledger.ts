@@ -61,6 +61,8 @@ export interface StepBasis {
   readonly budget: BudgetHold | null;
   readonly agent: AgentConfig | null;
   readonly agent_key: string;
+  /** At the first step of a subagent: the session whose feed says that it has begun. */
+  readonly parent?: string | null;
   /** Teams that the agent leads; null for all others, and left out by an older release's function. */
   readonly leads?: readonly import('#domain/team.ts').Team[] | null;
   /** The turn's revision of the agent is the newest one. */
@@ -230,6 +232,22 @@ export interface TurnLedger {
   appendEvents(key: TurnKey, events: readonly NewEvent[]): Promise<void>;
 }
 
+function stepValues(b: BeginStep): readonly unknown[] {
+  return [
+    b.tenant,
+    b.session,
+    b.turn,
+    b.step,
+    JSON.stringify(b.messages),
+    JSON.stringify(b.settle),
+    b.after,
+    b.summaryAfter,
+    b.defaultAgent,
+    b.runId,
+    JSON.stringify(b.budget),
+  ];
+}
+
 /** `onWrite` is told after each commit that may have added events. */
 export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: string) => void): TurnLedger {
   const call = createSqlCall(pool);
@@ -248,21 +266,13 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
 
   return {
     async beginStep(b) {
-      const values = [
-        b.tenant,
-        b.session,
-        b.turn,
-        b.step,
-        json(b.messages),
-        json(b.settle),
-        b.after,
-        b.summaryAfter,
-        b.defaultAgent,
-        b.runId,
-        json(b.budget),
-      ];
+      const values = stepValues(b);
       const writes = b.messages.length > 0 || b.settle.length > 0;
-      return writes ? write(b, 'begin_step', values) : call('begin_step', values);
+      const basis = await (writes
+        ? write<StepBasis>(b, 'begin_step', values)
+        : call<StepBasis>('begin_step', values));
+      if (writes && basis.parent) onWrite(b.tenant, basis.parent);
+      return basis;
     },
 
     recordAnswer: (key, answer, calls, approvals, events) =>

@@ -192,6 +192,8 @@ const PATHS: Readonly<Record<string, Path>> = {
   },
   'subagent-async': subagent(async (live, session) => live.probes.release(session)),
   'subagent-sync': saying('spawn {"action":"run","task":"Counted: 4."}\nthen\nDone.'),
+  // Its session's first step says that it has begun.
+  'subagent-begins-in-session': subagent(async (live, session) => live.probes.release(session)),
   'subagent-fails': saying('spawn {"action":"run","task":"x","model":"rehearsal/broken"}\nthen\nDone.'),
   'subagent-timeout': saying(
     'spawn {"action":"run","task":"wait {\\"timeMs\\":60000}","timeout":1}\nthen\nDone.',

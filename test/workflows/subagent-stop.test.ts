@@ -1,6 +1,8 @@
 /** Issue “subagents”, stop: a session that is stopped takes its subagents and their commands with it, unless detached. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createSubagentStore } from '#activities/store/subagent-store.ts';
+import { runInput } from '#activities/subagent-run.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
@@ -80,6 +82,42 @@ describe('SA a session that is stopped', () => {
     assert.equal((await rows('goes-on'))[0]?.status, 'running');
     worker.probes.release('on');
     await statuses('goes-on', ['completed']);
+  });
+
+  it('before its first step: it never begins, and who is told of its start is told nothing', async () => {
+    const { worker } = stack;
+    const { turn_id } = await worker.say('early', 'Nothing yet.');
+    await worker.ended(turn_id);
+    const store = createSubagentStore(stack.pool, () => undefined);
+    const child = { id: 'sub-early', session: 'early', turn: turn_id, call: 'call_early', label: 'early' };
+    const limits = { depth: 1, concurrent: 100, children: 100, iterations: 5 };
+    const spawned = await store.spawn(
+      stack.tenant,
+      {
+        ...child,
+        task: 'Begun.',
+        mode: 'async',
+        announce: 'queue',
+        detached: false,
+        timeout_seconds: 60,
+        within: [],
+      },
+      limits,
+    );
+    assert.ok(spawned.kind === 'spawned');
+    assert.ok(await store.markStopped(stack.tenant, 'sub-early', 'ann', true));
+    const outcome = await worker.client.workflow.execute('subagent', {
+      workflowId: 'subagent/sub-early',
+      taskQueue: worker.taskQueue,
+      args: [runInput(stack.tenant, spawned.row)],
+    });
+    assert.equal(outcome.status, 'cancelled');
+    const [row] = await rows('early');
+    assert.deepEqual([row?.status, row?.stopped_by], ['cancelled', 'ann']);
+    assert.deepEqual(await worker.turns('subagent:sub-early'), []);
+    const told = (await worker.events('early')).map(({ type }) => type);
+    assert.ok(!told.includes('subagent.started'), told.join());
+    assert.ok(told.includes('subagent.completed'), told.join());
   });
 
   it('while no turn runs: over HTTP, with the commands that the subagents run', async () => {

@@ -1,4 +1,4 @@
--- A subagent's workflow begins. False when it must not: it was stopped before, or there is no such row.
+-- A subagent begins. False when it must not: it was stopped before, it has ended, or there is no such row.
 create function begin_subagent(p_tenant text, p_id text) returns boolean
 language plpgsql as $$
 declare

@@ -27,6 +27,11 @@ begin
     order by i.ord limit 1;
   insert into sessions (tenant_id, key, agent_key) values (p_tenant, p_session, wanted_agent) on conflict do nothing;
   select * into session_row from sessions where tenant_id = p_tenant and key = p_session for update;
+  -- A subagent begins with the message that sets it to work; one that was stopped before has nothing to do.
+  if session_row.turns = 0 and p_messages #>> '{0,id}' = 'msg_' || (session_row.bound_context #>> '{subagent,id}')
+    and not begin_subagent(p_tenant, session_row.bound_context #>> '{subagent,id}') then
+    return false;
+  end if;
   pos := session_row.position;
   for m in select * from jsonb_array_elements(p_messages) loop
     if m ? 'text' then
