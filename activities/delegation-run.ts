@@ -124,6 +124,7 @@ export async function announceDelegations(
     const claim = part === 0 ? by : `${by}.${part}`;
     const claimed = await deps.delegations.claimResults(tenant, by, claim, DELEGATION_LIMITS.told);
     if (!claimed) return;
+    const [first] = claimed.told;
     await deps.wake({
       tenant,
       session: claimed.session,
@@ -131,6 +132,7 @@ export async function announceDelegations(
       text: delegationResults(claimed.told),
       mode: 'queue',
       context: claimed.context,
+      from: first && { session: claimed.session, turn: first.origin_turn },
     });
     if (claimed.more === 0) return;
   }

@@ -89,7 +89,7 @@ export interface Deps {
   readonly handoffs: HandoffDesk;
   /** Says something in another session, once a call. */
   readonly sendToSession: (
-    call: Pick<RunningCall, 'tenant' | 'user' | 'callId' | 'toolsGiven'>,
+    call: Pick<RunningCall, 'tenant' | 'user' | 'sessionKey' | 'turnId' | 'callId' | 'toolsGiven'>,
     session: string,
     text: string,
   ) => Promise<Receipt>;

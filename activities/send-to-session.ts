@@ -11,6 +11,7 @@ export function createSendToSession(wake: WakeSession): Deps['sendToSession'] {
       messageId: `msg_sent-${createHash('sha256').update(`${call.tenant}\n${call.callId}`).digest('hex').slice(0, 24)}`,
       text,
       mode: 'queue',
+      from: { session: call.sessionKey, turn: call.turnId },
       context: { ...(call.user === null ? {} : { user: call.user }), allowed_tools: await call.toolsGiven() },
     });
 }

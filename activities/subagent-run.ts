@@ -142,6 +142,7 @@ export async function announce(deps: AnnounceDeps, tenant: string, by: string): 
   const claimed = await deps.subagents.claimAnnouncement(tenant, by, ANNOUNCE.most);
   if (!claimed) return;
   const roster = await deps.subagents.list(tenant, claimed.session, deps.limits.archiveMinutes);
+  const [first] = claimed.told;
   await deps.wake({
     tenant,
     session: claimed.session,
@@ -149,6 +150,7 @@ export async function announce(deps: AnnounceDeps, tenant: string, by: string): 
     text: announcementText(claimed.told, roster, deps.limits.children),
     mode: claimed.told.some((row) => row.announce === 'steer') ? 'steer' : 'queue',
     context: claimed.context,
+    from: first && { session: claimed.session, turn: first.parent_turn },
   });
 }
 

@@ -129,6 +129,7 @@ export function createTeamDesk({ pool, board, wake }: TeamDeskDeps): TeamDesk {
           mode: 'queue',
           agent: addressee,
           team: team.key,
+          from: { session: call.sessionKey, turn: call.turnId },
           context: { channel: 'teammate', ...(call.user === null ? {} : { user: call.user }) },
         });
       }

@@ -174,6 +174,9 @@ async function wakeLead(
     mode: 'queue',
     context,
     ...(row.origin_session ? {} : { agent: loaded.lead, team }),
+    ...(row.origin_session && row.origin_turn
+      ? { from: { session: row.origin_session, turn: row.origin_turn } }
+      : {}),
   });
 }
 

@@ -12,7 +12,7 @@ import {
   type SubmitMode,
 } from '#domain/turn.ts';
 import type { ScrubberOf } from './scrubber.ts';
-import { writeMessage } from './store/message-store.ts';
+import { type TurnPlace, writeMessage } from './store/message-store.ts';
 import type { Pool } from './store/pool.ts';
 import { insertQueuedTurn } from './store/turn-store.ts';
 
@@ -29,6 +29,8 @@ export interface Wake {
   readonly agent?: string;
   /** The session works for this team, whose budgets its use counts for. */
   readonly team?: string;
+  /** The turn from which it follows that the system speaks: what the new turn uses counts for that one too (DU-7). */
+  readonly from?: TurnPlace | undefined;
 }
 
 /** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
@@ -48,7 +50,7 @@ export interface WakeDeps {
 }
 
 export function createWakeSession(deps: WakeDeps): WakeSession {
-  return async ({ tenant, session, messageId: id, text: given, mode, context, agent, team }) => {
+  return async ({ tenant, session, messageId: id, text: given, mode, context, agent, team, from }) => {
     const { agent: _, ...rest } = context;
     const scrubber = await deps.scrubberOf(tenant);
     const text = scrubber.text(given);
@@ -60,6 +62,7 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
       mode,
       context: asked,
       ...(team === undefined ? {} : { team }),
+      from,
     });
     if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
     const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };

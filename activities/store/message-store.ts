@@ -25,6 +25,13 @@ export interface NewMessage {
   readonly calls?: readonly InvokedCall[];
   /** What its session uses counts for this team (DU-7). */
   readonly team?: string;
+  /** The turn that says this: what the turn it begins uses counts for that one too (DU-7). */
+  readonly from?: TurnPlace | undefined;
+}
+
+export interface TurnPlace {
+  readonly session: string;
+  readonly turn: string;
 }
 
 export interface InvokedCall {
@@ -66,8 +73,9 @@ async function tryWrite(
      counted as (
        update sessions set budget_root = $12 where $12::jsonb is not null and tenant_id = $1 and key = $2 and budget_root is null),
      said as (
-       insert into messages (tenant_id, id, session_key, role, text, mode, context, calls)
-       select $1, $7, $2, 'user', $8, $9, $10, $11 from agent where $3::text is null or agent.agent_key = $3
+       insert into messages (tenant_id, id, session_key, role, text, mode, context, calls, budget_root)
+       select $1, $7, $2, 'user', $8, $9, $10, $11, case when $13::text is not null then budget_root_of($1, $13, $14) end
+       from agent where $3::text is null or agent.agent_key = $3
        on conflict do nothing returning id)
      select (select agent_key from agent) as agent_key, exists (select 1 from said) as written,
        m.session_key, m.turn_id, m.text,
@@ -88,6 +96,8 @@ async function tryWrite(
       JSON.stringify(context),
       message.calls ? JSON.stringify(message.calls) : null,
       message.team === undefined ? null : JSON.stringify({ team: [message.team] }),
+      message.from?.session ?? null,
+      message.from?.turn ?? null,
     ],
   );
   const row = rows[0];

@@ -89,6 +89,53 @@ describe('DU-7 a tree shares its root’s budget', () => {
     assert.deepEqual([await used('turn', turn_id), await used('agent', 'maker')], [4, 1]);
   });
 
+  it('what a message to another session begins counts for the turn that sent it, and for both sessions', async () => {
+    const { turn_id: first } = await stack.worker.say('other', 'Other things');
+    await stack.worker.ended(first);
+    const there = using('datetime', {});
+    const { turn_id } = await stack.worker.say(
+      'sends',
+      using('sessions_send', { session_key: 'other', message: there }),
+    );
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    const begun = await stack.worker.until('the turn of the message', async () =>
+      (await stack.worker.turns('other')).find(({ id }) => id !== first),
+    );
+    assert.equal((await stack.worker.ended(begun.id)).status, 'completed');
+    assert.deepEqual([await used('turn', turn_id), await used('turn', begun.id)], [4, 0]);
+    assert.deepEqual([await used('session', 'sends'), await used('session', 'other')], [4, 3]);
+  });
+
+  it('a turn cannot get more by having another session do its work', async () => {
+    for (const session of ['rich', 'poor-sends'])
+      await stack.worker.ended((await stack.worker.say(session, 'Hello', { agent: 'poor' })).turn_id);
+    const script = using('sessions_send', { session_key: 'rich', message: using('datetime', {}) });
+    const { turn_id } = await stack.worker.say('poor-sends', script);
+    // Which of the two takes the second call is a race; there is one, and the message's turn needs two.
+    await stack.worker.ended(turn_id);
+    const sent = await stack.worker.until('the turn of the message', async () =>
+      (await stack.worker.turns('rich')).find(({ id }) => id.startsWith('turn_sent-')),
+    );
+    assert.equal((await stack.worker.ended(sent.id)).error?.code, 'BudgetExceeded');
+    assert.equal(await used('turn', turn_id), 2);
+  });
+
+  it('what is said of a result counts for the turn that asked for the work', async () => {
+    const script = using('delegate', { agent_key: 'writer', task: 'Written.', mode: 'async' });
+    const { turn_id } = await stack.worker.say('told', script);
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    const turns = await stack.worker.until('the turn that hears of the result', async () => {
+      const all = await stack.worker.turns('told');
+      return all.length === 2 ? all : undefined;
+    });
+    for (const { id } of turns) await stack.worker.ended(id);
+    const heard = turns.find(({ id }) => id !== turn_id)?.id ?? '';
+    assert.deepEqual(
+      [await used('turn', turn_id), await used('turn', heard), await used('session', 'told')],
+      [4, 0, 4],
+    );
+  });
+
   it('a conversation that is handed on stays within the budget of the session in which it began', async () => {
     const say = (text: string) =>
       stack.ask('POST', '/v1/sessions/chat/messages?wait=60', {

@@ -23,7 +23,8 @@ begin
   select * into turn_row from turns where tenant_id = p_tenant and id = p_turn;
   select * into agent_row from agents where tenant_id = p_tenant and key = session_row.agent_key;
   select * into answer from messages where tenant_id = p_tenant and turn_id = p_turn and step = p_step and role = 'assistant';
-  if p_budget is not null and answer.id is null and has_budgets(p_tenant, agent_row.key, session_row.budget_root, p_budget) then
+  if p_budget is not null and answer.id is null and has_budgets(p_tenant, agent_row.key,
+      coalesce(turn_row.budget_root, session_row.budget_root), p_budget) then
     budget := reserve_budget(p_tenant, p_session, p_turn, p_budget ->> 'holder', coalesce((
       select jsonb_strip_nulls(jsonb_build_object('usd', m.usd,
                'tokens', (m.usage ->> 'inputTokens')::bigint + (m.usage ->> 'outputTokens')::bigint))

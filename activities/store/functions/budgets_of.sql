@@ -7,9 +7,9 @@ create function budgets_of(p_tenant text, p_root jsonb, p_agent text, p_budget j
 language sql stable as $$
   with subjects (scope, subject) as (
     select s.scope, s.subject
-    from (values ('turn', p_root ->> 'turn'), ('session', p_root ->> 'session'), ('agent', p_root ->> 'agent'), ('agent', p_agent),
-                 ('tenant', '')) s (scope, subject)
+    from (values ('turn', p_root ->> 'turn'), ('agent', p_root ->> 'agent'), ('agent', p_agent), ('tenant', '')) s (scope, subject)
     where s.subject is not null group by 1, 2
+    union all select 'session', session from jsonb_path_query(p_root, 'lax $.session[*]') x, lateral (select x #>> '{}') s (session)
     union all select 'team', team from jsonb_array_elements_text(p_root -> 'team') team
   ), rules (id, scope, subject, period, config) as (
     select concat_ws(':', 'settings', r ->> 'scope', coalesce(r ->> 'subject', '*'), coalesce(r ->> 'period', 'total')),

@@ -45,8 +45,8 @@ begin
         (select status from approvals where tenant_id = p_tenant and id = c.approval_id), 'missing'));
     end if;
   end if;
-  if p_budget is not null and has_budgets(p_tenant, t.agent_key,
-      (select budget_root from sessions where tenant_id = p_tenant and key = c.session_key), p_budget) then
+  if p_budget is not null and has_budgets(p_tenant, t.agent_key, coalesce(t.budget_root,
+      (select budget_root from sessions where tenant_id = p_tenant and key = c.session_key)), p_budget) then
     budget := reserve_budget(p_tenant, c.session_key, c.turn_id, p_call, null, p_budget);
     if budget ? 'exceeded' then
       return budget || jsonb_build_object('kind', 'over_budget', 'session', c.session_key, 'turn', c.turn_id);

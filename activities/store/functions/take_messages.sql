@@ -13,6 +13,8 @@ declare
   taken int := 0;
   elsewhere int := 0;
   first_context jsonb;
+  row_root jsonb;
+  first_root jsonb;
   first_text text;
   wanted_agent text;
   pos bigint;
@@ -39,13 +41,14 @@ begin
         values (p_tenant, m ->> 'id', p_session, 'user', m ->> 'text', m ->> 'mode', m - 'id' - 'text' - 'mode')
         on conflict do nothing;
     end if;
-    select turn_id, session_key, text, context into row_turn, row_session, row_text, row_context
+    select turn_id, session_key, text, context, budget_root into row_turn, row_session, row_text, row_context, row_root
       from messages where tenant_id = p_tenant and id = m ->> 'id' for update;
     if not found or row_session <> p_session then
       elsewhere := elsewhere + 1;
     elsif row_turn is not null and row_turn <> p_turn then
       elsewhere := elsewhere + 1;
     else
+      if first_context is null then first_root := row_root; end if;
       first_context := coalesce(first_context, row_context);
       first_text := coalesce(first_text, row_text);
       if row_turn is null then
@@ -73,6 +76,7 @@ begin
   update turns set status = 'running', started_at = coalesce(started_at, now()), ended_at = null, run_id = p_run,
       context = case when started_at is null then coalesce(first_context, context) || coalesce(session_row.bound_context, '{}')
                      else context end,
+      budget_root = case when started_at is null then first_root else budget_root end,
       agent_revision = coalesce(agent_revision,
         (select revision from agents where tenant_id = p_tenant and key = session_row.agent_key))
     where tenant_id = p_tenant and id = p_turn returning * into turn_row;

@@ -5,7 +5,6 @@ import { type Budget, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
 import { createBudgetDesk } from '#activities/budget-desk.ts';
 import { createBudget } from '#activities/store/budget-store.ts';
 import { createBudgetLedger, type BudgetRequest } from '#activities/store/budget-ledger.ts';
-import { writeMessage } from '#activities/store/message-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { createTurnLedger, type StepBasis, type TurnLedger } from '#activities/store/turn-ledger.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
@@ -271,59 +270,6 @@ describe('DU-7 accounts of a budget', () => {
     await begin(tenant, 'child');
     const counted = (await accounts(tenant)).map(({ subject, reserved }) => `${subject} ${reserved}`);
     assert.deepEqual(counted.toSorted(), ['blue 1', 'helper 1', 'main 2', 'red 1', 'root 2', 'turn_root 2']);
-  });
-
-  it('a subagent gets the root of its parent, down the whole tree', async () => {
-    const tenant = await newTenant();
-    await newSession(tenant, 'top');
-    const rootOf = async (session: string): Promise<unknown> =>
-      (await pool.query('select budget_root_of($1, $2, $3) as root', [tenant, session, `turn_${session}`]))
-        .rows[0].root;
-    const root = { turn: 'turn_top', session: 'top', agent: 'main' };
-    assert.deepEqual(await rootOf('top'), root);
-    await newSession(tenant, 'below', 'main', root);
-    assert.deepEqual(await rootOf('below'), root);
-  });
-
-  it('a team’s session counts for the team, and for all that the turn which asked for the work counts for', async () => {
-    const tenant = await newTenant();
-    await newSession(tenant, 'asks');
-    const rootOf = async (team: string, session: string | null): Promise<unknown> =>
-      (
-        await pool.query('select team_root_of($1, $2, $3, $4) as root', [
-          tenant,
-          team,
-          session,
-          session && `turn_${session}`,
-        ])
-      ).rows[0].root;
-    assert.deepEqual(await rootOf('red', null), { team: ['red'] });
-    const asked = { turn: 'turn_asks', session: 'asks', agent: 'main' };
-    assert.deepEqual(await rootOf('red', 'asks'), { ...asked, team: ['red'] });
-    await newSession(tenant, 'within', 'main', { ...asked, team: ['red'] });
-    assert.deepEqual(await rootOf('blue', 'within'), { ...asked, team: ['red', 'blue'] });
-    assert.deepEqual(await rootOf('red', 'within'), { ...asked, team: ['red'] });
-  });
-
-  it('a message within a team makes its session the team’s, also when somebody else has made the session', async () => {
-    const tenant = await newTenant();
-    await newSession(tenant, 'taken');
-    for (const session of ['taken', 'new']) {
-      const context = { agent: 'main' };
-      const message = {
-        id: `m-${session}`,
-        session,
-        text: 'x',
-        mode: 'queue',
-        context,
-        team: 'red',
-      } as const;
-      assert.equal((await writeMessage(pool, tenant, message)).written, true);
-    }
-    const { rows } = await pool.query('select budget_root as root from sessions where tenant_id = $1', [
-      tenant,
-    ]);
-    assert.deepEqual(rows, [{ root: { team: ['red'] } }, { root: { team: ['red'] } }]);
   });
 
   it('a session of a team that no turn has asked to work is its own root', async () => {
