@@ -6,7 +6,7 @@ import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
 import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
-import type { BudgetHold, BudgetLedger, BudgetRequest } from './store/budget-ledger.ts';
+import type { BudgetedWork, BudgetHold, BudgetLedger, BudgetRequest } from './store/budget-ledger.ts';
 
 export interface BudgetDesk {
   /** `holder` is an answer's id; absent for a tool's call. */
@@ -25,6 +25,12 @@ export interface BudgetDesk {
    * answer: that question goes, since nobody would hear the decision.
    */
   goOn(input: CallModelInput, hold: BudgetHold | null, attempt: number): Promise<void>;
+  /** Runs a command that counts as a call of a costly tool, or says why it has no room. */
+  around<Result>(
+    work: BudgetedWork,
+    attempt: number,
+    run: () => Promise<Result>,
+  ): Promise<{ readonly result: Result } | { readonly exceeded: string }>;
   /** The step cannot go on: what the turn is to do. `now` is the database's clock. */
   atLimit(input: CallModelInput, exceeded: BudgetExceeded, now: number): Promise<CallModelResult>;
 }
@@ -40,13 +46,14 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
   const release: BudgetDesk['release'] = async (input, hold, attempt, spent) => {
     if (hold?.held) await ledger.settle(input.tenant, answerIdOf(input.turn, input.step), { attempt, spent });
   };
+  const request: BudgetDesk['request'] = (attempt, holder) => ({
+    attempt,
+    ...(holder === undefined ? {} : { holder }),
+    reserve: DEFAULT_RESERVE,
+    ...(settings.length > 0 ? { settings } : {}),
+  });
   return {
-    request: (attempt, holder) => ({
-      attempt,
-      ...(holder === undefined ? {} : { holder }),
-      reserve: DEFAULT_RESERVE,
-      ...(settings.length > 0 ? { settings } : {}),
-    }),
+    request,
 
     release,
 
@@ -60,6 +67,23 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
 
     async goOn(input, hold, attempt) {
       if (hold?.held && attempt > 1) await ledger.takeBack(input, askIdOf(input));
+    },
+
+    async around(work, attempt, run) {
+      const hold = await ledger.reserve(work, request(attempt));
+      if (hold && !hold.held) return { exceeded: exceededWords(hold.exceeded) };
+      const begun = performance.now();
+      const settle = async (): Promise<void> => {
+        const spent = { tokens: 0, usd: 0, seconds: (performance.now() - begun) / 1000, calls: 1 };
+        if (hold) await ledger.settle(work.tenant, work.holder, { attempt, spent });
+      };
+      const result = await run().catch(async (error: unknown) => {
+        // The command's failure is what has to be told; what stays held counts as spent.
+        await settle().catch(() => undefined);
+        throw error;
+      });
+      await settle();
+      return { result };
     },
 
     async atLimit(input, exceeded, now) {

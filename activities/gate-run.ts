@@ -18,6 +18,7 @@ import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import { teamWorkspace } from '#domain/team.ts';
 import { Failure } from '#domain/errors.ts';
 import { activityFailure, failingAs } from './activity-failure.ts';
+import type { BudgetDesk } from './budget-desk.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from './process/shell.ts';
 import type { ScrubberOf } from './scrubber.ts';
@@ -39,6 +40,7 @@ export interface GateRunDeps {
   readonly scrubberOf: ScrubberOf;
   readonly shell: Shell;
   readonly files: Pick<Files, 'hold'>;
+  readonly budgets: Pick<BudgetDesk, 'around'>;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
   readonly workspaceOf: (tenant: string, workspace: string) => string;
@@ -103,25 +105,31 @@ async function verdictOf(
 const PREVIEW = 300;
 
 async function runCommand(deps: GateRunDeps, run: GateRun, { work, gate }: Found): Promise<GateCheck> {
-  const { agent } = work;
+  const { agent, session, turn } = work;
+  const id = `${run.owner_id}.g${run.gate}.${run.attempt}`;
+  const { info, cancellationSignal } = Context.current();
+  const counted = { tenant: run.tenant, session, turn, owner: run.owner_id, holder: id };
+  const command = {
+    command: gate.command ?? '',
+    input: work.output,
+    seconds: gate.timeout_seconds ?? GATE_LIMITS.seconds,
+    sandbox: sandboxOf(deps.sandbox, agent.sandbox),
+    owner: {
+      tenant: run.tenant,
+      agent: agent.key,
+      sessionKey: session,
+      workspace: deps.workspaceOf(
+        run.tenant,
+        work.team === undefined ? (agent.workspace ?? agent.key) : teamWorkspace(work.team),
+      ),
+    },
+    id,
+    signal: cancellationSignal,
+  };
   try {
-    return await runGateCommand(deps, {
-      command: gate.command ?? '',
-      input: work.output,
-      seconds: gate.timeout_seconds ?? GATE_LIMITS.seconds,
-      sandbox: sandboxOf(deps.sandbox, agent.sandbox),
-      owner: {
-        tenant: run.tenant,
-        agent: agent.key,
-        sessionKey: work.session,
-        workspace: deps.workspaceOf(
-          run.tenant,
-          work.team === undefined ? (agent.workspace ?? agent.key) : teamWorkspace(work.team),
-        ),
-      },
-      id: `${run.owner_id}.g${run.gate}.${run.attempt}`,
-      signal: Context.current().cancellationSignal,
-    });
+    const done = await deps.budgets.around(counted, info.attempt, () => runGateCommand(deps, command));
+    if ('result' in done) return done.result;
+    return { kind: 'broken', problem: `BudgetExceeded: ${done.exceeded}. The command has not run.` };
   } catch (error) {
     if (Context.current().cancellationSignal.aborted) throw error;
     return {

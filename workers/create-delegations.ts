@@ -1,4 +1,5 @@
 /** Puts the parts of delegations together: their rows, their gates, the way to their workflows and back to who gave the work. */
+import type { BudgetDesk } from '#activities/budget-desk.ts';
 import { createDelegationDesk, type DelegationDesk } from '#activities/delegation-desk.ts';
 import { announceDelegations, createDelegationActivities } from '#activities/delegation-run.ts';
 import { createGateActivities } from '#activities/gate-run.ts';
@@ -19,6 +20,7 @@ import type { WorkerParts } from './create-worker.ts';
 export function createDelegationParts(
   { config, pool, notifier, temporal, tools, vault }: WorkerParts,
   wake: WakeSession,
+  budgets: BudgetDesk,
 ): {
   readonly desk: DelegationDesk;
   readonly evaluations: EvaluationDesk;
@@ -66,6 +68,7 @@ export function createDelegationParts(
         scrubberOf,
         shell: tools.shell,
         files: tools.files,
+        budgets,
         sandbox: config.sandbox,
         workspaceOf,
         onWrite: notifier.poke,

@@ -149,7 +149,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     submit: parts.temporal.submit,
     onWrite: notifier.poke,
   });
-  const delegations = createDelegationParts(parts, wake);
+  const delegations = createDelegationParts(parts, wake, shared.budgets);
   const subagents = createSubagents(parts, wake, delegations.desk);
   const teams = createTeams(parts, wake);
   const perHour = config.tools.rate_limit_per_hour ?? 0;

@@ -43,7 +43,21 @@ export interface NewBudgetAsk {
   readonly expires_at: string;
 }
 
+/** A command beside a turn's calls. */
+export interface BudgetedWork {
+  readonly tenant: string;
+  readonly session: string;
+  /** Whose root it counts for. */
+  readonly turn: string;
+  /** The turn or delegation at whose end it counts as spent when nobody has settled it. */
+  readonly owner: string;
+  /** Names it. */
+  readonly holder: string;
+}
+
 export interface BudgetLedger {
+  /** Null when no budget applies. The same attempt again keeps what it holds. */
+  reserve(work: BudgetedWork, request: BudgetRequest): Promise<BudgetHold | null>;
   /** Safe to repeat. */
   settle(tenant: string, holder: string, settlement: BudgetSettlement): Promise<void>;
   /** When the question expires, in milliseconds since 1970; undefined when the turn is over. Safe to repeat. */
@@ -62,6 +76,15 @@ export function createBudgetLedger(
   onWrite: (tenant: string, session: string) => void,
 ): BudgetLedger {
   return {
+    async reserve({ tenant, session, turn, owner, holder }, request) {
+      const { rows } = await pool.query<{ hold: BudgetHold | null }>({
+        name: 'reserve_work',
+        text: 'select reserve_work($1, $2, $3, $4, $5, $6) as hold',
+        values: [tenant, session, turn, owner, holder, JSON.stringify(request)],
+      });
+      return rows[0]?.hold ?? null;
+    },
+
     async settle(tenant, holder, { attempt, spent }) {
       await pool.query({
         name: 'settle_budget',

@@ -24,6 +24,12 @@ describe('DU-7 a tree shares its root’s budget', () => {
       block_on_failure: true,
       max_retries: 1,
     } as const;
+    const checks = {
+      event: 'turn.completed',
+      type: 'command',
+      command: 'true',
+      block_on_failure: true,
+    } as const;
     stack = await startStack({
       settings:
         'budgets: [{ scope: turn, calls: 1000 }, { scope: session, calls: 1000 }, { scope: agent, calls: 1000 }]',
@@ -34,10 +40,21 @@ describe('DU-7 a tree shares its root’s budget', () => {
         { key: 'critic', model: 'rehearsal/critic' },
         { key: 'maker', model: 'rehearsal/echo' },
         { key: 'billing', model: 'rehearsal/echo' },
+        { key: 'checked', quality_gates: [checks] },
+        {
+          key: 'unchecked',
+          quality_gates: [checks],
+          budgets: [{ scope: 'turn', calls: 1, on_limit: 'stop' }],
+        },
+        {
+          key: 'delivers',
+          model: 'rehearsal/echo',
+          quality_gates: [{ ...checks, event: 'delegation.completed' }],
+        },
         { key: 'poor', budgets: [{ scope: 'turn', calls: 2, on_limit: 'stop' }] },
       ],
     });
-    for (const target of ['writer', 'gated', 'critic', 'maker', 'billing'])
+    for (const target of ['writer', 'gated', 'critic', 'maker', 'billing', 'delivers'])
       await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target } });
     await stack.ask('POST', '/v1/agent-links', { body: { source: 'poor', target: 'writer' } });
   });
@@ -76,6 +93,28 @@ describe('DU-7 a tree shares its root’s budget', () => {
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
     // The work, its judgement, the work again with the feedback, and the second judgement.
     assert.deepEqual([await used('turn', turn_id), await used('agent', 'critic')], [6, 2]);
+  });
+
+  it('a gate’s command counts as a call of a costly tool, of a turn and of what it delegates', async () => {
+    const own = await stack.worker.say('checks', 'Hello.', { agent: 'checked' });
+    assert.equal((await stack.worker.ended(own.turn_id)).status, 'completed');
+    assert.equal(await used('turn', own.turn_id), 2);
+    const script = using('delegate', { agent_key: 'delivers', task: 'Write.', mode: 'sync' });
+    const given = await stack.worker.say('gives-checked', script);
+    assert.equal((await stack.worker.ended(given.turn_id)).status, 'completed');
+    assert.equal(await used('turn', given.turn_id), 4);
+    const { rows } = await stack.pool.query(
+      'select sum(reserved)::float8 as reserved from budget_accounts where tenant_id = $1',
+      [stack.tenant],
+    );
+    assert.deepEqual(rows, [{ reserved: 0 }]);
+  });
+
+  it('a gate whose command has no room does not let the answer pass', async () => {
+    const { turn_id } = await stack.worker.say('unchecks', 'Hello.', { agent: 'unchecked' });
+    const { error, text } = await stack.worker.ended(turn_id);
+    assert.deepEqual([error?.code, text], ['GateBlocked', null]);
+    assert.match(error?.message ?? '', /BudgetExceeded: turn .* The command has not run\./);
   });
 
   it('rounds of judging count for the turn that began them', async () => {

@@ -1,4 +1,4 @@
--- A turn is over: what its calls still hold counts as spent, since nobody will tell what they used.
+-- A turn or a delegation is over: what its calls and commands still hold counts as spent, since nobody will tell what they used.
 create function count_turn_holds(p_tenant text, p_turn text) returns void
 language plpgsql as $$
 declare

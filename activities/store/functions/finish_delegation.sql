@@ -32,6 +32,8 @@ begin
       perform settle_calls(p_tenant, d.origin_session, d.origin_turn,
         jsonb_build_array((p_end -> 'call') || jsonb_build_object('id', d.origin_call)));
     end if;
+    -- Of its gates.
+    perform count_turn_holds(p_tenant, p_id);
   end if;
   return jsonb_build_object('row', to_jsonb(d), 'untold', untold_delegations(p_tenant, d.origin_session));
 end $$;
