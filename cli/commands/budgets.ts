@@ -7,9 +7,7 @@ import { type ApiOptions, createContext, pathOf, withApiOptions } from '#cli/com
 import { type Column, printFields, printJson, printTable } from '#cli/output.ts';
 import type { Budget, BudgetAccount } from '#cli/wire.ts';
 
-interface AddOptions extends ApiOptions {
-  readonly subject?: string;
-  readonly period?: string;
+interface LimitOptions extends ApiOptions {
   readonly onLimit?: string;
   readonly tokens?: string;
   readonly usd?: string;
@@ -17,10 +15,15 @@ interface AddOptions extends ApiOptions {
   readonly calls?: string;
 }
 
+interface AddOptions extends LimitOptions {
+  readonly subject?: string;
+  readonly period?: string;
+}
+
 export function register(program: Command): void {
   const budgets = program
     .command('budgets')
-    .description('what work may use, and has used: list, show, accounts, add, delete');
+    .description('what work may use, and has used: list, show, accounts, add, set, unset, delete');
   withApiOptions(budgets.command('list', { isDefault: true }).description('the budgets there are')).action(
     list,
   );
@@ -34,20 +37,39 @@ export function register(program: Command): void {
       .option('--budget <id>', 'of this budget')
       .option('--subject <name>', 'of this turn, session, agent or team'),
   ).action(listAccounts);
-  withApiOptions(
+  withLimitOptions(
     budgets
       .command('add')
       .description('limit what a turn, session, agent, team or the tenant may use')
       .argument('<scope>', 'turn, session, agent, team or tenant')
       .option('--subject <name>', 'only this session, agent or team; else each for itself')
-      .option('--period <period>', 'total, day or month (UTC)')
+      .option('--period <period>', 'total, day or month (UTC)'),
+  ).action(add);
+  withLimitOptions(
+    budgets
+      .command('set')
+      .description('change limits, or add one; what is not named stays, as does what was used')
+      .argument('<id>'),
+  ).action(set);
+  withApiOptions(
+    budgets
+      .command('unset')
+      .description('take limits away; a budget keeps at least one')
+      .argument('<id>')
+      .argument('<measures...>', BUDGET_MEASURES.join(', ')),
+  ).action(unset);
+  withApiOptions(budgets.command('delete').description('take a budget away').argument('<id>')).action(remove);
+}
+
+function withLimitOptions(command: Command): Command {
+  return withApiOptions(
+    command
       .option('--on-limit <what>', 'ask for more, or stop')
       .option('--tokens <number>', 'tokens read and written')
       .option('--usd <amount>', 'US dollars')
       .option('--seconds <number>', 'seconds of model calls and costly tools')
       .option('--calls <number>', 'model calls and calls of costly tools'),
-  ).action(add);
-  withApiOptions(budgets.command('delete').description('take a budget away').argument('<id>')).action(remove);
+  );
 }
 
 async function list(options: ApiOptions): Promise<void> {
@@ -104,20 +126,68 @@ async function listAccounts(
 
 async function add(scope: string, options: AddOptions): Promise<void> {
   const { client, out, json } = createContext(options);
-  const { subject, period, onLimit } = options;
-  const limits = BUDGET_MEASURES.flatMap((measure) => {
-    const text = options[measure];
-    return text === undefined ? [] : [[measure, readAmount(measure, text)] as const];
-  });
+  const { subject, period } = options;
   const budget = await client.post<Budget>(pathOf('budgets'), {
     scope,
     ...(subject === undefined ? {} : { subject }),
     ...(period === undefined ? {} : { period }),
-    ...(onLimit === undefined ? {} : { on_limit: onLimit }),
-    ...Object.fromEntries(limits),
+    ...givenLimits(options),
   });
   if (json) printJson(out, budget);
-  else out.line(`${budget.id}: ${limitsOf(budget)} for ${subject ?? `each ${scope}`}`);
+  else out.line(limitsLine(budget));
+}
+
+async function set(id: string, options: LimitOptions): Promise<void> {
+  const given = givenLimits(options);
+  if (Object.keys(given).length === 0)
+    throw usageError('Nothing to change is named.', `Such as: tempoclaw budgets set ${id} --usd 5`);
+  await change(id, options, (fields) => ({ ...fields, ...given }));
+}
+
+async function unset(id: string, measures: readonly string[], options: ApiOptions): Promise<void> {
+  const unknown = measures.find((name) => !BUDGET_MEASURES.some((measure) => measure === name));
+  if (unknown !== undefined)
+    throw usageError(`${unknown} is no limit.`, `One of ${BUDGET_MEASURES.join(', ')}`);
+  await change(id, options, (fields, { reserve }) => ({
+    ...without(fields, measures),
+    ...(reserve === undefined ? {} : { reserve: without(reserve, measures) }),
+  }));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Of an answer, but not of a request. */
+const TOLD = ['id', 'accounts', 'created_by', 'created_at', 'updated_at'];
+
+/** PUT takes the whole: what is there is read first. */
+async function change(
+  id: string,
+  options: ApiOptions,
+  changed: (fields: Fields, budget: Budget) => Fields,
+): Promise<void> {
+  const { client, out, json } = createContext(options);
+  const path = pathOf('budgets', id);
+  const old = await client.get<Budget>(path);
+  const budget = await client.put<Budget>(path, changed(without(old, TOLD), old));
+  if (json) printJson(out, budget);
+  else out.line(limitsLine(budget));
+}
+
+function without(fields: object, names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+}
+
+function givenLimits(options: LimitOptions): Fields {
+  const limits = BUDGET_MEASURES.flatMap((measure) => {
+    const text = options[measure];
+    return text === undefined ? [] : [[measure, readAmount(measure, text)] as const];
+  });
+  const { onLimit } = options;
+  return { ...Object.fromEntries(limits), ...(onLimit === undefined ? {} : { on_limit: onLimit }) };
+}
+
+function limitsLine(budget: Budget): string {
+  return `${budget.id}: ${limitsOf(budget)} for ${budget.subject ?? `each ${budget.scope}`}`;
 }
 
 async function remove(id: string, options: ApiOptions): Promise<void> {

@@ -51,6 +51,14 @@ describe('IN-6 tempoclaw budgets and usage', () => {
         ['usd', 0],
       ],
     );
+    const changed = await cli('budgets', 'set', id, '--calls', '7', '--tokens', '9000');
+    assert.equal(changed.stdout, `${id}: 9000 tokens, $2.50, 7 calls for each session\n`);
+    assert.match((await cli('budgets', 'show', id)).stdout, /spends +1970-01-01 +1 calls +0 calls +0 calls/);
+    const less = JSON.parse((await cli('budgets', 'unset', id, 'tokens', 'usd', '--json')).stdout);
+    assert.deepEqual([less.calls, less.usd, less.tokens, less.on_limit], [7, undefined, undefined, 'stop']);
+    assert.match((await cli('budgets', 'unset', id, 'calls')).stderr, /names no limit/);
+    assert.equal((await cli('budgets', 'unset', id, 'pence')).code, 2);
+    assert.equal((await cli('budgets', 'set', id)).code, 2);
     assert.match((await cli('budgets', 'delete', id)).stdout, /limits nothing any more/);
     const wrong = await cli('budgets', 'add', 'tenant', '--usd', 'much');
     assert.equal(wrong.code, 2);
