@@ -6,6 +6,9 @@ import { areTeamSettings } from '#domain/team/may-use-team.ts';
 import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team.ts';
 import {
   type LoadedTask,
+  type MemberTurn,
+  type RecordResult,
+  type TaskState,
   TEAM_TASK,
   type TeamTaskActivities,
   type TeamTaskInput,
@@ -35,17 +38,10 @@ export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivit
   const { pool } = deps;
   return {
     load_team_task: failingAs(recordFailure, (input) => load(pool, input)),
-    record_team_task: failingAs(recordFailure, async ({ change, ...key }) => {
-      const scrubber = await deps.scrubberOf(key.tenant);
-      const { text } = change;
-      // A foreign client's text has not been looked at by anybody yet.
-      const hidden =
-        text?.text === undefined ? change : { ...change, text: { ...text, text: scrubber.text(text.text) } };
-      const recorded = await tasks.recordTask(pool, keyOf(key), { ...hidden, run: runOfCaller() });
-      if (recorded.kind === 'missing')
-        throw new Failure('NotFound', `team ${key.team} has no task ${key.number}`);
-      return recorded;
-    }),
+    record_team_task: failingAs(recordFailure, (input) => record(deps, input)),
+    give_team_task: failingAs(recordFailure, async (input) =>
+      input.change.action === 'dispatch' ? give(deps, input) : { recorded: await record(deps, input) },
+    ),
     prepare_member_turn: failingAs(recordFailure, (input) => prepare(deps, input)),
     read_member_result: failingAs(recordFailure, async ({ turn, ...key }) => {
       const row = await findTurn(pool, key.tenant, turn);
@@ -68,6 +64,25 @@ function keyOf({ tenant, team, number }: TeamTaskInput): readonly [string, strin
   return [tenant, team, number];
 }
 
+function noTask({ team, number }: TeamTaskInput): Failure {
+  return new Failure('NotFound', `team ${team} has no task ${number}`);
+}
+
+async function record(
+  { pool, scrubberOf }: TeamTaskRunDeps,
+  { change, ...key }: Parameters<TeamTaskActivities['record_team_task']>[0],
+): Promise<RecordResult> {
+  const { text } = change;
+  // A foreign client's text has not been looked at by anybody yet.
+  const hidden =
+    text?.text === undefined
+      ? change
+      : { ...change, text: { ...text, text: (await scrubberOf(key.tenant)).text(text.text) } };
+  const recorded = await tasks.recordTask(pool, keyOf(key), { ...hidden, run: runOfCaller() });
+  if (recorded.kind === 'missing') throw noTask(key);
+  return recorded;
+}
+
 async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
   const row = await tasks.loadTask(pool, keyOf(input), runOfCaller());
   if (!row) return null;
@@ -77,6 +92,7 @@ async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null
     completed,
     over,
     lost,
+    in_one: true,
     team: teamOf(lead, members, areTeamSettings(settings) ? settings : {}),
   };
 }
@@ -94,35 +110,67 @@ function teamOf(lead: string, members: readonly string[], settings: TeamSettings
 }
 
 async function prepare(
-  { pool, scrubberOf }: TeamTaskRunDeps,
+  deps: TeamTaskRunDeps,
   { task, ...input }: Parameters<TeamTaskActivities['prepare_member_turn']>[0],
 ): ReturnType<TeamTaskActivities['prepare_member_turn']> {
+  const { row, turn } = await turnFor(deps, input, task);
+  return (await tasks.prepareTurn(deps.pool, input.tenant, row)) ? turn : null;
+}
+
+async function give(
+  deps: TeamTaskRunDeps,
+  { change, ...input }: Parameters<TeamTaskActivities['give_team_task']>[0],
+): ReturnType<TeamTaskActivities['give_team_task']> {
+  const { row, turn } = await turnFor(deps, input, change.task);
+  const written = await tasks.giveTask(deps.pool, keyOf(input), { ...change, run: runOfCaller() }, row);
+  if (written.kind === 'missing') throw noTask(input);
+  if (written.kind === 'refused') return { recorded: written };
+  const { given, ...recorded } = written;
+  return { recorded, ...(given === undefined ? {} : { turn: given ? turn : null }) };
+}
+
+/** What the holder of the task's lease is to do, as a row, and as its workflow is started with. */
+async function turnFor(
+  { pool, scrubberOf }: TeamTaskRunDeps,
+  input: TeamTaskInput,
+  task: TaskState,
+): Promise<{ readonly row: Readonly<Record<string, unknown>>; readonly turn: MemberTurn }> {
   const { tenant, team, number } = input;
-  const row = await tasks.findTask(pool, tenant, team, number);
-  const loaded = await tasks.loadTask(pool, keyOf(input));
+  const [row, loaded, needed, scrubber] = await Promise.all([
+    tasks.findTask(pool, tenant, team, number),
+    tasks.loadTask(pool, keyOf(input)),
+    tasks.blockersOf(pool, tenant, team, number),
+    scrubberOf(tenant),
+  ]);
   const { lease } = task;
-  if (!row || !loaded || !lease) throw new Failure('NotFound', `team ${team} has no task ${number} to give`);
-  const needed = await tasks.blockersOf(pool, tenant, team, number);
+  if (!row || !loaded || !lease) throw noTask(input);
   const told = needed.map((one) => ({ ...one, assignee: null, reason: null }));
   const session = taskSessionKey(team, number, lease.member);
   const message_id = `msg_task-${team}.${number}.${lease.fence}`;
   const { user, chat_id } = row.origin_context;
-  const isThere = await tasks.prepareTurn(pool, tenant, {
-    session,
-    message_id,
-    agent: lease.member,
-    title: `#${number} ${row.subject}`,
-    text: taskMessage({ key: team, lead: loaded.lead }, task, row.description, told),
-    context: {
-      channel: 'teammate',
-      ...(user === undefined ? {} : { user }),
-      ...(chat_id === undefined ? {} : { chat_id }),
+  const title = `#${number} ${row.subject}`;
+  return {
+    row: {
+      session,
+      message_id,
+      agent: lease.member,
+      title,
+      text: taskMessage({ key: team, lead: loaded.lead }, task, row.description, told),
+      context: {
+        channel: 'teammate',
+        ...(user === undefined ? {} : { user }),
+        ...(chat_id === undefined ? {} : { chat_id }),
+      },
+      bound: { team: { key: team, number, member: lease.member, fence: lease.fence } },
     },
-    bound: { team: { key: team, number, member: lease.member, fence: lease.fence } },
-  });
-  if (!isThere) return null;
-  const preview = (await scrubberOf(tenant)).preview(`#${number} ${row.subject}`, 200);
-  return { session, message_id, preview, agent: lease.member, ...(user === undefined ? {} : { user }) };
+    turn: {
+      session,
+      message_id,
+      preview: scrubber.preview(title, 200),
+      agent: lease.member,
+      ...(user === undefined ? {} : { user }),
+    },
+  };
 }
 
 /** Those that wait hear of every end; who was to do one that waits in vain finds a message about it. */

@@ -208,6 +208,8 @@ export interface TaskChange {
   readonly subject?: string;
   readonly description_id?: string;
   readonly file_id?: string;
+  /** A turn whose answer is kept as a text of the task, its result. Never what a request says. */
+  readonly result_of?: string;
   /** What asked for it: an update's id, else words that name it. */
   readonly cause?: string;
   readonly notices?: readonly LeadNotice[];
@@ -246,6 +248,8 @@ export interface LoadedTask {
   readonly completed: readonly number[];
   /** No turn is open that made it. */
   readonly over: boolean;
+  /** The worker gives a task in one activity and records a turn's answer with its end; not said by releases before. */
+  readonly in_one?: true;
   /** What this very run has recorded before its worker died, and Temporal does not know of. */
   readonly lost?: StandingTask | null;
 }
@@ -284,12 +288,20 @@ export interface MemberTurn {
   readonly user?: string;
 }
 
+/** `turn` is there when the change stands and gave the task to a member; null when that is no agent any more. */
+export interface GivenTask {
+  readonly recorded: RecordResult;
+  readonly turn?: MemberTurn | null;
+}
+
 type Key = TeamTaskInput;
 
 export interface TeamTaskActivities {
   /** Undefined when there is no such row. */
   load_team_task(input: Key): Promise<LoadedTask | null>;
   record_team_task(input: Key & { readonly change: TaskChange }): Promise<RecordResult>;
+  /** Records a change, and, when that gives the task to its member, also writes the message that says so: one commit. */
+  give_team_task(input: Key & { readonly change: TaskChange }): Promise<GivenTask>;
   /** Null when the member is no agent any more. */
   prepare_member_turn(input: Key & { readonly task: TaskState }): Promise<MemberTurn | null>;
   /** The whole text of the member's last answer, kept as a text of the task. */

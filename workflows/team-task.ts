@@ -24,7 +24,7 @@ import {
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { decideTask } from '#domain/team/decide-task.ts';
-import type { Decision } from '#domain/team/decision.ts';
+import type { Decision, Moment } from '#domain/team/decision.ts';
 import {
   dependencyEnded,
   dispatch,
@@ -32,12 +32,15 @@ import {
   lostTurn,
   nextAlarm,
   release,
+  releaseAndDispatch,
   ring,
+  type TurnEnd,
   turnEnded,
 } from '#domain/team/task-events.ts';
 import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
 import {
   isClosed,
+  type MemberTurn,
   requestProblem,
   TASK_ACTIONS,
   type TaskAction,
@@ -81,6 +84,10 @@ interface Going extends KnownTask {
   readonly ended: { readonly number: number; readonly status: TaskStatus }[];
   released: boolean;
   missing?: true;
+  /** See LoadedTask. */
+  inOne?: true;
+  /** The message of the lease with this fence is written; no turn when its member is no agent any more. */
+  given?: { readonly fence: number; readonly turn: MemberTurn | null };
   turn?: RunningTurn;
 }
 
@@ -96,6 +103,7 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   }
   going.loaded = { task: loaded.task, team: loaded.team };
   going.released = loaded.over;
+  if (loaded.in_one) going.inOne = true;
   for (const number of loaded.completed) going.ended.push({ number, status: 'completed' });
   if (loaded.lost) takeUp(going, loaded.lost);
   else await apply(going, ({ task }) => lostTurn(task));
@@ -139,12 +147,24 @@ function isLong(): boolean {
 }
 
 async function hearSignals(going: Going): Promise<void> {
-  if (going.released) await apply(going, ({ task }) => release(task));
+  if (going.released && going.inOne)
+    await give(going, (moment) => releaseAndDispatch(moment, going.input.team));
+  else if (going.released) await apply(going, ({ task }) => release(task));
   going.released = false;
   for (let said = going.ended.shift(); said; said = going.ended.shift()) {
     const { number, status } = said;
     await apply(going, ({ task }) => dependencyEnded(task, number, status === 'completed'));
   }
+}
+
+/** Applies what may give the task to its member, whose message is then written with it. */
+async function give(going: Going, decide: (moment: Moment) => Decision): Promise<void> {
+  if (!going.inOne) return void (await apply(going, decide));
+  await apply(going, decide, undefined, async (input) => {
+    const { recorded, turn } = await local.give_team_task(input);
+    if (turn !== undefined) going.given = { fence: input.change.task.fence, turn };
+    return recorded;
+  });
 }
 
 /** Starts the member's turn, ends one whose lease is over, and takes what it leaves. */
@@ -157,12 +177,13 @@ async function followTurn(going: Going): Promise<void> {
     delete going.turn;
     await takeWhatIsLeft(going, turn);
   }
-  if (isDue(taskOf(going))) await apply(going, (moment) => dispatch(moment, input.team));
+  if (isDue(taskOf(going))) await give(going, (moment) => dispatch(moment, input.team));
   const task = taskOf(going);
   // Also one that was given before a worker died, if Temporal had not heard of it.
   if (task.lease?.until !== null) return;
   const { fence } = task;
-  const prepared = await local.prepare_member_turn({ ...input, task });
+  const prepared =
+    going.given?.fence === fence ? going.given.turn : await local.prepare_member_turn({ ...input, task });
   if (prepared) going.turn = startMemberTurn(input.tenant, fence, prepared);
   else await apply(going, (moment) => turnEnded(moment, { fence, status: 'failed', reason: NO_AGENT }));
 }
@@ -175,11 +196,11 @@ function mayGoOn({ lease, status }: TaskState, { fence }: RunningTurn): boolean 
 async function takeWhatIsLeft(going: Going, { fence, session, turn, end }: RunningTurn): Promise<void> {
   const over = end();
   if (!over || taskOf(going).lease?.fence !== fence) return;
-  const text =
-    over.status === 'completed' && !taskOf(going).question
-      ? await local.read_member_result({ ...going.input, session, turn })
-      : undefined;
-  await apply(going, (moment) => turnEnded(moment, { fence, ...over, ...(text ? { text } : {}) }));
+  const answers = over.status === 'completed' && !taskOf(going).question;
+  let result: Pick<TurnEnd, 'text' | 'result_of'> = {};
+  if (answers && going.inOne) result = { result_of: turn };
+  else if (answers) result = { text: await local.read_member_result({ ...going.input, session, turn }) };
+  await apply(going, (moment) => turnEnded(moment, { fence, ...over, ...result }));
 }
 
 const NO_AGENT = 'there is no such agent any more';

@@ -133,6 +133,16 @@ export function recordTask(
   return call(pool, 'record_team_task', [...key, JSON.stringify(change)]);
 }
 
+/** Records a change that gives the task, with the turn that it is given for; `given` is false when its agent is gone. */
+export function giveTask(
+  pool: Pool,
+  key: Key,
+  change: TaskChange & { readonly run?: string },
+  turn: Readonly<Record<string, unknown>>,
+): Promise<(RecordResult & { readonly given?: boolean }) | { readonly kind: 'missing' }> {
+  return call(pool, 'give_team_task', [...key, JSON.stringify(change), JSON.stringify(turn)]);
+}
+
 /** False when its agent is gone. */
 export function prepareTurn(
   pool: Pool,

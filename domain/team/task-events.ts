@@ -85,6 +85,14 @@ export function release(task: TaskState): Decision {
   return changed(task, { released: true }, { action: 'released', actor: 'system' });
 }
 
+/** The same, and in one change its member has it, should it be due then. */
+export function releaseAndDispatch(moment: Moment, team: string): Decision {
+  const released = release(moment.task);
+  if (released.kind !== 'changed') return released;
+  const given = dispatch({ ...moment, task: { ...moment.task, released: true } }, team);
+  return given.kind === 'changed' ? given : released;
+}
+
 /** A run that begins finds a turn's lease without the turn: the run that had started it was ended from outside. */
 export function lostTurn(task: TaskState): Decision {
   if (!task.lease || task.lease.until !== null || isClosed(task.status)) return same('no turn is missing');
@@ -96,6 +104,8 @@ export interface TurnEnd {
   readonly status: 'completed' | 'failed' | 'stopped' | 'lost';
   readonly reason: string;
   readonly text?: TaskText;
+  /** In place of the text: the turn whose answer is the result. */
+  readonly result_of?: string;
 }
 
 /**
@@ -116,6 +126,7 @@ export function turnEnded(moment: Moment, end: TurnEnd): Decision {
           action: 'ended',
           actor: `agent:${task.lease.member}`,
           ...(end.text ? { text: { ...end.text, as: 'result' as const } } : {}),
+          ...(end.result_of === undefined ? {} : { result_of: end.result_of }),
         },
         team.tells_each ? ['completed'] : [],
       );

@@ -34,6 +34,28 @@ async function held(board: Board, meanwhile: (task: number) => Promise<void>): P
   probes.release(note);
 }
 
+/** One that waits for another and is given to its member when that is completed. */
+const freed: TaskPath = async ({ make, act, until }) => {
+  const first = await make({ subject: 'First' });
+  const second = await make({ subject: 'Second', blocked_by: [first], assignee: member });
+  await act(first, 'complete', { text: 'First.' });
+  await until(second, 'completed');
+};
+
+/** A lead's turn makes it; its end gives it to its member. */
+const ofTurn: TaskPath = async ({ stack, team, until }) => {
+  const created = { action: 'create', team, subject: 'Asked for', description: 'Given.', assignee: member };
+  const looked = JSON.stringify({ action: 'list', team });
+  const script = `team_tasks ${looked}\nthen\nteam_tasks ${JSON.stringify(created)}\nthen\nOn it.`;
+  await stack.worker.ended((await stack.worker.say(team, script)).turn_id);
+  await until(1, 'completed');
+  await stack.worker.until(
+    'the lead to hear',
+    async () => (await stack.worker.turns(team))[1]?.ended_at ?? undefined,
+  );
+  return [workflowIdOf(stack.worker, team)];
+};
+
 /** Gives the ids of workflows beside the tasks' own, if there are any to record. */
 type TaskPath = (board: Board) => Promise<readonly string[] | void>;
 
@@ -73,12 +95,8 @@ export const TASK_PATHS: Readonly<Record<string, TaskPath>> = {
   async 'task-refused'({ make, act }) {
     await act(await make({ subject: 'May I?', require_approval: true }), 'reject', { text: 'No.' });
   },
-  async 'task-freed'({ make, act, until }) {
-    const first = await make({ subject: 'First' });
-    const second = await make({ subject: 'Second', blocked_by: [first], assignee: member });
-    await act(first, 'complete', { text: 'First.' });
-    await until(second, 'completed');
-  },
+  'task-freed': freed,
+  'task-in-one-freed': freed,
   async 'task-waits-in-vain'({ make, act, until }) {
     const first = await make({ subject: 'First' });
     const second = await make({ subject: 'Second', blocked_by: [first], assignee: member });
@@ -143,18 +161,9 @@ export const TASK_PATHS: Readonly<Record<string, TaskPath>> = {
     await act(task, 'retry', { assignee: member });
     await until(task, 'completed');
   },
-  async 'task-of-turn'({ stack, team, until }) {
-    const created = { action: 'create', team, subject: 'Asked for', description: 'Given.', assignee: member };
-    const looked = JSON.stringify({ action: 'list', team });
-    const script = `team_tasks ${looked}\nthen\nteam_tasks ${JSON.stringify(created)}\nthen\nOn it.`;
-    await stack.worker.ended((await stack.worker.say(team, script)).turn_id);
-    await until(1, 'completed');
-    await stack.worker.until(
-      'the lead to hear',
-      async () => (await stack.worker.turns(team))[1]?.ended_at ?? undefined,
-    );
-    return [workflowIdOf(stack.worker, team)];
-  },
+  'task-of-turn': ofTurn,
+  // Given to its member in one activity, and ended with its answer in one.
+  'task-in-one-of-turn': ofTurn,
   async 'task-goes-on-in-new-run'({ make, act, stack, team }) {
     const task = await make({ subject: 'Much is said' });
     for (let said = 0; said < FLOOD; said += 10)

@@ -3,7 +3,9 @@ import { ApplicationFailure, CancellationScope, proxyLocalActivities, uuid4 } fr
 import { type Decision, type Moment, refused } from '#domain/team/decision.ts';
 import type {
   LeadNotice,
+  RecordResult,
   StandingTask,
+  TaskChange,
   TaskState,
   TaskStatus,
   TaskTeam,
@@ -38,11 +40,14 @@ export function newTask(input: TeamTaskInput): KnownTask {
  * Decides and records, one change after the other; what others must hear of it is left for the story. A worker may have died
  * after changes were recorded and before Temporal knew; updates then come again, in any order. What stands in the rows is
  * taken up, and what is asked is decided anew on it. Undefined when the rows have the request's own change already.
+ * `record`: who writes more with the change than the change.
  */
 export function apply(
   known: KnownTask,
   decide: (moment: Moment) => Decision,
   request?: string,
+  record: (input: TeamTaskInput & { readonly change: TaskChange }) => Promise<RecordResult> = (input) =>
+    local.record_team_task(input),
 ): Promise<Decision | undefined> {
   return known.inTurn(async () => {
     for (;;) {
@@ -52,7 +57,7 @@ export function apply(
       const { change, notices } = decision;
       const cause = request ?? `${change.action} ${change.reason ?? ''}`;
       const recorded = await CancellationScope.nonCancellable(() =>
-        local.record_team_task({ ...known.input, change: { ...change, cause, notices } }),
+        record({ ...known.input, change: { ...change, cause, notices } }),
       );
       if (recorded.kind === 'refused') return refused('InvalidInput', recorded.message);
       const { open_blockers, status } = recorded;

@@ -46,6 +46,13 @@ begin
       update team_comments set revision = rev, kind = p_change #>> '{text,as}'
         where tenant_id = p_tenant and id = p_change #>> '{text,id}' and team_key = p_team and number = p_number and revision is null;
     end if;
+    if p_change ? 'result_of' then
+      insert into team_comments (tenant_id, id, team_key, number, kind, author, text, revision)
+        select p_tenant, 'text_' || u.id, p_team, p_number, 'result', 'agent:' || u.agent_key,
+            coalesce(nullif(u.text, ''), '(no result)'), rev
+          from turns u where u.tenant_id = p_tenant and u.id = p_change ->> 'result_of'
+        on conflict (tenant_id, id) do update set revision = rev, kind = 'result' where team_comments.revision is null;
+    end if;
     update team_task_files set revision = rev where tenant_id = p_tenant and id = p_change ->> 'file_id'
       and team_key = p_team and number = p_number and revision is null;
     update team_tasks set state = s, revision = rev, subject = s ->> 'subject', status = s ->> 'status',

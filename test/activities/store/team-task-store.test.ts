@@ -4,6 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import {
   createTask,
   findTask,
+  giveTask,
+  listComments,
   listTasks,
   loadTask,
   type NewTask,
@@ -85,6 +87,83 @@ describe('TE-2 rows of tasks', () => {
       await recordTask(database.pool, key, change),
     );
     assert.equal((await findTask(database.pool, TENANT, 'crew', number))?.percent, 40);
+  });
+
+  const give = async (number: number, member: string, task?: TaskState) => {
+    const lease = { member, token: 'token', fence: 1, until: null, session: `s-${number}` };
+    const given: TaskState = {
+      ...(task ?? (await state(number))),
+      status: 'in_progress',
+      owner: member,
+      lease,
+      revision: 2,
+    };
+    const change: TaskChange = { task: given, action: 'dispatch', actor: 'system', cause: 'dispatch' };
+    return giveTask(database.pool, [TENANT, 'crew', number], change, {
+      session: `s-${number}`,
+      message_id: `msg-${number}`,
+      agent: member,
+      title: 'Given',
+      text: 'Do it.',
+      context: { channel: 'teammate' },
+      bound: { team: { key: 'crew', number, member, fence: 1 } },
+    });
+  };
+  const messages = async (number: number): Promise<number> =>
+    (await database.pool.query('select 1 from messages where id = $1', [`msg-${number}`])).rows.length;
+
+  it('a task and its member’s message are written together, and a repeat gets the same answer', async () => {
+    const number = await create();
+    const before = await state(number);
+    const given = await give(number, 'm1');
+    assert.ok(given.kind === 'recorded' && given.given === true, JSON.stringify(given));
+    assert.deepEqual(await give(number, 'm1', before), given);
+    assert.equal(await messages(number), 1);
+  });
+
+  it('who comes late with what it would give finds what stands, and nobody is told', async () => {
+    const number = await create();
+    const before = await state(number);
+    await record(number, { status: 'cancelled' }, { action: 'cancel', cause: 'somebody else' });
+    const late = await give(number, 'm1', before);
+    assert.ok(late.kind === 'recorded' && late.task?.status === 'cancelled', JSON.stringify(late));
+    assert.equal('given' in late, false);
+    assert.equal(await messages(number), 0);
+  });
+
+  it('a member that is no agent any more is given nothing, and the change says who has it', async () => {
+    const number = await create();
+    const given = await give(number, 'gone');
+    assert.ok(given.kind === 'recorded' && given.given === false, JSON.stringify(given));
+    assert.equal(await messages(number), 0);
+  });
+
+  it('a turn’s answer becomes the result with the end of the task, once', async () => {
+    for (const [text, result] of [
+      ['Said.', 'Said.'],
+      ['', '(no result)'],
+    ] as const) {
+      const number = await create();
+      await give(number, 'm1');
+      const turn = `turn_msg-${number}`;
+      await database.pool.query(
+        `insert into turns (tenant_id, id, session_key, agent_key, status, text) values ($1, $2, $3, 'm1', 'completed', $4)`,
+        [TENANT, turn, `s-${number}`, text],
+      );
+      const task: TaskState = { ...(await state(number)), status: 'completed', lease: null, revision: 3 };
+      const change: TaskChange = { task, action: 'ended', actor: 'agent:m1', result_of: turn };
+      const key = [TENANT, 'crew', number] as const;
+      assert.deepEqual(
+        await recordTask(database.pool, key, change),
+        await recordTask(database.pool, key, change),
+      );
+      assert.equal((await findTask(database.pool, TENANT, 'crew', number))?.result, result);
+      const comments = await listComments(database.pool, key, 10, undefined);
+      assert.deepEqual(
+        comments.map(({ id, kind, author, text: said }) => [id, kind, author, said]),
+        [[`text_${turn}`, 'result', 'agent:m1', result]],
+      );
+    }
   });
 
   it('of two tasks that are made to wait for each other at once, one is refused', async () => {

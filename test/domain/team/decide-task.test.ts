@@ -4,7 +4,14 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { decideTask } from '#domain/team/decide-task.ts';
 import type { Decision, Moment } from '#domain/team/decision.ts';
-import { dependencyEnded, dispatch, nextAlarm, ring, turnEnded } from '#domain/team/task-events.ts';
+import {
+  dependencyEnded,
+  dispatch,
+  nextAlarm,
+  releaseAndDispatch,
+  ring,
+  turnEnded,
+} from '#domain/team/task-events.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import type { CommentType, TaskAction, TaskState, TaskTeam } from '#domain/team-task.ts';
 import { TEAM_LIMITS } from '#domain/team.ts';
@@ -169,6 +176,31 @@ describe('TE-2 … TE-4: the rules of a team’s task', () => {
     assert.ok(end.kind === 'changed');
     assert.equal(end.change.task.status, 'completed');
     assert.deepEqual(end.change.text, { id: 't', as: 'result' });
+  });
+
+  it('a turn’s answer is named in place of its text', () => {
+    const board = createBoard(newTask({ assignee: 'm1' }));
+    board.step({ system: 'dispatch' });
+    const end = turnEnded(board.moment(), { fence: 1, status: 'completed', reason: '', result_of: 'turn_1' });
+    assert.ok(end.kind === 'changed');
+    assert.deepEqual([end.change.result_of, end.change.text], ['turn_1', undefined]);
+  });
+
+  it('the end of the turn that made it gives it to its member in one change, should it be due', () => {
+    const revisionOf = (task: Partial<TaskState>) => {
+      const moment = createBoard(newTask({ released: false, ...task })).moment();
+      const decision = releaseAndDispatch(moment, 'crew');
+      assert.ok(decision.kind === 'changed');
+      const { action, task: next } = decision.change;
+      assert.equal(next.released, true);
+      return [action, next.status, next.lease?.member, next.revision - moment.task.revision];
+    };
+    assert.deepEqual(revisionOf({ assignee: 'm1' }), ['dispatch', 'in_progress', 'm1', 1]);
+    assert.deepEqual(revisionOf({ assignee: null }), ['released', 'pending', undefined, 1]);
+    const blocked = { assignee: 'm1', status: 'blocked', open_blockers: [1] } as const;
+    assert.deepEqual(revisionOf(blocked), ['released', 'blocked', undefined, 1]);
+    const released = createBoard(newTask({ assignee: 'm1' })).moment();
+    assert.equal(releaseAndDispatch(released, 'crew').kind, 'same');
   });
 
   it('the end of a turn whose lease is over changes nothing', () => {
