@@ -19,6 +19,7 @@ import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from './define-tool.ts';
 import { delegationInput } from './delegation-run.ts';
+import type { LostKind } from './lost-work.ts';
 import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import { linkedAgents, linksBetween } from './store/agent-link-store.ts';
@@ -94,16 +95,12 @@ export interface DelegationDeskDeps {
   readonly reach: WorkflowReach;
   readonly files: Pick<Files, 'change'>;
   readonly workspaceOf: (tenant: string, workspace: string) => string;
-  /** Tells the origin of one that was lost. */
-  readonly announce: (tenant: string, id: string) => Promise<void>;
-  readonly now: () => number;
+  /** Finds those whose workflow was ended from outside. */
+  readonly lost: LostKind<DelegationRow>;
 }
 
-/** One whose workflow has not begun by then will not: the turn that was to start it is gone. */
-const START_PATIENCE_MS = 60_000;
-
 export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
-  const { delegations } = deps;
+  const { delegations, lost } = deps;
 
   async function stopOne(
     tenant: string,
@@ -111,7 +108,8 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
     stop: StopDelegationInput & { readonly by: string; readonly silent: boolean },
   ): Promise<boolean> {
     if (!(await delegations.markStopped(tenant, row.id, stop.by, stop.silent))) return false;
-    await deps.reach.signal(delegationWorkflowId(row.id), DELEGATION.signals.stop, stop);
+    if (!(await deps.reach.signal(delegationWorkflowId(row.id), DELEGATION.signals.stop, stop)))
+      await lost.current(tenant, row);
     return true;
   }
 
@@ -151,7 +149,7 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
         gates: way.gates,
       };
       let taken = await delegations.take(call.tenant, work, DELEGATION_LIMITS.depth);
-      if (taken.kind === 'refused' && taken.limit !== 'depth' && (await sweep(deps, call.tenant)))
+      if (taken.kind === 'refused' && taken.limit !== 'depth' && (await lost.sweep(call.tenant)) > 0)
         taken = await delegations.take(call.tenant, work, DELEGATION_LIMITS.depth);
       if (taken.kind !== 'taken') return whyNotTaken(taken, request.target);
       const target = { workspace: deps.workspaceOf(call.tenant, way.workspace), delegationId: id };
@@ -166,17 +164,14 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
       return delegationGuide(targets, targets.length);
     },
 
-    page: ({ tenant, agent, user }, filter, limit, after) =>
-      delegations.page(
-        tenant,
-        { ...filter, source: agent, ...(user === null ? {} : { user }) },
-        limit,
-        after,
-      ),
+    async page({ tenant, agent, user }, filter, limit, after) {
+      const own = { ...filter, source: agent, ...(user === null ? {} : { user }) };
+      return lost.currents(tenant, await delegations.page(tenant, own, limit, after));
+    },
 
     async find({ tenant, agent, user }, id) {
       const row = await delegations.find(tenant, id);
-      return row?.source_key === agent && row.user_id === user ? row : undefined;
+      return row?.source_key === agent && row.user_id === user ? lost.current(tenant, row) : undefined;
     },
 
     stop: ({ tenant, callId }, row) => stopOne(tenant, row, { by: callId, silent: true }),
@@ -257,29 +252,6 @@ function whyNotTaken(taken: Exclude<TakenDelegation, { kind: 'taken' }>, target:
     default:
       return refused('RateLimited', LINK_WORDS.agentFull(target, have, most));
   }
-}
-
-/** Frees the places of those whose workflow was ended from outside; who gave the work is told. */
-async function sweep(deps: DelegationDeskDeps, tenant: string): Promise<boolean> {
-  let freed = false;
-  for (const row of await deps.delegations.active(tenant)) {
-    const isNew = deps.now() - Date.parse(row.created_at) < START_PATIENCE_MS;
-    if (isNew && row.status === 'queued') continue;
-    if (await deps.reach.isRunning(delegationWorkflowId(row.id))) continue;
-    const message = 'its workflow was ended from outside';
-    const finished = await deps.delegations.finish(tenant, row.id, {
-      status: 'failed',
-      result: null,
-      error: { code: 'OutcomeUnknown', message },
-      warnings: [],
-      by: 'system',
-      silent: false,
-      call: { ok: false, code: 'OutcomeUnknown', text: `OutcomeUnknown: ${message}` },
-    });
-    if ((finished?.untold ?? 0) > 0) await deps.announce(tenant, row.id);
-    freed = true;
-  }
-  return freed;
 }
 
 /** Of the call that gives it, so that a call which runs twice gives it once. */

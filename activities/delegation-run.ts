@@ -9,6 +9,7 @@ import {
 import { delegationResults, syncDelegationText, whyNot } from '#domain/delegation-words.ts';
 import { GATE_WORDS, gateWarnings, shownGates } from '#domain/gate.ts';
 import { announcementIdOf, delegationMessageId } from '#domain/ids.ts';
+import { LOST_END } from '#domain/lost-work.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
 import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
 import { cutText } from './cut-text.ts';
@@ -61,6 +62,7 @@ function endOf(
   work: WorkEnd | undefined,
   checks: readonly GateRow[],
 ): DelegationEnd {
+  if (input.lost) return LOST_END;
   const end = {
     status: input.status,
     result: work?.status === 'completed' ? work.text : null,

@@ -1,11 +1,12 @@
 /** What the tool `evaluate_loop` does beyond its words (DE-4): asks the links of both agents, and begins the rounds. */
 import { createHash } from 'node:crypto';
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
-import { EVALUATE_LOOP, type EvaluateLoopInput } from '#domain/evaluate-loop.ts';
+import { EVALUATE_LOOP } from '#domain/evaluate-loop.ts';
 import { evaluationWorkflowId } from '#domain/ids.ts';
 import type { ChildStart } from '#domain/turn.ts';
 import type { RunningCall } from './define-tool.ts';
 import type { DelegationDesk } from './delegation-desk.ts';
+import { evaluationInput } from './evaluation-run.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import type { EvaluationStore } from './store/evaluation-store.ts';
 
@@ -61,22 +62,13 @@ export function createEvaluationDesk(deps: {
         return { kind: 'refused', code: 'PermissionDenied', message };
       }
       const { row } = taken;
-      const input: EvaluateLoopInput = {
-        tenant,
-        evaluation_id: row.id,
-        generator: row.generator_key,
-        evaluator: row.evaluator_key,
-        rounds: row.max_rounds,
-        label: row.label,
-        ...(row.user_id === null ? {} : { user: row.user_id }),
-      };
       const labels = { tenant, session: call.sessionKey, agent: call.agent };
       return {
         kind: 'begun',
         child: {
           type: EVALUATE_LOOP.type,
           id: evaluationWorkflowId(row.id),
-          input: { ...input },
+          input: { ...evaluationInput(tenant, row) },
           wait: true,
           labels: { ...labels, ...(row.user_id === null ? {} : { user: row.user_id }) },
         },

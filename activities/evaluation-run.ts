@@ -1,6 +1,7 @@
 /** What the rounds of making and judging ask of the world (DE-4): texts come from rows, so history stays small. */
 import {
   EVALUATE_WORDS,
+  type EvaluateLoopInput,
   type EvaluationActivities,
   type EvaluationRole,
   type EvaluationRoundRef,
@@ -9,6 +10,7 @@ import {
 import { Failure } from '#domain/errors.ts';
 import { checkOfReply } from '#domain/gate.ts';
 import { roundIds } from '#domain/ids.ts';
+import { LOST_END } from '#domain/lost-work.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
 import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
 import { cutText } from './cut-text.ts';
@@ -34,6 +36,19 @@ export function createEvaluationActivities(deps: EvaluationRunDeps): EvaluationA
     record_draft: failingAs(activityFailure, (input) => recordDraft(deps, input)),
     record_verdict: failingAs(activityFailure, (input) => recordVerdict(deps, input)),
     finish_evaluation: failingAs(recordFailure, (input) => finish(deps, input)),
+  };
+}
+
+/** What the workflow of an evaluation is started with. */
+export function evaluationInput(tenant: string, row: EvaluationRow): EvaluateLoopInput {
+  return {
+    tenant,
+    evaluation_id: row.id,
+    generator: row.generator_key,
+    evaluator: row.evaluator_key,
+    rounds: row.max_rounds,
+    label: row.label,
+    ...(row.user_id === null ? {} : { user: row.user_id }),
   };
 }
 
@@ -140,6 +155,7 @@ async function finish(
 }
 
 function endOf(input: FinishEvaluationInput, row: EvaluationRow, rounds: readonly RoundRow[]): EvaluationEnd {
+  if (input.lost) return LOST_END;
   const last = rounds.at(-1);
   const by = input.by ?? null;
   switch (input.status) {

@@ -16,6 +16,7 @@ import type { Thinking } from '#domain/thinking.ts';
 import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from './define-tool.ts';
+import type { LostKind } from './lost-work.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import type { SpawnedRow, SpawnLimits, SubagentRow, SubagentStore } from './store/subagent-store.ts';
 import { runInput } from './subagent-run.ts';
@@ -64,46 +65,21 @@ export interface SubagentDeskDeps {
   /** Undefined when there is such a model; else why not. */
   readonly modelProblem: (ref: string) => string | undefined;
   readonly limits: SubagentDesk['limits'] & { readonly timeoutSeconds: number; readonly model?: string };
-  /** Tells the parent of one that was lost. */
-  readonly announce: (tenant: string, id: string) => Promise<void>;
-  readonly now: () => number;
+  /** Finds those whose workflow was ended from outside. */
+  readonly lost: LostKind<SubagentRow>;
 }
 
-/** One whose workflow has not begun by then will not: the turn that was to start it is gone. */
-const START_PATIENCE_MS = 60_000;
-
 export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
-  const { subagents, limits, reach } = deps;
-
-  /** Frees the places of those whose workflow was ended from outside; their parents are told. */
-  async function sweep(tenant: string): Promise<boolean> {
-    let freed = false;
-    for (const row of await subagents.active(tenant)) {
-      const known = deps.now() - Date.parse(row.created_at) < START_PATIENCE_MS;
-      if (known && row.status === 'queued') continue;
-      if (await reach.isRunning(subagentWorkflowId(row.id))) continue;
-      const message = 'its workflow was ended from outside';
-      await subagents.finish(tenant, row.id, {
-        status: 'failed',
-        result: null,
-        error: { code: 'OutcomeUnknown', message },
-        by: 'system',
-        silent: false,
-        call: { ok: false, code: 'OutcomeUnknown', text: `OutcomeUnknown: ${message}` },
-      });
-      await deps.announce(tenant, row.id);
-      freed = true;
-    }
-    return freed;
-  }
+  const { subagents, limits, reach, lost } = deps;
 
   async function stopOne(
     tenant: string,
     row: SubagentRow,
     input: StopSubagentInput & { readonly by: string; readonly silent: boolean },
   ): Promise<void> {
-    if (await subagents.markStopped(tenant, row.id, input.by, input.silent))
-      await reach.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, input);
+    if (!(await subagents.markStopped(tenant, row.id, input.by, input.silent))) return;
+    if (!(await reach.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, input)))
+      await lost.current(tenant, row);
   }
 
   return {
@@ -129,17 +105,18 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
         within: await call.toolsGiven(),
       };
       let spawned = await subagents.spawn(call.tenant, child, limits);
-      if (spawned.kind === 'refused' && spawned.limit !== 'depth' && (await sweep(call.tenant)))
+      if (spawned.kind === 'refused' && spawned.limit !== 'depth' && (await lost.sweep(call.tenant)) > 0)
         spawned = await subagents.spawn(call.tenant, child, limits);
       if (spawned.kind === 'refused') return { ...spawned, running: await subagents.active(call.tenant) };
       return { ...spawned, child: childStart(call.tenant, spawned.row) };
     },
 
-    list: ({ tenant, sessionKey }) => subagents.list(tenant, sessionKey, limits.archiveMinutes),
+    list: async ({ tenant, sessionKey }) =>
+      lost.currents(tenant, await subagents.list(tenant, sessionKey, limits.archiveMinutes)),
 
     async find({ tenant, sessionKey }, id) {
       const row = await subagents.find(tenant, id);
-      return row?.parent_session === sessionKey ? row : undefined;
+      return row?.parent_session === sessionKey ? lost.current(tenant, row) : undefined;
     },
 
     stop: ({ tenant, callId }, row) => stopOne(tenant, row, { by: callId, silent: true }),

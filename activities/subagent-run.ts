@@ -9,6 +9,7 @@ import {
   type SubagentActivities,
   type SubagentInput,
 } from '#domain/subagent.ts';
+import { LOST_END } from '#domain/lost-work.ts';
 import { announcementIdOf, subagentMessageId } from '#domain/ids.ts';
 import { announcementText, isActive, syncResultText, taskBlocks } from '#domain/subagent-words.ts';
 import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
@@ -78,6 +79,7 @@ export function runInput(tenant: string, row: SubagentRow): SubagentInput {
 }
 
 function endOf(input: FinishSubagentInput, row: SubagentRow, turn: TurnEnd | undefined): SubagentEnd {
+  if (input.lost) return LOST_END;
   const { next } = input;
   return {
     status: input.status,

@@ -152,8 +152,8 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   }
 
   /** Undefined in place of "there is no such running workflow". */
-  async function askRunning<Result>(request: () => Promise<Result>): Promise<Result | undefined> {
-    const deadline = Date.now() + DEADLINE_MS;
+  async function askRunning<R>(request: () => Promise<R>, withinMs = DEADLINE_MS): Promise<R | undefined> {
+    const deadline = Date.now() + withinMs;
     try {
       return await within(deadline, () => askAgain(request, deadline, isLostTask));
     } catch (error) {

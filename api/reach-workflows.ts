@@ -18,7 +18,7 @@ export function reachOf(
   client: WorkflowClient,
   taskQueue: string,
   ask: Asks,
-  askRunning: <Result>(request: () => Promise<Result>) => Promise<Result | undefined>,
+  askRunning: <Result>(request: () => Promise<Result>, withinMs?: number) => Promise<Result | undefined>,
 ): WorkflowReach {
   return {
     ...startingReachOf(client, taskQueue, ask),
@@ -33,12 +33,18 @@ export function reachOf(
       askRunning(() =>
         client.getHandle(workflowId).executeUpdate<Result, [unknown]>(name, { args: [input], updateId: key }),
       ),
-    async isRunning(workflowId) {
-      const found = await askRunning(() => client.getHandle(workflowId).describe());
-      return found?.status.name === 'RUNNING';
+    async stateOf(workflowId, withinMs) {
+      const found = await askRunning(() => client.getHandle(workflowId).describe(), withinMs);
+      if (!found) return 'missing';
+      return OVER.has(found.status.name) ? 'over' : 'running';
     },
   };
 }
+
+/** A run that is none of these goes on, by itself or in the next one. */
+const OVER: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
+
+const LABELS = ['tenant', 'team', 'session', 'agent', 'user'] as const;
 
 type AnyWorkflow = (input: unknown) => Promise<unknown>;
 
@@ -46,20 +52,29 @@ function startingReachOf(
   client: WorkflowClient,
   taskQueue: string,
   ask: Asks,
-): Pick<WorkflowReach, 'updateWithStart' | 'signalWithStart'> {
-  const options = ({ id, input, summary, tenant, team }: WorkflowStart) => ({
+): Pick<WorkflowReach, 'start' | 'updateWithStart' | 'signalWithStart'> {
+  const options = ({ id, input, summary, ...labels }: WorkflowStart) => ({
     workflowId: id,
     taskQueue,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     args: [input] as [unknown],
     staticSummary: summary,
     typedSearchAttributes: new TypedSearchAttributes([
-      { key: attribute.tenant, value: tenant },
-      { key: attribute.team, value: team },
+      ...LABELS.flatMap((label) => {
+        const value = labels[label];
+        return value === undefined ? [] : [{ key: attribute[label], value }];
+      }),
       { key: attribute.state, value: 'running' },
     ]),
   });
   return {
+    start: (start) =>
+      ask(async () => {
+        await client.start<AnyWorkflow>(start.type, {
+          ...options(start),
+          workflowIdConflictPolicy: 'USE_EXISTING',
+        });
+      }),
     updateWithStart: <Result>(start: WorkflowStart, name: string, input: unknown, key: string) =>
       ask(() =>
         client.executeUpdateWithStart<AnyWorkflow, Result, [unknown]>(name, {

@@ -3,6 +3,7 @@ import { createDelegationStore, type DelegationRow } from '#activities/store/del
 import { DELEGATION, type StopDelegationInput } from '#domain/delegation.ts';
 import { delegationWorkflowId } from '#domain/ids.ts';
 import type { ApiDeps } from './deps.ts';
+import { lostWorkOf } from './lost-work.ts';
 
 type Needs = Pick<ApiDeps, 'pool' | 'notifier' | 'temporal'>;
 
@@ -15,7 +16,8 @@ export async function stopDelegation(
 ): Promise<boolean> {
   const store = createDelegationStore(deps.pool, deps.notifier.poke);
   if (!(await store.markStopped(tenant, row.id, stop.by, stop.silent ?? false))) return false;
-  await deps.temporal.signal(delegationWorkflowId(row.id), DELEGATION.signals.stop, stop);
+  if (!(await deps.temporal.signal(delegationWorkflowId(row.id), DELEGATION.signals.stop, stop)))
+    await lostWorkOf(deps).delegations.current(tenant, row);
   return true;
 }
 

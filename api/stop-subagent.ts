@@ -3,6 +3,7 @@ import { createSubagentStore, type SubagentRow } from '#activities/store/subagen
 import { subagentWorkflowId } from '#domain/ids.ts';
 import { SUBAGENT, type StopSubagentInput } from '#domain/subagent.ts';
 import type { ApiDeps } from './deps.ts';
+import { lostWorkOf } from './lost-work.ts';
 
 type Needs = Pick<ApiDeps, 'pool' | 'notifier' | 'temporal'>;
 
@@ -15,7 +16,8 @@ export async function stopSubagent(
 ): Promise<boolean> {
   const store = createSubagentStore(deps.pool, deps.notifier.poke);
   if (!(await store.markStopped(tenant, row.id, stop.by, stop.silent ?? false))) return false;
-  await deps.temporal.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, stop);
+  if (!(await deps.temporal.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, stop)))
+    await lostWorkOf(deps).subagents.current(tenant, row);
   return true;
 }
 

@@ -61,6 +61,8 @@ export interface DelegationInput {
   readonly timeout_seconds: number;
   /** Of the target, as they were when the work was given; rows hold what their words may not say in history. */
   readonly gates: readonly ShownGate[];
+  /** It was ended from outside: this run only records that, and tells who waits. */
+  readonly lost?: true;
 }
 
 /** What a turn knows of the work that it is of; bound to the session, so that no message changes it. */
@@ -115,6 +117,7 @@ export interface FinishDelegationInput {
   readonly silent?: boolean;
   /** The gate that blocked it. */
   readonly blocked?: { readonly gate: number; readonly attempt: number };
+  readonly lost?: true;
 }
 
 /** Of the first finish, however often it is repeated. */

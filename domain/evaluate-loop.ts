@@ -28,6 +28,8 @@ export interface EvaluateLoopInput {
   /** Scrubbed; shown in the web UI. */
   readonly label: string;
   readonly user?: string;
+  /** It was ended from outside: this run only records that, and tells who waits. */
+  readonly lost?: true;
 }
 
 /** What a run returns; the drafts and verdicts are rows, their previews stand here for people. */
@@ -70,6 +72,7 @@ export interface FinishEvaluationInput {
   /** Who failed, when it failed. */
   readonly failed?: { readonly role: EvaluationRole; readonly round: number; readonly why: string };
   readonly by?: string;
+  readonly lost?: true;
 }
 
 export interface StopEvaluationInput {

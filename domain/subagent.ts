@@ -79,6 +79,8 @@ export interface SubagentInput {
   readonly timeout_seconds: number;
   /** Its session's first step says that it has begun; a run that an older release started asks for it itself. */
   readonly begins_in_session?: true;
+  /** It was ended from outside: this run only records that, and tells who waits. */
+  readonly lost?: true;
 }
 
 /** What a run returns: for people and foreign clients; the whole result is a row. */
@@ -128,6 +130,7 @@ export interface FinishSubagentInput {
   readonly by?: string;
   readonly silent?: boolean;
   readonly next?: { readonly subagent_id: string; readonly message: string };
+  readonly lost?: true;
 }
 
 /** Of the first finish, however often it is repeated. */

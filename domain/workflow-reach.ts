@@ -1,4 +1,6 @@
-/** A workflow that a message may start. */
+import type { WorkflowState } from './lost-work.ts';
+
+/** A workflow that is started from outside a workflow. */
 export interface WorkflowStart {
   readonly type: string;
   readonly id: string;
@@ -6,7 +8,11 @@ export interface WorkflowStart {
   /** For people, in the web UI. */
   readonly summary: string;
   readonly tenant: string;
-  readonly team: string;
+  /** What else people find it by, in the web UI. */
+  readonly team?: string;
+  readonly session?: string;
+  readonly agent?: string;
+  readonly user?: string;
 }
 
 /** The way to any workflow of ours that runs, made of the one maker of handles (api/client.ts). Throws Failures. */
@@ -15,7 +21,10 @@ export interface WorkflowReach {
   signal(workflowId: string, name: string, input: unknown): Promise<boolean>;
   /** Undefined when no such workflow runs. `key` is the update's id: safe to repeat. */
   update<Result>(workflowId: string, name: string, input: unknown, key: string): Promise<Result | undefined>;
-  isRunning(workflowId: string): Promise<boolean>;
+  /** Of its newest run. Waits `withinMs` for Temporal, 10 s when it is not said. */
+  stateOf(workflowId: string, withinMs?: number): Promise<WorkflowState>;
+  /** Starts it, unless it runs. */
+  start(start: WorkflowStart): Promise<void>;
   /** Starts it, or finds it running, and asks it: one request. `key` is the update's id: safe to repeat. */
   updateWithStart<Result>(start: WorkflowStart, name: string, input: unknown, key: string): Promise<Result>;
   /** The same with a signal, which needs no worker to be taken. */

@@ -1,8 +1,9 @@
 /** Puts the parts of delegations together: their rows, their gates, the way to their workflows and back to who gave the work. */
 import type { BudgetDesk } from '#activities/budget-desk.ts';
 import { createDelegationDesk, type DelegationDesk } from '#activities/delegation-desk.ts';
-import { announceDelegations, createDelegationActivities } from '#activities/delegation-run.ts';
+import { createDelegationActivities } from '#activities/delegation-run.ts';
 import { createGateActivities } from '#activities/gate-run.ts';
+import type { LostWork } from '#activities/lost-work.ts';
 import { createDelegationStore } from '#activities/store/delegation-store.ts';
 import { gateRows } from '#activities/store/gate-store.ts';
 import type { WakeSession } from '#activities/wake-session.ts';
@@ -21,6 +22,7 @@ export function createDelegationParts(
   { config, pool, notifier, temporal, tools, vault }: WorkerParts,
   wake: WakeSession,
   budgets: BudgetDesk,
+  lost: LostWork,
 ): {
   readonly desk: DelegationDesk;
   readonly evaluations: EvaluationDesk;
@@ -40,10 +42,9 @@ export function createDelegationParts(
     delegations,
     scrubberOf,
     reach: temporal,
-    now: tools.now,
     files: tools.files,
     workspaceOf,
-    announce: (tenant, id) => announceDelegations(told, tenant, id),
+    lost: lost.delegations,
   });
   return {
     desk,

@@ -1,7 +1,8 @@
 /** Puts the parts of subagents together: their rows, the way to their workflows, and the way back to their parents. */
+import type { LostWork } from '#activities/lost-work.ts';
 import { createSubagentStore } from '#activities/store/subagent-store.ts';
 import { createSubagentDesk, type SubagentDesk } from '#activities/subagent-desk.ts';
-import { announce, createSubagentActivities } from '#activities/subagent-run.ts';
+import { createSubagentActivities } from '#activities/subagent-run.ts';
 import type { WakeSession } from '#activities/wake-session.ts';
 import { findOpenTurn } from '#activities/store/turn-store.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
@@ -15,9 +16,10 @@ import type { WorkerParts } from './create-worker.ts';
 export type StopSession = (tenant: string, session: string, by: string) => Promise<void>;
 
 export function createSubagents(
-  { config, pool, notifier, models, temporal, tools, vault }: WorkerParts,
+  { config, pool, notifier, models, temporal, vault }: WorkerParts,
   wake: WakeSession,
   delegations: Pick<DelegationDesk, 'stopAll'>,
+  lost: LostWork,
 ): {
   readonly desk: SubagentDesk;
   readonly activities: SubagentActivities;
@@ -35,8 +37,7 @@ export function createSubagents(
     subagents,
     scrubberOf: vault.scrubberOf,
     reach: temporal,
-    now: tools.now,
-    announce: (tenant, id) => announce(run, tenant, id),
+    lost: lost.subagents,
     modelProblem(ref) {
       try {
         models.resolve(ref);

@@ -18,6 +18,7 @@ import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createReadAhead } from '#activities/read-ahead.ts';
 import { createRunCustomTool, createRunTool } from '#activities/run-tool.ts';
+import { createLostWork } from '#activities/lost-work.ts';
 import { createHostPrograms } from '#activities/host-programs.ts';
 import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
@@ -149,8 +150,9 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     submit: parts.temporal.submit,
     onWrite: notifier.poke,
   });
-  const delegations = createDelegationParts(parts, wake, shared.budgets);
-  const subagents = createSubagents(parts, wake, delegations.desk);
+  const lost = createLostWork({ pool, onWrite: notifier.poke, reach: parts.temporal, now: parts.tools.now });
+  const delegations = createDelegationParts(parts, wake, shared.budgets, lost);
+  const subagents = createSubagents(parts, wake, delegations.desk, lost);
   const teams = createTeams(parts, wake);
   const perHour = config.tools.rate_limit_per_hour ?? 0;
   const runDeps = {

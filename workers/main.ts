@@ -8,6 +8,7 @@ import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
+import { createLostWork } from '#activities/lost-work.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
 import { createPool } from '#activities/store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
@@ -16,6 +17,7 @@ import { dataConverterOf } from '#api/payload-codec.ts';
 import { createWorkerBoxes, startBoxReaper } from './boxes.ts';
 import { loadWorkflowBundle } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
+import { startLostWorkSweep } from './lost-work-sweep.ts';
 import { createToolDeps } from './tool-deps.ts';
 
 async function main(): Promise<void> {
@@ -90,9 +92,15 @@ async function main(): Promise<void> {
     ...(dataConverter ? { dataConverter } : {}),
   });
   const running = worker.run();
+  const stopSweep = startLostWorkSweep(
+    createLostWork({ pool, onWrite: notifier.poke, reach: temporal, now: tools.now }),
+    (ended) => log.warn({ ended }, 'ended work whose workflow was ended from outside'),
+    (error) => log.warn({ err: error }, 'lost work was not looked for'),
+  );
   log.info({ ready: true, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
   tell('ready');
   await running;
+  await stopSweep();
   stopReaper?.();
   const ended = await tools.processes.stopOwn();
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');

@@ -58,8 +58,8 @@ export async function delegation(input: DelegationInput): Promise<DelegationOutc
   const { begin_delegation, finish_delegation } = proxyLocalActivities<DelegationActivities>(RECORD);
   const key = { tenant: input.tenant, delegation_id: input.delegation_id };
 
-  const mayBegin = await CancellationScope.nonCancellable(() => begin_delegation(key));
-  let end: End = { status: 'cancelled' };
+  const mayBegin = !input.lost && (await CancellationScope.nonCancellable(() => begin_delegation(key)));
+  let end: End = input.lost ? { status: 'failed', lost: true } : { status: 'cancelled' };
   if (mayBegin) {
     show('running', input, desk);
     end = await ofCancellation(() => work(input, desk, limits));

@@ -56,7 +56,9 @@ export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLo
     doing: desk.doing,
     rounds: desk.rounds,
   }));
-  const end = await ofCancellation(() => rounds(input, desk));
+  const end: End = input.lost
+    ? { status: 'failed', lost: true }
+    : await ofCancellation(() => rounds(input, desk));
   const { finish_evaluation } = proxyLocalActivities<EvaluationActivities>(RECORD);
   const { tenant, evaluation_id } = input;
   const { status } = await CancellationScope.nonCancellable(() =>

@@ -76,8 +76,9 @@ export async function subagent(input: SubagentInput): Promise<SubagentOutcome> {
   const key = { tenant: input.tenant, subagent_id: input.subagent_id };
 
   const mayBegin =
-    input.begins_in_session ?? (await CancellationScope.nonCancellable(() => begin_subagent(key)));
-  let end: End = { status: 'cancelled' };
+    !input.lost &&
+    (input.begins_in_session ?? (await CancellationScope.nonCancellable(() => begin_subagent(key))));
+  let end: End = input.lost ? { status: 'failed', lost: true } : { status: 'cancelled' };
   if (mayBegin) {
     enter('running', input, wishes);
     end = await work(input, wishes, deadline);

@@ -73,6 +73,8 @@ export interface EvaluationStore {
     limit: number,
     after: readonly [created: string, id: string] | undefined,
   ): Promise<readonly EvaluationRow[]>;
+  /** All of the tenant that run. */
+  active(tenant: string): Promise<readonly EvaluationRow[]>;
   rounds(tenant: string, id: string): Promise<readonly RoundRow[]>;
   /** The first draft of a round stays. */
   recordDraft(tenant: string, id: string, round: number, draft: string): Promise<void>;
@@ -119,6 +121,15 @@ export function createEvaluationStore(
            and ($4::timestamptz is null or created_at < $4 or (created_at = $4 and id > $5))
          order by created_at desc, id limit $6`,
         [tenant, session ?? null, status ?? null, after?.[0] ?? null, after?.[1] ?? null, limit],
+      );
+      return rows.map(({ row }) => row);
+    },
+
+    async active(tenant) {
+      const { rows } = await pool.query<{ row: EvaluationRow }>(
+        `select to_jsonb(e) as row from evaluations e where tenant_id = $1 and ended_at is null
+         order by created_at limit 1000`,
+        [tenant],
       );
       return rows.map(({ row }) => row);
     },

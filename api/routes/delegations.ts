@@ -15,6 +15,7 @@ import { nameSchema, pageQuery, pageSchema, sessionKeySchema } from '#domain/sch
 import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { delegationOr404 } from '../found.ts';
+import { lostWorkOf } from '../lost-work.ts';
 import { problems } from '../openapi.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
 import { stopDelegation } from '../stop-delegations.ts';
@@ -29,6 +30,7 @@ export function addDelegationRoutes(app: Api, deps: ApiDeps): void {
 
 function addReads(app: Api, deps: ApiDeps): void {
   const link = createTemporalLink(deps.settings);
+  const lost = lostWorkOf(deps).delegations;
   const store = createDelegationStore(deps.pool, deps.notifier.poke);
 
   app.get(
@@ -52,12 +54,15 @@ function addReads(app: Api, deps: ApiDeps): void {
       const { source, target, session_key: session, status } = request.query;
       return readPage(
         request.query,
-        (limit, after) =>
-          store.page(
+        async (limit, after) =>
+          lost.currents(
             callerOf(request).tenant,
-            { source, target, session, status },
-            limit,
-            after && isTimeKeys(after) ? after : undefined,
+            await store.page(
+              callerOf(request).tenant,
+              { source, target, session, status },
+              limit,
+              after && isTimeKeys(after) ? after : undefined,
+            ),
           ),
         (row) => [row.created_at.replace('T', ' '), row.id],
         (row) => showDelegation(row, link),
@@ -78,8 +83,9 @@ function addReads(app: Api, deps: ApiDeps): void {
       },
     },
     async (request) => {
-      const row = await delegationOr404(deps.pool, request);
-      const checks = await gateRows(deps.pool, callerOf(request).tenant, row.id);
+      const { tenant } = callerOf(request);
+      const row = await lost.current(tenant, await delegationOr404(deps.pool, request));
+      const checks = await gateRows(deps.pool, tenant, row.id);
       return {
         ...showDelegation(row, link),
         checks: checks.map(({ name, attempt, kind, step, feedback, created_at }) => ({

@@ -14,6 +14,7 @@ import { pageQuery, pageSchema, sessionKeySchema } from '#domain/schema/scalars.
 import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { evaluationOr404 } from '../found.ts';
+import { lostWorkOf } from '../lost-work.ts';
 import { problems } from '../openapi.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
 import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
@@ -27,6 +28,7 @@ export function addEvaluationRoutes(app: Api, deps: ApiDeps): void {
 
 function addReads(app: Api, deps: ApiDeps): void {
   const link = createTemporalLink(deps.settings);
+  const lost = lostWorkOf(deps).evaluations;
   const store = createEvaluationStore(deps.pool, deps.notifier.poke);
 
   app.get(
@@ -48,12 +50,15 @@ function addReads(app: Api, deps: ApiDeps): void {
       const { session_key: session, status } = request.query;
       return readPage(
         request.query,
-        (limit, after) =>
-          store.page(
+        async (limit, after) =>
+          lost.currents(
             callerOf(request).tenant,
-            { session, status },
-            limit,
-            after && isTimeKeys(after) ? after : undefined,
+            await store.page(
+              callerOf(request).tenant,
+              { session, status },
+              limit,
+              after && isTimeKeys(after) ? after : undefined,
+            ),
           ),
         (row) => [row.created_at.replace('T', ' '), row.id],
         (row) => showEvaluation(row, link),
@@ -74,8 +79,9 @@ function addReads(app: Api, deps: ApiDeps): void {
       },
     },
     async (request) => {
-      const row = await evaluationOr404(deps.pool, request);
-      const rounds = await store.rounds(callerOf(request).tenant, row.id);
+      const { tenant } = callerOf(request);
+      const row = await lost.current(tenant, await evaluationOr404(deps.pool, request));
+      const rounds = await store.rounds(tenant, row.id);
       return {
         ...showEvaluation(row, link),
         rounds: rounds.map(({ round, draft, verdict, feedback }) => ({ round, draft, verdict, feedback })),
@@ -85,6 +91,7 @@ function addReads(app: Api, deps: ApiDeps): void {
 }
 
 function addStop(app: Api, deps: ApiDeps): void {
+  const lost = lostWorkOf(deps).evaluations;
   app.post(
     '/v1/evaluations/:id/stop',
     {
@@ -100,7 +107,8 @@ function addStop(app: Api, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const row = await evaluationOr404(deps.pool, request);
+      const { tenant } = callerOf(request);
+      const row = await lost.current(tenant, await evaluationOr404(deps.pool, request));
       const { reason } = request.body;
       const stop = { by: signatureOf(callerOf(request)), ...(reason === undefined ? {} : { reason }) };
       const isTold =

@@ -22,6 +22,7 @@ import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { sessionOr404, subagentOr404 } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
+import { lostWorkOf } from '../lost-work.ts';
 import { problems } from '../openapi.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
 import { stopSubagent } from '../stop-subagent.ts';
@@ -37,6 +38,7 @@ export function addSubagentRoutes(app: Api, deps: ApiDeps): void {
 
 function addReads(app: Api, deps: ApiDeps): void {
   const link = createTemporalLink(deps.settings);
+  const lost = lostWorkOf(deps).subagents;
   const store = createSubagentStore(deps.pool, deps.notifier.poke);
 
   app.get(
@@ -55,12 +57,15 @@ function addReads(app: Api, deps: ApiDeps): void {
     async (request) =>
       readPage(
         request.query,
-        (limit, after) =>
-          store.page(
+        async (limit, after) =>
+          lost.currents(
             callerOf(request).tenant,
-            { session: request.params.key, status: request.query.status },
-            limit,
-            after && isTimeKeys(after) ? after : undefined,
+            await store.page(
+              callerOf(request).tenant,
+              { session: request.params.key, status: request.query.status },
+              limit,
+              after && isTimeKeys(after) ? after : undefined,
+            ),
           ),
         (row) => [row.created_at, row.id],
         (row) => showSubagent(row, link),
@@ -79,7 +84,10 @@ function addReads(app: Api, deps: ApiDeps): void {
         response: { 200: subagentSchema, ...problems('NotFound') },
       },
     },
-    async (request) => showSubagent(await subagentOr404(deps.pool, request), link),
+    async (request) => {
+      const row = await subagentOr404(deps.pool, request);
+      return showSubagent(await lost.current(callerOf(request).tenant, row), link);
+    },
   );
 }
 

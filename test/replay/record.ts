@@ -4,6 +4,7 @@
  * so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
  */
 import { decisionToken } from '#activities/decision-token.ts';
+import { createLostWork } from '#activities/lost-work.ts';
 import type { ApprovalState } from '#domain/approval.ts';
 import type { QualityGate } from '#domain/gate.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
@@ -107,8 +108,29 @@ function givenAway(meanwhile: (live: LiveWorker, session: string, id: string) =>
   };
 }
 
+/** Its workflow is ended from outside, and found by the sweep. */
+async function loseWork(live: LiveWorker, workflowId: string): Promise<void> {
+  await live.client.workflow.getHandle(workflowId).terminate();
+  const { pool, temporal: reach } = live;
+  await createLostWork({ pool, onWrite: () => undefined, reach, now: Date.now }).sweepAll(0);
+}
+
 const evaluating = (generator: string, evaluator: string): string =>
   `evaluate_loop ${JSON.stringify({ generator, evaluator, task: 'Write.', max_rounds: 2 })}\nthen\nDone.`;
+
+/** The generator of a round holds in a tool while `meanwhile` happens to the loop. */
+function judging(meanwhile: (live: LiveWorker, id: string) => Promise<unknown>): Path {
+  return async (live, session) => {
+    const { turn_id } = await live.say(session, evaluating('holds', 'critic'), { agent: 'giver' });
+    await live.probes.untilHeld('evaluate');
+    const { rows } = await live.pool.query<{ id: string }>(
+      'select id from evaluations where tenant_id = $1 and origin_session = $2',
+      [live.tenant, session],
+    );
+    await meanwhile(live, rows[0]?.id ?? '');
+    await live.ended(turn_id);
+  };
+}
 
 const PATHS: Readonly<Record<string, Path>> = {
   'turn-answer': saying('Hello.'),
@@ -219,6 +241,8 @@ const PATHS: Readonly<Record<string, Path>> = {
   'subagent-cancelled': subagent(async (live, _session, id) => {
     await live.client.workflow.getHandle(`subagent/${id}`).cancel();
   }),
+  'subagent-lost': subagent((live, _session, id) => loseWork(live, `subagent/${id}`)),
+  'delegation-lost': givenAway((live, _session, id) => loseWork(live, `delegation/${id}`)),
   'delegation-async': givenAway(async (live, session) => live.probes.release(session)),
   'delegation-sync': delegating('taker', 'Written.'),
   'delegation-fails': delegating('broken', 'x'),
@@ -239,16 +263,8 @@ const PATHS: Readonly<Record<string, Path>> = {
   'evaluate-approved': saying(evaluating('drafts', 'critic'), 'giver'),
   'evaluate-spent': saying(evaluating('drafts', 'never'), 'giver'),
   'evaluate-fails': saying(evaluating('drafts', 'broken'), 'giver'),
-  'evaluate-stopped': async (live, session) => {
-    const { turn_id } = await live.say(session, evaluating('holds', 'critic'), { agent: 'giver' });
-    await live.probes.untilHeld('evaluate');
-    const { rows } = await live.pool.query<{ id: string }>(
-      'select id from evaluations where tenant_id = $1 and origin_session = $2',
-      [live.tenant, session],
-    );
-    await live.temporal.signal(`evaluate/${rows[0]?.id}`, 'stop', { by: 'ann' });
-    await live.ended(turn_id);
-  },
+  'evaluate-stopped': judging((live, id) => live.temporal.signal(`evaluate/${id}`, 'stop', { by: 'ann' })),
+  'evaluate-lost': judging((live, id) => loseWork(live, `evaluate/${id}`)),
   'approval-approve': decided({ decision: 'approve', by: 'ann' }),
   // Its moment stands in the input, not its seconds only.
   'approval-until': decided({ decision: 'approve', by: 'ann' }),

@@ -139,14 +139,15 @@ async function list(desk: DelegationDesk, _asked: Input, call: RunningCall): Pro
 
 function line(row: DelegationRow): string {
   const times = row.ended_at === null ? `since ${row.created_at}` : `ended ${row.ended_at}`;
-  return `- ${row.id} [${row.status}] ${row.target_key} "${row.label}" ${times}`;
+  const why = row.error === null ? '' : `: ${whyNot(row)}`;
+  return `- ${row.id} [${row.status}] ${row.target_key} "${row.label}" ${times}${why}`;
 }
 
 async function get(desk: DelegationDesk, { delegation_id }: Input, call: RunningCall): Promise<ToolResult> {
   if (!delegation_id) return toolError('InvalidArgs', 'delegation_id is required for action=get');
   const row = await desk.find(call, delegation_id);
   if (!row) return toolError('NotFound', `delegation "${delegation_id}" not found`);
-  const parts = [line(row), ...(row.error ? [whyNot(row)] : []), row.result ?? '', ...row.warnings];
+  const parts = [line(row), row.result ?? '', ...row.warnings];
   return { ok: true, text: parts.filter((part) => part !== '').join('\n\n') };
 }
 

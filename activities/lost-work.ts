@@ -1,0 +1,165 @@
+/**
+ * Ends work whose workflow was ended from outside: subagents, delegations and rounds of judging. Otherwise their rows would
+ * hold their places for ever, and nobody would be told.
+ */
+import { Failure } from '#domain/errors.ts';
+import { delegationWorkflowId, evaluationWorkflowId, subagentWorkflowId } from '#domain/ids.ts';
+import { DELEGATION } from '#domain/delegation.ts';
+import { EVALUATE_LOOP } from '#domain/evaluate-loop.ts';
+import { isLost, LOST_END } from '#domain/lost-work.ts';
+import { SUBAGENT } from '#domain/subagent.ts';
+import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
+import { delegationInput } from './delegation-run.ts';
+import { evaluationInput } from './evaluation-run.ts';
+import { createDelegationStore, type DelegationRow } from './store/delegation-store.ts';
+import { createEvaluationStore, type EvaluationRow } from './store/evaluation-store.ts';
+import { tenantsWithOpenWork } from './store/open-work.ts';
+import type { Pool } from './store/pool.ts';
+import { createSubagentStore, type SubagentRow } from './store/subagent-store.ts';
+import { runInput } from './subagent-run.ts';
+
+export interface LostWorkDeps {
+  readonly pool: Pool;
+  /** Told after each commit that may have added events to a session's feed. */
+  readonly onWrite: (tenant: string, session: string) => void;
+  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
+  readonly now: () => number;
+  /** Who only looks waits no longer for Temporal; 10 s when it is not said. */
+  readonly withinMs?: number;
+}
+
+/** Each method is safe to repeat, and at several places at once. */
+export interface LostKind<Row> {
+  /** The row as it is: ended now, when its workflow is over. As it was while Temporal is away. */
+  current(tenant: string, row: Row): Promise<Row>;
+  currents(tenant: string, rows: readonly Row[]): Promise<readonly Row[]>;
+  /** Looks at all of the tenant that hold a place; returns how many were ended. Throws Failures. */
+  sweep(tenant: string): Promise<number>;
+}
+
+export interface LostWork {
+  readonly subagents: LostKind<SubagentRow>;
+  readonly delegations: LostKind<DelegationRow>;
+  readonly evaluations: LostKind<EvaluationRow>;
+  /** All three of every tenant that has work older than this; returns how many were ended. */
+  sweepAll(olderThanSeconds: number): Promise<number>;
+}
+
+interface OpenRow {
+  readonly id: string;
+  readonly created_at: string;
+  readonly ended_at: string | null;
+}
+
+interface Kind<Row extends OpenRow> {
+  readonly store: {
+    find(tenant: string, id: string): Promise<Row | undefined>;
+    active(tenant: string): Promise<readonly Row[]>;
+    finish(tenant: string, id: string, end: typeof LOST_END): Promise<unknown>;
+  };
+  readonly start: (tenant: string, row: Row) => WorkflowStart;
+}
+
+export function createLostWork(deps: LostWorkDeps): LostWork {
+  const { pool, onWrite } = deps;
+  const subagents = lostKind(deps, {
+    store: createSubagentStore(pool, onWrite),
+    start: subagentStart,
+  });
+  const delegations = lostKind(deps, {
+    store: createDelegationStore(pool, onWrite),
+    start: delegationStart,
+  });
+  const evaluations = lostKind(deps, {
+    store: createEvaluationStore(pool, onWrite),
+    start: evaluationStart,
+  });
+  return {
+    subagents,
+    delegations,
+    evaluations,
+    async sweepAll(olderThanSeconds) {
+      let ended = 0;
+      for (const tenant of await tenantsWithOpenWork(pool, olderThanSeconds))
+        for (const kind of [subagents, delegations, evaluations]) ended += await kind.sweep(tenant);
+      return ended;
+    },
+  };
+}
+
+function lostKind<Row extends OpenRow>(deps: LostWorkDeps, { store, start }: Kind<Row>): LostKind<Row> {
+  async function look(tenant: string, row: Row): Promise<Row> {
+    if (row.ended_at !== null) return row;
+    const again = start(tenant, row);
+    const state = await deps.reach.stateOf(again.id, deps.withinMs);
+    if (!isLost(state, deps.now() - Date.parse(row.created_at))) return row;
+    // A workflow that ends by itself has recorded that before, so what is read now is how it is.
+    const seen = await store.find(tenant, row.id);
+    if (seen?.ended_at !== null) return seen ?? row;
+    // Before the record: once the row has ended, nobody looks at it again, and all that is left to do is this workflow's.
+    await deps.reach.start(again);
+    await store.finish(tenant, row.id, LOST_END);
+    return (await store.find(tenant, row.id)) ?? row;
+  }
+
+  async function current(tenant: string, row: Row): Promise<Row> {
+    try {
+      return await look(tenant, row);
+    } catch (error) {
+      if (error instanceof Failure && error.type === 'Unavailable') return row;
+      throw error;
+    }
+  }
+
+  return {
+    current,
+    currents: (tenant, rows) => Promise.all(rows.map((row) => current(tenant, row))),
+    async sweep(tenant) {
+      let ended = 0;
+      for (const row of await store.active(tenant))
+        if ((await look(tenant, row)).ended_at !== null) ended += 1;
+      return ended;
+    },
+  };
+}
+
+function subagentStart(tenant: string, row: SubagentRow): WorkflowStart {
+  return {
+    type: SUBAGENT.type,
+    id: subagentWorkflowId(row.id),
+    input: { ...runInput(tenant, row), lost: true },
+    summary: `subagent: ${row.label}`,
+    tenant,
+    session: row.session_key,
+    agent: row.agent_key,
+    ...(row.user_id === null ? {} : { user: row.user_id }),
+  };
+}
+
+function delegationStart(tenant: string, row: DelegationRow): WorkflowStart {
+  // No gate judges it, so their words, which would have to be hidden, are left out.
+  const input = delegationInput(tenant, { ...row, gates: [] }, (text) => text);
+  return {
+    type: DELEGATION.type,
+    id: delegationWorkflowId(row.id),
+    input: { ...input, lost: true },
+    summary: `${row.target_key}: ${row.label}`,
+    tenant,
+    session: row.session_key,
+    agent: row.target_key,
+    ...(row.user_id === null ? {} : { user: row.user_id }),
+  };
+}
+
+function evaluationStart(tenant: string, row: EvaluationRow): WorkflowStart {
+  return {
+    type: EVALUATE_LOOP.type,
+    id: evaluationWorkflowId(row.id),
+    input: { ...evaluationInput(tenant, row), lost: true },
+    summary: `${row.generator_key} and ${row.evaluator_key}: ${row.label}`,
+    tenant,
+    session: row.origin_session,
+    agent: row.generator_key,
+    ...(row.user_id === null ? {} : { user: row.user_id }),
+  };
+}

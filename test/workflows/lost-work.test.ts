@@ -1,0 +1,159 @@
+/** SA-1, DE-1, DE-4: work whose workflow was ended from outside frees its place, and who gave it is told once. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createLostWork, type LostWork } from '#activities/lost-work.ts';
+import { Failure } from '#domain/errors.ts';
+import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+const MESSAGE = 'its workflow was ended from outside';
+const ERROR = { code: 'OutcomeUnknown', message: MESSAGE };
+
+describe('work whose workflow was ended from outside', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack();
+  });
+  after(() => stack.stop());
+
+  const terminate = async (workflowId: string): Promise<void> => {
+    await stack.worker.client.workflow.getHandle(workflowId).terminate('by an operator');
+  };
+  const lostWork = (reach: Parameters<typeof createLostWork>[0]['reach'], now = Date.now): LostWork =>
+    createLostWork({ pool: stack.pool, onWrite: () => undefined, reach, now });
+  const firstResult = async (session: string, script: string): Promise<string> => {
+    const { turn_id } = await stack.worker.say(session, `${script}\nthen\nDone.`);
+    await stack.worker.ended(turn_id);
+    return (await stack.worker.calls(turn_id))[0]?.result ?? '';
+  };
+  /** Resolves with all that the session was told once nothing of it is open any more. */
+  const told = async (session: string, pattern: RegExp): Promise<number> => {
+    await stack.worker.until('the message', async () =>
+      (await stack.worker.heard(session)).find(({ text }) => pattern.test(text)),
+    );
+    return (await stack.worker.heard(session)).filter(({ text }) => pattern.test(text)).length;
+  };
+  /** Its last run, which tells, has completed. */
+  const toldBy = async (workflowId: string): Promise<void> => {
+    await stack.worker.client.workflow.getHandle(workflowId).result();
+  };
+  const subagent = async (session: string): Promise<string> => {
+    const args = { task: `hold {"note":"${session}"}\nthen\nHeld.`, label: session };
+    const { turn_id } = await stack.worker.say(session, `spawn ${JSON.stringify(args)}\nthen\nOn it.`);
+    await stack.worker.ended(turn_id);
+    await stack.worker.probes.untilHeld(session);
+    const { body } = await stack.ask('GET', `/v1/sessions/${session}/subagents`);
+    return body.data[0].id;
+  };
+
+  it('a delegation reads as failed with the reason, and its origin is told once, however many look', async () => {
+    const id = await heldDelegation(stack.worker, 'read');
+    await terminate(`delegation/${id}`);
+    await Promise.all(Array.from({ length: 8 }, () => stack.ask('GET', `/v1/delegations/${id}`)));
+    const { body } = await stack.ask('GET', `/v1/delegations/${id}`);
+    assert.deepEqual([body.status, body.error], ['failed', ERROR]);
+    await toldBy(`delegation/${id}`);
+    assert.equal(await told('read-given', /^\[Delegation to taker failed: its workflow was ended/), 1);
+  });
+
+  it('the lists over HTTP say so too', async () => {
+    const id = await heldDelegation(stack.worker, 'listed');
+    const child = await subagent('listed-child');
+    await terminate(`delegation/${id}`);
+    await terminate(`subagent/${child}`);
+    const { body: given } = await stack.ask('GET', '/v1/delegations?session_key=listed-given');
+    assert.deepEqual([given.data[0].status, given.data[0].error], ['failed', ERROR]);
+    const { body: children } = await stack.ask('GET', '/v1/sessions/listed-child/subagents');
+    assert.deepEqual([children.data[0].status, children.data[0].error], ['failed', ERROR]);
+    await Promise.all([toldBy(`delegation/${id}`), toldBy(`subagent/${child}`)]);
+  });
+
+  it('the lists that agents see say so', async () => {
+    const id = await heldDelegation(stack.worker, 'seen');
+    const child = await subagent('seen-child');
+    await terminate(`delegation/${id}`);
+    await terminate(`subagent/${child}`);
+    assert.match(
+      await firstResult('seen-given', 'delegate {"action":"list"}'),
+      new RegExp(`^- ${id} \\[failed\\] taker .*: ${MESSAGE}$`),
+    );
+    assert.match(
+      await firstResult('seen-child', 'spawn {"action":"list"}'),
+      new RegExp(`^- ${child} \\[failed\\] .*: OutcomeUnknown: ${MESSAGE}$`),
+    );
+  });
+
+  it('rounds of judging end as failed, and cannot be stopped any more', async () => {
+    const id = await heldEvaluation(stack.worker, 'rounds');
+    await terminate(`evaluate/${id}`);
+    const { status, body } = await stack.ask('POST', `/v1/evaluations/${id}/stop`, { body: {} });
+    assert.deepEqual([status, body.detail], [409, `evaluate loop "${id}" is not running (status=failed)`]);
+    const { body: list } = await stack.ask('GET', '/v1/evaluations?session_key=rounds-judged');
+    assert.deepEqual([list.data[0].status, list.data[0].error], ['failed', ERROR]);
+  });
+
+  it('stopping one ends it', async () => {
+    const id = await heldDelegation(stack.worker, 'stopped');
+    const child = await subagent('stopped-child');
+    await terminate(`delegation/${id}`);
+    await terminate(`subagent/${child}`);
+    assert.equal((await stack.ask('POST', `/v1/delegations/${id}/stop`, { body: {} })).status, 202);
+    assert.match(await firstResult('stopped-child', 'spawn {"action":"cancel","id":"all"}'), /^NotFound: /);
+    const { rows } = await stack.pool.query(
+      `select status from delegations where id = $1 union all select status from subagents where id = $2`,
+      [id, child],
+    );
+    assert.deepEqual(rows, [{ status: 'failed' }, { status: 'failed' }]);
+  });
+
+  it('the sweep of the workers finds all three without anybody asking; who waits for one goes on', async () => {
+    const given = await heldDelegation(stack.worker, 'swept');
+    const judged = await heldEvaluation(stack.worker, 'swept');
+    const child = await subagent('swept-child');
+    const { turn_id } = await stack.worker.say('swept-child', 'spawn {"action":"wait"}\nthen\nDone.');
+    await stack.worker.until('the wait', async () => {
+      const { rows } = await stack.pool.query(
+        'select 1 from subagents where id = $1 and waiter is not null',
+        [child],
+      );
+      return rows[0];
+    });
+    const lost = lostWork(stack.worker.temporal);
+    assert.equal(await lost.sweepAll(0), 0, 'what runs is left alone');
+    for (const id of [`delegation/${given}`, `evaluate/${judged}`, `subagent/${child}`]) await terminate(id);
+    assert.equal(await lost.sweepAll(3600), 0, 'younger work is not looked at');
+    assert.equal(await lost.sweepAll(0), 3);
+    assert.equal(await lost.sweepAll(0), 0);
+    assert.equal(await told('swept-given', /^\[Delegation to taker failed: /), 1);
+    await stack.worker.ended(turn_id);
+    assert.match((await stack.worker.calls(turn_id))[0]?.result ?? '', /All 1 subagent task\(s\) have ended/);
+  });
+
+  it('one whose workflow was never started is lost once its turn had time to start it', async () => {
+    const id = await heldDelegation(stack.worker, 'missing');
+    const { temporal, tenant } = stack.worker;
+    const started: string[] = [];
+    const reach = {
+      stateOf: () => Promise.resolve('missing' as const),
+      start: (start: { readonly id: string }) => Promise.resolve(void started.push(start.id)),
+    };
+    assert.equal(await lostWork(reach).delegations.sweep(tenant), 0);
+    assert.equal(await lostWork(reach, () => Date.now() + 60_000).delegations.sweep(tenant), 1);
+    assert.deepEqual(started, [`delegation/${id}`]);
+    await temporal.signal(`delegation/${id}`, 'stop', {});
+  });
+
+  it('while Temporal is away nothing is taken for lost', async () => {
+    const id = await heldDelegation(stack.worker, 'away');
+    const away = (): never => {
+      throw new Failure('Unavailable', 'away');
+    };
+    const lost = lostWork({ stateOf: away, start: away });
+    const { rows } = await stack.pool.query('select to_jsonb(d) as row from delegations d where id = $1', [
+      id,
+    ]);
+    const seen = await lost.delegations.current(stack.tenant, rows[0].row);
+    assert.equal(seen.status, 'running');
+    await assert.rejects(lost.delegations.sweep(stack.tenant), /away/);
+  });
+});
