@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { LINK_WORDS, linkLeads, refuseUser } from '#domain/agent-link.ts';
+import type { AgentConfig } from '#domain/agent.ts';
 import {
   DELEGATION,
   DELEGATION_LIMITS,
@@ -19,6 +20,7 @@ import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from './define-tool.ts';
 import { delegationInput } from './delegation-run.ts';
+import { type Dependency, readDependencyFiles } from './dependency-files.ts';
 import type { LostKind } from './lost-work.ts';
 import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
 import type { ScrubberOf } from './scrubber.ts';
@@ -93,7 +95,7 @@ export interface DelegationDeskDeps {
   readonly delegations: DelegationStore;
   readonly scrubberOf: ScrubberOf;
   readonly reach: WorkflowReach;
-  readonly files: Pick<Files, 'change'>;
+  readonly files: Pick<Files, 'change' | 'readBytes' | 'list'>;
   readonly workspaceOf: (tenant: string, workspace: string) => string;
   /** Finds those whose workflow was ended from outside. */
   readonly lost: LostKind<DelegationRow>;
@@ -124,6 +126,8 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
       if (way.kind === 'refused') return way;
       const dependencies = await resultsOf(deps, call, request.dependsOn);
       if (typeof dependencies === 'string') return refused('InvalidArgs', dependencies);
+      const theirs = await readDependencyFiles(deps.files, dependencies, request.files);
+      const files = [...request.files, ...theirs.read];
       const scrubber = await deps.scrubberOf(call.tenant);
       const task = scrubber.text(request.task);
       const id = delegationIdOf(call.tenant, call.callId);
@@ -142,7 +146,8 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
           task,
           ...(request.context === undefined ? {} : { context: scrubber.text(request.context) }),
           dependencies,
-          files: request.files.map((file) => passedPath(id, file)),
+          files: files.map((file) => passedPath(id, file)),
+          leftOut: theirs.leftOut,
         }),
         mode: request.mode,
         timeout_seconds: request.seconds,
@@ -153,7 +158,7 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
         taken = await delegations.take(call.tenant, work, DELEGATION_LIMITS.depth);
       if (taken.kind !== 'taken') return whyNotTaken(taken, request.target);
       const target = { workspace: deps.workspaceOf(call.tenant, way.workspace), delegationId: id };
-      await writePassedFiles(deps.files, scrubber, target, request.files);
+      await writePassedFiles(deps.files, scrubber, target, files);
       return { kind: 'given', row: taken.row, child: childStart(call.tenant, taken.row, scrubber.text) };
     },
 
@@ -217,10 +222,14 @@ async function findWay(deps: DelegationDeskDeps, call: Caller, target: string) {
   return {
     kind: 'way' as const,
     link: open.id,
-    workspace: agent.config.workspace ?? agent.config.key,
+    workspace: folderOf(agent),
     load: loadOf(agent.config.max_delegation_load),
     gates: gatesFor(agent.config.quality_gates, 'delegation.completed'),
   };
+}
+
+function folderOf({ config }: { readonly config: Pick<AgentConfig, 'workspace' | 'key'> }): string {
+  return config.workspace ?? config.key;
 }
 
 /** Text when one of them is not there. */
@@ -228,15 +237,18 @@ async function resultsOf(
   deps: DelegationDeskDeps,
   call: Caller,
   ids: readonly string[],
-): Promise<readonly { label: string; result: string }[] | string> {
+): Promise<readonly (Dependency & { readonly label: string })[] | string> {
   const rows = await Promise.all(ids.map((id) => deps.delegations.find(call.tenant, id)));
-  const results: { label: string; result: string }[] = [];
+  const results: (Dependency & { readonly label: string })[] = [];
   for (const [index, row] of rows.entries()) {
     if (!row || row.source_key !== call.agent || row.user_id !== call.user)
       return `depends_on: delegation "${ids[index]}" not found`;
     if (row.status !== 'completed')
       return `depends_on: delegation "${row.id}" has no result (status=${row.status})`;
-    results.push({ label: row.label, result: row.result ?? '' });
+    const { id, label, result } = row;
+    const agent = await findAgent(deps.pool, call.tenant, row.target_key);
+    const workspace = agent && deps.workspaceOf(call.tenant, folderOf(agent));
+    results.push({ id, label, result: result ?? '', workspace });
   }
   return results;
 }

@@ -7,6 +7,7 @@ import { withFileProblems } from './workspace/file-problem.ts';
 import type { Files, FileScope } from './workspace/files.ts';
 
 export interface PassedFile {
+  /** Below the folder of the delegation; of one that comes with a dependency, with folders of its own. */
   readonly name: string;
   readonly bytes: Buffer;
 }

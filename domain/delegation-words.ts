@@ -66,6 +66,8 @@ export function delegatedTask(work: {
   readonly context?: string | undefined;
   readonly dependencies: readonly { readonly label: string; readonly result: string }[];
   readonly files: readonly string[];
+  /** Of dependencies; too many, too large, or two of one name. */
+  readonly leftOut: readonly string[];
 }): string {
   const parts = [`[Delegated by ${work.from}]\n\n${work.task}`];
   if (work.context) parts.push(`Context:\n${work.context}`);
@@ -75,6 +77,10 @@ export function delegatedTask(work: {
     );
   if (work.files.length > 0)
     parts.push(`Files that come with it:\n${work.files.map((path) => `- ${path}`).join('\n')}`);
+  if (work.leftOut.length > 0)
+    parts.push(
+      `Files that did not fit and so do not come with it:\n${work.leftOut.map((path) => `- ${path}`).join('\n')}`,
+    );
   return parts.join('\n\n');
 }
 

@@ -11,6 +11,7 @@ describe('DE-2 delegations', () => {
     stack = await startStack({
       agents: [
         { key: 'writer', model: 'rehearsal/follow', description: 'writes reports' },
+        { key: 'editor', model: 'rehearsal/follow' },
         { key: 'stranger', model: 'rehearsal/follow' },
       ],
     });
@@ -18,6 +19,7 @@ describe('DE-2 delegations', () => {
       body: { source: 'main', target: 'writer', max_concurrent: 2 },
     });
     assert.equal(made.status, 201, JSON.stringify(made.body));
+    await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target: 'editor' } });
   });
   after(() => stack.stop());
 
@@ -88,6 +90,39 @@ describe('DE-2 delegations', () => {
     );
     const { body: none } = await stack.ask('GET', '/v1/delegations?session_key=w2');
     assert.deepEqual(none.data, []);
+  });
+
+  it('files of a dependency come with its result: those that it names, and those in its own folder', async () => {
+    const note = 'write_file {"path":"note.txt","content":"the note"}';
+    const first = delegate({
+      agent_key: 'writer',
+      task: 'write_file {"path":"out/report.md","content":"the report"}\nthen\nSee out/report.md and ../note.txt, not gone.md.',
+      mode: 'sync',
+      files: ['note.txt'],
+    });
+    await resultOf('d1', `${note}\nthen\n${first}\nthen\nDone.`);
+    const { body } = await stack.ask('GET', '/v1/delegations?session_key=d1');
+    const { id, result } = body.data[0];
+    assert.match(result, /See out\/report\.md/);
+
+    const second = delegate({ agent_key: 'editor', task: 'Edit.', mode: 'sync', depends_on: [id] });
+    await resultOf('d2', `${second}\nthen\nDone.`);
+    const { body: of2 } = await stack.ask('GET', '/v1/delegations?session_key=d2');
+    const [dependent] = of2.data;
+    const folder = `delegated/${dependent.id}/${id}`;
+    const [task] = await stack.worker.heard(dependent.session_key);
+    assert.match(
+      task?.text ?? '',
+      new RegExp(`Files that come with it:\n- ${folder}/out/report.md\n- ${folder}/note.txt$`),
+    );
+    const reads = ['out/report.md', 'note.txt'].map(
+      (name) => `read_file ${JSON.stringify({ path: `${folder}/${name}` })}`,
+    );
+    const read = await stack.worker.say('d3', `${reads.join('\n')}\nthen\nDone.`, { agent: 'editor' });
+    await stack.worker.ended(read.turn_id);
+    const [report, given] = await stack.worker.calls(read.turn_id);
+    assert.match(report?.result ?? '', /the report/);
+    assert.match(given?.result ?? '', /the note/);
   });
 
   it('who is not linked, and who is not there, is refused in words', async () => {

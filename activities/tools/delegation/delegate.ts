@@ -54,7 +54,7 @@ const input = z.object({
     .max(DELEGATION_LIMITS.dependencies)
     .optional()
     .describe(
-      'Ids of your own completed delegations; their results go with the task, 8000 characters of each',
+      'Ids of your own completed delegations; their results go with the task, 8000 characters of each, and the files that these name',
     ),
   files: z
     .array(z.string().max(1_000))

@@ -65,6 +65,7 @@ describe('DE-2 results that are announced', () => {
 describe('DE-2 the task as the target reads it', () => {
   test('has who gave it, the context, results it builds on at 8,000 characters each, and its files', () => {
     const text = delegatedTask({
+      leftOut: ['big.bin of del-1'],
       from: 'lead',
       task: 'write it',
       context: 'for a child',
@@ -74,7 +75,7 @@ describe('DE-2 the task as the target reads it', () => {
     assert.match(text, /^\[Delegated by lead\]\n\nwrite it\n\nContext:\nfor a child\n\nResult of "facts"/);
     assert.equal(text.split('f'.repeat(8_000)).length, 2);
     assert.equal(text.includes('f'.repeat(8_001)), false);
-    assert.match(text, /- inbox\/a\.txt$/);
+    assert.match(text, /\n- inbox\/a\.txt\n\nFiles that did not fit [^\n]+:\n- big\.bin of del-1$/);
   });
 });
 
