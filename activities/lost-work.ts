@@ -24,8 +24,11 @@ export interface LostWorkDeps {
   readonly onWrite: (tenant: string, session: string) => void;
   readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
   readonly now: () => number;
-  /** Who only looks waits no longer for Temporal; 10 s when it is not said. */
-  readonly withinMs?: number;
+  /**
+   * For who only looks, and knows nothing of workers: waits no longer than this for Temporal, and leaves alone what a turn may
+   * yet start.
+   */
+  readonly lookMs?: number;
 }
 
 /** Each method is safe to repeat, and at several places at once. */
@@ -33,7 +36,7 @@ export interface LostKind<Row> {
   /** The row as it is: ended now, when its workflow is over. As it was while Temporal is away. */
   current(tenant: string, row: Row): Promise<Row>;
   currents(tenant: string, rows: readonly Row[]): Promise<readonly Row[]>;
-  /** Looks at all of the tenant that hold a place; returns how many were ended. Throws Failures. */
+  /** Looks at all of the tenant that hold a place; returns how many were lost. Throws Failures. */
   sweep(tenant: string): Promise<number>;
 }
 
@@ -41,7 +44,7 @@ export interface LostWork {
   readonly subagents: LostKind<SubagentRow>;
   readonly delegations: LostKind<DelegationRow>;
   readonly evaluations: LostKind<EvaluationRow>;
-  /** All three of every tenant that has work older than this; returns how many were ended. */
+  /** All three of every tenant that has work older than this; returns how many were lost. */
   sweepAll(olderThanSeconds: number): Promise<number>;
 }
 
@@ -49,6 +52,7 @@ interface OpenRow {
   readonly id: string;
   readonly created_at: string;
   readonly ended_at: string | null;
+  readonly error: { readonly message: string } | null;
 }
 
 interface Kind<Row extends OpenRow> {
@@ -88,23 +92,25 @@ export function createLostWork(deps: LostWorkDeps): LostWork {
 }
 
 function lostKind<Row extends OpenRow>(deps: LostWorkDeps, { store, start }: Kind<Row>): LostKind<Row> {
-  async function look(tenant: string, row: Row): Promise<Row> {
-    if (row.ended_at !== null) return row;
+  /** The row as it is now; undefined when it is as it was given. */
+  async function endIfLost(tenant: string, row: Row): Promise<Row | undefined> {
+    if (row.ended_at !== null) return undefined;
     const again = start(tenant, row);
-    const state = await deps.reach.stateOf(again.id, deps.withinMs);
-    if (!isLost(state, deps.now() - Date.parse(row.created_at))) return row;
+    const state = await deps.reach.stateOf(again.id, deps.lookMs);
+    const age = deps.lookMs === undefined ? deps.now() - Date.parse(row.created_at) : 0;
+    if (!isLost(state, age)) return undefined;
     // A workflow that ends by itself has recorded that before, so what is read now is how it is.
     const seen = await store.find(tenant, row.id);
-    if (seen?.ended_at !== null) return seen ?? row;
+    if (seen?.ended_at !== null) return seen;
     // Before the record: once the row has ended, nobody looks at it again, and all that is left to do is this workflow's.
     await deps.reach.start(again);
     await store.finish(tenant, row.id, LOST_END);
-    return (await store.find(tenant, row.id)) ?? row;
+    return store.find(tenant, row.id);
   }
 
   async function current(tenant: string, row: Row): Promise<Row> {
     try {
-      return await look(tenant, row);
+      return (await endIfLost(tenant, row)) ?? row;
     } catch (error) {
       if (error instanceof Failure && error.type === 'Unavailable') return row;
       throw error;
@@ -115,10 +121,12 @@ function lostKind<Row extends OpenRow>(deps: LostWorkDeps, { store, start }: Kin
     current,
     currents: (tenant, rows) => Promise.all(rows.map((row) => current(tenant, row))),
     async sweep(tenant) {
-      let ended = 0;
-      for (const row of await store.active(tenant))
-        if ((await look(tenant, row)).ended_at !== null) ended += 1;
-      return ended;
+      let lost = 0;
+      for (const row of await store.active(tenant)) {
+        const now = await endIfLost(tenant, row);
+        if (now?.error?.message === LOST_END.error.message) lost += 1;
+      }
+      return lost;
     },
   };
 }

@@ -3,7 +3,7 @@ import { createLostWork, type LostWork } from '#activities/lost-work.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** A list is worth no longer a wait for Temporal: it then says what the rows say. */
-const WITHIN_MS = 1_000;
+const LOOK_MS = 1_000;
 
 export function lostWorkOf({
   pool,
@@ -15,6 +15,6 @@ export function lostWorkOf({
     onWrite: notifier.poke,
     reach: temporal,
     now: Date.now,
-    withinMs: WITHIN_MS,
+    lookMs: LOOK_MS,
   });
 }

@@ -6,8 +6,11 @@
 /** What is known of a workflow by its id; `missing`: none was ever there, or it is no longer kept. */
 export type WorkflowState = 'running' | 'over' | 'missing';
 
-/** One whose workflow has not begun by then will not: the turn that was to start it is gone. */
-const START_PATIENCE_MS = 60_000;
+/**
+ * One whose workflow has not begun by then will not: the turn that was to start it is gone. Longer than workers are away, since
+ * such a turn goes on when they come back.
+ */
+const START_PATIENCE_MS = 600_000;
 
 export function isLost(state: WorkflowState, ageMs: number): boolean {
   return state === 'over' || (state === 'missing' && ageMs >= START_PATIENCE_MS);

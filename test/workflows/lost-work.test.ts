@@ -138,7 +138,16 @@ describe('work whose workflow was ended from outside', () => {
       start: (start: { readonly id: string }) => Promise.resolve(void started.push(start.id)),
     };
     assert.equal(await lostWork(reach).delegations.sweep(tenant), 0);
-    assert.equal(await lostWork(reach, () => Date.now() + 60_000).delegations.sweep(tenant), 1);
+    const later = () => Date.now() + 600_000;
+    const looking = createLostWork({
+      pool: stack.pool,
+      onWrite: () => undefined,
+      reach,
+      now: later,
+      lookMs: 1,
+    });
+    assert.equal(await looking.delegations.sweep(tenant), 0, 'who only looks leaves it to the workers');
+    assert.equal(await lostWork(reach, later).delegations.sweep(tenant), 1);
     assert.deepEqual(started, [`delegation/${id}`]);
     await temporal.signal(`delegation/${id}`, 'stop', {});
   });
