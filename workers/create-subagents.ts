@@ -12,11 +12,11 @@ import type { SubagentActivities } from '#domain/subagent.ts';
 import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
 import type { WorkerParts } from './create-worker.ts';
 
-/** Ends a session's turn, when one runs beside its workflow, and what it has started or given away. */
+/** Ends a session's turn, when one runs beside its workflow, its background commands, and what it has started or given away. */
 export type StopSession = (tenant: string, session: string, by: string) => Promise<void>;
 
 export function createSubagents(
-  { config, pool, notifier, models, temporal, vault }: WorkerParts,
+  { config, pool, notifier, models, temporal, tools, vault }: WorkerParts,
   wake: WakeSession,
   delegations: Pick<DelegationDesk, 'stopAll'>,
   lost: LostWork,
@@ -63,7 +63,12 @@ export function createSubagents(
       const stop: StopInput = { level: 'all', turn_id: turn.id, by };
       await temporal.signal(sessionWorkflowId(tenant, session), AGENT_TURN.signals.stop, stop);
     }
-    await Promise.all([desk.stopAll(tenant, session, by), delegations.stopAll(tenant, session, by)]);
+    await Promise.all([
+      // The end of a turn that runs does it.
+      turn ? undefined : tools.processes.killSession(tenant, session),
+      desk.stopAll(tenant, session, by),
+      delegations.stopAll(tenant, session, by),
+    ]);
   };
   return { desk, stopSession, activities: createSubagentActivities({ ...run, stopSession }) };
 }

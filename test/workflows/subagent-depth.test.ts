@@ -1,6 +1,7 @@
 /** SA-1, SA-4: subagents of subagents, where the settings allow them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 interface Row {
@@ -14,7 +15,10 @@ describe('SA subagents of subagents', () => {
   before(async () => {
     live = await startLiveWorker({
       settings: 'subagents: { maxDepth: 2 }',
-      agents: [{ key: 'thinks', thinking: 'medium' }],
+      agents: [
+        { key: 'thinks', thinking: 'medium' },
+        { key: 'runs', exec: { security: 'full', ask: 'off' } },
+      ],
     });
   });
   after(() => live.close());
@@ -28,12 +32,10 @@ describe('SA subagents of subagents', () => {
     ).rows[0];
   const spawning = (args: Record<string, unknown>): string => `spawn ${JSON.stringify(args)}`;
   /** Starts one that starts one whose task is given. */
-  async function twoDeep(session: string, task: string): Promise<void> {
-    const inner = `${spawning({ task, label: 'below' })}\nthen\nStarted below.`;
-    const { turn_id } = await live.say(
-      session,
-      `${spawning({ task: inner, label: 'above' })}\nthen\nStarted.`,
-    );
+  async function twoDeep(session: string, task: string, before = '', agent = 'main'): Promise<void> {
+    const inner = `${before}${spawning({ task, label: 'below' })}\nthen\nStarted below.`;
+    const script = `${spawning({ task: inner, label: 'above' })}\nthen\nStarted.`;
+    const { turn_id } = await live.say(session, script, { agent });
     await live.ended(turn_id);
   }
   const below = async (session: string): Promise<Row | undefined> =>
@@ -83,9 +85,12 @@ describe('SA subagents of subagents', () => {
     );
   });
 
-  it('one that is stopped while it waits for its own takes them with it', async () => {
-    await twoDeep('cut', 'hold {"note":"cut"}');
+  it('one that is stopped while it waits for its own takes them with it, and its background commands', async () => {
+    const seconds = uniqueSeconds();
+    const left = `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}\nthen\n`;
+    await twoDeep('cut', 'hold {"note":"cut"}', left, 'runs');
     await live.probes.untilHeld('cut');
+    assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0));
     const above = await childOf('cut');
     const id = above?.session_key.replace('subagent:', '') ?? '';
     await live.until(
@@ -99,5 +104,6 @@ describe('SA subagents of subagents', () => {
         : undefined,
     );
     assert.equal(live.probes.held.size, 0);
+    assert.deepEqual(runningWith(seconds), []);
   });
 });
