@@ -11,27 +11,18 @@ import {
   isGrpcServiceError,
   isRetryableError,
   makeGrpcRetryInterceptor,
-  WithStartWorkflowOperation,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { ApplicationFailure, type DataConverter, TypedSearchAttributes } from '@temporalio/common';
+import { ApplicationFailure, type DataConverter } from '@temporalio/common';
 import { APPROVAL, type DecideInput, type DecisionReceipt } from '#domain/approval.ts';
 import { Failure, isFailureType } from '#domain/errors.ts';
 import { approvalWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
-import {
-  AGENT_TURN,
-  type AgentTurnInput,
-  type Receipt,
-  type SteerInput,
-  type StopInput,
-  type SubmitInput,
-  type TurnOutcome,
-  type TurnState,
-} from '#domain/turn.ts';
+import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnState } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import { attribute, reachOf } from './reach-workflows.ts';
+import { reachOf } from './reach-workflows.ts';
+import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
 
 /** A caller waits no longer than this for Temporal to accept something. */
 const DEADLINE_MS = 10_000;
@@ -73,27 +64,7 @@ export interface TemporalOptions {
   readonly dataConverter?: DataConverter;
 }
 
-/** What people see of a session in the Temporal web UI. */
-export interface SessionLabels {
-  readonly agent: string;
-  readonly user?: string | undefined;
-  readonly summary: string;
-}
-
-export interface TemporalAccess extends WorkflowReach {
-  /**
-   * Starts the session's workflow, or finds it running, and gives it the message: all in one request. Safe to repeat.
-   * Throws NotTaken when no worker took it within `withinMs` (10 seconds).
-   */
-  submit(
-    tenant: string,
-    session: string,
-    message: SubmitInput,
-    labels: SessionLabels,
-    withinMs?: number,
-  ): Promise<Receipt>;
-  /** The same without an answer: Temporal keeps the message for the worker that comes. Safe to repeat, also after `submit`. */
-  leave(tenant: string, session: string, message: SubmitInput, labels: SessionLabels): Promise<void>;
+export interface TemporalAccess extends WorkflowReach, SessionStarts {
   /** Undefined when no turn runs in the session. Safe to repeat. */
   steer(tenant: string, session: string, message: SteerInput): Promise<Receipt | undefined>;
   /** False when no turn runs in the session. Safe to repeat: a stop names its turn. */
@@ -109,8 +80,6 @@ export interface TemporalAccess extends WorkflowReach {
   check(timeoutMs: number): Promise<void>;
   close(): Promise<void>;
 }
-
-type StartSession = (input: AgentTurnInput) => Promise<TurnOutcome>;
 
 /** Does not wait for the server: it may come later, and come back. */
 export function connectTemporal(options: TemporalOptions): TemporalAccess {
@@ -165,27 +134,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   const session = (tenant: string, key: string) => client.getHandle(sessionWorkflowId(tenant, key));
 
   return {
-    submit: (tenant, key, message, labels, withinMs) =>
-      ask(
-        () =>
-          client.executeUpdateWithStart<StartSession, Receipt, [SubmitInput]>(AGENT_TURN.updates.submit, {
-            updateId: message.id,
-            args: [message],
-            startWorkflowOperation: new WithStartWorkflowOperation<StartSession>(AGENT_TURN.type, {
-              ...sessionStart(taskQueue, tenant, key, labels),
-              workflowIdConflictPolicy: 'USE_EXISTING',
-            }),
-          }),
-        withinMs,
-      ),
-    leave: (tenant, key, message, labels) =>
-      ask(async () => {
-        await client.signalWithStart<StartSession, [SubmitInput]>(AGENT_TURN.type, {
-          ...sessionStart(taskQueue, tenant, key, labels),
-          signal: AGENT_TURN.signals.message,
-          signalArgs: [message],
-        });
-      }),
+    ...sessionStartsOf(client, taskQueue, ask),
     steer: (tenant, key, message) =>
       askRunning(() =>
         session(tenant, key).executeUpdate<Receipt, [SteerInput]>(AGENT_TURN.updates.steer, {
@@ -229,27 +178,6 @@ function patience(): GrpcRetryOptions {
       isRetryableError(status) && attempt < (BUSY.has(status.code) ? TRIES.busy : TRIES.away),
     delayFunction: (attempt) => Math.min(TRIES.maxWaitMs, TRIES.firstWaitMs * 2 ** (attempt - 1)),
   };
-}
-
-function sessionStart(taskQueue: string, tenant: string, key: string, labels: SessionLabels) {
-  return {
-    workflowId: sessionWorkflowId(tenant, key),
-    taskQueue,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-    args: [{ tenant, session_key: key }] as [AgentTurnInput],
-    staticSummary: labels.summary,
-    typedSearchAttributes: sessionAttributes(tenant, key, labels),
-  };
-}
-
-function sessionAttributes(tenant: string, key: string, labels: SessionLabels): TypedSearchAttributes {
-  return new TypedSearchAttributes([
-    { key: attribute.tenant, value: tenant },
-    { key: attribute.session, value: key },
-    { key: attribute.agent, value: labels.agent },
-    { key: attribute.state, value: 'running' },
-    ...(labels.user === undefined ? [] : [{ key: attribute.user, value: labels.user }]),
-  ]);
 }
 
 async function askAgain<Result>(

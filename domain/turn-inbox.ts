@@ -26,6 +26,8 @@ export interface TurnInbox {
   stop(input: unknown): boolean;
 
   hasTurn(): boolean;
+  /** No turn runs, and none waits. */
+  isIdle(): boolean;
   /** Moves the first waiting turn to the fore. */
   startTurn(): QueuedTurn;
   /** Says which step's model call comes next; a message that steers is promised that step. */
@@ -73,6 +75,7 @@ export function createTurnInbox(carry: Carry | undefined): TurnInbox {
     steer: (input) => steer(state, input),
     stop: (input) => stop(state, input),
     hasTurn: () => state.queue.length > 0,
+    isIdle: () => state.current === undefined && state.queue.length === 0,
     startTurn: () => startTurn(state),
     reachStep(step) {
       state.nextStep = step;

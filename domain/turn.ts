@@ -272,10 +272,17 @@ export interface EndTurnInput {
   readonly releaseAnswer?: number;
 }
 
+export interface StopSessionInput {
+  readonly tenant: string;
+  readonly session: string;
+  readonly by: string;
+}
+
 /** The fixed activities; tools are registered beside them under their own names. */
 export interface TurnActivities {
   call_model(input: CallModelInput): Promise<CallModelResult>;
   end_turn(input: EndTurnInput): Promise<void>;
+  stop_session(input: StopSessionInput): Promise<void>;
 }
 
 /** Bounds of one session's waiting messages. */

@@ -17,6 +17,18 @@ export function createWorkerBoxes({ sandbox, workspaceRoot }: Config): Boxes {
   });
 }
 
+/** Ends a session's boxes, as far as the engine lets us: what is left ends by itself when it is idle. */
+export function sessionBoxes(boxes: Boxes): (tenant: string, sessionKey: string) => Promise<void> {
+  return async (tenant, sessionKey) => {
+    try {
+      await boxes.endSession(tenant, sessionKey);
+    } catch (error) {
+      // No engine: no boxes either, or none that can be reached.
+      if (!(error instanceof EngineProblem)) throw error;
+    }
+  };
+}
+
 const EVERY_MS = 60_000;
 
 /**

@@ -25,6 +25,7 @@ import type { Vault } from '#activities/secrets/vault.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSendToSession } from '#activities/send-to-session.ts';
 import { createTeamDesk } from '#activities/team-desk.ts';
+import { createStopSession } from '#activities/stop-session.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
 import { createApprovalLedger } from '#activities/store/approval-ledger.ts';
 import { createBudgetLedger } from '#activities/store/budget-ledger.ts';
@@ -188,6 +189,11 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
       releaseTasks: teams.board.releaseTasks,
       delegations: delegations.desk,
       releaseAnswer: createReleaseAnswer(pool),
+    }),
+    stop_session: createStopSession({
+      processes: parts.tools.processes,
+      subagents: subagents.desk,
+      delegations: delegations.desk,
     }),
     settle_approval: createSettleApproval({
       ...shared,

@@ -16,7 +16,7 @@ import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { createSessionQueries } from '#activities/store/session-queries.ts';
 import { createFiles } from '#activities/workspace/files.ts';
-import { createWorkerBoxes } from './boxes.ts';
+import { createWorkerBoxes, sessionBoxes } from './boxes.ts';
 
 export async function createToolDeps(
   config: Config,
@@ -39,7 +39,12 @@ export async function createToolDeps(
       bubblewrap: createBubblewrap(commandFolders()),
       worker: `${hostname()}/${worker}`,
     }),
-    processes: createProcesses({ dir: processesFolder(config.stateDir), environment, now: Date.now }),
+    processes: createProcesses({
+      dir: processesFolder(config.stateDir),
+      environment,
+      now: Date.now,
+      endBoxes: sessionBoxes(boxes),
+    }),
     secureClis: createSecureClis({
       vault,
       shell: host,

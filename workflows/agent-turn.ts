@@ -40,6 +40,7 @@ import { askForBudget } from './steps/ask-for-budget.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
+import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
 const submitUpdate = defineUpdate<Receipt, [SubmitInput]>(AGENT_TURN.updates.submit);
@@ -72,11 +73,13 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   const inbox = createTurnInbox(input.carry);
   const view = createTurnView(input);
   const turnScope = new CancellationScope();
-  const received = handleMessages(inbox, view, turnScope);
+  const idleStop = createIdleStop(input, inbox.isIdle);
+  const received = handleMessages(inbox, idleStop, view, turnScope);
 
-  if (!input.carry?.resume && !inbox.hasTurn()) await condition(() => inbox.hasTurn(), FIRST_MESSAGE);
   if (!input.carry?.resume && !inbox.hasTurn())
-    return { turn_id: '', status: 'stopped', preview: 'no message came' };
+    await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
+  const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
+  if (!input.carry?.resume && !inbox.hasTurn()) return outcomeWithoutTurn(hasCleaned);
 
   const turn = input.carry?.resume?.turn ?? inbox.startTurn();
   view.begin(turn);
@@ -84,7 +87,9 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   const stop = inbox.stopWanted();
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
+  idleStop.turnEnded(turn.turnId);
   await recordTurnEnd(turn, end, stop, input, inbox);
+  if (idleStop.isWanted()) await idleStop.carryOut();
 
   if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
   return {
@@ -95,8 +100,18 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   };
 }
 
+function outcomeWithoutTurn(hasCleaned: boolean): TurnOutcome {
+  const preview = hasCleaned ? 'ended what the session had left running' : 'no message came';
+  return { turn_id: '', status: 'stopped', preview };
+}
+
 /** Returns how many messages this run has taken. */
-function handleMessages(inbox: TurnInbox, view: TurnView, turnScope: CancellationScope): () => number {
+function handleMessages(
+  inbox: TurnInbox,
+  idleStop: IdleStop,
+  view: TurnView,
+  turnScope: CancellationScope,
+): () => number {
   let received = 0;
   const act = <Result>(change: () => Result): Result => {
     received += 1;
@@ -123,7 +138,8 @@ function handleMessages(inbox: TurnInbox, view: TurnView, turnScope: Cancellatio
     else act(() => inbox.submit(message));
   });
   setHandler(stopSignal, (wanted) => {
-    if (!act(() => inbox.stop(wanted))) log.info('stop hits no turn', { turn_id: wanted?.turn_id });
+    if (!act(() => inbox.stop(wanted)) && !idleStop.take(wanted))
+      log.info('stop hits no turn', { turn_id: wanted?.turn_id });
   });
   setHandler(stateQuery, () => view.state(inbox));
   return () => received;

@@ -61,7 +61,7 @@ export interface Processes {
   write(owner: BackgroundOwner, id: string, data: string, end: boolean): Promise<boolean | undefined>;
   /** Ends it and all it started. False when it had ended already. */
   kill(owner: BackgroundOwner, id: string): Promise<boolean | undefined>;
-  /** Ends all of a session's processes; returns how many ran. */
+  /** Ends all of a session's processes, then its boxes; returns how many processes ran. */
   killSession(tenant: string, sessionKey: string): Promise<number>;
   /** Ends those that were started here, in this worker; returns how many ran. */
   stopOwn(): Promise<number>;
@@ -74,6 +74,8 @@ export interface ProcessesOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly now: () => number;
   readonly graceMs?: number;
+  /** Ends the boxes of a session. */
+  readonly endBoxes?: (tenant: string, sessionKey: string) => Promise<void>;
   /** Running at once in a session. */
   readonly maxRunning?: number;
 }
@@ -179,8 +181,11 @@ export function createProcesses(options: ProcessesOptions): Processes {
       return true;
     },
 
-    killSession: async (tenant, sessionKey) =>
-      endAll(await listed(sessionDir({ tenant, sessionKey })), graceMs),
+    async killSession(tenant, sessionKey) {
+      const ended = await endAll(await listed(sessionDir({ tenant, sessionKey })), graceMs);
+      await options.endBoxes?.(tenant, sessionKey);
+      return ended;
+    },
 
     async stopOwn() {
       const entries = await Promise.all(Array.from(own, readEntry));

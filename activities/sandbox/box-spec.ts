@@ -30,6 +30,13 @@ export interface BoxSpec {
 /** What the reaper finds boxes by. */
 export const LABEL = 'tempoclaw.sandbox';
 
+/** Only on boxes of one session: the `sessionDigest` of it. */
+export const SESSION_LABEL = 'tempoclaw.session';
+
+export function sessionDigest(tenant: string, sessionKey: string): string {
+  return digest([tenant, sessionKey]);
+}
+
 /** In the engine's form; `image` is the id that the image's name had when it was looked at. */
 export function boxSpec(parts: {
   readonly installation: string;
@@ -62,6 +69,9 @@ export function boxSpec(parts: {
         'tempoclaw.scope': sandbox.scope,
         'tempoclaw.key': digest(key),
         'tempoclaw.config': config,
+        ...(sandbox.scope === 'session'
+          ? { [SESSION_LABEL]: sessionDigest(owner.tenant, owner.sessionKey) }
+          : {}),
       },
       AttachStdin: false,
       AttachStdout: false,

@@ -4,7 +4,15 @@
  */
 import { mkdir, realpath } from 'node:fs/promises';
 import type { Sandbox } from '#domain/sandbox.ts';
-import { type BoxLife, type BoxOwner, boxSpec, type BoxSpec, LABEL } from './box-spec.ts';
+import {
+  type BoxLife,
+  type BoxOwner,
+  boxSpec,
+  type BoxSpec,
+  LABEL,
+  SESSION_LABEL,
+  sessionDigest,
+} from './box-spec.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 import type { EngineLook, Look } from './look-at-engine.ts';
 import { boxUser, ownWorkspace } from './own-workspace.ts';
@@ -21,6 +29,8 @@ export interface Boxes {
   lost(): void;
   /** Ends a box with all in it. Throws EngineProblem. */
   remove(name: string): Promise<void>;
+  /** Ends those of a session, of no wider scope. Throws EngineProblem. Safe to repeat. */
+  endSession(tenant: string, sessionKey: string): Promise<void>;
   /** Whether this worker has had any. */
   readonly used: boolean;
   /** Removes boxes of this installation that have ended or are far too old; returns how many. Throws EngineProblem. */
@@ -91,6 +101,21 @@ export function createBoxes(options: BoxesOptions): Boxes {
     async remove(name) {
       known.delete(name);
       await removed(engine, name);
+    },
+
+    async endSession(tenant, sessionKey) {
+      const filters = {
+        label: [`${LABEL}=${installation}`, `${SESSION_LABEL}=${sessionDigest(tenant, sessionKey)}`],
+      };
+      const found = await engine.ask((docker, abortSignal) =>
+        docker.listContainers({ all: true, filters, abortSignal }),
+      );
+      await Promise.all(
+        found.map(({ Id, Names }) => {
+          for (const name of Names) known.delete(name.slice(1));
+          return removed(engine, Id);
+        }),
+      );
     },
 
     async prune() {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { listMessages, type MessageRow } from '#activities/store/message-store.ts';
-import { findOpenTurn, findTurn } from '#activities/store/turn-store.ts';
+import { findOpenTurn, findTurn, listTurns } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import {
   messageCreateSchema,
@@ -14,7 +14,7 @@ import {
   stopSchema,
 } from '#domain/schema/message.ts';
 import { pageQuery, pageSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { MessageContext, StopLevel } from '#domain/turn.ts';
 import { type Caller, callerOf, signatureOf, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
@@ -151,7 +151,7 @@ function addStop(app: Api, deps: ApiDeps): void {
         tags: ['messages'],
         summary: 'Stop a turn',
         description:
-          'A stop names its turn, so a late one never hits the next; without `turn_id` the running one is meant. `now` and `all` also stop the subagents that the session has started and the work that it gave away; `turn_id` is null when only they ran.',
+          'A stop names its turn, so a late one never hits the next; without `turn_id` the running one is meant. `now` and `all` also stop the subagents that the session has started and the work that it gave away, and `all` ends its background commands and its own box; `turn_id` is null when no turn ran.',
         params: sessionParams,
         body: stopSchema,
         response: { 202: stopReceiptSchema, ...problems('NotFound', 'Conflict', 'StaleTurn') },
@@ -165,11 +165,8 @@ function addStop(app: Api, deps: ApiDeps): void {
         turn_id === undefined
           ? await findOpenTurn(deps.pool, caller.tenant, key)
           : await findTurn(deps.pool, caller.tenant, turn_id);
-      if (!turn && turn_id === undefined && level !== 'step') {
-        const stop = [deps, caller.tenant, key, signatureOf(caller)] as const;
-        const stopped = (await stopSubagents(...stop)) + (await stopDelegations(...stop));
-        if (stopped > 0) return reply.code(202).send({ session_key: key, turn_id: null, level });
-      }
+      if (!turn && turn_id === undefined && (await stopIdleSession(deps, request, level, reason)))
+        return reply.code(202).send({ session_key: key, turn_id: null, level });
       if (!turn && turn_id === undefined) throw new Failure('Conflict', `No turn runs in session ${key}`);
       if (!turn || turn.session_key !== key)
         throw new Failure('NotFound', `No turn with this id in session ${key}`);
@@ -184,6 +181,31 @@ function addStop(app: Api, deps: ApiDeps): void {
       return reply.code(202).send({ session_key: key, turn_id: turn.id, level });
     },
   );
+}
+
+/**
+ * What goes on in a session in which no turn runs that could stop it itself. False when there is nothing; only a worker knows
+ * of background commands, so `all` is true for each session that had a turn.
+ */
+async function stopIdleSession(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  level: StopLevel,
+  reason: string | undefined,
+): Promise<boolean> {
+  const caller = callerOf(request);
+  const { key, agent_key: agent } = await sessionOr404(deps.pool, request);
+  const by = signatureOf(caller);
+  if (level === 'step') return false;
+  if (level === 'now') {
+    const stop = [deps, caller.tenant, key, by] as const;
+    return (await stopSubagents(...stop)) + (await stopDelegations(...stop)) > 0;
+  }
+  const [last] = await listTurns(deps.pool, caller.tenant, key, 1, undefined);
+  if (!last) return false;
+  const stop = { level, turn_id: last.id, by, ...(reason === undefined ? {} : { reason }) };
+  await deps.temporal.stopIdle(caller.tenant, key, stop, { agent, summary: `${agent}: stop of ${key}` });
+  return true;
 }
 
 function addTranscript(app: Api, deps: ApiDeps): void {

@@ -52,12 +52,12 @@ export function register(program: Command): void {
   withApiOptions(
     sessions
       .command('stop')
-      .description('stop the turn that runs')
+      .description('stop the turn that runs, or what a session without one has left running')
       .argument('<key>')
       .addOption(
         new Option(
           '--level <level>',
-          'step: after this step; now: at once; all: at once, and what waits is dropped',
+          'step: after this step; now: at once; all: at once, with what waits and all that the session has left running',
         )
           .choices(STOP_LEVELS)
           .default('now'),
@@ -147,7 +147,7 @@ async function stop(key: string, options: StopOptions): Promise<void> {
     ...(options.reason ? { reason: options.reason } : {}),
   });
   if (json) return printJson(out, receipt);
-  out.line(`stop (${receipt.level}) was sent to ${receipt.turn_id ?? 'the subagents of the session'}`);
+  out.line(`stop (${receipt.level}) was sent to ${receipt.turn_id ?? 'what the session has left running'}`);
 }
 
 function readEventId(value: string): number {

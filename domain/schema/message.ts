@@ -44,7 +44,8 @@ export const steerSchema = z
 export const stopSchema = z
   .strictObject({
     level: z.enum(STOP_LEVELS).default('now').meta({
-      description: '`step`: after this step; `now`: at once; `all`: at once, and what waits is dropped',
+      description:
+        '`step`: after this step; `now`: at once; `all`: at once, what waits is dropped, and background commands end',
     }),
     turn_id: idSchema
       .optional()
@@ -55,7 +56,9 @@ export const stopSchema = z
 
 export const stopReceiptSchema = z.object({
   session_key: sessionKeySchema,
-  turn_id: idSchema.nullable().meta({ description: 'Null when no turn ran, only subagents' }),
+  turn_id: idSchema
+    .nullable()
+    .meta({ description: 'Null when no turn ran: what the session had left running is ended' }),
   level: z.enum(STOP_LEVELS),
 });
 

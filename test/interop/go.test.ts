@@ -34,7 +34,7 @@ describe('AP-2 the contract in Go', { skip: missing }, () => {
       await go(folder, 'mod', 'tidy');
       await go(folder, 'vet', './...');
       const { stdout } = await go(folder, 'doc', '-all', '-u', '.');
-      for (const name of ['submit', 'steer', 'sendMessage', 'stop', 'decide', 'withdraw'])
+      for (const name of ['submit', 'steer', 'sendMessage', 'stop', 'stopIdle', 'decide', 'withdraw'])
         assert.match(stdout, new RegExp(`func ${name}\\(`));
     } finally {
       await rm(folder, { recursive: true, force: true });

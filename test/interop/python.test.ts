@@ -168,6 +168,19 @@ describe('AP-2 the contract from Python', { skip }, () => {
     assert.equal(stopped?.data['by'], 'python');
   });
 
+  it('stops all of an idle session', async () => {
+    await submit('py-idle', { id: 'py-idle-1', text: 'Hello.' });
+    const handle = live.client.workflow.getHandle(`session/${live.tenant}/py-idle`);
+    await handle.result();
+    await client.call('stop_idle', live.taskQueue, live.tenant, 'py-idle', 'turn_py-idle-1');
+    const outcome: unknown = await handle.result();
+    assert.deepEqual(outcome, {
+      turn_id: '',
+      status: 'stopped',
+      preview: 'ended what the session had left running',
+    });
+  });
+
   it('ends a pause: the call is Cancelled, the turn goes on', async () => {
     await submit('py-wait', { id: 'py-wait-1', text: 'wait {"timeMs":300000}\nthen\nWent on.' });
     await live.until('the child', () =>

@@ -86,6 +86,14 @@ describe('AP-2 the contract from the temporal CLI', () => {
     assert.equal((await live.ended(TURN)).status, 'stopped');
   });
 
+  it('stops all of an idle session', async () => {
+    const { turn_id: TURN } = await live.say('idle', 'Hello.');
+    await live.client.workflow.getHandle(`session/${live.tenant}/idle`).result();
+    await line('stop-idle', { SESSION: 'idle', TURN });
+    const outcome = await live.client.workflow.getHandle(`session/${live.tenant}/idle`).result();
+    assert.deepEqual([outcome.turn_id, outcome.status], ['', 'stopped']);
+  });
+
   for (const [name, code] of [
     ['approve', null],
     ['approve-by-signal', null],

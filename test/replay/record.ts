@@ -7,6 +7,7 @@ import { decisionToken } from '#activities/decision-token.ts';
 import { createLostWork } from '#activities/lost-work.ts';
 import type { ApprovalState } from '#domain/approval.ts';
 import type { QualityGate } from '#domain/gate.ts';
+import { recordingItsEnd } from '#test/support/held-end.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { fetchChain, fetchHistory, HISTORIES_FOLDER, keepHistory } from '#test/support/histories.ts';
@@ -66,6 +67,13 @@ const stopping = (level: 'step' | 'now' | 'all', waiting = 0): Path =>
     await live.temporal.stop(live.tenant, session, { turn_id: turn, level, by: 'ann' });
     return others;
   });
+
+/** A stop of all for a turn whose end is being recorded. */
+function stoppedTooLate(live: LiveWorker, session: string): Promise<void> {
+  return recordingItsEnd(live, session, (turn_id) =>
+    live.temporal.stop(live.tenant, session, { turn_id, level: 'all', by: 'ann' }),
+  );
+}
 
 /** A subagent holds in a tool while `meanwhile` happens to it. */
 function subagent(meanwhile: (live: LiveWorker, session: string, id: string) => Promise<void>): Path {
@@ -175,6 +183,15 @@ const PATHS: Readonly<Record<string, Path>> = {
   'turn-stop-step': stopping('step'),
   'turn-stop-now': stopping('now'),
   'turn-stop-all': stopping('all', 2),
+  'session-stopped-idle': async (live, session) => {
+    const { turn_id } = await live.say(session, 'Hello.');
+    await live.client.workflow.getHandle(workflowIdOf(live, session)).result();
+    const labels = { agent: 'main', summary: session };
+    await live.temporal.stopIdle(live.tenant, session, { turn_id, level: 'all', by: 'ann' }, labels);
+  },
+  'session-stopped-at-its-end': stoppedTooLate,
+  // Kept from workers for whom it changed nothing.
+  'turn-stopped-too-late': stoppedTooLate,
   'turn-cancelled': busy(async (live, session) => {
     await live.client.workflow.getHandle(workflowIdOf(live, session)).cancel();
     return [];
@@ -331,9 +348,10 @@ async function record(live: LiveWorker, name: string, path: Path): Promise<void>
   const first = runs.toSorted((a, b) => a.start.getTime() - b.start.getTime())[0];
   if (!first) throw new Error(`${name} left no run`);
   const chain = await fetchChain(live.client, id, first.runId);
-  // A second message to an idle session is a run that nothing links to the first.
+  // What comes to an idle session begins a run that nothing links to the first.
   const last = runs.toSorted((a, b) => b.start.getTime() - a.start.getTime())[0]?.runId;
-  if (name === 'turn-duplicate') chain.push(await fetchHistory(live.client, id, last));
+  if (['turn-duplicate', 'session-stopped-idle'].includes(name))
+    chain.push(await fetchHistory(live.client, id, last));
   for (const [index, history] of chain.entries()) {
     await tell(chain.length > 1 ? `${name}.${index + 1}` : name, history);
     await recordChildren(live, name, history);

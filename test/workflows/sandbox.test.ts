@@ -1,8 +1,9 @@
 /** SH-3, SH-5: whole turns of agents whose commands run in boxes. */
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
+import { createEngine } from '#activities/sandbox/engine.ts';
 import { engineTests, findEngine } from '#test/support/container-engine.ts';
-import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
+import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 
 const found = await findEngine();
@@ -68,5 +69,39 @@ describe('SH-3 turns of an agent in a box', () => {
     await live.temporal.stop(live.tenant, 'box-3', { turn_id, level: 'now' });
     await live.ended(turn_id);
     assert.ok(await eventually(() => runningWith(seconds).length === 0));
+  });
+
+  test('stopping all of an idle session ends its commands and its own box, no other', async () => {
+    assert.ok(live && 'engine' in found);
+    const { temporal, tenant, client } = live;
+    const engine = createEngine(found.engine.address);
+    const labels = [`tempoclaw.tenant=${tenant}`];
+    const boxes = async (): Promise<string[]> =>
+      (
+        await engine.ask((docker) => docker.listContainers({ all: true, filters: { label: labels } }))
+      ).flatMap(({ Names }) => Names);
+    const before = await boxes();
+    const [seconds, other] = [uniqueSeconds(), uniqueSeconds()];
+    const turns = new Map<string, string>();
+    for (const [session, left] of [
+      ['box-4', seconds],
+      ['box-5', other],
+    ] as const) {
+      const text = `exec ${JSON.stringify({ command: `sleep ${left}`, background: true })}\nthen\nLeft.`;
+      const { turn_id } = await live.say(session, text, { agent: 'boxed' });
+      await live.ended(turn_id);
+      turns.set(session, turn_id);
+      assert.ok(await eventually(() => runningWith(`sleep ${left}`).length > 0));
+    }
+    const made = (await boxes()).filter((name) => !before.includes(name));
+    assert.equal(made.length, 2);
+    const run = client.workflow.getHandle(workflowIdOf(live, 'box-4'));
+    await run.result();
+    const stop = { level: 'all', turn_id: turns.get('box-4') ?? '', by: 'ann' } as const;
+    await temporal.stopIdle(tenant, 'box-4', stop, { agent: 'boxed', summary: 'stop' });
+    await run.result();
+    assert.equal(runningWith(seconds).length, 0);
+    assert.equal((await boxes()).filter((name) => made.includes(name)).length, 1);
+    assert.notDeepEqual(runningWith(`sleep ${other}`), []);
   });
 });

@@ -140,7 +140,7 @@ describe('SA a session that is stopped', () => {
     assert.equal(answer.body.turn_id, null);
     await statuses('idle', ['cancelled']);
     assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length === 0), 'the command is gone');
-    const again = await stack.ask('POST', '/v1/sessions/idle/stop', { body: { level: 'all' } });
+    const again = await stack.ask('POST', '/v1/sessions/idle/stop', { body: { level: 'now' } });
     assert.equal(again.status, 409);
   });
 

@@ -1,0 +1,52 @@
+/** A turn whose end takes as long to be recorded as a test needs: it is over for its workflow, which takes messages meanwhile. */
+import { fetchHistory } from './histories.ts';
+import { type LiveWorker, workflowIdOf } from './live-worker.ts';
+
+/**
+ * Stops a turn, does `meanwhile`, which sends one signal, while its end is being recorded, and lets that go on when the workflow has taken what came.
+ * That is when the server's patience with one workflow task ends, so this takes some ten seconds.
+ */
+export async function recordingItsEnd(
+  live: LiveWorker,
+  session: string,
+  meanwhile: (turn: string) => Promise<unknown>,
+): Promise<void> {
+  const { turn_id } = await live.say(session, `hold {"note":"${session}"}`);
+  await live.probes.untilHeld(session);
+  // The record looks for work to stop that was given away, which no other step of this turn does.
+  const lock = await live.pool.connect();
+  try {
+    await lock.query('begin');
+    await lock.query('lock table delegations in access exclusive mode');
+    await live.temporal.stop(live.tenant, session, { turn_id, level: 'now', by: 'ann' });
+    await live.until('the record of the end', async () => {
+      const { rowCount } = await lock.query(
+        `select 1 from pg_locks where relation = 'delegations'::regclass and not granted
+           and database = (select oid from pg_database where datname = current_database())`,
+      );
+      return rowCount ? true : undefined;
+    });
+    await meanwhile(turn_id);
+    await live.until('the workflow to take it', async () =>
+      (await taken(live, session)) ? true : undefined,
+    );
+  } finally {
+    await lock.query('rollback');
+    lock.release();
+  }
+  await live.ended(turn_id);
+}
+
+/** Whether a workflow task has brought the second signal: the server keeps it back while another task is open. */
+async function taken(live: LiveWorker, session: string): Promise<boolean> {
+  const { events } = (await fetchHistory(live.client, workflowIdOf(live, session))) as {
+    events: readonly { eventType: string }[];
+  };
+  const types = events.map(({ eventType }) => eventType);
+  const [, came] = types.flatMap((type, at) =>
+    type === 'EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED' ? [at] : [],
+  );
+  if (came === undefined) return false;
+  const begun = types.indexOf('EVENT_TYPE_WORKFLOW_TASK_STARTED', came);
+  return begun >= 0 && types.includes('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', begun);
+}

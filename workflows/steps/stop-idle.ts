@@ -1,0 +1,48 @@
+/**
+ * A stop of all of a session whose turn is over already: what the session has left running is ended. The handler only notes
+ * it; the workflow carries it out between turns, so that it never hits what another turn has started.
+ */
+import { CancellationScope, patched, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
+import { isStop } from '#domain/submit-problem.ts';
+import type { AgentTurnInput, StopInput, TurnActivities } from '#domain/turn.ts';
+import { RECORD } from '../activity-options.ts';
+
+export interface IdleStop {
+  /** False when it is none, a turn runs or waits, or it names another turn than the last of this run. */
+  take(given: StopInput): boolean;
+  turnEnded(turnId: string): void;
+  isWanted(): boolean;
+  /** True when it has. Only called when it is wanted: a run without such a stop must not even wait for a tick longer. */
+  carryOut(): Promise<true>;
+}
+
+export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): IdleStop {
+  let wanted: StopInput | undefined;
+  let last: string | undefined;
+  return {
+    take(given) {
+      if (!isStop(given) || given.level !== 'all' || !isIdle()) return false;
+      if (last !== undefined && given.turn_id !== last) return false;
+      // In runs of workers that did not know of it, such a stop changed nothing.
+      if (!patched('stop-idle')) return false;
+      wanted = given;
+      return true;
+    },
+    turnEnded(turnId) {
+      last = turnId;
+    },
+    isWanted: () => wanted !== undefined,
+    async carryOut() {
+      setCurrentDetails('Ends what the session has left running');
+      const { stop_session } = proxyLocalActivities<TurnActivities>(RECORD);
+      while (wanted !== undefined) {
+        const by = wanted.by ?? 'system';
+        wanted = undefined;
+        await CancellationScope.nonCancellable(() =>
+          stop_session({ tenant: input.tenant, session: input.session_key, by }),
+        );
+      }
+      return true;
+    },
+  };
+}
