@@ -11,6 +11,7 @@ import { SUBAGENT } from '#domain/subagent.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { delegationInput } from './delegation-run.ts';
 import { evaluationInput } from './evaluation-run.ts';
+import { createLostRuns } from './lost-runs.ts';
 import { createDelegationStore, type DelegationRow } from './store/delegation-store.ts';
 import { createEvaluationStore, type EvaluationRow } from './store/evaluation-store.ts';
 import { tenantsWithOpenWork } from './store/open-work.ts';
@@ -44,7 +45,7 @@ export interface LostWork {
   readonly subagents: LostKind<SubagentRow>;
   readonly delegations: LostKind<DelegationRow>;
   readonly evaluations: LostKind<EvaluationRow>;
-  /** All three of every tenant that has work older than this; returns how many were lost. */
+  /** All of every tenant that are older than this, sessions and team tasks as well; returns how many were lost. Throws Failures. */
   sweepAll(olderThanSeconds: number): Promise<number>;
 }
 
@@ -78,17 +79,35 @@ export function createLostWork(deps: LostWorkDeps): LostWork {
     store: createEvaluationStore(pool, onWrite),
     start: evaluationStart,
   });
+  const runs = createLostRuns(deps);
   return {
     subagents,
     delegations,
     evaluations,
     async sweepAll(olderThanSeconds) {
-      let ended = 0;
-      for (const tenant of await tenantsWithOpenWork(pool, olderThanSeconds))
-        for (const kind of [subagents, delegations, evaluations]) ended += await kind.sweep(tenant);
-      return ended;
+      const tenants = await tenantsWithOpenWork(pool, olderThanSeconds);
+      const given = tenants.flatMap((tenant) =>
+        [subagents, delegations, evaluations].map((kind) => () => kind.sweep(tenant)),
+      );
+      return sumOf([...given, () => runs.sweep(olderThanSeconds)]);
     },
   };
+}
+
+/** What goes wrong in one sweep keeps none of the others from theirs, unless what all of them need is away. */
+async function sumOf(sweeps: readonly (() => Promise<number>)[]): Promise<number> {
+  const problems: unknown[] = [];
+  let sum = 0;
+  for (const sweep of sweeps) {
+    try {
+      sum += await sweep();
+    } catch (error) {
+      if (error instanceof Failure && error.type === 'Unavailable') throw error;
+      problems.push(error);
+    }
+  }
+  if (problems.length > 0) throw problems[0];
+  return sum;
 }
 
 function lostKind<Row extends OpenRow>(deps: LostWorkDeps, { store, start }: Kind<Row>): LostKind<Row> {

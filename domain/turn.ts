@@ -93,6 +93,8 @@ export interface AgentTurnInput {
   readonly tenant: string;
   readonly session_key: string;
   readonly carry?: Carry;
+  /** The run before was ended from outside: this one first ends the turns that are lost by that. */
+  readonly lost?: true;
 }
 
 /** A message as the workflow holds it: its id, and its words only while no row has them. */
@@ -283,6 +285,7 @@ export interface TurnActivities {
   call_model(input: CallModelInput): Promise<CallModelResult>;
   end_turn(input: EndTurnInput): Promise<void>;
   stop_session(input: StopSessionInput): Promise<void>;
+  end_lost_turns(input: Pick<StopSessionInput, 'tenant' | 'session'>): Promise<void>;
 }
 
 /** Bounds of one session's waiting messages. */

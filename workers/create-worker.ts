@@ -11,6 +11,7 @@ import type { Catalog } from '#activities/catalog.ts';
 import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
 import type { WorldDeps } from '#activities/deps.ts';
+import { createEndLostTurns } from '#activities/end-lost-turns.ts';
 import { createEndTurn } from '#activities/end-turn.ts';
 import { createReleaseAnswer } from '#activities/gate-run.ts';
 import { createHandOver } from '#activities/hand-over.ts';
@@ -172,6 +173,17 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     rateLimit: { perHour, burst: Math.max(1, Math.ceil(perHour / 10)) },
     workerId: randomUUID(),
   };
+  const given = {
+    processes: parts.tools.processes,
+    subagents: subagents.desk,
+    delegations: delegations.desk,
+  };
+  const endTurn = createEndTurn({
+    ...shared,
+    ...given,
+    releaseTasks: teams.board.releaseTasks,
+    releaseAnswer: createReleaseAnswer(pool),
+  });
   const activities: Record<string, (input: never) => Promise<unknown>> = {
     ...subagents.activities,
     ...teams.activities,
@@ -182,19 +194,9 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
       guide: delegations.desk.guide,
       readAhead: createReadAhead(runDeps, runDeps.rateLimit),
     }),
-    end_turn: createEndTurn({
-      ...shared,
-      processes: parts.tools.processes,
-      subagents: subagents.desk,
-      releaseTasks: teams.board.releaseTasks,
-      delegations: delegations.desk,
-      releaseAnswer: createReleaseAnswer(pool),
-    }),
-    stop_session: createStopSession({
-      processes: parts.tools.processes,
-      subagents: subagents.desk,
-      delegations: delegations.desk,
-    }),
+    end_turn: endTurn,
+    end_lost_turns: createEndLostTurns(pool, endTurn),
+    stop_session: createStopSession(given),
     settle_approval: createSettleApproval({
       ...shared,
       approvals,

@@ -39,7 +39,7 @@ import { modelOptions } from './activity-options.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
-import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
+import { recordLostTurns, recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
@@ -76,10 +76,11 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   const idleStop = createIdleStop(input, inbox.isIdle);
   const received = handleMessages(inbox, idleStop, view, turnScope);
 
-  if (!input.carry?.resume && !inbox.hasTurn())
+  if (input.lost) await recordLostTurns(input);
+  else if (!input.carry?.resume && !inbox.hasTurn())
     await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
   const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
-  if (!input.carry?.resume && !inbox.hasTurn()) return outcomeWithoutTurn(hasCleaned);
+  if (!input.carry?.resume && !inbox.hasTurn()) return outcomeWithoutTurn(input, hasCleaned);
 
   const turn = input.carry?.resume?.turn ?? inbox.startTurn();
   view.begin(turn);
@@ -100,8 +101,9 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   };
 }
 
-function outcomeWithoutTurn(hasCleaned: boolean): TurnOutcome {
-  const preview = hasCleaned ? 'ended what the session had left running' : 'no message came';
+function outcomeWithoutTurn({ lost }: AgentTurnInput, hasCleaned: boolean): TurnOutcome {
+  const done = lost ? 'ended turns that were lost' : 'no message came';
+  const preview = hasCleaned ? 'ended what the session had left running' : done;
   return { turn_id: '', status: 'stopped', preview };
 }
 

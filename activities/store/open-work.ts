@@ -1,9 +1,9 @@
-/** Which tenants have work that an agent gave away and that is not over. */
+/** What is not over by its rows, of all tenants: for workers themselves, never for a caller. */
 import type { Pool } from './pool.ts';
 
 const MOST_TENANTS = 1_000;
 
-/** Of all tenants: for workers themselves, never for a caller. */
+/** Which have work that an agent gave away. */
 export async function tenantsWithOpenWork(pool: Pool, olderThanSeconds: number): Promise<readonly string[]> {
   const { rows } = await pool.query<{ tenant_id: string }>(
     `with old as (select now() - make_interval(secs => $1) as time)
@@ -14,4 +14,53 @@ export async function tenantsWithOpenWork(pool: Pool, olderThanSeconds: number):
     [olderThanSeconds],
   );
   return rows.map(({ tenant_id }) => tenant_id);
+}
+
+export interface OpenSession {
+  readonly tenant_id: string;
+  readonly session_key: string;
+  readonly agent_key: string;
+  /** Of the oldest turn that is open. */
+  readonly created_at: Date;
+}
+
+/** Sessions with turns that wait or run, in the order of their keys, after one of them. */
+export async function openSessions(
+  pool: Pool,
+  olderThanSeconds: number,
+  after: OpenSession | undefined,
+  limit: number,
+): Promise<readonly OpenSession[]> {
+  const { rows } = await pool.query<OpenSession>(
+    `select tenant_id, session_key, min(agent_key) as agent_key, min(created_at) as created_at from turns
+     where ended_at is null and created_at < now() - make_interval(secs => $1) and (tenant_id, session_key) > ($2, $3)
+     group by tenant_id, session_key order by tenant_id, session_key limit $4`,
+    [olderThanSeconds, after?.tenant_id ?? '', after?.session_key ?? '', limit],
+  );
+  return rows;
+}
+
+export interface OpenTask {
+  readonly tenant_id: string;
+  readonly team_key: string;
+  readonly number: number;
+  readonly created_at: Date;
+}
+
+/** Tasks of teams that are not closed, in the order of their keys, after one of them. */
+export async function openTasks(
+  pool: Pool,
+  olderThanSeconds: number,
+  after: OpenTask | undefined,
+  limit: number,
+): Promise<readonly OpenTask[]> {
+  const { rows } = await pool.query<OpenTask>(
+    `select t.tenant_id, t.team_key, t.number, t.created_at from team_tasks t
+     join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key and m.deleted_at is null
+     where t.status not in ('completed', 'failed', 'cancelled') and t.created_at < now() - make_interval(secs => $1)
+       and (t.tenant_id, t.team_key, t.number) > ($2, $3, $4)
+     order by t.tenant_id, t.team_key, t.number limit $5`,
+    [olderThanSeconds, after?.tenant_id ?? '', after?.team_key ?? '', after?.number ?? 0, limit],
+  );
+  return rows;
 }

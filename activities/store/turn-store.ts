@@ -118,6 +118,31 @@ export async function insertQueuedTurn(pool: Pool, tenant: string, turn: QueuedT
   return (rowCount ?? 0) > 0;
 }
 
+export interface LostTurn {
+  readonly id: string;
+  /** None of the session has begun after it. */
+  readonly is_last: boolean;
+}
+
+/** Those of a session that are open, of which no run knows; of those that wait only older ones. Oldest first. */
+export async function lostTurns(
+  pool: Pool,
+  tenant: string,
+  session: string,
+  waitingSeconds: number,
+): Promise<readonly LostTurn[]> {
+  const { rows } = await pool.query<LostTurn>(
+    `select id, started_at is not null and not exists (
+         select 1 from turns y where y.tenant_id = t.tenant_id and y.session_key = t.session_key
+           and y.started_at > t.started_at) as is_last
+     from turns t where tenant_id = $1 and session_key = $2 and ended_at is null
+       and (status <> 'queued' or created_at < now() - make_interval(secs => $3))
+     order by created_at, id`,
+    [tenant, session, waitingSeconds],
+  );
+  return rows;
+}
+
 /** For /metrics: over all tenants, only what is open, so that the count stays cheap. */
 export async function countOpenTurns(pool: Pool): Promise<readonly { status: TurnStatus; count: number }[]> {
   const { rows } = await pool.query<{ status: TurnStatus; count: number }>(

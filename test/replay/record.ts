@@ -258,6 +258,10 @@ const PATHS: Readonly<Record<string, Path>> = {
   'subagent-cancelled': subagent(async (live, _session, id) => {
     await live.client.workflow.getHandle(`subagent/${id}`).cancel();
   }),
+  'turn-lost': busy(async (live, session) => {
+    await loseWork(live, workflowIdOf(live, session));
+    return [];
+  }),
   'subagent-lost': subagent((live, _session, id) => loseWork(live, `subagent/${id}`)),
   'delegation-lost': givenAway((live, _session, id) => loseWork(live, `delegation/${id}`)),
   'delegation-async': givenAway(async (live, session) => live.probes.release(session)),
@@ -347,10 +351,11 @@ async function record(live: LiveWorker, name: string, path: Path): Promise<void>
     runs.push({ runId, start: startTime });
   const first = runs.toSorted((a, b) => a.start.getTime() - b.start.getTime())[0];
   if (!first) throw new Error(`${name} left no run`);
-  const chain = await fetchChain(live.client, id, first.runId);
+  // One that was ended from outside stays as it is.
+  const chain = name === 'turn-lost' ? [] : await fetchChain(live.client, id, first.runId);
   // What comes to an idle session begins a run that nothing links to the first.
   const last = runs.toSorted((a, b) => b.start.getTime() - a.start.getTime())[0]?.runId;
-  if (['turn-duplicate', 'session-stopped-idle'].includes(name))
+  if (['turn-duplicate', 'session-stopped-idle', 'turn-lost'].includes(name))
     chain.push(await fetchHistory(live.client, id, last));
   for (const [index, history] of chain.entries()) {
     await tell(chain.length > 1 ? `${name}.${index + 1}` : name, history);

@@ -1,5 +1,5 @@
 /** How a turn ended, and the one record of it. */
-import { CancellationScope, proxyLocalActivities } from '@temporalio/workflow';
+import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { ShownGate } from '#domain/gate.ts';
 import type {
   AgentTurnInput,
@@ -64,6 +64,13 @@ export async function recordTurnEnd(
     // Waiting turns that were stopped while the end was being recorded.
     dropped = inbox.takeDropped();
   } while (dropped.length > 0);
+}
+
+/** Of turns that a run had which was ended from outside; before another one begins. */
+export async function recordLostTurns({ tenant, session_key: session }: AgentTurnInput): Promise<void> {
+  setCurrentDetails('Ends the turns of a run that was ended from outside');
+  const { end_lost_turns } = proxyLocalActivities<TurnActivities>(RECORD);
+  await CancellationScope.nonCancellable(() => end_lost_turns({ tenant, session }));
 }
 
 /** Now or altogether, by a stop or by cancelling the workflow. */
