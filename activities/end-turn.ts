@@ -4,7 +4,7 @@ import type { EndTurnInput } from '#domain/turn.ts';
 import { recordFailure } from './activity-failure.ts';
 import type { DelegationDesk } from './delegation-desk.ts';
 import type { ReleaseAnswer } from './gate-run.ts';
-import type { Processes } from './process/background.ts';
+import type { EndCommands } from './process/end-commands.ts';
 import { hideTexts, type ScrubberOf } from './scrubber.ts';
 import type { SubagentDesk } from './subagent-desk.ts';
 import type { TeamBoard } from './team-board.ts';
@@ -12,7 +12,7 @@ import type { TurnLedger } from './store/turn-ledger.ts';
 
 export function createEndTurn(deps: {
   readonly ledger: TurnLedger;
-  readonly processes: Pick<Processes, 'killSession'>;
+  readonly endCommands: EndCommands;
   readonly subagents: Pick<SubagentDesk, 'stopAll'>;
   readonly releaseTasks: TeamBoard['releaseTasks'];
   readonly delegations: Pick<DelegationDesk, 'stopAll'>;
@@ -23,7 +23,7 @@ export function createEndTurn(deps: {
   return async (input) => {
     try {
       // Before the record: who reads `stopped` may rely on it.
-      if (input.endCommands) await deps.processes.killSession(input.tenant, input.session);
+      if (input.endCommands) await deps.endCommands(input.tenant, input.session);
       if (input.endSubagents) {
         const stopped = [input.tenant, input.session, input.by ?? 'system'] as const;
         await Promise.all([deps.subagents.stopAll(...stopped), deps.delegations.stopAll(...stopped)]);

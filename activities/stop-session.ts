@@ -2,18 +2,18 @@
 import type { TurnActivities } from '#domain/turn.ts';
 import { failingAs, recordFailure } from './activity-failure.ts';
 import type { DelegationDesk } from './delegation-desk.ts';
-import type { Processes } from './process/background.ts';
+import type { EndCommands } from './process/end-commands.ts';
 import type { SubagentDesk } from './subagent-desk.ts';
 
 /** Safe to repeat: it looks for what still runs. */
 export function createStopSession(deps: {
-  readonly processes: Pick<Processes, 'killSession'>;
+  readonly endCommands: EndCommands;
   readonly subagents: Pick<SubagentDesk, 'stopAll'>;
   readonly delegations: Pick<DelegationDesk, 'stopAll'>;
 }): TurnActivities['stop_session'] {
   return failingAs(recordFailure, async ({ tenant, session, by }) => {
     await Promise.all([
-      deps.processes.killSession(tenant, session),
+      deps.endCommands(tenant, session),
       deps.subagents.stopAll(tenant, session, by),
       deps.delegations.stopAll(tenant, session, by),
     ]);

@@ -1,4 +1,5 @@
 /** Puts the parts of subagents together: their rows, the way to their workflows, and the way back to their parents. */
+import { createEndCommands, type EndCommands } from '#activities/process/end-commands.ts';
 import type { LostWork } from '#activities/lost-work.ts';
 import { createSubagentStore } from '#activities/store/subagent-store.ts';
 import { createSubagentDesk, type SubagentDesk } from '#activities/subagent-desk.ts';
@@ -24,6 +25,7 @@ export function createSubagents(
   readonly desk: SubagentDesk;
   readonly activities: SubagentActivities;
   readonly stopSession: StopSession;
+  readonly endCommands: EndCommands;
 } {
   const { maxConcurrent, maxDepth, maxChildren, maxIterations, archiveAfterMinutes, timeoutSeconds, model } =
     config.subagents;
@@ -57,6 +59,7 @@ export function createSubagents(
       ...(model === undefined ? {} : { model }),
     },
   });
+  const endCommands = createEndCommands(tools.processes, subagents);
   const stopSession: StopSession = async (tenant, session, by) => {
     const turn = await findOpenTurn(pool, tenant, session);
     if (turn) {
@@ -65,10 +68,10 @@ export function createSubagents(
     }
     await Promise.all([
       // The end of a turn that runs does it.
-      turn ? undefined : tools.processes.killSession(tenant, session),
+      turn ? undefined : endCommands(tenant, session),
       desk.stopAll(tenant, session, by),
       delegations.stopAll(tenant, session, by),
     ]);
   };
-  return { desk, stopSession, activities: createSubagentActivities({ ...run, stopSession }) };
+  return { desk, stopSession, endCommands, activities: createSubagentActivities({ ...run, stopSession }) };
 }

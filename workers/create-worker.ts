@@ -174,7 +174,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     workerId: randomUUID(),
   };
   const given = {
-    processes: parts.tools.processes,
+    endCommands: subagents.endCommands,
     subagents: subagents.desk,
     delegations: delegations.desk,
   };

@@ -63,6 +63,8 @@ export interface Processes {
   kill(owner: BackgroundOwner, id: string): Promise<boolean | undefined>;
   /** Ends all of a session's processes, then its boxes; returns how many processes ran. */
   killSession(tenant: string, sessionKey: string): Promise<number>;
+  /** The same for a session that may never have had any, which costs one look. */
+  killLeft(tenant: string, sessionKey: string): Promise<number>;
   /** Ends those that were started here, in this worker; returns how many ran. */
   stopOwn(): Promise<number>;
 }
@@ -112,6 +114,12 @@ export function createProcesses(options: ProcessesOptions): Processes {
     const entry = entryDir(owner, id);
     return entry === undefined ? undefined : readEntry(entry);
   };
+
+  async function killSession(tenant: string, sessionKey: string): Promise<number> {
+    const ended = await endAll(await listed(sessionDir({ tenant, sessionKey })), graceMs);
+    await options.endBoxes?.(tenant, sessionKey);
+    return ended;
+  }
 
   /** Folders of those that were started here and are not forgotten. */
   const own = new Set<string>();
@@ -181,11 +189,9 @@ export function createProcesses(options: ProcessesOptions): Processes {
       return true;
     },
 
-    async killSession(tenant, sessionKey) {
-      const ended = await endAll(await listed(sessionDir({ tenant, sessionKey })), graceMs);
-      await options.endBoxes?.(tenant, sessionKey);
-      return ended;
-    },
+    killSession,
+    killLeft: async (tenant, sessionKey) =>
+      (await namesIn(sessionDir({ tenant, sessionKey }))).length > 0 ? killSession(tenant, sessionKey) : 0,
 
     async stopOwn() {
       const entries = await Promise.all(Array.from(own, readEntry));

@@ -144,6 +144,27 @@ describe('SA a session that is stopped', () => {
     assert.equal(again.status, 409);
   });
 
+  it('all, after subagents have ended by themselves: what they left ends, but not a detached one’s', async () => {
+    const [mine, detached] = [uniqueSeconds(), uniqueSeconds()];
+    const leaving = (seconds: string, more: Record<string, unknown> = {}): string => {
+      const exec = `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}`;
+      return `spawn ${JSON.stringify({ task: `${exec}\nthen\nLeft.`, label: seconds, ...more })}`;
+    };
+    const script = `${leaving(mine)}\nthen\n${leaving(detached, { detached: true })}\nthen\nStarted.`;
+    const { turn_id } = await stack.worker.say('left', script);
+    await stack.worker.ended(turn_id);
+    await statuses('left', ['completed', 'completed']);
+    for (const seconds of [mine, detached])
+      assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0), 'the command runs');
+    await stack.worker.until('the stop', async () => {
+      const { status } = await stack.ask('POST', '/v1/sessions/left/stop', { body: { level: 'all' } });
+      // The turn that hears of the subagents may end just now.
+      return status === 202 ? true : undefined;
+    });
+    assert.ok(await eventually(() => runningWith(`sleep ${mine}`).length === 0), 'the command is gone');
+    assert.notDeepEqual(runningWith(`sleep ${detached}`), []);
+  });
+
   it('one is listed, shown, steered and stopped over HTTP, within its tenant', async () => {
     const { turn_id } = await stack.worker.say('http', `${holding('http')}\nthen\nStarted.`);
     await stack.worker.ended(turn_id);

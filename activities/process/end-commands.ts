@@ -1,0 +1,19 @@
+/** Ends the background commands of a session, with those of its subagents: one that is over has no turn any more that would do it. */
+import type { SubagentStore } from '../store/subagent-store.ts';
+import type { Processes } from './background.ts';
+
+/** Safe to repeat: it looks for what still runs. */
+export type EndCommands = (tenant: string, session: string) => Promise<void>;
+
+export function createEndCommands(
+  processes: Pick<Processes, 'killSession' | 'killLeft'>,
+  subagents: Pick<SubagentStore, 'sessionsBelow'>,
+): EndCommands {
+  return async (tenant, session) => {
+    const below = await subagents.sessionsBelow(tenant, session);
+    await Promise.all([
+      processes.killSession(tenant, session),
+      ...below.map((key) => processes.killLeft(tenant, key)),
+    ]);
+  };
+}
