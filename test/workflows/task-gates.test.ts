@@ -73,4 +73,19 @@ describe('DE-6 gates on tasks', () => {
       /^PermissionDenied: quality gates judge the result of this task/,
     );
   });
+
+  it('nor another task that nobody has', async () => {
+    const body = { subject: 'Free', description: 'x' };
+    const { number } = (await stack.ask('POST', '/v1/teams/crew/tasks', { body })).body;
+    const complete = `team_tasks ${JSON.stringify({ action: 'complete', task_id: String(number), result: 'Unseen.' })}`;
+    const write = 'write_file {"path":"proof","content":"x"}';
+    const { turn } = await ended('hasty', `${write}\nthen\n${complete}\nthen\nSeen.`);
+    const calls = await stack.worker.calls(turn?.id ?? '');
+    assert.match(
+      calls.find(({ tool }) => tool === 'team_tasks')?.result ?? '',
+      /^PermissionDenied: quality gates judge your results/,
+    );
+    const { body: free } = await stack.ask('GET', `/v1/teams/crew/tasks/${number}`);
+    assert.deepEqual([free.status, free.owner], ['pending', null]);
+  });
 });

@@ -86,8 +86,8 @@ export const tool = defineTool<Input, 'teams' | 'files'>({
       if (asked.action === 'list') return await list(teams, membership, asked, call);
       if (asked.action === 'search') return await search(teams, membership, asked, call);
       const task = refIn(membership, asked.task_id ?? currentTask(call), asked.action);
-      if (asked.action === 'complete' && call.isTaskJudged && call.team?.number === task)
-        return toolError('PermissionDenied', JUDGED);
+      if (asked.action === 'complete' && call.isTaskJudged)
+        return toolError('PermissionDenied', call.team?.number === task ? JUDGED : JUDGED_ELSEWHERE);
       if (asked.action === 'get') return await get(teams, membership, task, call);
       return await act(teams, files, membership, { ...asked, action: asked.action }, task, call);
     } catch (error) {
@@ -102,6 +102,9 @@ export const tool = defineTool<Input, 'teams' | 'files'>({
 /** DE-6: what no gate has seen is no result. */
 const JUDGED =
   'quality gates judge the result of this task: do not complete it, answer with the whole result instead; the task is completed when your answer has passed';
+
+const JUDGED_ELSEWHERE =
+  'quality gates judge your results, and here only that of the task you are at: leave this one to be assigned, and answer in its own turn';
 
 const CODES: Readonly<Partial<Record<Failure['type'], ToolErrorCode>>> = {
   InvalidInput: 'InvalidArgs',
