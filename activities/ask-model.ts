@@ -8,11 +8,13 @@ import { answerIdOf } from '#domain/ids.ts';
 import { ModelError, type OfferedTool } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { Thinking } from '#domain/thinking.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import type { CallModelInput } from '#domain/turn.ts';
 import type { BudgetDesk } from './budget-desk.ts';
 import type { DelegationDesk } from './delegation-desk.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import type { Given } from './invoked-answer.ts';
+import { createCountedModels, useOf } from './model/counted-models.ts';
 import { generateWithFallback } from './model/fallback.ts';
 import type { Models } from './model/model-catalog.ts';
 import type { PlanDeps } from './plan-calls.ts';
@@ -39,16 +41,22 @@ export async function askModel(
   basis: StepBasis,
   agent: AgentConfig,
   transcript: Transcript,
-): Promise<Given & { readonly spent: Spent }> {
-  const deps: Attempt = { ...parts, meter: createMeter() };
+): Promise<Given & { readonly spent: Spent; readonly uses?: readonly ModelUse[] }> {
+  const uses: ModelUse[] = [];
+  const meter = createMeter();
+  const models = createCountedModels(parts.models, (use) => {
+    uses.push(use);
+    meter.add(use.usage, use.usd);
+  });
+  const deps: Attempt = { ...parts, models, meter };
   const begun = performance.now();
   const spent = (): Spent => deps.meter.spent((performance.now() - begun) / 1000);
   try {
     const given = await ask(deps, input, basis, agent, transcript);
-    return { ...given, spent: spent() };
+    return { ...given, spent: spent(), ...(uses.length > 0 ? { uses } : {}) };
   } catch (error) {
     const models = typeof agent.model === 'string' ? 1 : agent.model.length;
-    const failure = { error, models, spent: spent() };
+    const failure = { error, models, spent: spent(), uses };
     await deps.budgets.releaseFailed(input, basis.budget, Context.current().info.attempt, failure);
     throw error;
   }
@@ -107,9 +115,10 @@ async function compact(
     signal: Context.current().cancellationSignal,
     onDelta: () => undefined,
   });
-  deps.meter.add(answer.usage, deps.models.cost(ref, answer.usage)?.usd);
+  const use = useOf(deps.models, 'summary', ref, answer.usage);
+  deps.meter.add(use.usage, use.usd);
   const summary = storableText(deps.scrubber.text(answer.text));
-  await deps.ledger.recordSummary(input, summary, plan.position);
+  await deps.ledger.recordSummary(input, summary, plan.position, use);
   return {
     summary,
     summaryPosition: plan.position,

@@ -4,6 +4,7 @@ import { askFor, askSummary, exceededWords } from '#domain/budget/ask-for-more.t
 import { costsNothing } from '#domain/budget/meter.ts';
 import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
 import type { BudgetedWork, BudgetHold, BudgetLedger, BudgetRequest } from './store/budget-ledger.ts';
@@ -18,7 +19,13 @@ export interface BudgetDesk {
     input: CallModelInput,
     hold: BudgetHold | null,
     attempt: number,
-    failure: { readonly error: unknown; readonly models: number; readonly spent: Spent },
+    failure: {
+      readonly error: unknown;
+      readonly models: number;
+      readonly spent: Spent;
+      /** What it has used all the same, for those who ask what models cost. */
+      readonly uses: readonly ModelUse[];
+    },
   ): Promise<void>;
   /**
    * There is room. An earlier attempt that found none may have asked for more and died before its turn could wait for the
@@ -57,11 +64,13 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
 
     release,
 
-    async releaseFailed(input, hold, attempt, { error, models, spent }) {
+    async releaseFailed(input, hold, attempt, { error, models, spent, uses }) {
+      // Here and below: the model's failure is what has to be told.
+      if (uses.length > 0) await ledger.noteUses(input, uses).catch(() => undefined);
       // Of a chain of models only the last word is known, not what each of them may have cost.
       if (models > 1 || !(error instanceof ModelError) || !costsNothing(error.code)) return;
       const calls = spent.tokens > 0 ? 1 : 0;
-      // The model's failure is what has to be told; what is not given back counts as spent.
+      // What is not given back counts as spent.
       await release(input, hold, attempt, { ...spent, calls }).catch(() => undefined);
     },
 

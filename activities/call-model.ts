@@ -27,6 +27,7 @@ import { recordReads } from './record-reads.ts';
 import { END_AT, identicalAnswers } from './prompt/loop-guard.ts';
 import type { Transcript, TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, hideTexts } from './scrubber.ts';
+import type { AnswerRecord } from './store/answer-record.ts';
 import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
 
 export interface CallModelDeps extends PlanDeps, AskModelDeps {
@@ -178,7 +179,7 @@ async function record(
   input: CallModelInput,
   basis: Basis,
   agent: AgentConfig,
-  given: Given & { readonly spent: Spent },
+  given: Given & { readonly spent: Spent } & Pick<AnswerRecord, 'uses'>,
 ): Promise<CallModelResult> {
   const { answer, ref } = given;
   const text = storableText(deps.scrubber.text(answer.text));
@@ -198,6 +199,7 @@ async function record(
     model: ref,
     usage: answer.usage,
     ...(usd === undefined ? {} : { usd }),
+    uses: given.uses,
     ...(basis.budget?.held ? { budget: { attempt: attemptNow(), spent: given.spent } } : {}),
     ...(isWithheld ? { withheld: true as const } : {}),
   };

@@ -78,15 +78,18 @@ export class ModelError extends Error {
   readonly retryable: boolean;
   /** Milliseconds the provider asked to wait (Retry-After, retry-after-ms). */
   readonly retryAfterMs: number | undefined;
+  /** What the provider has counted, where it said so before it failed. */
+  readonly usage: Usage | undefined;
 
   constructor(
     code: ModelErrorCode,
     message: string,
-    options: { retryAfterMs?: number; retryable?: boolean; cause?: unknown } = {},
+    options: { retryAfterMs?: number; retryable?: boolean; usage?: Usage; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.retryable = options.retryable ?? RETRYABLE.has(code);
     this.retryAfterMs = options.retryAfterMs;
+    this.usage = options.usage;
   }
 }

@@ -198,17 +198,19 @@ const FINISHED: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'length', '
 function toAnswer(gathered: Gathered, { provider, model }: ErrorContext): ModelAnswer {
   const { text, calls, usage, finish, rawFinish } = gathered;
   const empty = text === '' && calls.length === 0;
+  const counted = usage.inputTokens > 0 ? { usage } : {};
   if (finish === 'content-filter' && empty) {
     throw new ModelError(
       'Filtered',
       `${provider} (${model}) refused to answer: ${rawFinish ?? 'content filter'}`,
+      counted,
     );
   }
   // A connection that closes in mid-stream looks like an end, but for the missing reason.
   const known = FINISHED.has(finish) || (finish === 'other' && rawFinish !== undefined && !empty);
   if (!known) {
     const reason = rawFinish ?? 'its stream ended without saying why';
-    throw new ModelError('BadAnswer', `${provider} (${model}) did not finish its answer: ${reason}`);
+    throw new ModelError('BadAnswer', `${provider} (${model}) did not finish its answer: ${reason}`, counted);
   }
   if (calls.length > 0) return { text, calls, usage, finish: 'calls' };
   if (finish === 'length') return { text, calls, usage, finish: 'length' };

@@ -2,6 +2,7 @@
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import type { BudgetSettlement } from './budget-ledger.ts';
 
 export interface AnswerRecord {
@@ -16,6 +17,8 @@ export interface AnswerRecord {
   };
   /** Absent when the price is not known. */
   readonly usd?: number;
+  /** What else the step used models for. */
+  readonly uses?: readonly ModelUse[] | undefined;
   /** What the step had reserved is settled with it. */
   readonly budget?: BudgetSettlement;
   /** Nobody reads it before its gates have judged it (DE-6). */

@@ -3,6 +3,7 @@ import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { Budget, BudgetAmounts, BudgetAsk, BudgetExceeded, Spent } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import type { Pool } from './pool.ts';
 
 /** What is to be reserved for one attempt of a call, where a budget applies. */
@@ -58,6 +59,11 @@ export interface BudgetedWork {
 export interface BudgetLedger {
   /** Null when no budget applies. The same attempt again keeps what it holds. */
   reserve(work: BudgetedWork, request: BudgetRequest): Promise<BudgetHold | null>;
+  /** What a turn used models for without an answer. A repeat notes it again. */
+  noteUses(
+    key: { readonly tenant: string; readonly session: string; readonly turn: string },
+    uses: readonly ModelUse[],
+  ): Promise<void>;
   /** Safe to repeat. */
   settle(tenant: string, holder: string, settlement: BudgetSettlement): Promise<void>;
   /** When the question expires, in milliseconds since 1970; undefined when the turn is over. Safe to repeat. */
@@ -83,6 +89,14 @@ export function createBudgetLedger(
         values: [tenant, session, turn, owner, holder, JSON.stringify(request)],
       });
       return rows[0]?.hold ?? null;
+    },
+
+    async noteUses({ tenant, session, turn }, uses) {
+      await pool.query({
+        name: 'note_model_uses',
+        text: 'select note_model_uses($1, $2, $3, $4)',
+        values: [tenant, session, turn, JSON.stringify(uses)],
+      });
     },
 
     async settle(tenant, holder, { attempt, spent }) {

@@ -8,6 +8,7 @@ import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { BudgetExceeded } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
 import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
@@ -222,7 +223,7 @@ export interface TurnLedger {
   ): Promise<boolean>;
   recordReads(key: TurnKey & { step: number }, reads: ReadsRecord): Promise<RecordedResult>;
   /** A summary stands for the transcript up to `position`. */
-  recordSummary(key: TurnKey, summary: string, position: number): Promise<void>;
+  recordSummary(key: TurnKey, summary: string, position: number, use: ModelUse): Promise<void>;
   claim(tenant: string, call: string, fence: string, rules: ClaimRules): Promise<Claim>;
   /** Ends calls whatever attempt holds them; those that are done stay as they are. */
   settle(key: TurnKey, settled: readonly SettledCall[]): Promise<void>;
@@ -301,9 +302,8 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
         json(budget),
       ]),
 
-    async recordSummary(key, summary, position) {
-      await write(key, 'record_summary', [key.tenant, key.session, key.turn, summary, position]);
-    },
+    recordSummary: (key, summary, position, use) =>
+      write(key, 'record_summary', [key.tenant, key.session, key.turn, summary, position, json(use)]),
 
     async claim(tenant, id, fence, rules) {
       const claim = await call<Claim>('claim_call', [

@@ -1,5 +1,5 @@
-/** What models have used, from the answers themselves: by agent, session, model and day (DU-7). */
-import type { UsageKey } from '#domain/schema/budget.ts';
+/** What models have used, from the answers themselves and what was used without one: by agent, session, model, day and kind (DU-7). */
+import type { UsageKey, UsageKind } from '#domain/schema/budget.ts';
 import type { Pool } from './pool.ts';
 
 export interface UsageFilter {
@@ -16,6 +16,7 @@ export interface UsageRow {
   readonly session?: string;
   readonly model?: string;
   readonly day?: string;
+  readonly kind?: UsageKind;
   readonly calls: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -25,11 +26,23 @@ export interface UsageRow {
 }
 
 const KEYS: Readonly<Record<UsageKey, string>> = {
-  agent: 't.agent_key',
-  session: 'm.session_key',
-  model: 'm.model',
-  day: `to_char(m.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
+  agent: 'u.agent_key',
+  session: 'u.session_key',
+  model: 'u.model',
+  day: `to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
+  kind: 'u.kind',
 };
+
+/** All answers of models, and what models were used for without one. */
+const USES = `
+  select t.agent_key, m.session_key, m.model, 'answer' as kind, m.usage, m.usd, m.created_at
+  from messages m join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
+  where m.tenant_id = $1 and m.role = 'assistant' and m.model is not null and m.model <> 'none'
+    and m.created_at >= ($2::date at time zone 'UTC') and m.created_at < (($3::date + 1) at time zone 'UTC')
+  union all
+  select agent_key, session_key, model, kind, usage, usd, created_at from model_uses
+  where tenant_id = $1 and created_at >= ($2::date at time zone 'UTC')
+    and created_at < (($3::date + 1) at time zone 'UTC')`;
 
 /** At most `limit` rows, in the order of their keys, the newest day first. */
 export async function readUsage(
@@ -44,15 +57,13 @@ export async function readUsage(
   const order = by.map((key, index) => `${index + 1}${key === 'day' ? ' desc' : ''}`).join(', ');
   const { rows } = await pool.query<UsageRow>(
     `select ${columns}, count(*)::int as calls,
-       coalesce(sum((m.usage ->> 'inputTokens')::bigint), 0)::float8 as input_tokens,
-       coalesce(sum((m.usage ->> 'outputTokens')::bigint), 0)::float8 as output_tokens,
-       coalesce(sum((m.usage ->> 'cachedInputTokens')::bigint), 0)::float8 as cached_tokens,
-       sum(m.usd)::float8 as cost_usd, count(*) filter (where m.usd is null)::int as unpriced_calls
-     from messages m join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
-     where m.tenant_id = $1 and m.role = 'assistant' and m.model is not null and m.model <> 'none'
-       and m.created_at >= ($2::date at time zone 'UTC') and m.created_at < (($3::date + 1) at time zone 'UTC')
-       and ($4::text is null or t.agent_key = $4) and ($5::text is null or m.session_key = $5)
-       and ($6::text is null or m.model = $6)
+       coalesce(sum((u.usage ->> 'inputTokens')::bigint), 0)::float8 as input_tokens,
+       coalesce(sum((u.usage ->> 'outputTokens')::bigint), 0)::float8 as output_tokens,
+       coalesce(sum((u.usage ->> 'cachedInputTokens')::bigint), 0)::float8 as cached_tokens,
+       sum(u.usd)::float8 as cost_usd, count(*) filter (where u.usd is null)::int as unpriced_calls
+     from (${USES}) u
+     where ($4::text is null or u.agent_key = $4) and ($5::text is null or u.session_key = $5)
+       and ($6::text is null or u.model = $6)
      group by ${places.join(', ')} order by ${order} limit $7`,
     [tenant, from, to, agent ?? null, session ?? null, model ?? null, limit],
   );

@@ -18,7 +18,7 @@ export function register(program: Command): void {
     program
       .command('usage')
       .description('what models were used and what they cost')
-      .option('--by <keys>', 'agent, session, model, day, joined by commas', 'day')
+      .option('--by <keys>', 'agent, session, model, day, kind, joined by commas', 'day')
       .option('--from <date>', 'first day, UTC (30 days ago)')
       .option('--to <date>', 'last day, UTC (today)')
       .option('--agent <key>', 'of this agent')
@@ -33,7 +33,7 @@ async function usage(options: UsageOptions): Promise<void> {
   const answer = await client.get<Usage>(pathOf('usage'), { by, from, to, agent, session, model });
   if (json) return printJson(out, answer);
   if (answer.data.length === 0) return out.line(`No model was used from ${answer.from} to ${answer.to}.`);
-  const keys = (['day', 'agent', 'session', 'model'] as const).filter(
+  const keys = (['day', 'agent', 'session', 'model', 'kind'] as const).filter(
     (key) => answer.data[0]?.[key] !== undefined,
   );
   printTable(

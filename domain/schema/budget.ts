@@ -11,6 +11,7 @@ import {
   ON_LIMIT,
 } from '../budget.ts';
 import { budgetProblem, sameBudgetTwice } from '../budget/check-budgets.ts';
+import { MODEL_USE_KINDS } from '../model-use.ts';
 import { labelSchema, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
 
 const whole = z.int().min(1).max(1e15);
@@ -92,8 +93,11 @@ export const budgetSchema = z.object({
   updated_at: timeSchema,
 });
 
-export const USAGE_KEYS = ['agent', 'session', 'model', 'day'] as const;
+export const USAGE_KEYS = ['agent', 'session', 'model', 'day', 'kind'] as const;
 export type UsageKey = (typeof USAGE_KEYS)[number];
+
+const USAGE_KINDS = ['answer', ...MODEL_USE_KINDS] as const;
+export type UsageKind = (typeof USAGE_KINDS)[number];
 
 const dateSchema = z.iso.date();
 
@@ -104,7 +108,7 @@ export const usageQuerySchema = z.object({
     .default('day')
     .transform((text) => [...new Set(text.split(','))])
     .pipe(z.array(z.enum(USAGE_KEYS)).min(1))
-    .meta({ description: 'What to tell apart: agent, session, model, day, joined by commas' }),
+    .meta({ description: 'What to tell apart: agent, session, model, day, kind, joined by commas' }),
   from: dateSchema.optional().meta({ description: 'First day, UTC; 30 days ago when absent' }),
   to: dateSchema.optional().meta({ description: 'Last day, UTC; today when absent' }),
   agent: nameSchema.optional(),
@@ -121,6 +125,9 @@ export const usageSchema = z.object({
       session: sessionKeySchema.optional(),
       model: z.string().optional(),
       day: dateSchema.optional(),
+      kind: z.enum(USAGE_KINDS).optional().meta({
+        description: '`failed`: broke off, estimated; `unused`: came too late',
+      }),
       calls: z.int(),
       input_tokens: z.int(),
       output_tokens: z.int(),

@@ -6,13 +6,23 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 /** Three model calls: two with a tool, one that answers. */
 const THREE_CALLS = 'peek {"note":"a"}\nthen\npeek {"note":"b"}\nthen\nDone.';
 
+/** Refuses the first attempt without a word. */
+const REFUSED = `
+rules:
+  - when: { attempt: 1 }
+    reply: { error: { status: 429, message: Slow down., retry_after: 1ms } }
+  - reply: { text: ok }
+`;
+
 describe('DU-7 budgets of turns', () => {
   let stack: Stack;
   before(async () => {
     stack = await startStack({
+      scripts: { refused: REFUSED },
       agents: [
         { key: 'asks', budgets: [{ scope: 'turn', calls: 1 }] },
         { key: 'flaky', model: 'rehearsal/flaky', budgets: [{ scope: 'turn', calls: 10 }] },
+        { key: 'refused', model: 'rehearsal/refused', budgets: [{ scope: 'turn', calls: 10 }] },
         { key: 'stops', budgets: [{ scope: 'turn', calls: 2, on_limit: 'stop' }] },
         { key: 'shared', budgets: [{ scope: 'agent', calls: 1 }] },
         { key: 'leads', budgets: [{ scope: 'turn', calls: 4, on_limit: 'stop' }] },
@@ -114,7 +124,7 @@ describe('DU-7 budgets of turns', () => {
     ).rows.flatMap(({ spent, reserved }) => [spent, reserved]);
 
   it('what a provider refused does not count, what broke off does', async () => {
-    const refused = await say('refused', 'rate limit', 'flaky');
+    const refused = await say('refused', 'Hello.', 'refused');
     assert.equal((await stack.worker.ended(refused.turn_id)).status, 'completed');
     assert.deepEqual(await callsOf(refused.turn_id), [1, 0]);
     const cut = await say('cut', 'cut off', 'flaky');

@@ -16,6 +16,11 @@ begin
             p_answer ->> 'model', p_answer -> 'usage', (p_answer ->> 'usd')::numeric, pos)
     on conflict do nothing;
   if not found then
+    -- It came too late, and was paid for.
+    if p_answer ->> 'model' <> 'none' then
+      perform note_model_uses(p_tenant, p_session, p_turn, coalesce(p_answer -> 'uses', '[]') || jsonb_build_array(jsonb_strip_nulls(
+        jsonb_build_object('kind', 'unused', 'model', p_answer -> 'model', 'usage', p_answer -> 'usage', 'usd', p_answer -> 'usd'))));
+    end if;
     if held is not null then perform settle_budget(p_tenant, p_answer ->> 'id', held, p_answer #> '{budget,spent}'); end if;
     return false;
   end if;
@@ -45,6 +50,7 @@ begin
                       else coalesce(cost_usd, 0) + (p_answer ->> 'usd')::numeric end,
       unpriced_calls = unpriced_calls + (case when p_answer -> 'usd' is null then 1 else 0 end)
     where tenant_id = p_tenant and id = p_turn;
+  if p_answer ? 'uses' then perform note_model_uses(p_tenant, p_session, p_turn, p_answer -> 'uses'); end if;
   perform append_events(p_tenant, p_session, p_turn, p_feed);
   if jsonb_array_length(p_approvals) > 0 then
     perform tell_parents(p_tenant, p_session, jsonb_path_query_array(p_feed, '$[*] ? (@.type == "approval.requested")'));

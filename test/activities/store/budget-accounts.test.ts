@@ -226,6 +226,11 @@ describe('DU-7 accounts of a budget', () => {
     await begin(tenant, 'slow', 1, { attempt: 2 });
     assert.equal(await answer(tenant, 'slow', { usd: 0.2 }, 1, 1), true);
     assert.equal(await answer(tenant, 'slow', { usd: 0.3 }, 1, 2), false);
+    const { rows } = await pool.query(
+      'select kind, usd::float8, (select cost_usd::float8 from turns where tenant_id = $1) as turn from model_uses where tenant_id = $1',
+      [tenant],
+    );
+    assert.deepEqual(rows, [{ kind: 'unused', usd: 0.3, turn: 0.5 }]);
     const { spent, reserved } = await only(tenant, 'usd');
     assert.deepEqual([spent, reserved], [1.3, 0]);
   });
