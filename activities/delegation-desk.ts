@@ -15,7 +15,7 @@ import {
 import { delegatedTask, delegationGuide, type DelegationTarget } from '#domain/delegation-words.ts';
 import { gatesFor } from '#domain/gate.ts';
 import { delegationWorkflowId } from '#domain/ids.ts';
-import { rankAgents } from '#domain/rank-agents.ts';
+import { rankAgents, searchedText } from '#domain/rank-agents.ts';
 import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from './define-tool.ts';
@@ -23,6 +23,7 @@ import { delegationInput } from './delegation-run.ts';
 import { type Dependency, readDependencyFiles } from './dependency-files.ts';
 import type { LostKind } from './lost-work.ts';
 import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
+import type { Embed } from './model/embed.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import { linkedAgents, linksBetween } from './store/agent-link-store.ts';
 import { findAgent } from './store/agent-store.ts';
@@ -69,7 +70,7 @@ export interface DelegationDesk {
   give(call: Caller, request: DelegationRequest): Promise<Given>;
   /** Of the agents that the caller may give work to, best first. */
   search(
-    caller: Pick<Caller, 'tenant' | 'agent' | 'user' | 'roles'>,
+    caller: Omit<Caller, 'callId'>,
     query: string,
     most: number,
   ): Promise<readonly (DelegationTarget & { readonly score: number })[]>;
@@ -99,6 +100,7 @@ export interface DelegationDeskDeps {
   readonly workspaceOf: (tenant: string, workspace: string) => string;
   /** Finds those whose workflow was ended from outside. */
   readonly lost: LostKind<DelegationRow>;
+  readonly embed: Embed;
 }
 
 export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
@@ -162,7 +164,15 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
       return { kind: 'given', row: taken.row, child: childStart(call.tenant, taken.row, scrubber.text) };
     },
 
-    search: async (caller, query, most) => rankAgents(await targetsOf(deps, caller, query), query, most),
+    async search(caller, query, most) {
+      const targets = await targetsOf(deps, caller, query);
+      if (targets.length === 0) return [];
+      const place = { session: caller.sessionKey, turn: caller.turnId };
+      const scrubber = await deps.scrubberOf(caller.tenant);
+      const texts = [query, ...targets.map(searchedText)].map(scrubber.text);
+      const [wanted, ...agents] = (await deps.embed(caller.tenant, place, texts)) ?? [];
+      return rankAgents(targets, query, most, wanted && { query: wanted, agents });
+    },
 
     async guide(caller) {
       const targets = await targetsOf(deps, caller);

@@ -34,6 +34,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_STACK_TRACES'], 'worker.stackTraces', 'boolean'],
   [['TEMPOCLAW_DEPLOYMENT_NAME'], 'worker.deploymentName', 'text'],
   [['TEMPOCLAW_MODEL'], 'models.default', 'text'],
+  [['TEMPOCLAW_EMBEDDINGS_MODEL'], 'embeddings.model', 'text'],
   [['TEMPOCLAW_REHEARSAL_DIR'], 'rehearsal.dir', 'text'],
   [['TEMPOCLAW_APPROVAL_EXPIRY_SECONDS'], 'approvals.expirySeconds', 'number'],
   [['TEMPOCLAW_DECISION_TOKEN_REQUIRED'], 'approvals.decisionToken.required', 'boolean'],

@@ -36,12 +36,14 @@ const provider = z.strictObject({
 
 const usdPerMillion = z.number().min(0).max(100_000);
 
+const modelRef = z
+  .string()
+  .max(300)
+  .regex(/^[^/\s]+\/\S+$/, 'must be provider/model, such as openai/gpt-4.1-mini');
+
 const models = z.strictObject({
   /** `provider/model`; without it the best configured provider's usual model, else `rehearsal/welcome`. */
-  default: z
-    .string()
-    .regex(/^[^/\s]+\/\S+$/, 'must be provider/model, such as openai/gpt-4.1-mini')
-    .exactOptional(),
+  default: modelRef.exactOptional(),
   providers: z
     .record(
       z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, 'must be lower-case letters, digits, - or _'),
@@ -174,6 +176,8 @@ export const configSchema = z.strictObject({
   database: database.prefault({}),
   worker: worker.prefault({}),
   models: models.prefault({}),
+  /** What searches tell likeness by; without a model by the words alone. */
+  embeddings: z.strictObject({ model: modelRef.exactOptional() }).prefault({}),
   /** Folder of rehearsal scripts that replaces the ones shipped with the package. */
   rehearsal: z.strictObject({ dir: z.string().min(1).exactOptional() }).prefault({}),
   approvals: approvals.prefault({}),

@@ -45,10 +45,25 @@ export interface ModelAnswer {
   readonly finish: 'stop' | 'calls' | 'length' | 'filtered';
 }
 
+export interface EmbedRequest {
+  /** The model's id within its provider. */
+  readonly model: string;
+  readonly texts: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Vectors in the order of the texts, all of one length, and what was read for them. */
+export interface Embeddings {
+  readonly vectors: readonly (readonly number[])[];
+  readonly tokens: number;
+}
+
 /** Anthropic, OpenAI, … or `rehearsal`. `generate` throws ModelError for every failure, AbortError when `signal` ends it. */
 export interface ModelProvider {
   readonly name: string;
   generate(request: ModelRequest): Promise<ModelAnswer>;
+  /** Absent where the provider has no models for it. */
+  embed?(request: EmbedRequest): Promise<Embeddings>;
 }
 
 export type ModelErrorCode =

@@ -1,4 +1,4 @@
-/** Which agent is best for a task (DE-3): full text and likeness of words together. */
+/** Which agent is best for a task (DE-3): full text and likeness together, of words or of what a model makes of them. */
 import { embedText, similarity } from './embed-text.ts';
 
 export interface SearchedAgent {
@@ -11,20 +11,31 @@ export interface SearchedAgent {
 }
 
 const TEXT_WEIGHT = 0.6;
-/** Less alike than this is no find, unless its words are there. */
-const LEAST_LIKENESS = 0.1;
+/** Less alike than this is no find, unless its words are there. Models find any two texts somewhat alike. */
+const LEAST_LIKENESS = { words: 0.1, model: 0.25 };
 
-/** Best first, at most `most`; those that have nothing of the query are left out. */
+/** Of one model: the query's vector, and each agent's in their order. All are of length 1. */
+export interface SearchVectors {
+  readonly query: readonly number[];
+  readonly agents: readonly (readonly number[])[];
+}
+
+/** Best first, at most `most`; those that have nothing of the query are left out. Without `vectors` likeness is that of words. */
 export function rankAgents<Agent extends SearchedAgent>(
   agents: readonly Agent[],
   query: string,
   most: number,
+  vectors?: SearchVectors,
 ): readonly (Agent & { readonly score: number })[] {
-  const wanted = embedText(query);
+  const wanted = vectors?.query ?? embedText(query);
+  const least = vectors ? LEAST_LIKENESS.model : LEAST_LIKENESS.words;
   const best = Math.max(0, ...agents.map(({ rank }) => rank));
   return agents
-    .map((agent) => ({ agent, likeness: similarity(wanted, embedText(textOf(agent))) }))
-    .filter(({ agent, likeness }) => agent.rank > 0 || likeness >= LEAST_LIKENESS)
+    .map((agent, index) => ({
+      agent,
+      likeness: similarity(wanted, vectors?.agents[index] ?? embedText(searchedText(agent))),
+    }))
+    .filter(({ agent, likeness }) => agent.rank > 0 || likeness >= least)
     .map(({ agent, likeness }) => ({
       ...agent,
       score: TEXT_WEIGHT * (best > 0 ? agent.rank / best : 0) + (1 - TEXT_WEIGHT) * Math.max(0, likeness),
@@ -33,6 +44,7 @@ export function rankAgents<Agent extends SearchedAgent>(
     .slice(0, most);
 }
 
-function textOf({ key, name, description, frontmatter }: SearchedAgent): string {
+/** What of an agent is searched. */
+export function searchedText({ key, name, description, frontmatter }: SearchedAgent): string {
   return [key, name, description, frontmatter].filter(Boolean).join('\n');
 }

@@ -4,6 +4,8 @@ import { createDelegationDesk, type DelegationDesk } from '#activities/delegatio
 import { createDelegationActivities } from '#activities/delegation-run.ts';
 import { createGateActivities } from '#activities/gate-run.ts';
 import type { LostWork } from '#activities/lost-work.ts';
+import { createEmbed } from '#activities/model/embed.ts';
+import { createEmbeddingStore } from '#activities/store/embedding-store.ts';
 import { createDelegationStore } from '#activities/store/delegation-store.ts';
 import { gateRows } from '#activities/store/gate-store.ts';
 import type { WakeSession } from '#activities/wake-session.ts';
@@ -19,7 +21,7 @@ import type { StopSession } from './create-subagents.ts';
 import type { WorkerParts } from './create-worker.ts';
 
 export function createDelegationParts(
-  { config, pool, notifier, temporal, tools, vault }: WorkerParts,
+  { config, models, pool, notifier, temporal, tools, vault }: WorkerParts,
   wake: WakeSession,
   budgets: BudgetDesk,
   lost: LostWork,
@@ -45,6 +47,7 @@ export function createDelegationParts(
     files: tools.files,
     workspaceOf,
     lost: lost.delegations,
+    embed: createEmbed({ store: createEmbeddingStore(pool), models, model: config.embeddings.model }),
   });
   return {
     desk,

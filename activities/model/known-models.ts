@@ -64,6 +64,8 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
 export const EXACT_PRICES: ReadonlyMap<string, Price> = new Map([
   ['gpt-5', { input: 1.25, output: 10, cachedInput: 0.125 }],
   ['gpt-5-2025-08-07', { input: 1.25, output: 10, cachedInput: 0.125 }],
+  ['text-embedding-3-small', { input: 0.02, output: 0 }],
+  ['text-embedding-3-large', { input: 0.13, output: 0 }],
 ]);
 
 /**

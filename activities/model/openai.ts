@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createOpenAI as createSdk } from '@ai-sdk/openai';
 import type { ModelProvider, ModelRequest } from '#domain/model.ts';
+import { embedWithAiSdk } from './embed-with-ai-sdk.ts';
 import { generateWithAiSdk } from './generate-with-ai-sdk.ts';
 import type { ProviderConfig } from './models-config.ts';
 import { apiKeyOf, baseUrlOf, type ProviderSettings } from './provider-settings.ts';
@@ -13,11 +14,20 @@ export interface OpenAISettings extends ProviderSettings {
 /** A provider that speaks OpenAI's protocol. Other servers at `baseUrl` are spoken to in Chat Completions unless `api` says else. */
 export function createOpenAI(settings: OpenAISettings): ModelProvider {
   const api = settings.api ?? (settings.baseUrl && !isOpenAI(settings.baseUrl) ? 'chat' : 'responses');
+  const reach = async () => ({
+    apiKey: await apiKeyOf(settings),
+    baseURL: baseUrlOf(settings, 'https://api.openai.com/v1'),
+  });
   return {
     name: settings.name,
+    async embed(request) {
+      const { apiKey, baseURL } = await reach();
+      const createModel = (fetch: typeof globalThis.fetch) =>
+        createSdk({ apiKey, baseURL, fetch }).embeddingModel(request.model);
+      return embedWithAiSdk({ settings, apiKey, createModel }, request);
+    },
     async generate(request) {
-      const apiKey = await apiKeyOf(settings);
-      const baseURL = baseUrlOf(settings, 'https://api.openai.com/v1');
+      const { apiKey, baseURL } = await reach();
       return generateWithAiSdk(
         {
           settings,

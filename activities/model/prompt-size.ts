@@ -13,6 +13,10 @@ export function estimatePromptTokens(request: Pick<ModelRequest, 'system' | 'mes
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
+export function estimateTextTokens(texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / CHARS_PER_TOKEN);
+}
+
 /** Tokens of what a model wrote: its text and the calls it asked for. */
 export function estimateAnswerTokens(answer: Pick<ModelAnswer, 'text' | 'calls'>): number {
   const asked = answer.calls.reduce(

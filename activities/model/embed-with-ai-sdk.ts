@@ -1,0 +1,47 @@
+/** Vectors of texts through `ai`: one request, or as many as the provider's limit makes of it; retries belong to who asks. */
+import { type EmbeddingModel, embedMany } from 'ai';
+import { type Embeddings, type EmbedRequest, ModelError } from '#domain/model.ts';
+import { toModelError } from './model-error.ts';
+import { estimateTextTokens } from './prompt-size.ts';
+import type { ProviderSettings } from './provider-settings.ts';
+import { createTimedFetch } from './timed-fetch.ts';
+
+export interface SdkEmbedding {
+  readonly settings: ProviderSettings;
+  /** The key that is sent, to be cut out of messages. */
+  readonly apiKey: string | undefined;
+  readonly createModel: (fetch: typeof globalThis.fetch) => EmbeddingModel;
+}
+
+/** More numbers than any model gives for a text; a server that sends more is broken. */
+const MAX_DIMENSIONS = 16_384;
+
+/** @throws ModelError for every failure; the signal's own reason when `request.signal` ended the call. */
+export async function embedWithAiSdk(call: SdkEmbedding, request: EmbedRequest): Promise<Embeddings> {
+  request.signal.throwIfAborted();
+  const { settings, apiKey } = call;
+  const context = { provider: settings.name, model: request.model, apiKey };
+  const timed = createTimedFetch({ ...settings, provider: settings.name });
+  try {
+    const { embeddings, usage } = await embedMany({
+      model: call.createModel(timed.fetch),
+      values: [...request.texts],
+      maxRetries: 0,
+      abortSignal: request.signal,
+    });
+    const [first] = embeddings;
+    const dimensions = first?.length ?? 0;
+    const whole = embeddings.every(
+      (vector) => vector.length === dimensions && vector.every((value) => Number.isFinite(value)),
+    );
+    if (!whole || embeddings.length !== request.texts.length || dimensions < 1 || dimensions > MAX_DIMENSIONS)
+      throw new ModelError(
+        'BadAnswer',
+        `${settings.name} (${request.model}) gave vectors that cannot be used`,
+      );
+    return { vectors: embeddings, tokens: usage.tokens || estimateTextTokens(request.texts) };
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw toModelError(error, context);
+  }
+}

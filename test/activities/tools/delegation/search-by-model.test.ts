@@ -1,0 +1,81 @@
+/** DE-2 delegate_search by a provider's vectors: meanings are found, a text is asked for once, and a failure is no failure. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type EmbeddingServer, startEmbeddingServer } from '#test/support/embedding-server.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+describe('DE-2 delegate_search by a model', () => {
+  let server: EmbeddingServer;
+  let stack: Stack;
+  before(async () => {
+    server = await startEmbeddingServer([
+      ['billing', 'Who is owed'],
+      ['weather', 'rain'],
+    ]);
+    stack = await startStack({
+      settings: `
+models:
+  providers: { local: { type: openai-compatible, baseUrl: '${server.url}' } }
+  prices: { local/small: { input: 100000, output: 0 } }
+embeddings: { model: local/small }
+`,
+      agents: [
+        { key: 'clerk', description: 'billing of customers' },
+        { key: 'sky', description: 'weather reports' },
+      ],
+    });
+    for (const target of ['clerk', 'sky'])
+      await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target } });
+  });
+  after(async () => {
+    await server.close();
+    await stack.stop();
+  });
+
+  async function found(session: string, query: string): Promise<string> {
+    const { turn_id } = await stack.worker.say(
+      session,
+      `delegate_search ${JSON.stringify({ query })}\nthen\nDone.`,
+    );
+    await stack.worker.ended(turn_id);
+    return (await stack.worker.calls(turn_id))[0]?.result ?? '';
+  }
+  const asked = (): readonly unknown[] => server.seen.map(({ body }) => body['input']);
+
+  it('finds who is alike in meaning, though no word is the same', async () => {
+    const text = await found('meaning', 'Who is owed?');
+    assert.match(text, /^- clerk score=0\.40: billing of customers\n\nGive/);
+    assert.deepEqual(asked(), [['Who is owed?', 'clerk\nbilling of customers', 'sky\nweather reports']]);
+    assert.deepEqual([server.seen[0]?.path, server.seen[0]?.body['model']], ['/v1/embeddings', 'small']);
+  });
+
+  it('asks for a text once, and counts what it asked for as the agent’s use', async () => {
+    assert.match(await found('again', 'Who is owed?'), /^- clerk/);
+    assert.equal(asked().length, 1);
+    assert.match(await found('other', 'rain'), /^- sky/);
+    assert.deepEqual(asked().slice(1), [['rain']]);
+    const { body } = await stack.ask('GET', '/v1/usage?by=agent,session,kind&model=local/small');
+    const rows = body.data.map(
+      ({ agent, session, kind, input_tokens, cost_usd }: Record<string, unknown>) => [
+        agent,
+        session,
+        kind,
+        input_tokens,
+        cost_usd,
+      ],
+    );
+    assert.deepEqual(rows, [
+      ['main', 'meaning', 'embedding', 30, 3],
+      ['main', 'other', 'embedding', 10, 1],
+    ]);
+  });
+
+  it('goes by words when the model fails, and does not ask it again at once', async () => {
+    server.fail();
+    assert.match(await found('fails', 'customers'), /^- clerk score=/);
+    assert.match(await found('fails', 'reports of weather'), /^- sky score=/);
+    assert.equal(asked().length, 3);
+    // What it gave before is still of use.
+    assert.match(await found('fails', 'Who is owed?'), /^- clerk score=0\.40/);
+  });
+});
