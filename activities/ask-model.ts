@@ -1,5 +1,4 @@
 /** Asks the model for one step: offers the tools, makes the transcript shorter when it must, and counts what is used. */
-import { Context } from '@temporalio/activity';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { Spent } from '#domain/budget.ts';
 import { createMeter, type Meter } from '#domain/budget/meter.ts';
@@ -23,6 +22,7 @@ import { isNearlyFull, planCompaction, tokensOf } from './prompt/compact.ts';
 import { promptGuides } from './prompt/prompt-guides.ts';
 import type { Transcript } from './prompt/transcript-cache.ts';
 import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
+import type { Attempt } from './take-over.ts';
 
 export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scrubber'> {
   readonly ledger: Pick<TurnLedger, 'appendEvents' | 'recordSummary'>;
@@ -31,13 +31,14 @@ export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scru
   readonly guide: DelegationDesk['guide'];
 }
 
-/** One attempt: `meter` counts what it uses. */
-type Attempt = AskModelDeps & { readonly meter: Meter };
+/** What one attempt works with: `meter` counts what it uses. */
+type Try = AskModelDeps & { readonly meter: Meter; readonly attempt: Attempt };
 
 /** The answer with what it took. What failed gives back what it surely has not used. */
 export async function askModel(
   parts: AskModelDeps,
   input: CallModelInput,
+  attempt: Attempt,
   basis: StepBasis,
   agent: AgentConfig,
   transcript: Transcript,
@@ -48,7 +49,7 @@ export async function askModel(
     uses.push(use);
     meter.add(use.usage, use.usd);
   });
-  const deps: Attempt = { ...parts, models, meter };
+  const deps: Try = { ...parts, models, attempt, meter };
   const begun = performance.now();
   const spent = (): Spent => deps.meter.spent((performance.now() - begun) / 1000);
   try {
@@ -57,13 +58,13 @@ export async function askModel(
   } catch (error) {
     const models = typeof agent.model === 'string' ? 1 : agent.model.length;
     const failure = { error, models, spent: spent(), uses };
-    await deps.budgets.releaseFailed(input, basis.budget, Context.current().info.attempt, failure);
+    await deps.budgets.releaseFailed(input, basis.budget, attempt.number, failure);
     throw error;
   }
 }
 
 async function ask(
-  deps: Attempt,
+  deps: Try,
   input: CallModelInput,
   basis: StepBasis,
   agent: AgentConfig,
@@ -99,7 +100,7 @@ async function ask(
 
 /** Gives the same transcript back when nothing can be left out of it. */
 async function compact(
-  deps: Attempt,
+  deps: Try,
   input: CallModelInput,
   refs: readonly string[],
   transcript: Transcript,
@@ -112,7 +113,7 @@ async function compact(
     messages: plan.messages,
     tools: [],
     idempotencyKey: `${answerIdOf(input.turn, input.step)}.summary.${plan.position}`,
-    signal: Context.current().cancellationSignal,
+    signal: deps.attempt.signal,
     onDelta: () => undefined,
   });
   const use = useOf(deps.models, 'summary', ref, answer.usage);
@@ -127,7 +128,7 @@ async function compact(
 }
 
 async function generate(
-  deps: Attempt,
+  deps: Try,
   input: CallModelInput,
   refs: readonly string[],
   {
@@ -140,10 +141,10 @@ async function generate(
     isShown: boolean;
   },
 ): Promise<Given> {
-  const { info, cancellationSignal } = Context.current();
+  const { number: attempt, signal } = deps.attempt;
   const feed = createDeltaFeed((events) => deps.ledger.appendEvents(input, events), {
     step: input.step,
-    attempt: info.attempt,
+    attempt,
     secrets: deps.scrubber.stream(),
   });
   try {
@@ -153,8 +154,8 @@ async function generate(
       {
         ...request,
         idempotencyKey: answerIdOf(input.turn, input.step),
-        attempt: info.attempt,
-        signal: cancellationSignal,
+        attempt,
+        signal,
         // What gates have yet to judge is told when they have.
         onDelta: isShown ? feed.add : () => undefined,
       },

@@ -2,7 +2,6 @@
  * One model call: takes what the step brings, asks the model, and records the answer with its calls judged (DESIGN §3.1).
  * A repeat after the record gives the recorded answer and pays nothing.
  */
-import { Context } from '@temporalio/activity';
 import { type AgentConfig, DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
 import type { Spent } from '#domain/budget.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
@@ -29,6 +28,7 @@ import type { Transcript, TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, hideTexts } from './scrubber.ts';
 import type { AnswerRecord } from './store/answer-record.ts';
 import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
+import { type Attempt, createTakeOver } from './take-over.ts';
 
 export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly ledger: TurnLedger;
@@ -40,23 +40,39 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly defaultAgent: string;
 }
 
+/** The next step after such a call is asked for within the workflow task: the server's round trip is a twentieth of it. */
+const QUICK_SECONDS = 0.35;
+
+const PATIENCE_MS = 500;
+
 type Basis = StepBasis & { readonly readAt: number };
 
 export function createCallModel(
   parts: ForAnyTenant<CallModelDeps>,
 ): (input: CallModelInput) => Promise<CallModelResult> {
+  const call = createTakeOver<CallModelInput, CallModelResult>({
+    keyOf: ({ tenant, turn, step, asked = 0 }) => `${stepKey(tenant, turn, step)}/${asked}`,
+    work: async (input, attempt) =>
+      callModel(await forTenant<CallModelDeps>(parts, input.tenant), input, attempt),
+    patienceMs: PATIENCE_MS,
+    tried: ({ tried = 0 }) => tried,
+  });
   return async (input) => {
     try {
-      return await callModel(await forTenant<CallModelDeps>(parts, input.tenant), input);
+      return (await call(input)) ?? { kind: 'continues' };
     } catch (error) {
       throw activityFailure(error);
     }
   };
 }
 
-async function callModel(parts: CallModelDeps, input: CallModelInput): Promise<CallModelResult> {
+async function callModel(
+  parts: CallModelDeps,
+  input: CallModelInput,
+  attempt: Attempt,
+): Promise<CallModelResult> {
   const known = parts.transcripts.known(input.tenant, input.session);
-  const { basis, readAt } = await beginStep(parts, input, known);
+  const { basis, readAt } = await beginStep(parts, input, attempt, known);
   if (basis.duplicate) return { kind: 'duplicate' };
   const agent = agentOf(basis);
   const catalog = await parts.catalogs.of(input.tenant, agent.key, basis.tools_version);
@@ -66,20 +82,17 @@ async function callModel(parts: CallModelDeps, input: CallModelInput): Promise<C
   const transcript = deps.transcripts.extend(input.tenant, input.session, known.position, basis);
   const limit = limitReached(agent, transcript, input);
   if (limit) {
-    await deps.budgets.release(input, basis.budget, attemptNow(), NOTHING_SPENT);
+    await deps.budgets.release(input, basis.budget, attempt.number, NOTHING_SPENT);
     return limit;
   }
   const invoked = invokedAnswer(deps.sealer, transcript, input);
-  if (invoked) return record(deps, input, { ...basis, readAt }, agent, { ...invoked, spent: NOTHING_SPENT });
+  if (invoked)
+    return record(deps, input, attempt, { ...basis, readAt }, agent, { ...invoked, spent: NOTHING_SPENT });
   if (basis.budget && !basis.budget.held)
     return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf({ ...basis, readAt }));
-  await deps.budgets.goOn(input, basis.budget, attemptNow());
-  const given = await askModel(deps, input, basis, agent, transcript);
-  return record(deps, input, { ...basis, readAt }, agent, given);
-}
-
-function attemptNow(): number {
-  return Context.current().info.attempt;
+  await deps.budgets.goOn(input, basis.budget, attempt.number);
+  const given = await askModel(deps, input, attempt, basis, agent, transcript);
+  return record(deps, input, attempt, { ...basis, readAt }, agent, given);
 }
 
 /** By the database's clock. */
@@ -91,6 +104,7 @@ function nowOf({ now, readAt }: Basis): number {
 async function beginStep(
   deps: CallModelDeps,
   input: CallModelInput,
+  attempt: Attempt,
   known: ReturnType<TranscriptCache['known']>,
 ): Promise<{ basis: StepBasis; readAt: number }> {
   const { tenant, session, turn, step, messages, settle = [] } = input;
@@ -102,7 +116,7 @@ async function beginStep(
     handed.item.after === known.position &&
     handed.item.summaryAfter === known.summaryPosition &&
     // What an earlier attempt holds is not ours.
-    (!handed.item.basis.budget || attemptNow() === 1)
+    (!handed.item.basis.budget || attempt.number === 1)
   )
     return { basis: handed.item.basis, readAt: handed.readAt };
   const basis = await deps.ledger.beginStep({
@@ -115,8 +129,8 @@ async function beginStep(
     after: known.position,
     summaryAfter: known.summaryPosition,
     defaultAgent: deps.defaultAgent,
-    runId: Context.current().info.workflowExecution?.runId ?? '',
-    budget: deps.budgets.request(attemptNow(), answerIdOf(turn, step)),
+    runId: attempt.runId,
+    budget: deps.budgets.request(attempt.number, answerIdOf(turn, step)),
   });
   return { basis, readAt: performance.now() };
 }
@@ -177,6 +191,7 @@ function limitReached(
 async function record(
   deps: CallModelDeps,
   input: CallModelInput,
+  attempt: Attempt,
   basis: Basis,
   agent: AgentConfig,
   given: Given & { readonly spent: Spent } & Pick<AnswerRecord, 'uses'>,
@@ -200,22 +215,28 @@ async function record(
     usage: answer.usage,
     ...(usd === undefined ? {} : { usd }),
     uses: given.uses,
-    ...(basis.budget?.held ? { budget: { attempt: attemptNow(), spent: given.spent } } : {}),
+    ...(basis.budget?.held ? { budget: { attempt: attempt.number, spent: given.spent } } : {}),
     ...(isWithheld ? { withheld: true as const } : {}),
   };
   const events = answerEvents(plan, id, isWithheld ? '' : text, input.step);
   const reads = allowedReads(deps.catalog, input, { ...basis, agent }, plan.calls);
-  const ahead = await readAhead(deps, input, basis, plan, reads);
+  const ahead = await readAhead(deps, input, attempt, basis, plan, reads);
   const recorded = ahead
     ? await recordReads(deps, input, { answer: written, calls: plan.calls, events, results: ahead })
     : await deps.ledger.recordAnswer(input, written, plan.calls, plan.approvals, events);
   // Another attempt of this step was first; its answer is the one that counts.
-  if (!recorded) return callModel(deps, input);
+  if (!recorded) return callModel(deps, input, attempt);
   if (!ahead)
     for (const { id: call, running } of reads)
       deps.handOver.calls.put(callKey(input.tenant, call), running, basis.readAt);
   const spent = spentText(basis, answer, usd);
-  if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent };
+  if (plan.calls.length > 0)
+    return {
+      kind: 'calls',
+      calls: plan.planned,
+      spent,
+      ...(given.spent.seconds <= QUICK_SECONDS ? { quick: true as const } : {}),
+    };
   return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, ...judging };
 }
 
@@ -223,6 +244,7 @@ async function record(
 async function readAhead(
   deps: CallModelDeps,
   input: CallModelInput,
+  { signal }: Attempt,
   basis: Basis,
   plan: CallPlan,
   reads: readonly AllowedRead[],
@@ -231,7 +253,6 @@ async function readAhead(
   // With nothing known the whole transcript would come along.
   if (deps.transcripts.known(input.tenant, input.session).position === 0) return undefined;
   const { catalog } = deps;
-  const signal = Context.current().cancellationSignal;
   return deps.readAhead({ tenant: input.tenant, catalog, calls: reads, readAt: basis.readAt, signal });
 }
 

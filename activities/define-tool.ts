@@ -16,6 +16,8 @@ export interface ToolLimits {
   readonly instant?: true;
   /** Takes long or costs money: a call of it reserves its part of the budgets (DU-7). Not for tools that only read. */
   readonly costly?: true;
+  /** Long, and yet mostly over at once: begun within the workflow task where that may be (take-over.ts). */
+  readonly soon?: true;
   /** Start-to-close of one attempt. A function when the arguments may ask for more. */
   readonly timeoutSeconds: number | ((input: never, exec: { readonly timeoutSeconds: number }) => number);
 }

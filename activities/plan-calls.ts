@@ -102,7 +102,7 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
   const verdict = deps.rules.judge({ ...basis, tool: read.tool, args });
   if (verdict.verdict === 'deny') return refused(deps, common, 'PermissionDenied', verdict.reason);
 
-  const planned = plannedCall(deps, id, read, basis.agent);
+  const planned = plannedCall(deps, id, read, basis.agent, basis.place);
   if (verdict.verdict === 'allow') return { call: { ...common, verdict: 'allow' }, planned };
 
   const approval_id = approvalIdOf(basis.tenant, id);
@@ -224,8 +224,15 @@ export function realArgs(sealer: Sealer, tenant: string, call: CallRow): Readonl
   return JSON.parse(sealer.open(call.sealed, sealedCall(tenant, call.id))) as Record<string, unknown>;
 }
 
-function plannedCall(deps: PlanDeps, id: string, read: ParsedCall, agent: AgentConfig): PlannedCall {
-  const { timeoutSeconds, duration } = read.tool.limits;
+/** `place` is where a command would run now; unknown for calls that are planned from their rows. */
+function plannedCall(
+  deps: PlanDeps,
+  id: string,
+  read: ParsedCall,
+  agent: AgentConfig,
+  place?: CommandPlace,
+): PlannedCall {
+  const { timeoutSeconds, duration, soon } = read.tool.limits;
   const timeout =
     typeof timeoutSeconds === 'number'
       ? timeoutSeconds
@@ -236,6 +243,8 @@ function plannedCall(deps: PlanDeps, id: string, read: ParsedCall, agent: AgentC
     summary: callSummary(deps, read.tool, read.input),
     timeout,
     ...(duration === 'short' ? { local: true as const } : {}),
+    // A container takes longer to begin a command than the workflow task waits.
+    ...(soon && (place === 'host' || place === 'system') ? { soon: true as const } : {}),
     ...(read.tool.serial ? { serial: true as const } : {}),
   };
 }

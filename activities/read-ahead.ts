@@ -7,6 +7,7 @@ import type { Catalog } from './catalog.ts';
 import { FRESH_MS, type Running } from './hand-over.ts';
 import { perform, type PerformDeps, type ShownResult, shownResult } from './perform-tool.ts';
 import { type ForAnyTenant, forTenant } from './scrubber.ts';
+import { within } from './within.ts';
 
 /** Undefined when it is not to be done, or took too long: then nothing has happened. */
 export type ReadAhead = (asked: {
@@ -51,16 +52,4 @@ export function createReadAhead(
       ? undefined
       : new Map(results);
   };
-}
-
-async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const time = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([work, time]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -2,6 +2,7 @@
  * The one path round every tool (EX-3): claim with rate limit and approval, judge again, run, scrub, cut, record. A tool
  * is an activity type of its own; this is what each of them does.
  */
+import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
@@ -16,6 +17,7 @@ import { type ForAnyTenant, forTenant } from './scrubber.ts';
 import type { BudgetSettlement } from './store/budget-ledger.ts';
 import { isTransient } from './store/pool.ts';
 import type { Claim, RecordedResult, TurnLedger } from './store/turn-ledger.ts';
+import { type Attempt, attemptNow, createTakeOver } from './take-over.ts';
 import { type Unrun, whyUnrun } from './why-unrun.ts';
 
 export interface RunToolDeps extends PerformDeps {
@@ -23,8 +25,6 @@ export interface RunToolDeps extends PerformDeps {
   readonly handOver: HandOver;
   readonly transcripts: Pick<TranscriptCache, 'known'>;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
-  /** Names this process among all that ever ran: part of each attempt's fence. */
-  readonly workerId: string;
   readonly budgets: BudgetDesk;
 }
 
@@ -32,9 +32,19 @@ export function createRunTool(
   parts: ForAnyTenant<RunToolDeps>,
   tool: Tool,
 ): (input: RunToolInput) => Promise<RunToolResult> {
+  const work = async (input: RunToolInput, attempt: Attempt): Promise<RunToolResult> =>
+    runTool(await forTenant<RunToolDeps>(parts, input.tenant), tool, input, attempt);
+  const run = tool.limits.soon
+    ? createTakeOver<RunToolInput, RunToolResult>({
+        keyOf: ({ tenant, call }) => callKey(tenant, call),
+        work,
+        patienceMs: PATIENCE_MS,
+        isBegun: ({ begun = false }) => begun,
+      })
+    : (input: RunToolInput) => work(input, attemptNow());
   return async (input) => {
     try {
-      return await runTool(await forTenant<RunToolDeps>(parts, input.tenant), tool, input);
+      return (await run(input)) ?? { ok: false, continues: true };
     } catch (error) {
       throw activityFailure(error);
     }
@@ -59,9 +69,17 @@ export function createRunCustomTool(
   };
 }
 
-async function runTool(deps: RunToolDeps, tool: Tool, input: RunToolInput): Promise<RunToolResult> {
-  const { activityId, attempt } = Context.current().info;
-  const fence = `${deps.workerId}/${activityId}.${attempt}`;
+/** Most commands that agents run only look, and are over by then. */
+const PATIENCE_MS = 150;
+
+async function runTool(
+  deps: RunToolDeps,
+  tool: Tool,
+  input: RunToolInput,
+  attempt: Attempt,
+): Promise<RunToolResult> {
+  // Not of the activity's id and attempt: a local activity that is run again has the same ones.
+  const fence = randomUUID();
   const done = deps.handOver.results.take(callKey(input.tenant, input.call));
   if (done) return done.item;
   const handed = deps.handOver.calls.take(callKey(input.tenant, input.call));
@@ -73,7 +91,7 @@ async function runTool(deps: RunToolDeps, tool: Tool, input: RunToolInput): Prom
           once: tool.replay === 'once',
           reads: tool.replay === 'readonly',
           ...deps.rateLimit,
-          ...(tool.limits.costly ? { budget: deps.budgets.request(attempt) } : {}),
+          ...(tool.limits.costly ? { budget: deps.budgets.request(attempt.number) } : {}),
         });
   if (claim.kind === 'missing') return { ok: false, code: 'NotFound' };
   if (claim.kind === 'done') {
@@ -83,16 +101,20 @@ async function runTool(deps: RunToolDeps, tool: Tool, input: RunToolInput): Prom
   if (claim.kind !== 'run') return settleUnrun(deps, input, claim);
 
   const started = performance.now();
-  const signal = Context.current().cancellationSignal;
-  const result = await perform(deps, tool, input, claim, signal);
-  return recordResult(deps, input, claim, fence, result, performance.now() - started);
+  const result = await perform(deps, tool, input, claim, attempt.signal);
+  return recordResult(
+    deps,
+    input,
+    { claim, fence, attempt: attempt.number },
+    result,
+    performance.now() - started,
+  );
 }
 
 async function recordResult(
   deps: RunToolDeps,
   input: RunToolInput,
-  claim: Running,
-  fence: string,
+  { claim, fence, attempt }: { readonly claim: Running; readonly fence: string; readonly attempt: number },
   result: ToolResult,
   milliseconds: number,
 ): Promise<RunToolResult> {
@@ -122,7 +144,7 @@ async function recordResult(
       // With nothing known the transcript is another worker's, and so will be its next step.
       ...(known.position > 0 ? { known } : {}),
       budget: {
-        ...(claim.budgeted ? { settle: settlement(milliseconds) } : {}),
+        ...(claim.budgeted ? { settle: settlement(attempt, milliseconds) } : {}),
         next: deps.budgets.request(1, answerIdOf(claim.turn, claim.step + 1)),
       },
     }),
@@ -136,8 +158,7 @@ async function recordResult(
 }
 
 /** What a costly call has used; what it pays outside is not known to us. */
-function settlement(milliseconds: number): BudgetSettlement {
-  const { attempt } = Context.current().info;
+function settlement(attempt: number, milliseconds: number): BudgetSettlement {
   return { attempt, spent: { tokens: 0, usd: 0, seconds: milliseconds / 1000, calls: 1 } };
 }
 

@@ -175,6 +175,8 @@ export interface CallModelInput {
   readonly settle?: readonly SettledCall[];
   /** How often people have allowed this step more budget. */
   readonly asked?: number;
+  /** Attempts before this activity's own: one that was begun in a workflow task. */
+  readonly tried?: number;
 }
 
 /** A call that the loop is to run; calls that policy refused are already recorded and not among them. */
@@ -186,6 +188,8 @@ export interface PlannedCall {
   readonly summary: string;
   /** Runs as a local activity: short, and its row is its durable result. */
   readonly local?: true;
+  /** Begun as a local activity, and goes on as an activity of its own when it is not over at once. */
+  readonly soon?: true;
   /** Runs after the calls before it have ended. */
   readonly serial?: true;
   /** Start-to-close of one attempt, in seconds. */
@@ -205,7 +209,15 @@ export interface PlannedCall {
 }
 
 export type CallModelResult =
-  | { readonly kind: 'calls'; readonly calls: readonly PlannedCall[]; readonly spent?: string }
+  | {
+      readonly kind: 'calls';
+      readonly calls: readonly PlannedCall[];
+      readonly spent?: string;
+      /** The model answered so soon that the next step need not be a task of its own. */
+      readonly quick?: true;
+    }
+  /** It takes longer than a workflow task should: the activity that follows goes on with it. */
+  | { readonly kind: 'continues' }
   | {
       readonly kind: 'answer';
       readonly preview: string;
@@ -223,6 +235,8 @@ export type CallModelResult =
 export interface RunToolInput {
   readonly tenant: string;
   readonly call: string;
+  /** A local activity has begun it, and it still runs. */
+  readonly begun?: true;
 }
 
 /** What the loop must know of a finished call; words for the model are in its row. */
@@ -231,6 +245,8 @@ export interface RunToolResult {
   readonly code?: string;
   readonly preview?: string;
   readonly child?: ChildStart;
+  /** It still runs: the activity that follows goes on with it and has its result. */
+  readonly continues?: true;
 }
 
 /** DESIGN §3.4: the tool validated and reserved; the loop starts the child and, when asked, waits for it. */

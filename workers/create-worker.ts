@@ -1,5 +1,4 @@
 /** Builds one worker from its parts: the composition root of all that runs in activities. */
-import { randomUUID } from 'node:crypto';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { childEnvironment, type Config } from '#config';
@@ -171,7 +170,6 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     workspaceOf: (tenant: string, workspace: string) =>
       workspaceFolder(config.workspaceRoot, tenant, workspace),
     rateLimit: { perHour, burst: Math.max(1, Math.ceil(perHour / 10)) },
-    workerId: randomUUID(),
   };
   const given = {
     endCommands: subagents.endCommands,

@@ -31,6 +31,23 @@ export function modelOptions(step: number): ActivityOptions {
   };
 }
 
+const BEGINNING: LocalActivityOptions = {
+  // It gives up waiting by itself long before.
+  startToCloseTimeout: '1 minute',
+  retry: { maximumAttempts: 1 },
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+};
+
+/** One try within the workflow task; what goes wrong or takes longer is tried as an activity of its own. */
+export function quickModelOptions(step: number): LocalActivityOptions {
+  return { ...BEGINNING, summary: `step ${step}` };
+}
+
+/** The same for a tool that is mostly over at once. */
+export function soonToolOptions(call: PlannedCall): LocalActivityOptions {
+  return { ...BEGINNING, summary: call.summary };
+}
+
 /** A tool that reaches outside or takes long. Retries are safe: the claim decides (DU-2). */
 export function toolOptions(call: PlannedCall): ActivityOptions {
   return {

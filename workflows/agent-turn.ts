@@ -13,7 +13,6 @@ import {
   defineUpdate,
   isCancellation,
   log,
-  proxyActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -28,15 +27,14 @@ import {
   type SteerInput,
   type StopInput,
   type SubmitInput,
-  type TurnActivities,
   type TurnOutcome,
   type TurnState,
 } from '#domain/turn.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
-import { modelOptions } from './activity-options.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
+import { createModelCaller, type ModelCaller } from './steps/call-model.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
 import { recordLostTurns, recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
@@ -60,6 +58,7 @@ const RUN_LIMITS = { events: 3_000, bytes: 4_000_000, messages: 1_000 };
 
 /** The turn as it goes: what a cancelled step leaves behind is read from here. */
 interface Going {
+  readonly model: ModelCaller;
   step: number;
   messages: readonly HeldMessage[];
   settle: readonly SettledCall[];
@@ -157,6 +156,7 @@ async function runTurn(
 ): Promise<TurnEnd> {
   const resume = input.carry?.resume;
   const going: Going = {
+    model: createModelCaller(),
     step: resume?.step ?? 1,
     messages: resume ? [] : turn.messages,
     settle: resume?.settle ?? [],
@@ -227,6 +227,7 @@ async function steps(
     sessionKey: input.session_key,
     turnId: turn.turnId,
     onChange: view.call,
+    onNewTask: going.model.restart,
   };
   for (; ; going.step += 1) {
     if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
@@ -259,33 +260,23 @@ async function answerOf(
   going: Going,
   input: AgentTurnInput,
   around: CallSurroundings,
-): Promise<Exclude<CallModelResult, { kind: 'budget' }>> {
+): Promise<Exclude<CallModelResult, { kind: 'budget' | 'continues' }>> {
   for (let asked = 0; ; asked += 1) {
-    const answer = await callModel(turn, going, input, asked);
+    const answer = await going.model.call({
+      tenant: input.tenant,
+      session: input.session_key,
+      turn: turn.turnId,
+      step: going.step,
+      messages: going.messages,
+      ...(going.settle.length > 0 ? { settle: going.settle } : {}),
+      ...(asked > 0 ? { asked } : {}),
+    });
     going.messages = [];
     going.settle = [];
     if (answer.kind !== 'budget') return answer;
     const refusal = await askForBudget(answer, around);
     if (refusal !== undefined) return { kind: 'limit', code: 'BudgetExceeded', message: refusal };
   }
-}
-
-function callModel(
-  turn: QueuedTurn,
-  going: Going,
-  input: AgentTurnInput,
-  asked: number,
-): Promise<CallModelResult> {
-  const { call_model } = proxyActivities<TurnActivities>(modelOptions(going.step));
-  return call_model({
-    tenant: input.tenant,
-    session: input.session_key,
-    turn: turn.turnId,
-    step: going.step,
-    messages: going.messages,
-    ...(going.settle.length > 0 ? { settle: going.settle } : {}),
-    ...(asked > 0 ? { asked } : {}),
-  });
 }
 
 function shouldGoOnInNewRun(received: number): boolean {

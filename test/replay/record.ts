@@ -143,6 +143,10 @@ function judging(meanwhile: (live: LiveWorker, id: string) => Promise<unknown>):
 const PATHS: Readonly<Record<string, Path>> = {
   'turn-answer': saying('Hello.'),
   'turn-tools': saying('peek {"note":"a"}\nnudge {"note":"b"}\nthen\npoke {"note":"c"}\nthen\nDone.', 'free'),
+  // Answers and commands that are over at once, and ones that go on as activities of their own.
+  'turn-quick': saying('peek {"note":"a"}\nthen\nexec {"command":"true"}\nthen\nDone.', 'runs'),
+  'turn-not-so-quick': saying('exec {"command":"sleep 1"}\nthen\npeek {"note":"a"}\nthen\nDone.', 'runs'),
+  'turn-model-goes-on': saying('x', 'pauses'),
   'turn-parallel': saying('nudge {"note":"a"}\nnudge {"note":"b"}\npeek {"note":"c"}\nthen\nDone.'),
   'turn-tool-fails': saying('break_off {"note":"throw"}\nno_such_tool {}\nthen\nDone.'),
   'turn-wait-child': saying('wait {"timeMs":300,"reason":"tea"}\nthen\nDone.'),
@@ -443,6 +447,8 @@ const stack = await startStack({
   scripts: {
     broken: 'rules:\n  - reply: { error: { status: 401, message: No. } }\n',
     circles: 'rules:\n  - reply: { calls: [{ tool: peek, args: { note: same } }] }\n',
+    pauses:
+      'rules:\n  - when: { step: 0 }\n    reply: { calls: [{ tool: peek, args: { note: a } }] }\n  - reply: { delay: 1s, text: Late. }\n',
     holds: 'rules:\n  - reply: { calls: [{ tool: hold, args: { note: evaluate } }] }\n',
     floods:
       'rules:\n  - when: { user: Quality Gate Feedback, step: 0 }\n    reply: { calls: [{ tool: hold, args: { note: floods } }] }\n  - when: { user: Quality Gate Feedback }\n    reply: { text: improved draft }\n  - reply: { text: first draft }\n',
@@ -454,6 +460,8 @@ const stack = await startStack({
   },
   agents: [
     { key: 'free', tools: {} },
+    { key: 'runs', exec: { security: 'full', ask: 'off' } },
+    { key: 'pauses', model: 'rehearsal/pauses' },
     { key: 'spare', budgets: [{ scope: 'turn', calls: 1 }] },
     { key: 'broken', model: 'rehearsal/broken' },
     { key: 'circles', model: 'rehearsal/circles' },

@@ -77,3 +77,30 @@ export function withoutMachine(value: unknown): unknown {
     }),
   );
 }
+
+/** One activity of a run, in the order in which they are in its history. */
+export interface RunActivity {
+  readonly type: string;
+  /** Ran within a workflow task. */
+  readonly local: boolean;
+  /** As the web UI shows it. */
+  readonly summary: string;
+}
+
+/** The activities of the newest run of the id. */
+export async function activitiesOf(client: Client, workflowId: string): Promise<readonly RunActivity[]> {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).flatMap((event): RunActivity[] => {
+    const summary = jsonOf(event.userMetadata?.summary);
+    const words = typeof summary === 'string' ? summary : '';
+    const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    if (type) return [{ type, local: false, summary: words }];
+    const marker = event.markerRecordedEventAttributes?.details?.['data']?.payloads?.[0];
+    const local = (jsonOf(marker) as { activity_type?: string } | undefined)?.activity_type;
+    return local === undefined ? [] : [{ type: local, local: true, summary: words }];
+  });
+}
+
+function jsonOf(payload: { readonly data?: Uint8Array | null } | null | undefined): unknown {
+  return payload?.data ? (JSON.parse(Buffer.from(payload.data).toString()) as unknown) : undefined;
+}

@@ -210,7 +210,6 @@ describe('CU custom tools at work', () => {
         sandbox: {},
         placeOf: async () => 'host',
         rateLimit: { perHour: 0, burst: 1 },
-        workerId: 'a new worker',
         budgets: createBudgetDesk({
           ledger: createBudgetLedger(pool, () => undefined),
           settings: [],

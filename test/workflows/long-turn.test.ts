@@ -76,7 +76,12 @@ describe('DU-3 a turn that goes on in a new run', () => {
 
   it('of several hundred steps has each step once, in small runs', async () => {
     const steps = 600;
-    const script = Array.from({ length: steps }, (_, n) => `peek {"note":"${n}"}`).join('\nthen\n');
+    const notes = (n: number): string[] => ['a', 'b', 'c', 'd'].map((letter) => `${n}${letter}`);
+    const script = Array.from({ length: steps }, (_, n) =>
+      notes(n)
+        .map((note) => `peek {"note":"${note}"}`)
+        .join('\n'),
+    ).join('\nthen\n');
     const { turn_id: turn } = await live.say('steps', script, { agent: 'long' });
     const first = await runIdOf('steps');
     const row = await live.ended(turn);
@@ -84,7 +89,7 @@ describe('DU-3 a turn that goes on in a new run', () => {
     const calls = await live.calls(turn);
     assert.deepEqual(
       calls.map((call) => call.result),
-      Array.from({ length: steps }, (_, n) => `peek ${n}`),
+      Array.from({ length: steps }, (_, n) => notes(n).map((note) => `peek ${note}`)).flat(),
     );
     const last = await handle('steps').describe();
     assert.notEqual(last.runId, first, 'the turn took more than one run');

@@ -16,8 +16,9 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
-import { localToolOptions, toolOptions } from '../activity-options.ts';
+import { localToolOptions, soonToolOptions, toolOptions } from '../activity-options.ts';
 import { childLabels } from './child-labels.ts';
+import { onceInTask } from './once-in-task.ts';
 
 type ToolActivities = Record<string, (input: RunToolInput) => Promise<RunToolResult>>;
 
@@ -27,6 +28,8 @@ export interface CallSurroundings {
   readonly turnId: string;
   /** Told when a call begins or ends to wait or run, so that the web UI can show it. */
   readonly onChange: (call: PlannedCall, phase: 'waiting' | 'running' | 'over') => void;
+  /** Told when the workflow task has ended to wait for the server, and another one goes on. */
+  readonly onNewTask: () => void;
 }
 
 /**
@@ -53,12 +56,16 @@ async function runCall(call: PlannedCall, around: CallSurroundings): Promise<Set
     if (call.approval) {
       around.onChange(call, 'waiting');
       const outcome = await askForApproval(call, call.approval, around);
+      around.onNewTask();
       // Denied, expired, answered: recorded as the call's result by the approval itself.
       if (outcome.kind === 'settled' && outcome.status !== 'approved') return undefined;
     }
     around.onChange(call, 'running');
-    const result = await runTool(call, around.tenant);
-    return result.child ? await runChild(call, result.child) : undefined;
+    const result = await runTool(call, around);
+    if (!result.child) return undefined;
+    const settled = await runChild(call, result.child);
+    around.onNewTask();
+    return settled;
   } catch (error) {
     // A child that somebody cancelled by itself is a result for the model; only a stop of the turn ends the turn.
     if (isCancellation(error) && CancellationScope.current().consideredCancelled) throw error;
@@ -92,13 +99,24 @@ export function askForApproval(
   });
 }
 
-function runTool(call: PlannedCall, tenant: string): Promise<RunToolResult> {
-  const tools = call.local
-    ? proxyLocalActivities<ToolActivities>(localToolOptions(call))
-    : proxyActivities<ToolActivities>(toolOptions(call));
+async function runTool(
+  call: PlannedCall,
+  { tenant, onNewTask }: Pick<CallSurroundings, 'tenant' | 'onNewTask'>,
+): Promise<RunToolResult> {
+  const input = { tenant, call: call.id };
+  if (call.local) return activityOf(call, proxyLocalActivities(localToolOptions(call)))(input);
+  const asTask = (asked: RunToolInput): Promise<RunToolResult> =>
+    activityOf(call, proxyActivities(toolOptions(call)))(asked).finally(onNewTask);
+  if (!call.soon) return asTask(input);
+  const begun = await onceInTask(() => activityOf(call, proxyLocalActivities(soonToolOptions(call)))(input));
+  if (begun && !begun.continues) return begun;
+  return asTask({ ...input, ...(begun ? { begun: true as const } : {}) });
+}
+
+function activityOf(call: PlannedCall, tools: ToolActivities): ToolActivities[string] {
   const run = tools[call.tool];
   if (!run) throw ApplicationFailure.nonRetryable(`no activity type for tool ${call.tool}`, 'Internal');
-  return run({ tenant, call: call.id });
+  return run;
 }
 
 /** A child whose words are many has written them down itself. */

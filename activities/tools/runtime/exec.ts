@@ -47,6 +47,7 @@ export const tool = defineTool<Input, 'files' | 'shell' | 'processes' | 'secureC
   input,
   limits: {
     duration: 'long',
+    soon: true,
     costly: true,
     timeoutSeconds: (asked: Input, exec: { readonly timeoutSeconds: number }) =>
       secondsFor(asked, exec.timeoutSeconds) + KILL_SECONDS,

@@ -1,0 +1,126 @@
+/**
+ * Work that a local activity begins within a workflow task, since it is mostly over at once: that saves the server a task. What
+ * is not over soon goes on as an activity of its own, which takes the running work over and begins nothing anew.
+ */
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { within } from './within.ts';
+
+/** One try, whichever activity it runs in. */
+export interface Attempt {
+  /** From 1. */
+  readonly number: number;
+  readonly signal: AbortSignal;
+  readonly runId: string;
+}
+
+export interface TakeOver<Input, Result> {
+  readonly keyOf: (input: Input) => string;
+  readonly work: (input: Input, attempt: Attempt) => Promise<Result>;
+  /** Messages and stops wait for the workflow task to end, and so for the work in it. */
+  readonly patienceMs: number;
+  /** Attempts that were made before this activity's own. */
+  readonly tried?: (input: Input) => number;
+  /** It was begun before, and must not be begun twice. */
+  readonly isBegun?: (input: Input) => boolean;
+  /** Work that nobody follows is stopped after this. */
+  readonly unfollowedMs?: number;
+}
+
+/** Longer than the server takes to hand an activity to a busy worker. */
+const UNFOLLOWED_MS = 10_000;
+
+/** An activity that comes to another worker than the one that has begun is tried so often: by then that one has stopped. */
+const TRIES_ELSEWHERE = 7;
+
+interface Running<Result> {
+  readonly result: Promise<Result>;
+  readonly stop: AbortController;
+  unfollowed?: NodeJS.Timeout;
+}
+
+/** The activity; undefined from a local one whose work goes on. */
+export function createTakeOver<Input, Result>({
+  keyOf,
+  work,
+  patienceMs,
+  tried = () => 0,
+  isBegun = () => false,
+  unfollowedMs = UNFOLLOWED_MS,
+}: TakeOver<Input, Result>): (input: Input) => Promise<Result | undefined> {
+  const running = new Map<string, Running<Result>>();
+
+  function begin(key: string, input: Input, attempt: Attempt): Running<Result> {
+    const stop = new AbortController();
+    const begun = { stop, result: work(input, { ...attempt, signal: stop.signal }) };
+    // Who goes on with it hears of it; else nobody waits for it.
+    begun.result.catch(() => undefined);
+    running.set(key, begun);
+    return begun;
+  }
+
+  function forget(key: string, begun: Running<Result>): void {
+    clearTimeout(begun.unfollowed);
+    if (running.get(key) === begun) running.delete(key);
+  }
+
+  /** The server asks twice when it has not heard of the end of a workflow task. */
+  async function inTask(key: string, input: Input, attempt: Attempt): Promise<Result | undefined> {
+    const begun = running.get(key) ?? begin(key, input, attempt);
+    clearTimeout(begun.unfollowed);
+    const over = begun.result.then((result) => ({ result }));
+    const soon = await follow(begun, attempt.signal, () => within(patienceMs, over)).catch(
+      (error: unknown) => {
+        forget(key, begun);
+        throw error;
+      },
+    );
+    if (!soon) {
+      begun.unfollowed = setTimeout(() => {
+        forget(key, begun);
+        begun.stop.abort(new Error('nobody went on with this'));
+      }, unfollowedMs).unref();
+      return undefined;
+    }
+    forget(key, begun);
+    return soon.result;
+  }
+
+  function takeOver(key: string, input: Input, attempt: Attempt): Promise<Result> {
+    const begun = running.get(key);
+    if (begun) {
+      forget(key, begun);
+      return follow(begun, attempt.signal, () => begun.result);
+    }
+    if (isBegun(input) && attempt.number < TRIES_ELSEWHERE)
+      throw ApplicationFailure.retryable('another worker has begun this', 'Unavailable');
+    return work(input, attempt);
+  }
+
+  return async (input) => {
+    const attempt = attemptNow(tried(input));
+    const run = Context.current().info.isLocal ? inTask : takeOver;
+    return run(keyOf(input), input, attempt);
+  };
+}
+
+/** `before`: attempts that were made before this activity's own. */
+export function attemptNow(before = 0): Attempt {
+  const { info, cancellationSignal: signal } = Context.current();
+  return { number: info.attempt + before, signal, runId: info.workflowExecution?.runId ?? '' };
+}
+
+/** For as long as it waits, what stops the activity stops the work. */
+async function follow<Result, Waited>(
+  { stop }: Running<Result>,
+  signal: AbortSignal,
+  wait: () => Promise<Waited>,
+): Promise<Waited> {
+  const pass = (): void => stop.abort(signal.reason);
+  if (signal.aborted) pass();
+  signal.addEventListener('abort', pass);
+  try {
+    return await wait();
+  } finally {
+    signal.removeEventListener('abort', pass);
+  }
+}

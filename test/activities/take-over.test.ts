@@ -1,0 +1,99 @@
+/** DU-1, DU-2: work that a local activity begins is begun once, whoever goes on with it, and does not go on for nobody. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { type Attempt, createTakeOver } from '#activities/take-over.ts';
+import { eventually } from '#test/support/processes.ts';
+
+interface Asked {
+  readonly key: string;
+  readonly begun?: true;
+}
+
+/** Work that ends when the test says so, or when it is stopped. */
+function createStage(unfollowedMs?: number) {
+  const begun: Attempt[] = [];
+  let end: (word: string) => void = () => undefined;
+  const activity = createTakeOver<Asked, string>({
+    keyOf: ({ key }) => key,
+    work: (_asked, attempt) => {
+      begun.push(attempt);
+      return new Promise((resolve) => {
+        end = resolve;
+        attempt.signal.addEventListener('abort', () => resolve('stopped'));
+      });
+    },
+    patienceMs: 20,
+    isBegun: (asked) => asked.begun === true,
+    ...(unfollowedMs === undefined ? {} : { unfollowedMs }),
+  });
+  return {
+    begun,
+    end: (word: string): void => end(word),
+    run: (asked: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
+      env.run<[Asked], string | undefined, typeof activity>(activity, asked),
+  };
+}
+
+function environment(info: { isLocal: boolean; attempt?: number }): MockActivityEnvironment {
+  return new MockActivityEnvironment({ attempt: 1, ...info });
+}
+
+const LOCAL = { isLocal: true };
+const TASK = { isLocal: false };
+
+describe('DU-1 work that goes on', () => {
+  it('is begun once: the activity that follows gives its result', async () => {
+    const stage = createStage();
+    assert.equal(await stage.run({ key: 'a' }, LOCAL), undefined);
+    const follows = stage.run({ key: 'a', begun: true }, TASK);
+    stage.end('over');
+    assert.equal(await follows, 'over');
+    assert.equal(stage.begun.length, 1);
+  });
+
+  it('that is over before it is followed keeps its result until then', async () => {
+    const stage = createStage();
+    await stage.run({ key: 'a' }, LOCAL);
+    stage.end('over');
+    assert.equal(await stage.run({ key: 'a', begun: true }, TASK), 'over');
+    assert.equal(stage.begun.length, 1);
+  });
+
+  it('is not begun anew by a local activity that the server asks for twice', async () => {
+    const stage = createStage();
+    await stage.run({ key: 'a' }, LOCAL);
+    const again = stage.run({ key: 'a' }, LOCAL);
+    stage.end('over');
+    assert.equal(await again, 'over');
+    assert.equal(stage.begun.length, 1);
+  });
+
+  it('is stopped by what stops the activity that follows', async () => {
+    const stage = createStage();
+    await stage.run({ key: 'a' }, LOCAL);
+    const follower = environment(TASK);
+    const follows = stage.run({ key: 'a', begun: true }, TASK, follower);
+    follower.cancel();
+    assert.equal(await follows, 'stopped');
+  });
+
+  it('is stopped when nobody follows', async () => {
+    const stage = createStage(50);
+    await stage.run({ key: 'a' }, LOCAL);
+    assert.ok(await eventually(() => stage.begun[0]?.signal.aborted === true));
+  });
+
+  it('DU-2: is left alone by an activity in another worker until who has begun it has stopped', async () => {
+    const elsewhere = createStage();
+    for (let attempt = 1; attempt <= 6; attempt += 1)
+      await assert.rejects(
+        elsewhere.run({ key: 'a', begun: true }, { ...TASK, attempt }),
+        /another worker has begun this/,
+      );
+    assert.equal(elsewhere.begun.length, 0);
+    const last = elsewhere.run({ key: 'a', begun: true }, { ...TASK, attempt: 7 });
+    elsewhere.end('what the row says');
+    assert.equal(await last, 'what the row says');
+  });
+});

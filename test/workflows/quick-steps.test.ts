@@ -1,0 +1,149 @@
+/** DU-1, DU-4: what is over at once runs within the workflow task; what is not goes on as an activity, begun once and stopped as ever. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startServer, type TestServer } from '#test/activities/model/provider-server.ts';
+import { activitiesOf, type RunActivity } from '#test/support/histories.ts';
+import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
+import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
+
+/** Far more than the workflow task waits. */
+const SLOW_MS = 2_000;
+
+interface SlowSecond extends TestServer {
+  /** Requests by the session's word, and those whose client went away before the answer. */
+  readonly asked: Map<string, number>;
+  readonly dropped: Set<string>;
+}
+
+/** OpenAI's chat protocol: the first answer comes at once and asks for `peek`, the second one late. */
+async function startSlowSecond(): Promise<SlowSecond> {
+  const asked = new Map<string, number>();
+  const dropped = new Set<string>();
+  const server = await startServer(async ({ body }, response) => {
+    const messages = body['messages'] as readonly { role: string; content: unknown }[];
+    const word = /word-\w+/.exec(JSON.stringify(messages))?.[0] ?? '';
+    asked.set(word, (asked.get(word) ?? 0) + 1);
+    response.on('close', () => {
+      if (!response.writableFinished) dropped.add(word);
+    });
+    const chunk = (delta: object, end: string | null): string =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (messages.at(-1)?.role === 'tool') {
+      await sleep(SLOW_MS);
+      response.write(chunk({ role: 'assistant', content: 'Late.' }, null));
+      response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+      return;
+    }
+    const call = {
+      index: 0,
+      id: 'call_1',
+      type: 'function',
+      function: { name: 'peek', arguments: '{"note":"p"}' },
+    };
+    response.write(chunk({ role: 'assistant', content: '', tool_calls: [call] }, null));
+    response.end(`${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
+  });
+  return Object.assign(server, { asked, dropped });
+}
+
+describe('DU-1 steps that are over at once', () => {
+  let live: LiveWorker;
+  let model: SlowSecond;
+  before(async () => {
+    model = await startSlowSecond();
+    live = await startLiveWorker({
+      settings: `models: { providers: { chat: { type: openai, api: chat, apiKey: planted, baseUrl: '${model.url}' } } }\n`,
+      agents: [
+        { key: 'late', model: 'chat/gpt-4.1-mini' },
+        { key: 'runs', exec: { security: 'full', ask: 'off' } },
+      ],
+    });
+  });
+  after(async () => {
+    await live?.close();
+    await model?.close();
+  });
+
+  const ran = (session: string): Promise<readonly RunActivity[]> =>
+    activitiesOf(live.client, workflowIdOf(live, session));
+  const run = (command: string): string => `exec ${JSON.stringify({ command })}`;
+
+  it('a model that answers at once is asked within the workflow task, the first time excepted', async () => {
+    // Unless the machine is so busy that nothing is quick.
+    const found = await eventually(async () => {
+      const session = `quick-${performance.now().toFixed()}`;
+      const script = 'peek {"note":"1"}\nthen\npeek {"note":"2"}\nthen\nDone.';
+      const { turn_id } = await live.say(session, script);
+      const row = await live.ended(turn_id);
+      assert.deepEqual([row.status, row.text, row.steps], ['completed', 'Done.', 3]);
+      const calls = (await ran(session)).filter(({ type }) => type === 'call_model');
+      assert.equal(calls[0]?.local, false);
+      return calls.slice(1).every(({ local }) => local);
+    });
+    assert.ok(found);
+  });
+
+  it('a call that takes longer after all goes on as an activity, and the model is asked once', async () => {
+    const found = await eventually(async () => {
+      const word = `word-${performance.now().toFixed()}`;
+      const { turn_id } = await live.say(word, word, { agent: 'late' });
+      const row = await live.ended(turn_id);
+      assert.deepEqual([row.status, row.text, row.steps], ['completed', 'Late.', 2]);
+      assert.equal(model.asked.get(word), 2);
+      const calls = (await ran(word)).filter(({ type }) => type === 'call_model');
+      return calls.length === 3 && calls[1]?.local === true && calls[2]?.local === false;
+    });
+    assert.ok(found);
+  });
+
+  it('DU-4: a stop reaches a call that goes on, and the model is hung up on', async () => {
+    const word = 'word-stopped';
+    const { turn_id } = await live.say(word, word, { agent: 'late' });
+    await live.until('the second question', () => (model.asked.get(word) === 2 ? true : undefined));
+    await live.temporal.stop(live.tenant, word, { turn_id, level: 'now', by: 'ann' });
+    assert.equal((await live.ended(turn_id)).status, 'stopped');
+    assert.ok(await eventually(async () => model.dropped.has(word)));
+    assert.equal(model.asked.get(word), 2);
+  });
+
+  it('a command that is over at once runs within the workflow task', async () => {
+    const found = await eventually(async () => {
+      const session = `brief-${performance.now().toFixed()}`;
+      const { turn_id } = await live.say(session, run('echo brief'), { agent: 'runs' });
+      await live.ended(turn_id);
+      assert.match((await live.calls(turn_id))[0]?.result ?? '', /brief/);
+      const commands = (await ran(session)).filter(({ type }) => type === 'exec');
+      assert.equal(commands[0]?.local, true);
+      return commands.length === 1;
+    });
+    assert.ok(found);
+  });
+
+  it('DU-2: one that takes longer is run once, goes on as an activity and gives all its output', async () => {
+    const command = 'echo begun >> runs.txt; sleep 2; wc -l < runs.txt; echo over';
+    const { turn_id } = await live.say('lasting', run(command), { agent: 'runs' });
+    assert.equal((await live.ended(turn_id)).status, 'completed');
+    const [call] = await live.calls(turn_id);
+    assert.match(call?.result ?? '', /^\s*1\nover/m);
+    assert.deepEqual(
+      (await ran('lasting')).filter(({ type }) => type === 'exec').map(({ local }) => local),
+      [true, false],
+    );
+    const started = (await live.events('lasting')).filter(({ type }) => type === 'tool.started');
+    assert.equal(started.length, 1);
+  });
+
+  it('DU-4: a stop ends one that goes on, with all that it started', async () => {
+    const seconds = uniqueSeconds();
+    const { turn_id } = await live.say('ended', run(`sleep ${seconds} & wait`), { agent: 'runs' });
+    await live.until('the activity', async () =>
+      (await ran('ended')).some(({ type, local }) => type === 'exec' && !local) ? true : undefined,
+    );
+    await live.temporal.stop(live.tenant, 'ended', { turn_id, level: 'now', by: 'ann' });
+    assert.equal((await live.ended(turn_id)).status, 'stopped');
+    assert.equal((await live.calls(turn_id))[0]?.code, 'Cancelled');
+    assert.deepEqual(runningWith(seconds), []);
+  });
+});
