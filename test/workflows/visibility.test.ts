@@ -33,6 +33,7 @@ describe('IN-5 a turn in Temporal', () => {
   it('each model call and each tool is an activity of its own name, with words for the web UI', async () => {
     const { turn_id } = await live.say('types', 'nudge {"note":"one"}\nthen\nnudge {"note":"two"}');
     await live.ended(turn_id);
+    await live.client.workflow.getHandle(workflowIdOf(live, 'types')).result();
     const ran = await activitiesOf(live.client, workflowIdOf(live, 'types'));
     const named = ran.filter(({ type }) => type !== 'end_turn').map(({ type, summary }) => [type, summary]);
     assert.deepEqual(named, [
