@@ -36,11 +36,13 @@ export function createEngine(dockerHost: string | undefined): Engine {
     async ask(work, ms = ANSWER_MS) {
       client ??= connect(address);
       const stop = new AbortController();
-      const timer = setTimeout(() => stop.abort(), ms);
+      let timer: NodeJS.Timeout | undefined;
       try {
-        const asked = client.then((docker) => work(docker, stop.signal));
+        // Loading the client is our own time, which a busy machine makes long.
+        const docker = await client;
+        timer = setTimeout(() => stop.abort(), ms);
         // Not every request takes the signal; none may be waited for longer.
-        return await Promise.race([asked, whenAborted(stop.signal)]);
+        return await Promise.race([work(docker, stop.signal), whenAborted(stop.signal)]);
       } catch (error) {
         throw problemOf(error, address, stop.signal.aborted ? ms : undefined);
       } finally {

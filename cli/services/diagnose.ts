@@ -32,7 +32,7 @@ export interface Finding {
 }
 
 /** Longest that one answer from outside is waited for. */
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 10_000;
 /** Temporal's and Postgres' files grow by some megabytes a day of use; below this a start itself may fail. */
 const LEAST_FREE_BYTES = 300 * 1_048_576;
 /** Timers and approval expiries are compared across machines; NTP keeps clocks within a fraction of this. */
