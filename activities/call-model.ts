@@ -38,6 +38,8 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly handOver: HandOver;
   readonly readAhead: ReadAhead;
   readonly defaultAgent: string;
+  /** The task queue that only this worker polls. */
+  readonly ownQueue: string;
 }
 
 /** The next step after such a call is asked for within the workflow task: the server's round trip is a twentieth of it. */
@@ -59,7 +61,7 @@ export function createCallModel(
   });
   return async (input) => {
     try {
-      return (await call(input)) ?? { kind: 'continues' };
+      return (await call(input)) ?? { kind: 'continues', queue: parts.ownQueue };
     } catch (error) {
       throw activityFailure(error);
     }

@@ -26,6 +26,8 @@ export interface RunToolDeps extends PerformDeps {
   readonly transcripts: Pick<TranscriptCache, 'known'>;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetDesk;
+  /** The task queue that only this worker polls. */
+  readonly ownQueue: string;
 }
 
 export function createRunTool(
@@ -39,12 +41,11 @@ export function createRunTool(
         keyOf: ({ tenant, call }) => callKey(tenant, call),
         work,
         patienceMs: PATIENCE_MS,
-        isBegun: ({ begun = false }) => begun,
       })
     : (input: RunToolInput) => work(input, attemptNow());
   return async (input) => {
     try {
-      return (await run(input)) ?? { ok: false, continues: true };
+      return (await run(input)) ?? { ok: false, continues: parts.ownQueue };
     } catch (error) {
       throw activityFailure(error);
     }

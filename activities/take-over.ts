@@ -1,8 +1,8 @@
 /**
  * Work that a local activity begins within a workflow task, since it is mostly over at once: that saves the server a task. What
- * is not over soon goes on as an activity of its own, which takes the running work over and begins nothing anew.
+ * is not over soon goes on as an activity on this worker's own task queue, which takes the running work over and begins nothing anew.
  */
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { within } from './within.ts';
 
 /** One try, whichever activity it runs in. */
@@ -20,17 +20,12 @@ export interface TakeOver<Input, Result> {
   readonly patienceMs: number;
   /** Attempts that were made before this activity's own. */
   readonly tried?: (input: Input) => number;
-  /** It was begun before, and must not be begun twice. */
-  readonly isBegun?: (input: Input) => boolean;
   /** Work that nobody follows is stopped after this. */
   readonly unfollowedMs?: number;
 }
 
-/** Longer than the server takes to hand an activity to a busy worker. */
+/** As long as the activity that follows is waited for (`followOptions`). */
 const UNFOLLOWED_MS = 10_000;
-
-/** An activity that comes to another worker than the one that has begun is tried so often: by then that one has stopped. */
-const TRIES_ELSEWHERE = 7;
 
 interface Running<Result> {
   readonly result: Promise<Result>;
@@ -44,7 +39,6 @@ export function createTakeOver<Input, Result>({
   work,
   patienceMs,
   tried = () => 0,
-  isBegun = () => false,
   unfollowedMs = UNFOLLOWED_MS,
 }: TakeOver<Input, Result>): (input: Input) => Promise<Result | undefined> {
   const running = new Map<string, Running<Result>>();
@@ -91,8 +85,6 @@ export function createTakeOver<Input, Result>({
       forget(key, begun);
       return follow(begun, attempt.signal, () => begun.result);
     }
-    if (isBegun(input) && attempt.number < TRIES_ELSEWHERE)
-      throw ApplicationFailure.retryable('another worker has begun this', 'Unavailable');
     return work(input, attempt);
   }
 

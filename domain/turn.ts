@@ -175,7 +175,7 @@ export interface CallModelInput {
   readonly settle?: readonly SettledCall[];
   /** How often people have allowed this step more budget. */
   readonly asked?: number;
-  /** Attempts before this activity's own: one that was begun in a workflow task. */
+  /** Attempts before this activity's own: those that were begun in a workflow task or went on from there. */
   readonly tried?: number;
 }
 
@@ -216,8 +216,8 @@ export type CallModelResult =
       /** The model answered so soon that the next step need not be a task of its own. */
       readonly quick?: true;
     }
-  /** It takes longer than a workflow task should: the activity that follows goes on with it. */
-  | { readonly kind: 'continues' }
+  /** It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. */
+  | { readonly kind: 'continues'; readonly queue: string }
   | {
       readonly kind: 'answer';
       readonly preview: string;
@@ -235,8 +235,6 @@ export type CallModelResult =
 export interface RunToolInput {
   readonly tenant: string;
   readonly call: string;
-  /** A local activity has begun it, and it still runs. */
-  readonly begun?: true;
 }
 
 /** What the loop must know of a finished call; words for the model are in its row. */
@@ -245,8 +243,8 @@ export interface RunToolResult {
   readonly code?: string;
   readonly preview?: string;
   readonly child?: ChildStart;
-  /** It still runs: the activity that follows goes on with it and has its result. */
-  readonly continues?: true;
+  /** It still runs: an activity on this queue, its worker's own, goes on with it and has its result. */
+  readonly continues?: string;
 }
 
 /** DESIGN §3.4: the tool validated and reserved; the loop starts the child and, when asked, waits for it. */

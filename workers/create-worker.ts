@@ -1,4 +1,5 @@
 /** Builds one worker from its parts: the composition root of all that runs in activities. */
+import { randomUUID } from 'node:crypto';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { childEnvironment, type Config } from '#config';
@@ -69,19 +70,29 @@ export interface WorkerParts {
   readonly dataConverter?: DataConverter;
 }
 
-export async function createWorker(parts: WorkerParts): Promise<Worker> {
+/** Polls the task queue of all, and one of its own for what has begun here (take-over.ts). */
+export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'run' | 'shutdown'>> {
   const { config } = parts;
-  const kind = config.worker.stackTraces ? Worker : LeanWorker;
-  return kind.create({
+  const { taskQueue } = config.temporal;
+  const ownQueue = `${taskQueue}/${randomUUID()}`;
+  const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
-    taskQueue: config.temporal.taskQueue,
-    workflowBundle: parts.bundle,
-    activities: createActivities(parts),
+    activities: createActivities(parts, ownQueue),
     ...(parts.dataConverter ? { dataConverter: parts.dataConverter } : {}),
-    ...deploymentOf(config.worker.deploymentName, parts.buildId),
     interceptors: { activity: [heartbeatInterceptor, scrubFailures(parts.vault)] },
     maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
+    maxHeartbeatThrottleInterval: HEARTBEAT_MS,
+    defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
+    shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
+  };
+  const own = await Worker.create({ ...shared, taskQueue: ownQueue, maxConcurrentActivityTaskPolls: 2 });
+  const kind = config.worker.stackTraces ? Worker : LeanWorker;
+  const worker = await kind.create({
+    ...shared,
+    taskQueue,
+    workflowBundle: parts.bundle,
+    ...deploymentOf(config.worker.deploymentName, parts.buildId),
     maxConcurrentLocalActivityExecutions: config.worker.maxConcurrentActivities,
     maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: config.worker.maxCachedWorkflows,
@@ -89,10 +100,16 @@ export async function createWorker(parts: WorkerParts): Promise<Worker> {
     maxEagerActivityReservationsPerWorkflowTask: 16,
     // A turn whose worker was killed is handed to another one after this (DESIGN §7).
     stickyQueueScheduleToStartTimeout: '500 milliseconds',
-    maxHeartbeatThrottleInterval: HEARTBEAT_MS,
-    defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
-    shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
   });
+  return {
+    async run() {
+      await Promise.all([worker.run(), own.run()]);
+    },
+    shutdown() {
+      worker.shutdown();
+      own.shutdown();
+    },
+  };
 }
 
 /** DU-5. Open runs follow the deployment's current version: each change of the workflows replays the kept histories first. */
@@ -112,7 +129,10 @@ function deploymentOf(
 }
 
 /** All activity types of the worker: the fixed ones, each native tool under its own name, and one for all others. */
-function createActivities(parts: WorkerParts): Record<string, (input: never) => Promise<unknown>> {
+function createActivities(
+  parts: WorkerParts,
+  ownQueue: string,
+): Record<string, (input: never) => Promise<unknown>> {
   const { config, catalog, models, pool, notifier, vault } = parts;
   const rules = createCallRules({
     catalog,
@@ -137,6 +157,7 @@ function createActivities(parts: WorkerParts): Record<string, (input: never) => 
     transcripts: createTranscriptCache(TRANSCRIPTS),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
+    ownQueue,
     budgets: createBudgetDesk({
       ledger: createBudgetLedger(pool, notifier.poke),
       settings: config.budgets,

@@ -48,6 +48,16 @@ export function soonToolOptions(call: PlannedCall): LocalActivityOptions {
   return { ...BEGINNING, summary: call.summary };
 }
 
+/** One try of what goes on where it was begun; should that worker be gone, it is tried as any other activity. */
+export function followOptions(queue: string, options: ActivityOptions): ActivityOptions {
+  return {
+    ...options,
+    taskQueue: queue,
+    scheduleToStartTimeout: '10 seconds',
+    retry: { maximumAttempts: 1 },
+  };
+}
+
 /** A tool that reaches outside or takes long. Retries are safe: the claim decides (DU-2). */
 export function toolOptions(call: PlannedCall): ActivityOptions {
   return {

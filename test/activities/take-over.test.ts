@@ -1,4 +1,4 @@
-/** DU-1, DU-2: work that a local activity begins is begun once, whoever goes on with it, and does not go on for nobody. */
+/** DU-1: work that a local activity begins is begun once, whoever goes on with it, and does not go on for nobody. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -7,7 +7,6 @@ import { eventually } from '#test/support/processes.ts';
 
 interface Asked {
   readonly key: string;
-  readonly begun?: true;
 }
 
 /** Work that ends when the test says so, or when it is stopped. */
@@ -24,7 +23,6 @@ function createStage(unfollowedMs?: number) {
       });
     },
     patienceMs: 20,
-    isBegun: (asked) => asked.begun === true,
     ...(unfollowedMs === undefined ? {} : { unfollowedMs }),
   });
   return {
@@ -46,7 +44,7 @@ describe('DU-1 work that goes on', () => {
   it('is begun once: the activity that follows gives its result', async () => {
     const stage = createStage();
     assert.equal(await stage.run({ key: 'a' }, LOCAL), undefined);
-    const follows = stage.run({ key: 'a', begun: true }, TASK);
+    const follows = stage.run({ key: 'a' }, TASK);
     stage.end('over');
     assert.equal(await follows, 'over');
     assert.equal(stage.begun.length, 1);
@@ -56,7 +54,7 @@ describe('DU-1 work that goes on', () => {
     const stage = createStage();
     await stage.run({ key: 'a' }, LOCAL);
     stage.end('over');
-    assert.equal(await stage.run({ key: 'a', begun: true }, TASK), 'over');
+    assert.equal(await stage.run({ key: 'a' }, TASK), 'over');
     assert.equal(stage.begun.length, 1);
   });
 
@@ -73,7 +71,7 @@ describe('DU-1 work that goes on', () => {
     const stage = createStage();
     await stage.run({ key: 'a' }, LOCAL);
     const follower = environment(TASK);
-    const follows = stage.run({ key: 'a', begun: true }, TASK, follower);
+    const follows = stage.run({ key: 'a' }, TASK, follower);
     follower.cancel();
     assert.equal(await follows, 'stopped');
   });
@@ -82,18 +80,5 @@ describe('DU-1 work that goes on', () => {
     const stage = createStage(50);
     await stage.run({ key: 'a' }, LOCAL);
     assert.ok(await eventually(() => stage.begun[0]?.signal.aborted === true));
-  });
-
-  it('DU-2: is left alone by an activity in another worker until who has begun it has stopped', async () => {
-    const elsewhere = createStage();
-    for (let attempt = 1; attempt <= 6; attempt += 1)
-      await assert.rejects(
-        elsewhere.run({ key: 'a', begun: true }, { ...TASK, attempt }),
-        /another worker has begun this/,
-      );
-    assert.equal(elsewhere.begun.length, 0);
-    const last = elsewhere.run({ key: 'a', begun: true }, { ...TASK, attempt: 7 });
-    elsewhere.end('what the row says');
-    assert.equal(await last, 'what the row says');
   });
 });

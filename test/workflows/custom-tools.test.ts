@@ -215,6 +215,7 @@ describe('CU custom tools at work', () => {
           settings: [],
           approvalSeconds: 60,
         }),
+        ownQueue: 'nobody polls it',
       },
       createToolOfCall({ pool, sealer, resolve: async (_tenant, text) => text }),
     );

@@ -2,10 +2,10 @@
  * One model call: an activity of its own, or within the workflow task while the model answers at once. A workflow task takes
  * neither messages nor stops until it ends, so it ends by a call of its own twice a second.
  */
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { type ActivityOptions, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { CallModelInput, CallModelResult, TurnActivities } from '#domain/turn.ts';
-import { modelOptions, quickModelOptions } from '../activity-options.ts';
-import { onceInTask } from './once-in-task.ts';
+import { followOptions, modelOptions, quickModelOptions } from '../activity-options.ts';
+import { firstTry } from './first-try.ts';
 
 /** How long one workflow task goes on with quick calls, in milliseconds. */
 const QUICK_CHAIN_MS = 500;
@@ -22,28 +22,32 @@ export function createModelCaller(): ModelCaller {
   let isQuick = false;
   let chainedSince = 0;
 
-  /** Undefined when it takes longer after all. */
-  async function quickly(input: CallModelInput): Promise<ModelCall | undefined> {
-    const { call_model } = proxyLocalActivities<TurnActivities>(quickModelOptions(input.step));
-    const answer = await onceInTask(() => call_model(input));
-    return answer?.kind === 'continues' ? undefined : answer;
+  async function asTask(input: CallModelInput, options: ActivityOptions): Promise<ModelCall> {
+    const { call_model } = proxyActivities<TurnActivities>(options);
+    try {
+      const answer = await call_model(input);
+      if (answer.kind === 'continues')
+        throw new Error('only what is begun in a workflow task goes on elsewhere');
+      return answer;
+    } finally {
+      chainedSince = Date.now();
+    }
   }
 
-  async function asTask(input: CallModelInput): Promise<ModelCall> {
-    const { call_model } = proxyActivities<TurnActivities>(modelOptions(input.step));
-    const answer = await call_model(input);
-    if (answer.kind === 'continues') throw new Error('only a quick call goes on elsewhere');
-    return answer;
+  /** Undefined when it has to be tried as an activity like any other. */
+  async function quickly(input: CallModelInput, options: ActivityOptions): Promise<ModelCall | undefined> {
+    const { call_model } = proxyLocalActivities<TurnActivities>(quickModelOptions(input.step));
+    const answer = await firstTry(() => call_model(input));
+    if (answer?.kind !== 'continues') return answer;
+    return firstTry(() => asTask({ ...input, tried: 1 }, followOptions(answer.queue, options)));
   }
 
   return {
     async call(input) {
-      const tries = isQuick && Date.now() - chainedSince < QUICK_CHAIN_MS;
-      let answer = tries ? await quickly(input) : undefined;
-      if (!answer) {
-        answer = await asTask(tries ? { ...input, tried: 1 } : input);
-        chainedSince = Date.now();
-      }
+      const options = modelOptions(input.step);
+      const isTried = isQuick && Date.now() - chainedSince < QUICK_CHAIN_MS;
+      const quick = isTried ? await quickly(input, options) : undefined;
+      const answer = quick ?? (await asTask(isTried ? { ...input, tried: 2 } : input, options));
       isQuick = answer.kind === 'calls' && answer.quick === true;
       return answer;
     },

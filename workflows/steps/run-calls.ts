@@ -1,5 +1,6 @@
 /** Runs what a model asked for at one step: approvals first, tools beside each other, children that tools start. */
 import {
+  type ActivityOptions,
   ApplicationFailure,
   ActivityFailure,
   CancellationScope,
@@ -16,9 +17,9 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
-import { localToolOptions, soonToolOptions, toolOptions } from '../activity-options.ts';
+import { followOptions, localToolOptions, soonToolOptions, toolOptions } from '../activity-options.ts';
 import { childLabels } from './child-labels.ts';
-import { onceInTask } from './once-in-task.ts';
+import { firstTry } from './first-try.ts';
 
 type ToolActivities = Record<string, (input: RunToolInput) => Promise<RunToolResult>>;
 
@@ -105,12 +106,14 @@ async function runTool(
 ): Promise<RunToolResult> {
   const input = { tenant, call: call.id };
   if (call.local) return activityOf(call, proxyLocalActivities(localToolOptions(call)))(input);
-  const asTask = (asked: RunToolInput): Promise<RunToolResult> =>
-    activityOf(call, proxyActivities(toolOptions(call)))(asked).finally(onNewTask);
-  if (!call.soon) return asTask(input);
-  const begun = await onceInTask(() => activityOf(call, proxyLocalActivities(soonToolOptions(call)))(input));
-  if (begun && !begun.continues) return begun;
-  return asTask({ ...input, ...(begun ? { begun: true as const } : {}) });
+  const asTask = (options: ActivityOptions): Promise<RunToolResult> =>
+    activityOf(call, proxyActivities(options))(input).finally(onNewTask);
+  const options = toolOptions(call);
+  if (!call.soon) return asTask(options);
+  const begun = await firstTry(() => activityOf(call, proxyLocalActivities(soonToolOptions(call)))(input));
+  const queue = begun?.continues;
+  const result = queue === undefined ? begun : await firstTry(() => asTask(followOptions(queue, options)));
+  return result ?? asTask(options);
 }
 
 function activityOf(call: PlannedCall, tools: ToolActivities): ToolActivities[string] {
