@@ -75,7 +75,7 @@ describe('DU-3 a turn that goes on in a new run', () => {
   });
 
   it('of several hundred steps has each step once, in small runs', async () => {
-    const steps = 600;
+    const steps = 800;
     const notes = (n: number): string[] => ['a', 'b', 'c', 'd'].map((letter) => `${n}${letter}`);
     const script = Array.from({ length: steps }, (_, n) =>
       notes(n)
