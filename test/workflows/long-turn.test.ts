@@ -75,8 +75,8 @@ describe('DU-3 a turn that goes on in a new run', () => {
   });
 
   it('of several hundred steps has each step once, in small runs', async () => {
-    const steps = 800;
-    const notes = (n: number): string[] => ['a', 'b', 'c', 'd'].map((letter) => `${n}${letter}`);
+    const steps = 550;
+    const notes = (n: number): string[] => ['a', 'b', 'c', 'd', 'e'].map((letter) => `${n}${letter}`);
     const script = Array.from({ length: steps }, (_, n) =>
       notes(n)
         .map((note) => `peek {"note":"${note}"}`)
