@@ -35,6 +35,7 @@ import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { createModelCaller, type ModelCaller } from './steps/call-model.ts';
+import { causeOf } from './steps/first-try.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
 import { recordLostTurns, recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
@@ -167,7 +168,7 @@ async function runTurn(
     return await turnScope.run(() => untilHandedOut(turn, going, input, inbox, view, received));
   } catch (error) {
     if (isCancellation(error)) return { ...going, status: 'stopped', preview: '' };
-    if (!(error instanceof ActivityFailure)) throw error;
+    if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
     return { ...going, status: 'failed', preview: '', error: reasonOf(error) };
   }
 }
@@ -314,11 +315,9 @@ function sessionOf(input: AgentTurnInput): { tenant: string; session_key: string
   return { tenant: input.tenant, session_key: input.session_key };
 }
 
-function reasonOf(failure: ActivityFailure): { code: string; message: string } {
-  const cause = failure.cause;
+function reasonOf(failure: ActivityFailure | ApplicationFailure): { code: string; message: string } {
+  const cause = causeOf(failure);
   if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'Internal', message: cause.message };
-  return {
-    code: 'Unavailable',
-    message: `${failure.activityType} did not end: ${cause?.message ?? failure.message}`,
-  };
+  const name = failure instanceof ActivityFailure ? failure.activityType : 'an activity';
+  return { code: 'Unavailable', message: `${name} did not end: ${cause?.message ?? failure.message}` };
 }

@@ -55,7 +55,19 @@ describe('DU-1 steps that are over at once', () => {
     model = await startSlowSecond();
     live = await startLiveWorker({
       settings: `models: { providers: { chat: { type: openai, api: chat, apiKey: planted, baseUrl: '${model.url}' } } }\n`,
+      scripts: {
+        'second-fails': `rules:
+  - when: { step: 0 }
+    reply: { calls: [{ tool: peek, args: { note: a } }] }
+  - when: { user: for good }
+    reply: { error: { status: 401, message: No. } }
+  - when: { attempt: { below: 3 } }
+    reply: { error: { status: 503, message: Later. } }
+  - reply: { text: At last. }
+`,
+      },
       agents: [
+        { key: 'fails', model: 'rehearsal/second-fails' },
         { key: 'late', model: 'chat/gpt-4.1-mini' },
         { key: 'runs', exec: { security: 'full', ask: 'off' } },
       ],
@@ -110,6 +122,16 @@ describe('DU-1 steps that are over at once', () => {
     assert.equal((await live.ended(turn_id)).status, 'stopped');
     assert.ok(await eventually(async () => model.dropped.has(word)));
     assert.equal(model.asked.get(word), 2);
+  });
+
+  it('MO: a quick model that fails is tried on as any other, and says so when that is no use', async () => {
+    const mended = await live.say('mended', 'Again.', { agent: 'fails' });
+    const row = await live.ended(mended.turn_id);
+    assert.deepEqual([row.status, row.text], ['completed', 'At last.']);
+    const refused = await live.say('refused', 'Refuse for good.', { agent: 'fails' });
+    const { status, error } = await live.ended(refused.turn_id);
+    assert.deepEqual([status, error?.code], ['failed', 'ModelFailed']);
+    assert.match(error?.message ?? '', /No\./);
   });
 
   it('a command that is over at once runs within the workflow task', async () => {

@@ -2,7 +2,6 @@
 import {
   type ActivityOptions,
   ApplicationFailure,
-  ActivityFailure,
   CancellationScope,
   ChildWorkflowCancellationType,
   executeChild,
@@ -11,6 +10,7 @@ import {
   proxyActivities,
   proxyLocalActivities,
   startChild,
+  TemporalFailure,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -19,7 +19,7 @@ import { approvalWorkflowId } from '#domain/ids.ts';
 import type { PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
 import { followOptions, localToolOptions, soonToolOptions, toolOptions } from '../activity-options.ts';
 import { childLabels } from './child-labels.ts';
-import { firstTry } from './first-try.ts';
+import { causeOf, firstTry } from './first-try.ts';
 
 type ToolActivities = Record<string, (input: RunToolInput) => Promise<RunToolResult>>;
 
@@ -156,12 +156,8 @@ async function runChild(
 
 /** An activity that gave up before it could record: the next step writes down what is known. */
 function lostCall(call: PlannedCall, error: unknown): SettledCall {
-  if (
-    !(error instanceof ActivityFailure) &&
-    !(error instanceof Error && error.name === 'ChildWorkflowFailure')
-  )
-    throw error;
-  const cause = error.cause;
+  if (!(error instanceof TemporalFailure)) throw error;
+  const cause = causeOf(error);
   if (isCancellation(error)) {
     const text = `Cancelled: ${call.tool} was cancelled in Temporal before it ended.`;
     return { id: call.id, ok: false, code: 'Cancelled', text };
