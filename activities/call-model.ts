@@ -28,7 +28,7 @@ import type { Transcript, TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, hideTexts } from './scrubber.ts';
 import type { AnswerRecord } from './store/answer-record.ts';
 import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
-import { type Attempt, createTakeOver } from './take-over.ts';
+import { type Attempt, createTakeOver, type OwnQueue } from './take-over.ts';
 
 export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly ledger: TurnLedger;
@@ -38,8 +38,7 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly handOver: HandOver;
   readonly readAhead: ReadAhead;
   readonly defaultAgent: string;
-  /** The task queue that only this worker polls. */
-  readonly ownQueue: string;
+  readonly ownQueue: OwnQueue;
 }
 
 /** The next step after such a call is asked for within the workflow task: the server's round trip is a twentieth of it. */
@@ -57,11 +56,12 @@ export function createCallModel(
     work: async (input, attempt) =>
       callModel(await forTenant<CallModelDeps>(parts, input.tenant), input, attempt),
     patienceMs: PATIENCE_MS,
+    most: parts.ownQueue.most,
     tried: ({ tried = 0 }) => tried,
   });
   return async (input) => {
     try {
-      return (await call(input)) ?? { kind: 'continues', queue: parts.ownQueue };
+      return (await call(input)) ?? { kind: 'continues', queue: parts.ownQueue.name };
     } catch (error) {
       throw activityFailure(error);
     }

@@ -17,7 +17,7 @@ import { type ForAnyTenant, forTenant } from './scrubber.ts';
 import type { BudgetSettlement } from './store/budget-ledger.ts';
 import { isTransient } from './store/pool.ts';
 import type { Claim, RecordedResult, TurnLedger } from './store/turn-ledger.ts';
-import { type Attempt, attemptNow, createTakeOver } from './take-over.ts';
+import { type Attempt, attemptNow, createTakeOver, type OwnQueue } from './take-over.ts';
 import { type Unrun, whyUnrun } from './why-unrun.ts';
 
 export interface RunToolDeps extends PerformDeps {
@@ -26,8 +26,7 @@ export interface RunToolDeps extends PerformDeps {
   readonly transcripts: Pick<TranscriptCache, 'known'>;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetDesk;
-  /** The task queue that only this worker polls. */
-  readonly ownQueue: string;
+  readonly ownQueue: OwnQueue;
 }
 
 export function createRunTool(
@@ -41,11 +40,12 @@ export function createRunTool(
         keyOf: ({ tenant, call }) => callKey(tenant, call),
         work,
         patienceMs: PATIENCE_MS,
+        most: parts.ownQueue.most,
       })
     : (input: RunToolInput) => work(input, attemptNow());
   return async (input) => {
     try {
-      return (await run(input)) ?? { ok: false, continues: parts.ownQueue };
+      return (await run(input)) ?? { ok: false, continues: parts.ownQueue.name };
     } catch (error) {
       throw activityFailure(error);
     }

@@ -2,7 +2,7 @@
  * Work that a local activity begins within a workflow task, since it is mostly over at once: that saves the server a task. What
  * is not over soon goes on as an activity on this worker's own task queue, which takes the running work over and begins nothing anew.
  */
-import { Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { within } from './within.ts';
 
 /** One try, whichever activity it runs in. */
@@ -13,11 +13,20 @@ export interface Attempt {
   readonly runId: string;
 }
 
+/** The task queue that only this worker polls. */
+export interface OwnQueue {
+  readonly name: string;
+  /** So much of each kind may be begun and not over: who follows it then finds a slot at once. */
+  readonly most: number;
+}
+
 export interface TakeOver<Input, Result> {
   readonly keyOf: (input: Input) => string;
   readonly work: (input: Input, attempt: Attempt) => Promise<Result>;
   /** Messages and stops wait for the workflow task to end, and so for the work in it. */
   readonly patienceMs: number;
+  /** See OwnQueue. What would be more waits for a slot, as an activity like any other. */
+  readonly most: number;
   /** Attempts that were made before this activity's own. */
   readonly tried?: (input: Input) => number;
   /** Work that nobody follows is stopped after this. */
@@ -38,16 +47,22 @@ export function createTakeOver<Input, Result>({
   keyOf,
   work,
   patienceMs,
+  most,
   tried = () => 0,
   unfollowedMs = UNFOLLOWED_MS,
 }: TakeOver<Input, Result>): (input: Input) => Promise<Result | undefined> {
   const running = new Map<string, Running<Result>>();
+  let unfinished = 0;
 
   function begin(key: string, input: Input, attempt: Attempt): Running<Result> {
+    if (unfinished >= most)
+      throw ApplicationFailure.retryable('as much as may be is begun in this worker', 'Unavailable');
+    unfinished += 1;
     const stop = new AbortController();
-    const begun = { stop, result: work(input, { ...attempt, signal: stop.signal }) };
+    const result = work(input, { ...attempt, signal: stop.signal }).finally(() => (unfinished -= 1));
+    const begun = { stop, result };
     // Who goes on with it hears of it; else nobody waits for it.
-    begun.result.catch(() => undefined);
+    result.catch(() => undefined);
     running.set(key, begun);
     return begun;
   }

@@ -25,6 +25,7 @@ import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSendToSession } from '#activities/send-to-session.ts';
+import type { OwnQueue } from '#activities/take-over.ts';
 import { createTeamDesk } from '#activities/team-desk.ts';
 import { createStopSession } from '#activities/stop-session.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
@@ -74,7 +75,7 @@ export interface WorkerParts {
 export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'run' | 'shutdown'>> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
-  const ownQueue = `${taskQueue}/${randomUUID()}`;
+  const ownQueue = { name: `${taskQueue}/${randomUUID()}`, most: config.worker.maxConcurrentActivities };
   const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
@@ -86,7 +87,13 @@ export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'ru
     defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
     shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
   };
-  const own = await Worker.create({ ...shared, taskQueue: ownQueue, maxConcurrentActivityTaskPolls: 2 });
+  const own = await Worker.create({
+    ...shared,
+    taskQueue: ownQueue.name,
+    // Model calls and commands, which run already.
+    maxConcurrentActivityTaskExecutions: 2 * ownQueue.most,
+    maxConcurrentActivityTaskPolls: 2,
+  });
   const kind = config.worker.stackTraces ? Worker : LeanWorker;
   const worker = await kind.create({
     ...shared,
@@ -131,7 +138,7 @@ function deploymentOf(
 /** All activity types of the worker: the fixed ones, each native tool under its own name, and one for all others. */
 function createActivities(
   parts: WorkerParts,
-  ownQueue: string,
+  ownQueue: OwnQueue,
 ): Record<string, (input: never) => Promise<unknown>> {
   const { config, catalog, models, pool, notifier, vault } = parts;
   const rules = createCallRules({

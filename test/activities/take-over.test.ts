@@ -5,6 +5,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { type Attempt, createTakeOver } from '#activities/take-over.ts';
 import { eventually } from '#test/support/processes.ts';
 
+const MOST = 2;
+
 interface Asked {
   readonly key: string;
 }
@@ -23,6 +25,7 @@ function createStage(unfollowedMs?: number) {
       });
     },
     patienceMs: 20,
+    most: MOST,
     ...(unfollowedMs === undefined ? {} : { unfollowedMs }),
   });
   return {
@@ -74,6 +77,17 @@ describe('DU-1 work that goes on', () => {
     const follows = stage.run({ key: 'a' }, TASK, follower);
     follower.cancel();
     assert.equal(await follows, 'stopped');
+  });
+
+  it('is no more than a worker may run: what comes then is begun when something is over', async () => {
+    const stage = createStage();
+    for (let n = 0; n < MOST; n += 1) assert.equal(await stage.run({ key: `k${n}` }, LOCAL), undefined);
+    await assert.rejects(stage.run({ key: 'more' }, LOCAL), /as much as may be/);
+    assert.equal(stage.begun.length, MOST);
+    stage.end('over');
+    assert.equal(await stage.run({ key: `k${MOST - 1}` }, TASK), 'over');
+    assert.equal(await stage.run({ key: 'more' }, LOCAL), undefined);
+    assert.equal(stage.begun.length, MOST + 1);
   });
 
   it('is stopped when nobody follows', async () => {

@@ -215,7 +215,7 @@ describe('CU custom tools at work', () => {
           settings: [],
           approvalSeconds: 60,
         }),
-        ownQueue: 'nobody polls it',
+        ownQueue: { name: 'nobody polls it', most: 1 },
       },
       createToolOfCall({ pool, sealer, resolve: async (_tenant, text) => text }),
     );

@@ -177,3 +177,25 @@ describe('DU-1 steps that are over at once', () => {
     assert.deepEqual(runningWith(seconds), []);
   });
 });
+
+describe('DU-1 a worker that may run little at once', () => {
+  it('runs all commands that are asked for together, each once', async (t) => {
+    const live = await startLiveWorker({
+      env: { TEMPOCLAW_MAX_CONCURRENT_ACTIVITIES: '2' },
+      agents: [{ key: 'runs', exec: { security: 'full', ask: 'off' } }],
+    });
+    t.after(() => live.close());
+    const commands = ['a', 'b', 'c', 'd', 'e'].map(
+      (name) => `exec ${JSON.stringify({ command: `echo ${name} >> many.txt; sleep 1; echo ${name}` })}`,
+    );
+    const last = 'exec {"command":"sort many.txt | tr -d \\"\\\\n\\""}';
+    const { turn_id } = await live.say('many', `${commands.join('\n')}\nthen\n${last}`, { agent: 'runs' });
+    assert.equal((await live.ended(turn_id)).status, 'completed');
+    const calls = await live.calls(turn_id);
+    assert.deepEqual(
+      calls.map(({ ok }) => ok),
+      calls.map(() => true),
+    );
+    assert.match(calls.at(-1)?.result ?? '', /^abcde/);
+  });
+});
