@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
+import { SMALL } from '#test/support/window-scripts.ts';
 
 const FLAKY = `
 rules:
@@ -18,18 +19,6 @@ rules:
   - when: { user: always down }
     reply: { error: { code: Unreachable, message: Nobody is there., retry_after: 1ms } }
   - reply: { text: ok }
-`;
-
-/** Fits nothing above 2,000 tokens; asked for a summary, it gives one. */
-const SMALL = `
-rules:
-  - when: { user: Summarize the conversation }
-    reply: { text: 'SUMMARY: the user likes tea.' }
-  - when: { tokens: { from: 2000 } }
-    reply: { error: { code: ContextOverflow, message: The prompt does not fit. } }
-  - when: { user: what do you know }
-    reply: { text: 'I know what there is.' }
-  - reply: { text: Noted. }
 `;
 
 describe('MO a model that fails', () => {

@@ -3,16 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CRITIC, DRAFTS } from '#test/support/gate-scripts.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
-
-/** Fits nothing above 2,000 tokens; asked for a summary, it gives one. */
-const SMALL = `
-rules:
-  - when: { user: Summarize the conversation }
-    reply: { text: 'SUMMARY: the user likes tea.' }
-  - when: { tokens: { from: 2000 } }
-    reply: { error: { code: ContextOverflow, message: The prompt does not fit. } }
-  - reply: { text: Noted. }
-`;
+import { SMALL } from '#test/support/window-scripts.ts';
 
 /** Refuses the first attempt without a word. */
 const BUSY = `

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Budget, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
 import { createBudgetDesk } from '#activities/budget-desk.ts';
-import { createBudget } from '#activities/store/budget-store.ts';
 import { createBudgetLedger, type BudgetRequest } from '#activities/store/budget-ledger.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { createTurnLedger, type StepBasis, type TurnLedger } from '#activities/store/turn-ledger.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
+import { createBudgetTenants } from '#test/support/budget-tenants.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 interface Account {
@@ -30,28 +30,7 @@ describe('DU-7 accounts of a budget', () => {
   });
   after(() => database.drop());
 
-  let made = 0;
-  async function newTenant(...budgets: Budget[]): Promise<string> {
-    const tenant = `t${(made += 1)}`;
-    await pool.query('insert into tenants values ($1, $1)', [tenant]);
-    await newAgent(tenant, 'main');
-    for (const budget of budgets) assert.ok(await createBudget(pool, tenant, budget, 'test'));
-    return tenant;
-  }
-  async function newAgent(tenant: string, key: string, config: object = {}): Promise<void> {
-    await pool.query('insert into agents values ($1, $2, 1, $3)', [tenant, key, JSON.stringify(config)]);
-  }
-  /** A session whose turn `turn_KEY` runs. */
-  async function newSession(tenant: string, key: string, agent = 'main', root: object | null = null) {
-    await pool.query(
-      'insert into sessions (tenant_id, key, agent_key, budget_root) values ($1, $2, $3, $4)',
-      [tenant, key, agent, root && JSON.stringify(root)],
-    );
-    await pool.query(
-      `insert into turns (tenant_id, id, session_key, agent_key, status) values ($1, 'turn_' || $2, $2, $3, 'running')`,
-      [tenant, key, agent],
-    );
-  }
+  const { newTenant, newAgent, newSession } = createBudgetTenants(() => pool);
   const answerOf = (session: string, step: number): string => `msg_${session}.${step}`;
   function begin(
     tenant: string,

@@ -1,11 +1,10 @@
 /** DU-7: whose budgets the use of a turn counts for, when another turn, a team or a parent has asked for it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Budget } from '#domain/budget.ts';
-import { createBudget } from '#activities/store/budget-store.ts';
 import { writeMessage } from '#activities/store/message-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import { createTurnLedger, type TurnLedger } from '#activities/store/turn-ledger.ts';
+import { createBudgetTenants } from '#test/support/budget-tenants.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('DU-7 roots of budgets', () => {
@@ -19,25 +18,7 @@ describe('DU-7 roots of budgets', () => {
   });
   after(() => database.drop());
 
-  let made = 0;
-  async function newTenant(...budgets: Budget[]): Promise<string> {
-    const tenant = `t${(made += 1)}`;
-    await pool.query('insert into tenants values ($1, $1)', [tenant]);
-    await pool.query(`insert into agents values ($1, 'main', 1, '{}')`, [tenant]);
-    for (const budget of budgets) assert.ok(await createBudget(pool, tenant, budget, 'test'));
-    return tenant;
-  }
-  /** A session whose turn `turn_KEY` runs. */
-  async function newSession(tenant: string, key: string, agent = 'main', root: object | null = null) {
-    await pool.query(
-      'insert into sessions (tenant_id, key, agent_key, budget_root) values ($1, $2, $3, $4)',
-      [tenant, key, agent, root && JSON.stringify(root)],
-    );
-    await pool.query(
-      `insert into turns (tenant_id, id, session_key, agent_key, status) values ($1, 'turn_' || $2, $2, $3, 'running')`,
-      [tenant, key, agent],
-    );
-  }
+  const { newTenant, newSession } = createBudgetTenants(() => pool);
 
   it('a subagent gets the root of its parent, down the whole tree', async () => {
     const tenant = await newTenant();

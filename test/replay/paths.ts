@@ -1,0 +1,341 @@
+/** The ways that runs of sessions, subagents, delegations and approvals go and end, each walked by hand for its history. */
+import { decisionToken } from '#activities/decision-token.ts';
+import { createLostWork } from '#activities/lost-work.ts';
+import type { ApprovalState } from '#domain/approval.ts';
+import { recordingItsEnd } from '#test/support/held-end.ts';
+import type { LiveWorker } from '#test/support/live-worker.ts';
+import { workflowIdOf } from '#test/support/live-worker.ts';
+
+/** Of the decision tokens of the stack that walks them. */
+export const SECRET = 'a-secret-of-at-least-thirty-two-characters';
+
+/** Above RUN_LIMITS.messages of workflows/agent-turn.ts. */
+const FLOOD = 1_001;
+
+/** Leaves the session whose key is the path's name at rest. */
+export type Path = (live: LiveWorker, session: string) => Promise<void>;
+
+/** Says the script, waits for its end. */
+function saying(script: string, agent = 'main'): Path {
+  return async (live, session) => {
+    await live.ended((await live.say(session, script, { agent })).turn_id);
+  };
+}
+
+/** A turn stays in a tool while `meanwhile` happens; then the tool ends, if it still runs. */
+function busy(meanwhile: (live: LiveWorker, session: string, turn: string) => Promise<string[]>): Path {
+  return async (live, session) => {
+    const { turn_id } = await live.say(session, `hold {"note":"${session}"}\nthen\nEnd.`);
+    await live.probes.untilHeld(session);
+    const others = await meanwhile(live, session, turn_id);
+    live.probes.release(session);
+    for (const turn of [turn_id, ...others]) await live.ended(turn);
+  };
+}
+
+/** More messages than a run takes, all of them the same. */
+async function flood(live: LiveWorker, session: string): Promise<void> {
+  const handle = live.client.workflow.getHandle(workflowIdOf(live, session));
+  for (let sent = 0; sent < FLOOD; sent += 91)
+    await Promise.all(
+      Array.from({ length: 91 }, () => handle.signal('message', { id: `${session}-f`, text: 'x' })),
+    );
+}
+
+function decided(decision: Record<string, unknown>, way: 'update' | 'signal' = 'update'): Path {
+  return async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
+    const approval = await live.approvalOf(session);
+    const handle = live.client.workflow.getHandle(`approval/${approval}`);
+    if (way === 'signal') await handle.signal('decide', decision);
+    else await handle.executeUpdate('decide', { args: [decision] });
+    await live.ended(turn_id);
+  };
+}
+
+const stopping = (level: 'step' | 'now' | 'all', waiting = 0): Path =>
+  busy(async (live, session, turn) => {
+    const others: string[] = [];
+    for (let n = 0; n < waiting; n += 1) others.push((await live.say(session, `Waits ${n}.`)).turn_id);
+    await live.temporal.stop(live.tenant, session, { turn_id: turn, level, by: 'ann' });
+    return others;
+  });
+
+/** A stop of all for a turn whose end is being recorded. */
+function stoppedTooLate(live: LiveWorker, session: string): Promise<void> {
+  return recordingItsEnd(live, session, (turn_id) =>
+    live.temporal.stop(live.tenant, session, { turn_id, level: 'all', by: 'ann' }),
+  );
+}
+
+/** A subagent holds in a tool while `meanwhile` happens to it. */
+function subagent(meanwhile: (live: LiveWorker, session: string, id: string) => Promise<void>): Path {
+  return async (live, session) => {
+    const task = `hold {"note":"${session}"}\nthen\nHeld.`;
+    const { turn_id } = await live.say(
+      session,
+      `spawn ${JSON.stringify({ task, label: session })}\nthen\nOn it.`,
+    );
+    await live.ended(turn_id);
+    await live.probes.untilHeld(session);
+    const { rows } = await live.pool.query<{ id: string }>(
+      'select id from subagents where tenant_id = $1 and parent_session = $2',
+      [live.tenant, session],
+    );
+    await meanwhile(live, session, rows[0]?.id ?? '');
+  };
+}
+
+const delegating = (target: string, task: string, more: Record<string, unknown> = {}): Path =>
+  saying(
+    `delegate ${JSON.stringify({ agent_key: target, task, mode: 'sync', ...more })}\nthen\nDone.`,
+    'giver',
+  );
+
+/** Work that was given away holds in a tool while `meanwhile` happens to it. */
+function givenAway(meanwhile: (live: LiveWorker, session: string, id: string) => Promise<unknown>): Path {
+  return async (live, session) => {
+    const call = { agent_key: 'taker', task: `hold {"note":"${session}"}\nthen\nHeld.` };
+    const { turn_id } = await live.say(session, `delegate ${JSON.stringify(call)}\nthen\nGiven.`, {
+      agent: 'giver',
+    });
+    await live.ended(turn_id);
+    await live.probes.untilHeld(session);
+    const { rows } = await live.pool.query<{ id: string }>(
+      'select id from delegations where tenant_id = $1 and origin_session = $2',
+      [live.tenant, session],
+    );
+    await meanwhile(live, session, rows[0]?.id ?? '');
+  };
+}
+
+/** Its workflow is ended from outside, and found by the sweep. */
+async function loseWork(live: LiveWorker, workflowId: string): Promise<void> {
+  await live.client.workflow.getHandle(workflowId).terminate();
+  const { pool, temporal: reach } = live;
+  await createLostWork({ pool, onWrite: () => undefined, reach, now: Date.now }).sweepAll(0);
+}
+
+const evaluating = (generator: string, evaluator: string): string =>
+  `evaluate_loop ${JSON.stringify({ generator, evaluator, task: 'Write.', max_rounds: 2 })}\nthen\nDone.`;
+
+/** The generator of a round holds in a tool while `meanwhile` happens to the loop. */
+function judging(meanwhile: (live: LiveWorker, id: string) => Promise<unknown>): Path {
+  return async (live, session) => {
+    const { turn_id } = await live.say(session, evaluating('holds', 'critic'), { agent: 'giver' });
+    await live.probes.untilHeld('evaluate');
+    const { rows } = await live.pool.query<{ id: string }>(
+      'select id from evaluations where tenant_id = $1 and origin_session = $2',
+      [live.tenant, session],
+    );
+    await meanwhile(live, rows[0]?.id ?? '');
+    await live.ended(turn_id);
+  };
+}
+
+/** By the name of the history. */
+export const PATHS: Readonly<Record<string, Path>> = {
+  'turn-answer': saying('Hello.'),
+  'turn-tools': saying('peek {"note":"a"}\nnudge {"note":"b"}\nthen\npoke {"note":"c"}\nthen\nDone.', 'free'),
+  // Answers and commands that are over at once, and ones that go on as activities of their own.
+  'turn-quick': saying('peek {"note":"a"}\nthen\nexec {"command":"true"}\nthen\nDone.', 'runs'),
+  'turn-not-so-quick': saying('exec {"command":"sleep 1"}\nthen\npeek {"note":"a"}\nthen\nDone.', 'runs'),
+  'turn-model-goes-on': saying('x', 'pauses'),
+  'turn-parallel': saying('nudge {"note":"a"}\nnudge {"note":"b"}\npeek {"note":"c"}\nthen\nDone.'),
+  'turn-tool-fails': saying('break_off {"note":"throw"}\nno_such_tool {}\nthen\nDone.'),
+  'turn-wait-child': saying('wait {"timeMs":300,"reason":"tea"}\nthen\nDone.'),
+  'turn-model-fails': saying('x', 'broken'),
+  'turn-limit': saying('x', 'circles'),
+  'turn-budget': async (live, session) => {
+    const { turn_id } = await live.say(session, 'peek {"note":"a"}\nthen\nDone.', { agent: 'spare' });
+    await live.temporal.decide(await live.approvalOf(session), { decision: 'approve', by: 'ann' });
+    await live.ended(turn_id);
+  },
+  'turn-budget-denied': async (live, session) => {
+    const { turn_id } = await live.say(session, 'peek {"note":"a"}\nthen\nDone.', { agent: 'spare' });
+    await live.temporal.decide(await live.approvalOf(session), { decision: 'reject', by: 'ann' });
+    await live.ended(turn_id);
+  },
+  'turn-steered': busy(async (live, session) => {
+    await live.say(session, 'Left.', { mode: 'steer' });
+    return [];
+  }),
+  'turn-queued': busy(async (live, session) => [
+    (await live.say(session, 'Second.')).turn_id,
+    (await live.say(session, 'Third.')).turn_id,
+  ]),
+  'turn-collected': busy(async (live, session) => {
+    await live.say(session, 'One.', { mode: 'collect', id: `${session}-c` });
+    await live.say(session, 'Two.', { mode: 'collect' });
+    return [`turn_${session}-c`];
+  }),
+  'turn-interrupted': busy(async (live, session) => [
+    (await live.say(session, 'At once.', { mode: 'interrupt' })).turn_id,
+  ]),
+  'turn-duplicate': async (live, session) => {
+    await live.ended((await live.say(session, 'Once.', { id: `${session}-1` })).turn_id);
+    await live.client.workflow.getHandle(workflowIdOf(live, session)).result();
+    await live.say(session, 'Once.', { id: `${session}-1` });
+    await live.client.workflow.getHandle(workflowIdOf(live, session)).result();
+  },
+  'turn-stop-step': stopping('step'),
+  'turn-stop-now': stopping('now'),
+  'turn-stop-all': stopping('all', 2),
+  'session-stopped-idle': async (live, session) => {
+    const { turn_id } = await live.say(session, 'Hello.');
+    await live.client.workflow.getHandle(workflowIdOf(live, session)).result();
+    const labels = { agent: 'main', summary: session };
+    await live.temporal.stopIdle(live.tenant, session, { turn_id, level: 'all', by: 'ann' }, labels);
+  },
+  'session-stopped-at-its-end': stoppedTooLate,
+  // Kept from workers for whom it changed nothing.
+  'turn-stopped-too-late': stoppedTooLate,
+  'turn-cancelled': busy(async (live, session) => {
+    await live.client.workflow.getHandle(workflowIdOf(live, session)).cancel();
+    return [];
+  }),
+  'turn-stopped-at-approval': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
+    await live.approvalOf(session);
+    await live.temporal.stop(live.tenant, session, { turn_id, level: 'now' });
+    await live.ended(turn_id);
+  },
+  'turn-by-signal': async (live, session) => {
+    await live.client.workflow.signalWithStart('agentTurn', {
+      workflowId: workflowIdOf(live, session),
+      taskQueue: live.taskQueue,
+      args: [{ tenant: live.tenant, session_key: session }],
+      signal: 'message',
+      signalArgs: [{ id: `${session}-1`, text: 'By signal.' }],
+    });
+    await live.ended(`turn_${session}-1`);
+  },
+  'turn-goes-on-in-new-run': busy(async (live, session) => {
+    await flood(live, session);
+    const dropped = await live.say(session, 'Dropped.');
+    await live.temporal.stop(live.tenant, session, { turn_id: dropped.turn_id, level: 'now' });
+    await live.say(session, 'Right.', { mode: 'steer' });
+    return [`turn_${session}-f`, dropped.turn_id];
+  }),
+  'turn-gates-revised': saying('Write.', 'turn-revised'),
+  'turn-gates-blocked': saying('Write.', 'turn-blocked'),
+  // The revision goes on in a new run, which knows what has been judged.
+  'turn-gates-in-new-run': async (live, session) => {
+    const { turn_id } = await live.say(session, 'Write.', { agent: 'turn-floods' });
+    await live.probes.untilHeld('floods');
+    await flood(live, session);
+    live.probes.release('floods');
+    for (const turn of [turn_id, `turn_${session}-f`]) await live.ended(turn);
+  },
+  'subagent-async': subagent(async (live, session) => live.probes.release(session)),
+  'subagent-sync': saying('spawn {"action":"run","task":"Counted: 4."}\nthen\nDone.'),
+  // Its session's first step says that it has begun.
+  'subagent-begins-in-session': subagent(async (live, session) => live.probes.release(session)),
+  'subagent-fails': saying('spawn {"action":"run","task":"x","model":"rehearsal/broken"}\nthen\nDone.'),
+  'subagent-timeout': saying(
+    'spawn {"action":"run","task":"wait {\\"timeMs\\":60000}","timeout":1}\nthen\nDone.',
+  ),
+  'subagent-waited-for': saying(
+    'spawn {"task":"wait {\\"timeMs\\":400}\\nthen\\nSlow."}\nthen\nspawn {"action":"wait"}\nthen\nDone.',
+  ),
+  'subagent-wait-timeout': async (live, session) => {
+    const task = `hold {"note":"${session}"}\nthen\nHeld.`;
+    const script = `spawn ${JSON.stringify({ task })}\nthen\nspawn {"action":"wait","timeout":1}\nthen\nDone.`;
+    await live.ended((await live.say(session, script)).turn_id);
+    live.probes.release(session);
+  },
+  'subagent-of-subagent': saying(
+    'spawn {"action":"run","task":"spawn {\\"task\\":\\"nudge {\\\\\\"note\\\\\\":\\\\\\"below\\\\\\"}\\"}\\nthen\\nOn it."}\nthen\nDone.',
+  ),
+  'subagent-stopped': subagent(async (live, _session, id) => {
+    await live.temporal.signal(`subagent/${id}`, 'stop', { by: 'ann', reason: 'enough' });
+  }),
+  'subagent-steered': subagent(async (live, _session, id) => {
+    await live.temporal.update(`subagent/${id}`, 'steer', { message: 'Turned.', by: 'ann' }, 'steer-1');
+  }),
+  'subagent-cancelled': subagent(async (live, _session, id) => {
+    await live.client.workflow.getHandle(`subagent/${id}`).cancel();
+  }),
+  'turn-lost': busy(async (live, session) => {
+    await loseWork(live, workflowIdOf(live, session));
+    return [];
+  }),
+  'subagent-lost': subagent((live, _session, id) => loseWork(live, `subagent/${id}`)),
+  'delegation-lost': givenAway((live, _session, id) => loseWork(live, `delegation/${id}`)),
+  'delegation-async': givenAway(async (live, session) => live.probes.release(session)),
+  'delegation-sync': delegating('taker', 'Written.'),
+  'delegation-fails': delegating('broken', 'x'),
+  'delegation-timeout': delegating('taker', 'wait {"timeMs":60000}', { timeout: 1 }),
+  'delegation-stopped': givenAway((live, _session, id) =>
+    live.temporal.signal(`delegation/${id}`, 'stop', { by: 'ann', reason: 'enough' }),
+  ),
+  'delegation-cancelled': givenAway((live, _session, id) =>
+    live.client.workflow.getHandle(`delegation/${id}`).cancel(),
+  ),
+  'delegation-of-delegation': delegating(
+    'middle',
+    `delegate {"agent_key":"taker","task":"nudge {\\"note\\":\\"below\\"}"}\nthen\nGiven on.`,
+  ),
+  'delegation-revised': delegating('revised', 'Write.'),
+  'delegation-warned': delegating('warned', 'Write.'),
+  'delegation-blocked': delegating('blocked', 'Write.'),
+  'evaluate-approved': saying(evaluating('drafts', 'critic'), 'giver'),
+  'evaluate-spent': saying(evaluating('drafts', 'never'), 'giver'),
+  'evaluate-fails': saying(evaluating('drafts', 'broken'), 'giver'),
+  'evaluate-stopped': judging((live, id) => live.temporal.signal(`evaluate/${id}`, 'stop', { by: 'ann' })),
+  'evaluate-lost': judging((live, id) => loseWork(live, `evaluate/${id}`)),
+  'approval-approve': decided({ decision: 'approve', by: 'ann' }),
+  // Its moment stands in the input, not its seconds only.
+  'approval-until': decided({ decision: 'approve', by: 'ann' }),
+  'approval-reject': decided({ decision: 'reject', by: 'ann', reason: 'no' }),
+  'approval-edit': decided({ decision: 'edit', by: 'ann', args: { note: 'edited' } }),
+  'approval-respond': decided({ decision: 'respond', by: 'ann', text: 'Tuesday.' }),
+  'approval-by-signal': decided({ decision: 'approve', by: 'sys' }, 'signal'),
+  'approval-refused-then-approved': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
+    const approval = await live.approvalOf(session);
+    await live.temporal.decide(approval, { decision: 'edit', args: { nota: 1 } }).catch(() => undefined);
+    await live.temporal.decide(approval, { decision: 'approve' });
+    await live.ended(turn_id);
+  },
+  'approval-expires': saying('poke {"note":"expires"}', 'brief'),
+  'approval-quorum': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`, { agent: 'two' });
+    const id = await live.approvalOf(session);
+    const as = (by: string): { by: string; token: string } => ({
+      by,
+      token: decisionToken(SECRET, live.tenant, id, by),
+    });
+    await live.temporal.decide(id, { decision: 'approve', by: 'ann' }).catch(() => undefined);
+    await live.temporal.decide(id, { decision: 'approve', ...as('ann') });
+    await live.temporal.decide(id, { decision: 'edit', args: { note: 'edited' }, ...as('bea') });
+    await live.client.workflow
+      .getHandle(`approval/${id}`)
+      .signal('decide', { decision: 'approve', ...as('ann') });
+    await live.ended(turn_id);
+  },
+  'approval-escalates': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`, { agent: 'rises' });
+    const id = await live.approvalOf(session);
+    const handle = live.client.workflow.getHandle(`approval/${id}`);
+    await live.until('the escalation', async () => (await handle.query<ApprovalState>('state')).escalated);
+    const token = decisionToken(SECRET, live.tenant, id, 'boss');
+    await live.temporal.decide(id, { decision: 'approve', by: 'boss', token });
+    await live.ended(turn_id);
+  },
+  'approval-escalated-by-signal': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
+    const id = await live.approvalOf(session);
+    const handle = live.client.workflow.getHandle(`approval/${id}`);
+    await handle.signal('escalate');
+    await live.temporal.decide(id, { decision: 'reject', by: 'ann' });
+    await live.ended(turn_id);
+  },
+  'approval-reminds-and-expires': saying('poke {"note":"reminds"}', 'reminds'),
+  'approval-withdrawn': async (live, session) => {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
+    const approval = await live.approvalOf(session);
+    await live.client.workflow.getHandle(`approval/${approval}`).signal('withdraw');
+    await live.ended(turn_id);
+  },
+};

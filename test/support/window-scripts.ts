@@ -1,0 +1,13 @@
+/** A rehearsal script of a model with a small window. */
+
+/** Fits nothing above 2,000 tokens; asked for a summary, it gives one. */
+export const SMALL = `
+rules:
+  - when: { user: Summarize the conversation }
+    reply: { text: 'SUMMARY: the user likes tea.' }
+  - when: { tokens: { from: 2000 } }
+    reply: { error: { code: ContextOverflow, message: The prompt does not fit. } }
+  - when: { user: what do you know }
+    reply: { text: 'I know what there is.' }
+  - reply: { text: Noted. }
+`;
