@@ -12,7 +12,7 @@ export function createSessionQueries(pool: Pool): SessionQueries {
         name: 'tool_sessions_list',
         text: `select s.key, s.agent_key as agent, ${STATUS} as status, s.updated_at, s.turns, s.title
                from sessions s
-               where s.tenant_id = $1 and ($3::float is null or s.updated_at > now() - make_interval(mins => $3))
+               where s.tenant_id = $1 and ($3::float is null or s.updated_at > now() - $3::float * interval '1 minute')
                  and ($4::text is null or s.agent_key = $4)
                order by s.updated_at desc, s.key limit $2`,
         values: [tenant, options.limit, options.activeMinutes ?? null, options.agent ?? null],
@@ -74,10 +74,10 @@ export function createSessionQueries(pool: Pool): SessionQueries {
     async status(tenant, sessionKey) {
       const { rows } = await pool.query({
         name: 'tool_session_status',
-        text: `select s.key as session, s.agent_key as agent, ${STATUS} as status, s.turns, s.title,
+        text: `select s.agent_key as agent, ${STATUS} as status, s.turns, s.title,
                  to_char(s.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as created_at,
                  to_char(s.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as updated_at,
-                 coalesce(sum(t.steps), 0)::int as model_calls, coalesce(sum(t.input_tokens), 0)::float as input_tokens,
+                 coalesce(sum(t.steps), 0)::int as steps, coalesce(sum(t.input_tokens), 0)::float as input_tokens,
                  coalesce(sum(t.output_tokens), 0)::float as output_tokens, sum(t.cost_usd)::float as cost_usd
                from sessions s left join turns t on t.tenant_id = s.tenant_id and t.session_key = s.key
                where s.tenant_id = $1 and s.key = $2 group by s.tenant_id, s.key`,

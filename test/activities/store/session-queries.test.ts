@@ -1,0 +1,85 @@
+/** TL sessions_list, sessions_history, session_status, agents_list: what they read, on a real database. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { SessionQueries } from '#activities/deps.ts';
+import { insertAgent } from '#activities/store/agent-store.ts';
+import { insertTenant } from '#activities/store/api-key-store.ts';
+import { writeMessage } from '#activities/store/message-store.ts';
+import { createSessionQueries } from '#activities/store/session-queries.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+describe('TL what tools read of sessions', () => {
+  let database: TestDatabase;
+  let queries: SessionQueries;
+
+  before(async () => {
+    database = await createTestDatabase();
+    for (const tenant of ['red', 'blue']) {
+      await insertTenant(database.pool, tenant, tenant);
+      await insertAgent(
+        database.pool,
+        tenant,
+        { key: 'main', type: 'open', model: 'rehearsal/follow' },
+        'test',
+      );
+    }
+    for (const session of ['old', 'new'])
+      await writeMessage(database.pool, 'red', {
+        id: `m-${session}`,
+        session,
+        text: `Said in ${session}.`,
+        mode: null,
+        context: {},
+      });
+    await database.pool.query(
+      `update sessions set updated_at = now() - interval '2 hours' where key = 'old'`,
+    );
+    await database.pool.query(`update messages set position = 1, turn_id = 't', step = 1`);
+    await database.pool.query(
+      `insert into turns (tenant_id, id, session_key, agent_key, status, steps) values ('red', 't', 'new', 'main', 'completed', 3)`,
+    );
+    queries = createSessionQueries(database.pool);
+  });
+  after(() => database.drop());
+
+  it('sessions_list: those of the tenant, last active first, or only those of the last minutes', async () => {
+    const keys = async (tenant: string, options: Parameters<SessionQueries['list']>[1]): Promise<string[]> =>
+      (await queries.list(tenant, options)).map(({ key }) => key);
+    assert.deepEqual(await keys('red', { limit: 20 }), ['new', 'old']);
+    assert.deepEqual(await keys('red', { limit: 1 }), ['new']);
+    assert.deepEqual(await keys('red', { limit: 20, activeMinutes: 60 }), ['new']);
+    assert.deepEqual(await keys('red', { limit: 20, activeMinutes: 180.5 }), ['new', 'old']);
+    assert.deepEqual(await keys('blue', { limit: 20 }), []);
+  });
+
+  it('session_status: its state and what it took, and nothing of another tenant', async () => {
+    const { created_at, updated_at, ...status } = (await queries.status('red', 'new')) ?? {};
+    assert.match(`${created_at} ${updated_at}`, /^\S+Z \S+Z$/);
+    assert.deepEqual(status, {
+      agent: 'main',
+      status: 'completed',
+      turns: 0,
+      title: null,
+      steps: 3,
+      input_tokens: 0,
+      output_tokens: 0,
+      cost_usd: null,
+    });
+    assert.equal(await queries.status('blue', 'new'), undefined);
+  });
+
+  it('sessions_history: its messages with and without tools; agents_list: the agents', async () => {
+    for (const includeTools of [false, true]) {
+      const entries = await queries.history('red', 'new', { limit: 5, includeTools });
+      assert.deepEqual(
+        entries?.map(({ role, text }) => [role, text]),
+        [['user', 'Said in new.']],
+      );
+    }
+    assert.equal(await queries.history('blue', 'new', { limit: 5, includeTools: true }), undefined);
+    assert.deepEqual(
+      (await queries.agents('red', 5)).map(({ key, model }) => [key, model]),
+      [['main', 'rehearsal/follow']],
+    );
+  });
+});
