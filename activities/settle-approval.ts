@@ -130,7 +130,8 @@ async function settleDecision(
   if (basis.tool === BUDGET_ASK) return settleBudget(deps, settled, basis, decision);
   switch (decision.decision) {
     case 'reject': {
-      const text = `ApprovalDenied: ${settled.by} denied the call${settled.note ? `: ${settled.note}` : '.'} It has not run.`;
+      const why = settled.note ? `: ${settled.note}${/[.!?…]$/u.test(settled.note) ? '' : '.'}` : '.';
+      const text = `ApprovalDenied: ${settled.by} denied the call${why} It has not run.`;
       return deps.approvals.settle({
         ...settled,
         status: 'denied',

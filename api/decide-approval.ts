@@ -8,7 +8,7 @@ import {
   insertDecisionProof,
 } from '#activities/store/approval-store.ts';
 import type { Pool } from '#activities/store/pool.ts';
-import type { DecideInput, DecisionReceipt } from '#domain/approval.ts';
+import { type DecideInput, type DecisionReceipt, isSameDecision } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { ApiDeps } from './deps.ts';
@@ -27,6 +27,8 @@ export interface DecisionSender {
   readonly via: 'api' | 'link';
   /** Used up by the decision. */
   readonly linkId?: string;
+  /** Names the request: sent once more it is no other decision. */
+  readonly key?: string;
 }
 
 /**
@@ -57,9 +59,10 @@ async function send(
   decision: DecideInput,
   sender: DecisionSender | undefined,
 ): Promise<DecisionReceipt> {
-  if (approval.status !== 'pending') return answerFromRow(approval, decision, false);
   // Its workflow may end before it can answer the one who won: then the row tells, by this key.
-  const key = randomUUID();
+  const key = sender?.key ?? randomUUID();
+  if (approval.status !== 'pending')
+    return answerFromRow(approval, decision, await isRecorded(deps.pool, approval, tenant, key));
   if (sender) await insertDecisionProof(deps.pool, tenant, approval.id, key, sender);
   for (let missingSince = Infinity; ; ) {
     const receipt = await deps.temporal.decide(approval.id, decision, key);
@@ -107,7 +110,8 @@ function answerFromRow(row: ApprovalRow, { decision }: DecideInput, isMine: bool
       'ApprovalWithdrawn',
       `Approval ${row.id} was withdrawn by ${by} at ${at}: its turn was stopped`,
     );
-  if (row.decision === decision || (isMine && row.status === 'approved'))
+  const isMade = row.decision === decision || row.status === 'approved';
+  if (isMine ? isMade : isSameDecision(decision, row.decision))
     return {
       approval_id: row.id,
       status: row.status,

@@ -10,12 +10,13 @@ import type { ApiDeps } from './deps.ts';
 
 export type DecisionBody = z.output<typeof decisionSchema>;
 
-/** Throws as `decideApproval` does. Counts how it went. */
+/** Throws as `decideApproval` does. Counts how it went. `key` names the request, for when it is repeated. */
 export function decideAs(
   deps: ApiDeps,
   caller: Caller,
   approval: ApprovalRow,
   body: DecisionBody,
+  key?: string,
 ): Promise<DecisionReceipt> {
   const { user, keyId } = caller;
   const scopes = [...caller.scopes];
@@ -25,6 +26,7 @@ export function decideAs(
     scopes,
     keyId,
     via: 'api',
+    ...(key === undefined ? {} : { key }),
   });
 }
 

@@ -197,6 +197,11 @@ function isShortText(value: unknown): boolean {
   );
 }
 
+/** Whether a later decision is the first once more. What an edit or a response brings along is its own, so none repeats another. */
+export function isSameDecision(later: Decision, first: Decision | null): boolean {
+  return later === first && later !== 'edit' && later !== 'respond';
+}
+
 export function readDecision(value: unknown): Decision | undefined {
   if (typeof value !== 'string') return undefined;
   const known = DECISIONS.find((decision) => decision === value);

@@ -29,6 +29,7 @@ import {
   type DecideInput,
   type DecisionReceipt,
   decisionProblem,
+  isSameDecision,
   readDecision,
   type SettleApprovalInput,
   type SettleApprovalResult,
@@ -184,7 +185,7 @@ async function decide(going: Going, given: DecideInput): Promise<DecisionReceipt
     decided_at: result.at,
   };
   if (result.won) return receipt;
-  if (result.decision === decision) return { ...receipt, already: true };
+  if (isSameDecision(decision, result.decision)) return { ...receipt, already: true };
   going.refused += 1;
   throw lateDecision(approval_id, result);
 }

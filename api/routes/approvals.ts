@@ -17,6 +17,7 @@ import { decideAs } from '../decide-as.ts';
 import { decideMany } from '../decide-many.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { approvalOr404 } from '../found.ts';
+import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
 import { showApproval } from '../show-approval.ts';
@@ -38,7 +39,7 @@ export function addApprovalRoutes(app: Api, deps: ApiDeps): void {
         tags: ['approvals'],
         summary: 'Decide an approval',
         description:
-          'The first valid decision wins; where the rule has a quorum, it is pending with a `tally` until enough people agree to the same arguments. Who decides is told by the key. The same decision again is 200 with `already`, another one 409.',
+          'The first valid decision wins; where the rule has a quorum, it is pending with a `tally` until enough people agree to the same arguments. Who decides is told by the key. The same decision again is 200 with `already`; another one, and a second edit or response, 409.',
         params: idParams,
         body: decisionSchema,
         response: {
@@ -56,7 +57,9 @@ export function addApprovalRoutes(app: Api, deps: ApiDeps): void {
     },
     async (request) => {
       const approval = await approvalOr404(deps.pool, request);
-      return decideAs(deps, callerOf(request), approval, request.body);
+      const caller = callerOf(request);
+      const key = stemOf(request, caller, 'decision', approval.id);
+      return decideAs(deps, caller, approval, request.body, key);
     },
   );
 }

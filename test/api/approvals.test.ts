@@ -139,6 +139,32 @@ describe('AP-2 approvals over HTTP', () => {
     assert.equal(pokes('edit'), 0);
   });
 
+  it('AP-2 a second edit or response is told who won, since it says something else; the same request again is not', async () => {
+    const edit = { decision: 'edit', args: { note: 'first edit' } };
+    const again = { decision: 'edit', args: { note: 'second edit' } };
+    const { turn, approval } = await askFor('edits');
+    const send = (body: unknown, key: string) =>
+      stack.ask('POST', `/v1/approvals/${approval}/decision`, { body, headers: { 'idempotency-key': key } });
+    const both = await Promise.all([send(edit, 'edit-1'), send(edit, 'edit-1')]);
+    assert.deepEqual(
+      both.map(({ status, body }) => [status, body.decision]),
+      [
+        [200, 'edit'],
+        [200, 'edit'],
+      ],
+    );
+    const second = await send(again, 'edit-2');
+    assert.deepEqual([second.status, second.body.code], [409, 'AlreadyDecided']);
+    await stack.worker.ended(turn);
+    assert.equal((await send(again, 'edit-3')).status, 409);
+    assert.deepEqual([pokes('first edit'), pokes('second edit')], [1, 0]);
+
+    const other = await askFor('answers');
+    const respond = (text: string) => decide(other.approval, { decision: 'respond', text });
+    assert.equal((await respond('Yes.')).status, 200);
+    assert.equal((await respond('No.')).status, 409);
+  });
+
   it('refuses words that are no decision, and edit and respond without what they need', async () => {
     const { approval } = await askFor('words');
     for (const body of [
