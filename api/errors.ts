@@ -115,7 +115,23 @@ function fieldsOf({ instancePath, params }: Issue): readonly string[] {
 
 function wordsOf({ message, params }: Issue): string {
   if (Array.isArray(params?.['keys'])) return 'is not a known field';
-  return (message ?? 'is not valid').slice(0, 500);
+  const either = params?.['errors'];
+  const said = Array.isArray(either) ? wordsOfEither(either) : [message ?? 'is not valid'];
+  return [...new Set(said.map(plainWords))].join(', or ').slice(0, 500);
+}
+
+/** Of a field that takes several shapes: what is wrong with it as each of them. */
+function wordsOfEither(either: readonly unknown[]): readonly string[] {
+  const words = either.flatMap((issues) => {
+    const first: unknown = Array.isArray(issues) ? issues[0] : undefined;
+    return typeof first === 'object' && first !== null && 'message' in first ? [String(first.message)] : [];
+  });
+  return words.length > 0 ? words : ['is not valid'];
+}
+
+function plainWords(message: string): string {
+  if (message.endsWith('received undefined')) return 'is required';
+  return message.endsWith('received NaN') ? 'must be a number' : message;
 }
 
 const OF_FASTIFY: Readonly<Record<string, readonly [FailureType, string]>> = {
