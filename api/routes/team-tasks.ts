@@ -170,7 +170,7 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): v
       demandAccess(team, caller);
       const row = await taskOr404(deps, team, tenant, request.params.id);
       const { number } = row;
-      const { member, token, file, blocked_by, ...words } = request.body;
+      const { member, token, file, blocked_by, text, result, reason, ...words } = request.body;
       const by = {
         name: signatureOf(caller),
         ...(member === undefined ? {} : { member }),
@@ -186,6 +186,7 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): v
           by,
           {
             ...words,
+            text: text ?? result ?? reason,
             ...(file ? { file: { name: file.name, bytes: bytesOf(file.content) } } : {}),
             ...(blocked_by ? { blocked_by: blockersIn(team, blocked_by) } : {}),
           },

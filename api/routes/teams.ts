@@ -114,10 +114,11 @@ function addChanges(app: Api, deps: ApiDeps): void {
       const { tenant } = callerOf(request);
       const { team: key } = request.params;
       const { members, ...change } = request.body;
-      const { lead } = { ...(await teamOr404(deps, tenant, key)), ...present(change.lead) };
+      const now = await teamOr404(deps, tenant, key);
+      const kept = membersOf(change.lead ?? now.lead, members ?? now.members);
       const written = await changeTeam(deps.pool, tenant, key, {
         ...change,
-        ...(members ? { members: membersOf(lead, members) } : {}),
+        ...(members ? { members: kept } : {}),
       });
       if (!written) throw new Failure('NotFound', 'There is no team with this key');
       demandWritten(written, key);
@@ -146,14 +147,13 @@ function addChanges(app: Api, deps: ApiDeps): void {
   );
 }
 
-function present(lead: string | undefined): { readonly lead?: string } {
-  return lead === undefined ? {} : { lead };
-}
-
 /** The lead gets no tasks, so it is no member. */
 function membersOf(lead: string, members: readonly string[]): readonly string[] {
   if (members.includes(lead))
-    throw new Failure('Unprocessable', `${lead} leads the team and cannot be a member of it`);
+    throw new Failure(
+      'Unprocessable',
+      `${lead} leads the team and cannot be a member of it; send members without it`,
+    );
   return [...new Set(members)];
 }
 

@@ -10,7 +10,10 @@ const blockersSchema = z
   .max(TEAM_LIMITS.blockers)
   .meta({ description: 'Ids or numbers of tasks of this team that must be completed first' });
 const prioritySchema = z.int().min(-1_000).max(1_000);
-const subjectSchema = textSchema(TEAM_LIMITS.subject);
+const subjectSchema = textSchema(TEAM_LIMITS.subject).refine(
+  (text) => text.trim() !== '',
+  'must say something',
+);
 const descriptionSchema = textSchema(TEAM_LIMITS.description);
 
 export const taskCreateSchema = z
@@ -35,6 +38,12 @@ export const taskActionSchema = z
     text: textSchema(TEAM_LIMITS.text)
       .optional()
       .meta({ description: 'Result, comment, reason, question or answer' }),
+    result: textSchema(TEAM_LIMITS.text)
+      .optional()
+      .meta({ description: 'The same as `text`, for complete and review' }),
+    reason: textSchema(TEAM_LIMITS.text)
+      .optional()
+      .meta({ description: 'The same as `text`, for cancel, reject and release' }),
     type: z.enum(COMMENT_TYPES).optional(),
     percent: z.number().min(0).max(100).optional(),
     assignee: nameSchema.optional(),
@@ -47,6 +56,13 @@ export const taskActionSchema = z
       .optional()
       .meta({ description: 'attach: base64, at most 10 MiB' }),
   })
+  .refine(
+    ({ text, result, reason }) => [text, result, reason].filter((one) => one !== undefined).length < 2,
+    {
+      error: 'is the same as text, result or reason; send one of them',
+      path: ['text'],
+    },
+  )
   .meta({ examples: [{ member: 'writer' }] });
 
 const statusSchema = z.enum(TASK_STATUSES);

@@ -11,6 +11,7 @@ import {
   isLate,
   isLead,
   lateProblem,
+  notHolder,
   leaseFor,
   type Moment,
   refused,
@@ -95,9 +96,7 @@ function release(moment: Moment, { by, text }: TaskRequest): Decision {
   if (task.status !== 'in_progress')
     return same(`Task ${task.number} is ${task.status}; there is nothing to release.`);
   if (!isHolder(moment, by) && !isLead(moment, by))
-    return isLate(moment, by)
-      ? lateProblem(task)
-      : refused('Forbidden', 'only the task’s holder or the team lead can release it');
+    return isLate(moment, by) ? lateProblem(task) : notHolder(moment, by, 'release it');
   return changed(
     task,
     { status: 'pending', lease: null, owner: null, assignee: null, question: null },
@@ -113,8 +112,7 @@ function progress(moment: Moment, { by, percent, text }: TaskRequest): Decision 
   if (isLate(moment, by)) return lateProblem(task);
   if (task.status !== 'in_progress')
     return refused('Conflict', `the task is ${task.status}, not in progress`);
-  if (!isHolder(moment, by) && !isLead(moment, by))
-    return refused('Forbidden', 'only the task’s holder or the team lead can update its progress');
+  if (!isHolder(moment, by) && !isLead(moment, by)) return notHolder(moment, by, 'update its progress');
   if (percent <= task.percent && !text) return same(`Progress is ${task.percent}% and does not go back.`);
   return changed(
     task,
@@ -137,7 +135,7 @@ function comment(moment: Moment, { by, text, type }: TaskRequest): Decision {
   if (isClosed(task.status))
     return refused('Conflict', `the task is ${task.status}; a blocker changes nothing`);
   if (!isLead(moment, by) && !isHolder(moment, by) && task.assignee !== by.member)
-    return refused('Forbidden', 'only the task’s holder or the team lead can report a blocker');
+    return notHolder(moment, by, 'report a blocker');
   const reason = cutReason(text.preview ?? text.text ?? '');
   return changed(
     task,
@@ -169,9 +167,7 @@ function complete(moment: Moment, { by, text }: TaskRequest): Decision {
       `the task waits for ${numbers(task.open_blockers)}; it cannot be completed before`,
     );
   if (!isLead(moment, by) && !isHolder(moment, by) && !mayTake(task, by.member))
-    return refused('Forbidden', 'only the task’s holder or the team lead can complete it', {
-      holder: task.owner,
-    });
+    return notHolder(moment, by, 'complete it');
   const owner = task.owner ?? (by.member === team.lead ? null : (by.member ?? null));
   return changed(
     task,
@@ -206,8 +202,7 @@ function askUser(moment: Moment, { by, text }: TaskRequest): Decision {
   if (isLate(moment, by)) return lateProblem(task);
   if (task.status !== 'in_progress')
     return refused('Conflict', `the task is ${task.status}, not in progress`);
-  if (!isHolder(moment, by) && !isLead(moment, by))
-    return refused('Forbidden', 'only the task’s holder or the team lead can ask the user');
+  if (!isHolder(moment, by) && !isLead(moment, by)) return notHolder(moment, by, 'ask the user');
   const question = {
     preview: (text.preview ?? text.text ?? '').slice(0, TEAM_LIMITS.reason).toWellFormed(),
     text_id: text.id ?? null,
@@ -226,8 +221,7 @@ function askUser(moment: Moment, { by, text }: TaskRequest): Decision {
 function clearAskUser(moment: Moment, { by, text }: TaskRequest): Decision {
   const { task } = moment;
   if (!task.question) return same('No question waits.');
-  if (!isHolder(moment, by) && !isLead(moment, by))
-    return refused('Forbidden', 'only the task’s holder or the team lead can do this');
+  if (!isHolder(moment, by) && !isLead(moment, by)) return notHolder(moment, by, 'do this');
   const answer = text ? cutReason(text.preview ?? text.text ?? '') : '';
   const again: Partial<TaskState> = task.lease
     ? heldLonger(moment)

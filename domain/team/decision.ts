@@ -89,3 +89,13 @@ export function lateProblem(task: TaskState): Decision {
     { holder: task.lease?.member ?? null, status: task.status },
   );
 }
+
+/** Who holds the task and did not prove it is told how. */
+export function notHolder({ task }: Pick<Moment, 'task'>, by: TaskActor, what: string): Decision {
+  const isUnproven = task.lease !== null && by.member === task.lease.member && by.token === undefined;
+  return refused(
+    'Forbidden',
+    `only the task’s holder or the team lead can ${what}${isUnproven ? '; the holder sends the token that its claim gave' : ''}`,
+    { holder: task.owner },
+  );
+}

@@ -1,0 +1,76 @@
+/** TE-1 … TE-4 teams and their tasks over HTTP: what is refused says why, and words are taken under the tool's names. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+describe('TE teams over HTTP', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack();
+    for (const key of ['lead', 'writer', 'reader'])
+      await stack.ask('POST', '/v1/agents', { body: { key, model: 'rehearsal/follow' } });
+    await stack.ask('POST', '/v1/teams', { body: { key: 't', lead: 'lead', members: ['writer', 'reader'] } });
+  });
+  after(() => stack.stop());
+
+  const board = '/v1/teams/t/tasks';
+  const act = (number: number, action: string, body: unknown) =>
+    stack.ask('POST', `${board}/${number}/${action}`, { body });
+
+  /** Number and lease's token of a new task that the writer has claimed. */
+  async function claimed(subject: string): Promise<{ number: number; token: string }> {
+    const { number } = (await stack.ask('POST', board, { body: { subject } })).body;
+    const { body } = await act(number, 'claim', { member: 'writer' });
+    return { number, token: body.lease.token };
+  }
+
+  it('TE-1 a member becomes the lead only when it is no member any more', async () => {
+    const both = await stack.ask('PATCH', '/v1/teams/t', { body: { lead: 'writer' } });
+    assert.equal(both.status, 422);
+    assert.match(both.body.detail, /^writer leads the team and cannot be a member of it/);
+    assert.equal((await stack.ask('GET', '/v1/teams/t')).body.lead, 'lead');
+    const swap = { lead: 'writer', members: ['lead', 'reader'] };
+    assert.equal((await stack.ask('PATCH', '/v1/teams/t', { body: swap })).body.lead, 'writer');
+    const back = { lead: 'lead', members: ['writer', 'reader'] };
+    assert.equal((await stack.ask('PATCH', '/v1/teams/t', { body: back })).status, 200);
+  });
+
+  it('TE-2 a subject of nothing but blanks is refused', async () => {
+    const blank = await stack.ask('POST', board, { body: { subject: ' \n' } });
+    assert.deepEqual([blank.status, blank.body.detail], [400, 'body/subject: must say something']);
+  });
+
+  it('TE-4 result and reason are the words of complete, review, reject and cancel, as in the tool', async () => {
+    const one = await claimed('One');
+    const done = await act(one.number, 'complete', {
+      member: 'writer',
+      token: one.token,
+      result: 'It is done.',
+    });
+    assert.equal(done.body.status, 'completed', JSON.stringify(done.body));
+    assert.equal((await stack.ask('GET', `${board}/${one.number}`)).body.result, 'It is done.');
+
+    const two = await claimed('Two');
+    assert.equal((await act(two.number, 'cancel', { reason: 'No need.' })).body.status, 'cancelled');
+    assert.equal((await stack.ask('GET', `${board}/${two.number}`)).body.reason, 'No need.');
+
+    const twice = await act(two.number, 'comment', { text: 'a', reason: 'b' });
+    assert.deepEqual(
+      [twice.status, twice.body.detail],
+      [400, 'body/text: is the same as text, result or reason; send one of them'],
+    );
+  });
+
+  it('TE-3 who holds a task and sends no token is told to', async () => {
+    const { number, token } = await claimed('Held');
+    const bare = await act(number, 'complete', { member: 'writer', result: 'x' });
+    assert.equal(bare.status, 403);
+    assert.match(bare.body.detail, /the holder sends the token that its claim gave$/);
+    const other = await act(number, 'complete', { member: 'reader', result: 'x' });
+    assert.deepEqual(
+      [other.status, other.body.detail],
+      [403, 'only the task’s holder or the team lead can complete it'],
+    );
+    assert.equal((await act(number, 'complete', { member: 'writer', token })).status, 200);
+  });
+});
