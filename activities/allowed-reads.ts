@@ -11,21 +11,29 @@ export interface AllowedRead {
   readonly running: Running;
 }
 
+type Rules = Pick<StepBasis, 'context' | 'tenant_policy' | 'allowlist'> & { readonly agent: AgentConfig };
+
 export function allowedReads(
   catalog: Catalog,
-  { session, turn, step }: CallModelInput,
-  { agent_current, context, tenant_policy, allowlist, agent }: StepBasis & { readonly agent: AgentConfig },
+  input: CallModelInput,
+  basis: Rules & Pick<StepBasis, 'agent_current'>,
   calls: readonly NewCall[],
 ): AllowedRead[] {
-  if (!agent_current) return [];
+  if (!basis.agent_current) return [];
   const reads = calls.filter(
     (call) => call.verdict === 'allow' && catalog.find(call.tool)?.tool.replay === 'readonly',
   );
-  return reads.map(({ id, tool, asked_as, summary, args, sealed = null, digest }) => {
-    const place = { session, turn, step };
-    const rules = { context, tenant_policy, agent, allowlist };
-    const call = { tool, asked_as, summary, args, sealed, digest };
-    const running = { kind: 'run', claimed: false, budgeted: false, approved: false } as const;
-    return { id, running: { ...running, ...place, ...call, ...rules } };
-  });
+  return reads.map((call) => ({ id: call.id, running: runningOf(input, basis, call) }));
+}
+
+/** What a claim would give for an allowed call, by the rules of its step. */
+export function runningOf(
+  { session, turn, step }: CallModelInput,
+  { context, tenant_policy, allowlist, agent }: Rules,
+  { tool, asked_as, summary, args, sealed, digest }: NewCall,
+): Running {
+  const place = { session, turn, step };
+  const rules = { context, tenant_policy, agent, allowlist };
+  const call = { tool, asked_as, summary, args, sealed: sealed ?? null, digest };
+  return { kind: 'run', claimed: false, budgeted: false, approved: false, ...place, ...call, ...rules };
 }

@@ -18,6 +18,7 @@ import { askModel, type AskModelDeps } from './ask-model.ts';
 import { EXEC } from './call-rules.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import { allowedReads, type AllowedRead } from './allowed-reads.ts';
+import { type EarlyStarts, recordAnswer } from './early-start.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
 import { type Given, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type CallPlan, type PlanDeps, planCalls, planRecorded } from './plan-calls.ts';
@@ -39,6 +40,8 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly readAhead: ReadAhead;
   readonly defaultAgent: string;
   readonly ownQueue: OwnQueue;
+  readonly earlyStarts: EarlyStarts;
+  readonly rateLimit: { readonly perHour: number };
 }
 
 /** The next step after such a call is asked for within the workflow task: the server's round trip is a twentieth of it. */
@@ -51,7 +54,7 @@ type Basis = StepBasis & { readonly readAt: number };
 export function createCallModel(
   parts: ForAnyTenant<CallModelDeps>,
 ): (input: CallModelInput) => Promise<CallModelResult> {
-  const call = createTakeOver<CallModelInput, CallModelResult>({
+  const { run } = createTakeOver<CallModelInput, CallModelResult>({
     keyOf: ({ tenant, turn, step, asked = 0 }) => `${stepKey(tenant, turn, step)}/${asked}`,
     work: async (input, attempt) =>
       callModel(await forTenant<CallModelDeps>(parts, input.tenant), input, attempt),
@@ -61,7 +64,7 @@ export function createCallModel(
   });
   return async (input) => {
     try {
-      return (await call(input)) ?? { kind: 'continues', queue: parts.ownQueue.name };
+      return (await run(input)) ?? { kind: 'continues', queue: parts.ownQueue.name };
     } catch (error) {
       throw activityFailure(error);
     }
@@ -225,7 +228,7 @@ async function record(
   const ahead = await readAhead(deps, input, attempt, basis, plan, reads);
   const recorded = ahead
     ? await recordReads(deps, input, { answer: written, calls: plan.calls, events, results: ahead })
-    : await deps.ledger.recordAnswer(input, written, plan.calls, plan.approvals, events);
+    : await recordAnswer(deps, input, attempt, { ...basis, agent }, { answer: written, plan, events });
   // Another attempt of this step was first; its answer is the one that counts.
   if (!recorded) return callModel(deps, input, attempt);
   if (!ahead)

@@ -10,14 +10,15 @@ import { answerIdOf } from '#domain/ids.ts';
 import { activityFailure } from './activity-failure.ts';
 import type { BudgetDesk } from './budget-desk.ts';
 import type { Tool } from './define-tool.ts';
-import { callKey, type HandOver, type Running, stepKey } from './hand-over.ts';
+import type { Claimed, EarlyStart } from './early-start.ts';
+import { callKey, type HandOver, stepKey } from './hand-over.ts';
 import { perform, type PerformDeps, shownResult } from './perform-tool.ts';
 import type { TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant } from './scrubber.ts';
 import type { BudgetSettlement } from './store/budget-ledger.ts';
 import { isTransient } from './store/pool.ts';
 import type { Claim, RecordedResult, TurnLedger } from './store/turn-ledger.ts';
-import { type Attempt, attemptNow, createTakeOver, type OwnQueue } from './take-over.ts';
+import { type Attempt, attemptNow, createTakeOver, type OwnQueue, type TakeOver } from './take-over.ts';
 import { type Unrun, whyUnrun } from './why-unrun.ts';
 
 export interface RunToolDeps extends PerformDeps {
@@ -27,6 +28,8 @@ export interface RunToolDeps extends PerformDeps {
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetDesk;
   readonly ownQueue: OwnQueue;
+  /** To which a tool that is begun soon adds its own. */
+  readonly earlyStarts: Map<string, EarlyStart>;
 }
 
 export function createRunTool(
@@ -35,20 +38,43 @@ export function createRunTool(
 ): (input: RunToolInput) => Promise<RunToolResult> {
   const work = async (input: RunToolInput, attempt: Attempt): Promise<RunToolResult> =>
     runTool(await forTenant<RunToolDeps>(parts, input.tenant), tool, input, attempt);
-  const run = tool.limits.soon
+  const soon = tool.limits.soon
     ? createTakeOver<RunToolInput, RunToolResult>({
         keyOf: ({ tenant, call }) => callKey(tenant, call),
         work,
         patienceMs: PATIENCE_MS,
         most: parts.ownQueue.most,
       })
-    : (input: RunToolInput) => work(input, attemptNow());
+    : undefined;
+  if (soon) parts.earlyStarts.set(tool.name, earlyStart(parts, tool, soon));
+  const run = soon?.run ?? ((input: RunToolInput) => work(input, attemptNow()));
   return async (input) => {
     try {
       return (await run(input)) ?? { ok: false, continues: parts.ownQueue.name };
     } catch (error) {
       throw activityFailure(error);
     }
+  };
+}
+
+/** Runs what was claimed with the answer that asks for it; the activity that follows finds it running. */
+function earlyStart(
+  parts: ForAnyTenant<RunToolDeps>,
+  tool: Tool,
+  { reserve }: TakeOver<RunToolInput, RunToolResult>,
+): EarlyStart {
+  return () => {
+    const place = reserve();
+    return (
+      place && {
+        giveUp: place.giveUp,
+        begin: (input, runId, claimed) =>
+          place.begin(input, runId, async (_input, attempt) => {
+            const deps = await forTenant<RunToolDeps>(parts, input.tenant);
+            return runClaimed(deps, tool, input, claimed, attempt);
+          }),
+      }
+    );
   };
 }
 
@@ -100,22 +126,26 @@ async function runTool(
     return { ok: ok ?? false, ...(code ? { code } : {}), ...(child ? { child } : {}) };
   }
   if (claim.kind !== 'run') return settleUnrun(deps, input, claim);
+  return runClaimed(deps, tool, input, { running: claim, fence }, attempt);
+}
 
+async function runClaimed(
+  deps: RunToolDeps,
+  tool: Tool,
+  input: RunToolInput,
+  claimed: Claimed,
+  attempt: Attempt,
+): Promise<RunToolResult> {
   const started = performance.now();
-  const result = await perform(deps, tool, input, claim, attempt.signal);
-  return recordResult(
-    deps,
-    input,
-    { claim, fence, attempt: attempt.number },
-    result,
-    performance.now() - started,
-  );
+  const result = await perform(deps, tool, input, claimed.running, attempt.signal);
+  return recordResult(deps, input, claimed, attempt.number, result, performance.now() - started);
 }
 
 async function recordResult(
   deps: RunToolDeps,
   input: RunToolInput,
-  { claim, fence, attempt }: { readonly claim: Running; readonly fence: string; readonly attempt: number },
+  { running: claim, fence }: Claimed,
+  attempt: number,
   result: ToolResult,
   milliseconds: number,
 ): Promise<RunToolResult> {

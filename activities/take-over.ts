@@ -11,6 +11,8 @@ export interface Attempt {
   readonly number: number;
   readonly signal: AbortSignal;
   readonly runId: string;
+  /** Whether a workflow task waits for it now: what its result asks for comes next there, before anybody's word. */
+  readonly isAwaited: () => boolean;
 }
 
 /** The task queue that only this worker polls. */
@@ -20,9 +22,11 @@ export interface OwnQueue {
   readonly most: number;
 }
 
-export interface TakeOver<Input, Result> {
+type Work<Input, Result> = (input: Input, attempt: Attempt) => Promise<Result>;
+
+export interface TakeOverOptions<Input, Result> {
   readonly keyOf: (input: Input) => string;
-  readonly work: (input: Input, attempt: Attempt) => Promise<Result>;
+  readonly work: Work<Input, Result>;
   /** Messages and stops wait for the workflow task to end, and so for the work in it. */
   readonly patienceMs: number;
   /** See OwnQueue. What would be more waits for a slot, as an activity like any other. */
@@ -33,16 +37,29 @@ export interface TakeOver<Input, Result> {
   readonly unfollowedMs?: number;
 }
 
+export interface TakeOver<Input, Result> {
+  /** The activity; undefined from a local one whose work goes on. */
+  readonly run: (input: Input) => Promise<Result | undefined>;
+  /** A place for work that begins before its activity, which then follows it; undefined when there is none. */
+  readonly reserve: () => Place<Input, Result> | undefined;
+}
+
+/** To be used or given up. */
+export interface Place<Input, Result> {
+  begin(input: Input, runId: string, work: Work<Input, Result>): void;
+  giveUp(): void;
+}
+
 /** As long as the activity that follows is waited for (`followOptions`). */
 const UNFOLLOWED_MS = 10_000;
 
 interface Running<Result> {
   readonly result: Promise<Result>;
   readonly stop: AbortController;
+  isAwaited: boolean;
   unfollowed?: NodeJS.Timeout;
 }
 
-/** The activity; undefined from a local one whose work goes on. */
 export function createTakeOver<Input, Result>({
   keyOf,
   work,
@@ -50,21 +67,36 @@ export function createTakeOver<Input, Result>({
   most,
   tried = () => 0,
   unfollowedMs = UNFOLLOWED_MS,
-}: TakeOver<Input, Result>): (input: Input) => Promise<Result | undefined> {
+}: TakeOverOptions<Input, Result>): TakeOver<Input, Result> {
   const running = new Map<string, Running<Result>>();
-  let unfinished = 0;
+  let places = most;
 
-  function begin(key: string, input: Input, attempt: Attempt): Running<Result> {
-    if (unfinished >= most)
-      throw ApplicationFailure.retryable('as much as may be is begun in this worker', 'Unavailable');
-    unfinished += 1;
+  /** Takes a place that the caller has made sure of. */
+  function begin(
+    input: Input,
+    first: Pick<Attempt, 'number' | 'runId'>,
+    job: Work<Input, Result>,
+  ): Running<Result> {
     const stop = new AbortController();
-    const result = work(input, { ...attempt, signal: stop.signal }).finally(() => (unfinished -= 1));
-    const begun = { stop, result };
-    // Who goes on with it hears of it; else nobody waits for it.
-    result.catch(() => undefined);
-    running.set(key, begun);
+    const isAwaited = (): boolean => begun.isAwaited;
+    const begun: Running<Result> = {
+      stop,
+      isAwaited: true,
+      // Later than `begun` is there.
+      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited })),
+    };
+    const over = (): void => void (places += 1);
+    // Who goes on with it hears of what goes wrong; else nobody waits for it.
+    begun.result.then(over, over);
+    running.set(keyOf(input), begun);
     return begun;
+  }
+
+  function beginInTask(input: Input, attempt: Attempt): Running<Result> {
+    if (places === 0)
+      throw ApplicationFailure.retryable('as much as may be is begun in this worker', 'Unavailable');
+    places -= 1;
+    return begin(input, attempt, work);
   }
 
   function forget(key: string, begun: Running<Result>): void {
@@ -72,10 +104,19 @@ export function createTakeOver<Input, Result>({
     if (running.get(key) === begun) running.delete(key);
   }
 
+  function leave(key: string, begun: Running<Result>): void {
+    begun.isAwaited = false;
+    begun.unfollowed = setTimeout(() => {
+      forget(key, begun);
+      begun.stop.abort(new Error('nobody went on with this'));
+    }, unfollowedMs).unref();
+  }
+
   /** The server asks twice when it has not heard of the end of a workflow task. */
   async function inTask(key: string, input: Input, attempt: Attempt): Promise<Result | undefined> {
-    const begun = running.get(key) ?? begin(key, input, attempt);
+    const begun = running.get(key) ?? beginInTask(input, attempt);
     clearTimeout(begun.unfollowed);
+    begun.isAwaited = true;
     const over = begun.result.then((result) => ({ result }));
     const soon = await follow(begun, attempt.signal, () => within(patienceMs, over)).catch(
       (error: unknown) => {
@@ -84,17 +125,14 @@ export function createTakeOver<Input, Result>({
       },
     );
     if (!soon) {
-      begun.unfollowed = setTimeout(() => {
-        forget(key, begun);
-        begun.stop.abort(new Error('nobody went on with this'));
-      }, unfollowedMs).unref();
+      leave(key, begun);
       return undefined;
     }
     forget(key, begun);
     return soon.result;
   }
 
-  function takeOver(key: string, input: Input, attempt: Attempt): Promise<Result> {
+  function asTask(key: string, input: Input, attempt: Attempt): Promise<Result> {
     const begun = running.get(key);
     if (begun) {
       forget(key, begun);
@@ -103,17 +141,29 @@ export function createTakeOver<Input, Result>({
     return work(input, attempt);
   }
 
-  return async (input) => {
-    const attempt = attemptNow(tried(input));
-    const run = Context.current().info.isLocal ? inTask : takeOver;
-    return run(keyOf(input), input, attempt);
+  return {
+    async run(input) {
+      const attempt = attemptNow(tried(input));
+      return Context.current().info.isLocal
+        ? inTask(keyOf(input), input, attempt)
+        : asTask(keyOf(input), input, attempt);
+    },
+    reserve() {
+      if (places === 0) return undefined;
+      places -= 1;
+      return {
+        begin: (input, runId, job) => leave(keyOf(input), begin(input, { number: 1, runId }, job)),
+        giveUp: () => void (places += 1),
+      };
+    },
   };
 }
 
 /** `before`: attempts that were made before this activity's own. */
 export function attemptNow(before = 0): Attempt {
   const { info, cancellationSignal: signal } = Context.current();
-  return { number: info.attempt + before, signal, runId: info.workflowExecution?.runId ?? '' };
+  const runId = info.workflowExecution?.runId ?? '';
+  return { number: info.attempt + before, signal, runId, isAwaited: () => false };
 }
 
 /** For as long as it waits, what stops the activity stops the work. */

@@ -18,6 +18,7 @@ import { createHandOver } from '#activities/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { createReadAhead } from '#activities/read-ahead.ts';
+import type { EarlyStart } from '#activities/early-start.ts';
 import { createRunCustomTool, createRunTool } from '#activities/run-tool.ts';
 import { createLostWork } from '#activities/lost-work.ts';
 import { createHostPrograms } from '#activities/host-programs.ts';
@@ -135,6 +136,12 @@ function deploymentOf(
   };
 }
 
+/** EX-6; 0 an hour: no limit. */
+function rateLimitOf({ tools }: WorkerParts['config']): { readonly perHour: number; readonly burst: number } {
+  const perHour = tools.rate_limit_per_hour ?? 0;
+  return { perHour, burst: Math.max(1, Math.ceil(perHour / 10)) };
+}
+
 /** All activity types of the worker: the fixed ones, each native tool under its own name, and one for all others. */
 function createActivities(
   parts: WorkerParts,
@@ -165,6 +172,8 @@ function createActivities(
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
     ownQueue,
+    earlyStarts: new Map<string, EarlyStart>(),
+    rateLimit: rateLimitOf(config),
     budgets: createBudgetDesk({
       ledger: createBudgetLedger(pool, notifier.poke),
       settings: config.budgets,
@@ -183,7 +192,6 @@ function createActivities(
   const delegations = createDelegationParts(parts, wake, shared.budgets, lost);
   const subagents = createSubagents(parts, wake, delegations.desk, lost);
   const teams = createTeams(parts, wake);
-  const perHour = config.tools.rate_limit_per_hour ?? 0;
   const runDeps = {
     ...shared,
     tools: {
@@ -197,7 +205,6 @@ function createActivities(
     },
     workspaceOf: (tenant: string, workspace: string) =>
       workspaceFolder(config.workspaceRoot, tenant, workspace),
-    rateLimit: { perHour, burst: Math.max(1, Math.ceil(perHour / 10)) },
   };
   const given = {
     endCommands: subagents.endCommands,
@@ -218,7 +225,7 @@ function createActivities(
       ...shared,
       models,
       guide: delegations.desk.guide,
-      readAhead: createReadAhead(runDeps, runDeps.rateLimit),
+      readAhead: createReadAhead(runDeps, shared.rateLimit),
     }),
     end_turn: endTurn,
     end_lost_turns: createEndLostTurns(pool, endTurn),

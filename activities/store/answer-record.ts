@@ -40,9 +40,11 @@ export interface NewCall {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly reason?: string;
   readonly approval_id?: string;
-  readonly state?: 'done';
-  /** It is done because it has run, not because it was refused. */
+  readonly state?: 'done' | 'running';
+  /** It runs, or is done because it has run and not because it was refused. */
   readonly ran?: true;
+  /** Of one that runs: it is claimed with the answer. */
+  readonly fence?: string;
   readonly ok?: boolean;
   readonly code?: string;
   readonly result?: string;

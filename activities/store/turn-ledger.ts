@@ -213,14 +213,17 @@ interface TurnKey {
 
 export interface TurnLedger {
   beginStep(input: BeginStep): Promise<StepBasis>;
-  /** False when the step had been recorded before; then nothing changed. */
+  /**
+   * False when the step had been recorded before; then nothing changed. Null when a call is to be claimed with it and the turn
+   * is over: nothing is recorded.
+   */
   recordAnswer(
     key: TurnKey & { step: number },
     answer: AnswerRecord,
     calls: readonly NewCall[],
     approvals: readonly NewApproval[],
     events: readonly NewEvent[],
-  ): Promise<boolean>;
+  ): Promise<boolean | null>;
   recordReads(key: TurnKey & { step: number }, reads: ReadsRecord): Promise<RecordedResult>;
   /** A summary stands for the transcript up to `position`. */
   recordSummary(key: TurnKey, summary: string, position: number, use: ModelUse): Promise<void>;

@@ -15,7 +15,7 @@ interface Asked {
 function createStage(unfollowedMs?: number) {
   const begun: Attempt[] = [];
   let end: (word: string) => void = () => undefined;
-  const activity = createTakeOver<Asked, string>({
+  const { run, reserve } = createTakeOver<Asked, string>({
     keyOf: ({ key }) => key,
     work: (_asked, attempt) => {
       begun.push(attempt);
@@ -32,7 +32,8 @@ function createStage(unfollowedMs?: number) {
     begun,
     end: (word: string): void => end(word),
     run: (asked: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
-      env.run<[Asked], string | undefined, typeof activity>(activity, asked),
+      env.run<[Asked], string | undefined, typeof run>(run, asked),
+    reserve,
   };
 }
 

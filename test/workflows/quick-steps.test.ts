@@ -147,6 +147,28 @@ describe('DU-1 steps that are over at once', () => {
     assert.ok(found);
   });
 
+  it('DU-2: one that a quick answer asks for begins with the record of that answer, and is run once', async () => {
+    const found = await eventually(async () => {
+      const session = `early-${performance.now().toFixed()}`;
+      const file = `${session}.txt`;
+      const script = `peek {"note":"1"}\nthen\n${run(`echo early >> ${file}; cat ${file}`)}`;
+      const { turn_id } = await live.say(session, script, { agent: 'runs' });
+      assert.equal((await live.ended(turn_id)).status, 'completed');
+      const call = (await live.calls(turn_id)).at(-1);
+      assert.deepEqual([call?.ok, call?.result?.match(/early/g)?.length], [true, 1]);
+      const started = (await live.events(session)).filter(({ type }) => type === 'tool.started');
+      assert.equal(started.filter(({ data }) => data['call_id'] === call?.id).length, 1);
+      const { rows } = await live.pool.query(
+        `select c.started_at = m.created_at as together from tool_calls c
+           join messages m on m.tenant_id = c.tenant_id and m.turn_id = c.turn_id and m.step = c.step and m.role = 'assistant'
+         where c.tenant_id = $1 and c.id = $2`,
+        [live.tenant, call?.id],
+      );
+      return rows[0]?.together === true;
+    });
+    assert.ok(found);
+  });
+
   it('DU-2: one that takes longer is run once, goes on as an activity and gives all its output', async () => {
     const command = 'echo begun >> runs.txt; sleep 2; wc -l < runs.txt; echo over';
     const { turn_id } = await live.say('lasting', run(command), { agent: 'runs' });
@@ -163,7 +185,8 @@ describe('DU-1 steps that are over at once', () => {
 
   it('DU-4: a stop ends one that goes on, with all that it started', async () => {
     const seconds = uniqueSeconds();
-    const { turn_id } = await live.say('ended', run(`sleep ${seconds} & wait`), { agent: 'runs' });
+    const script = `peek {"note":"1"}\nthen\n${run(`sleep ${seconds} & wait`)}`;
+    const { turn_id } = await live.say('ended', script, { agent: 'runs' });
     await live.until('the activity', async () =>
       (await activitiesOf(live.client, workflowIdOf(live, 'ended'))).some(
         ({ type, local }) => type === 'exec' && !local,
@@ -173,7 +196,7 @@ describe('DU-1 steps that are over at once', () => {
     );
     await live.temporal.stop(live.tenant, 'ended', { turn_id, level: 'now', by: 'ann' });
     assert.equal((await live.ended(turn_id)).status, 'stopped');
-    assert.equal((await live.calls(turn_id))[0]?.code, 'Cancelled');
+    assert.equal((await live.calls(turn_id)).at(-1)?.code, 'Cancelled');
     assert.deepEqual(runningWith(seconds), []);
   });
 });

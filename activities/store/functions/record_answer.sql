@@ -1,4 +1,5 @@
 -- Records a model's answer with its calls, approvals and costs. False when the step had been recorded: then nothing changes.
+-- A call with a fence is claimed with it (as by claim_call); null when the turn is over, which takes none: nothing is recorded then.
 create function record_answer(
   p_tenant text, p_session text, p_turn text, p_step int, p_answer jsonb, p_calls jsonb, p_approvals jsonb, p_feed jsonb
 ) returns boolean
@@ -10,6 +11,10 @@ declare
 begin
   -- The session's row first, as everywhere: one order of locks.
   select position + 1, agent_key into pos, agent from sessions where tenant_id = p_tenant and key = p_session for update;
+  if jsonb_path_exists(p_calls, '$[*].fence') and exists (select from turns
+      where tenant_id = p_tenant and id = p_turn and status in ('completed', 'failed', 'stopped')) then
+    return null;
+  end if;
   insert into messages (tenant_id, id, session_key, turn_id, step, role, text, calls, finish, model, usage, usd, position)
     values (p_tenant, p_answer ->> 'id', p_session, p_turn, p_step, 'assistant', p_answer ->> 'text',
             (select jsonb_agg(jsonb_build_object('id', c -> 'id', 'tool', c -> 'tool', 'args', c -> 'args')) from jsonb_array_elements(p_calls) c), p_answer ->> 'finish',
@@ -26,12 +31,12 @@ begin
   end if;
   update sessions set position = pos where tenant_id = p_tenant and key = p_session;
   insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, asked_as, summary, args, args_sealed,
-      digest, custom_tool_id, custom_tool_revision, verdict, reason, approval_id, state, ok, code, result, started_at, ended_at)
+      digest, custom_tool_id, custom_tool_revision, verdict, reason, approval_id, state, fence, ok, code, result, started_at, ended_at)
     select p_tenant, c ->> 'id', p_session, p_turn, p_step, (c ->> 'index')::int, c ->> 'tool', c ->> 'asked_as',
       c ->> 'summary', c -> 'args', decode(c ->> 'sealed', 'base64'), c ->> 'digest', (c #>> '{custom_tool,id}')::uuid,
       (c #>> '{custom_tool,revision}')::int, c ->> 'verdict', c ->> 'reason',
-      c ->> 'approval_id', coalesce(c ->> 'state', 'requested'), (c ->> 'ok')::boolean, c ->> 'code', c ->> 'result',
-      case when (c ->> 'ran')::boolean then now() end, case when c ->> 'state' = 'done' then now() end
+      c ->> 'approval_id', coalesce(c ->> 'state', 'requested'), c ->> 'fence', (c ->> 'ok')::boolean, c ->> 'code',
+      c ->> 'result', case when (c ->> 'ran')::boolean then now() end, case when c ->> 'state' = 'done' then now() end
     from jsonb_array_elements(p_calls) c;
   insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest,
       reason, risk, terms, always, sandbox, expires_at)

@@ -59,7 +59,7 @@ describe('DU-7 accounts of a budget', () => {
     spent: Partial<Spent> = {},
     step = 1,
     attempt = 1,
-  ): Promise<boolean> {
+  ): Promise<boolean | null> {
     const { tokens = 0, seconds = 0, calls = 1 } = spent;
     const usd = 'usd' in spent ? { usd: spent.usd ?? 0 } : {};
     return ledger.recordAnswer(

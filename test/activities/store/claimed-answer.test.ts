@@ -1,0 +1,67 @@
+/** DU-2: a call that is claimed with its answer is claimed as by itself: by one attempt, and only while its turn runs. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { NewCall } from '#activities/store/answer-record.ts';
+import { createTurnLedger, type TurnLedger } from '#activities/store/turn-ledger.ts';
+import { createBudgetTenants } from '#test/support/budget-tenants.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const RULES = { once: true, reads: false, perHour: 0, burst: 1 };
+
+describe('DU-2 a call that is claimed with its answer', () => {
+  let database: TestDatabase;
+  let ledger: TurnLedger;
+  before(async () => {
+    database = await createTestDatabase();
+    ledger = createTurnLedger(database.pool, () => undefined);
+  });
+  after(() => database.drop());
+  const { newTenant, newSession } = createBudgetTenants(() => database.pool);
+
+  async function answerWith(
+    call: Partial<NewCall>,
+    tenant: string,
+    session: string,
+  ): Promise<boolean | null> {
+    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+    const answer = { id: `msg_${session}`, text: 'x', finish: 'tool_calls', model: 'p/m', usage };
+    const asked: NewCall = {
+      id: `call_${session}`,
+      index: 0,
+      tool: 'exec',
+      asked_as: 'exec',
+      summary: 'exec: true',
+      args: { command: 'true' },
+      digest: 'd',
+      verdict: 'allow',
+      ...call,
+    };
+    const turn = { tenant, session, turn: `turn_${session}`, step: 1 };
+    return ledger.recordAnswer(turn, answer, [asked], [], []);
+  }
+
+  it('is lost for every other attempt, and goes on for the one that has it', async () => {
+    const tenant = await newTenant();
+    await newSession(tenant, 'claims');
+    assert.equal(await answerWith({ state: 'running', ran: true, fence: 'mine' }, tenant, 'claims'), true);
+    const other = await ledger.claim(tenant, 'call_claims', 'other', RULES);
+    assert.equal(other.kind, 'lost');
+    const mine = await ledger.claim(tenant, 'call_claims', 'mine', RULES);
+    assert.equal(mine.kind, 'run');
+    const turn = { tenant, session: 'claims', ok: true, code: null, text: 'done', events: [] };
+    const late = await ledger.recordResult({ ...turn, call: 'call_claims', fence: 'other' });
+    assert.equal(late.recorded, false);
+    const result = await ledger.recordResult({ ...turn, call: 'call_claims', fence: 'mine' });
+    assert.equal(result.recorded, true);
+  });
+
+  it('does not run in a turn that is over: nothing is recorded until it comes without a claim', async () => {
+    const tenant = await newTenant();
+    await newSession(tenant, 'over');
+    await database.pool.query(`update turns set status = 'stopped' where tenant_id = $1`, [tenant]);
+    assert.equal(await answerWith({ state: 'running', ran: true, fence: 'mine' }, tenant, 'over'), null);
+    assert.equal((await ledger.claim(tenant, 'call_over', 'mine', RULES)).kind, 'missing');
+    assert.equal(await answerWith({}, tenant, 'over'), true);
+    assert.equal((await ledger.claim(tenant, 'call_over', 'mine', RULES)).kind, 'refused');
+  });
+});
