@@ -47,6 +47,9 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps {
 /** The next step after such a call is asked for within the workflow task: the server's round trip is a twentieth of it. */
 const QUICK_SECONDS = 0.35;
 
+/** Less than it takes to end a workflow task. */
+const INSTANT_SECONDS = 0.02;
+
 const PATIENCE_MS = 500;
 
 type Basis = StepBasis & { readonly readAt: number };
@@ -58,7 +61,7 @@ export function createCallModel(
     keyOf: ({ tenant, turn, step, asked = 0 }) => `${stepKey(tenant, turn, step)}/${asked}`,
     work: async (input, attempt) =>
       callModel(await forTenant<CallModelDeps>(parts, input.tenant), input, attempt),
-    patienceMs: PATIENCE_MS,
+    patienceMs: ({ unawaited }) => (unawaited ? 0 : PATIENCE_MS),
     most: parts.ownQueue.most,
     tried: ({ tried = 0 }) => tried,
   });
@@ -240,7 +243,7 @@ async function record(
       kind: 'calls',
       calls: plan.planned,
       spent,
-      ...(given.spent.seconds <= QUICK_SECONDS ? { quick: true as const } : {}),
+      ...paceOf(given.spent.seconds),
     };
   return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, ...judging };
 }
@@ -259,6 +262,11 @@ async function readAhead(
   if (deps.transcripts.known(input.tenant, input.session).position === 0) return undefined;
   const { catalog } = deps;
   return deps.readAhead({ tenant: input.tenant, catalog, calls: reads, readAt: basis.readAt, signal });
+}
+
+function paceOf(seconds: number): { readonly quick?: true | 'waiting' } {
+  if (seconds > QUICK_SECONDS) return {};
+  return { quick: seconds > INSTANT_SECONDS ? 'waiting' : true };
 }
 
 /** What history keeps of an answer, for people who read it in the web UI. */

@@ -42,7 +42,7 @@ export function createRunTool(
     ? createTakeOver<RunToolInput, RunToolResult>({
         keyOf: ({ tenant, call }) => callKey(tenant, call),
         work,
-        patienceMs: PATIENCE_MS,
+        patienceMs: () => PATIENCE_MS,
         most: parts.ownQueue.most,
       })
     : undefined;

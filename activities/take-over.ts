@@ -27,8 +27,8 @@ type Work<Input, Result> = (input: Input, attempt: Attempt) => Promise<Result>;
 export interface TakeOverOptions<Input, Result> {
   readonly keyOf: (input: Input) => string;
   readonly work: Work<Input, Result>;
-  /** Messages and stops wait for the workflow task to end, and so for the work in it. */
-  readonly patienceMs: number;
+  /** How long a workflow task waits for the work in it: messages and stops wait for its end. */
+  readonly patienceMs: (input: Input) => number;
   /** See OwnQueue. What would be more waits for a slot, as an activity like any other. */
   readonly most: number;
   /** Attempts that were made before this activity's own. */
@@ -118,7 +118,7 @@ export function createTakeOver<Input, Result>({
     clearTimeout(begun.unfollowed);
     begun.isAwaited = true;
     const over = begun.result.then((result) => ({ result }));
-    const soon = await follow(begun, attempt.signal, () => within(patienceMs, over)).catch(
+    const soon = await follow(begun, attempt.signal, () => within(patienceMs(input), over)).catch(
       (error: unknown) => {
         forget(key, begun);
         throw error;

@@ -177,6 +177,8 @@ export interface CallModelInput {
   readonly asked?: number;
   /** Attempts before this activity's own: those that were begun in a workflow task or went on from there. */
   readonly tried?: number;
+  /** The workflow task is to end: what is begun goes on as an activity. */
+  readonly unawaited?: true;
 }
 
 /** A call that the loop is to run; calls that policy refused are already recorded and not among them. */
@@ -213,8 +215,11 @@ export type CallModelResult =
       readonly kind: 'calls';
       readonly calls: readonly PlannedCall[];
       readonly spent?: string;
-      /** The model answered so soon that the next step need not be a task of its own. */
-      readonly quick?: true;
+      /**
+       * The model answered so soon that the next step need not be a task of its own; `waiting`: after a while in which a task
+       * could have ended beside it.
+       */
+      readonly quick?: true | 'waiting';
     }
   /** It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. */
   | { readonly kind: 'continues'; readonly queue: string }

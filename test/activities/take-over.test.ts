@@ -24,7 +24,7 @@ function createStage(unfollowedMs?: number) {
         attempt.signal.addEventListener('abort', () => resolve('stopped'));
       });
     },
-    patienceMs: 20,
+    patienceMs: () => 20,
     most: MOST,
     ...(unfollowedMs === undefined ? {} : { unfollowedMs }),
   });

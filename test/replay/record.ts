@@ -115,6 +115,8 @@ const stack = await startStack({
     circles: 'rules:\n  - reply: { calls: [{ tool: peek, args: { note: same } }] }\n',
     pauses:
       'rules:\n  - when: { step: 0 }\n    reply: { calls: [{ tool: peek, args: { note: a } }] }\n  - reply: { delay: 1s, text: Late. }\n',
+    paced:
+      'delay: 150ms\nrules:\n  - when: { step: { below: 8 } }\n    reply: { calls: [{ tool: exec, args: { command: "echo {{step}}" } }] }\n  - reply: { text: Paced. }\n',
     holds: 'rules:\n  - reply: { calls: [{ tool: hold, args: { note: evaluate } }] }\n',
     floods:
       'rules:\n  - when: { user: Quality Gate Feedback, step: 0 }\n    reply: { calls: [{ tool: hold, args: { note: floods } }] }\n  - when: { user: Quality Gate Feedback }\n    reply: { text: improved draft }\n  - reply: { text: first draft }\n',
@@ -128,6 +130,7 @@ const stack = await startStack({
     { key: 'free', tools: {} },
     { key: 'runs', exec: { security: 'full', ask: 'off' } },
     { key: 'pauses', model: 'rehearsal/pauses' },
+    { key: 'paced', model: 'rehearsal/paced', exec: { security: 'full', ask: 'off' } },
     { key: 'spare', budgets: [{ scope: 'turn', calls: 1 }] },
     { key: 'broken', model: 'rehearsal/broken' },
     { key: 'circles', model: 'rehearsal/circles' },

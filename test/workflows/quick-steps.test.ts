@@ -65,10 +65,17 @@ describe('DU-1 steps that are over at once', () => {
     reply: { error: { status: 503, message: Later. } }
   - reply: { text: At last. }
 `,
+        paced: `delay: 90ms
+rules:
+  - when: { step: { below: 12 } }
+    reply: { calls: [{ tool: peek, args: { note: '{{step}}' } }] }
+  - reply: { text: Paced. }
+`,
       },
       agents: [
         { key: 'fails', model: 'rehearsal/second-fails' },
         { key: 'late', model: 'chat/gpt-4.1-mini' },
+        { key: 'paced', model: 'rehearsal/paced' },
         { key: 'runs', exec: { security: 'full', ask: 'off' } },
       ],
     });
@@ -132,6 +139,26 @@ describe('DU-1 steps that are over at once', () => {
     const { status, error } = await live.ended(refused.turn_id);
     assert.deepEqual([status, error?.code], ['failed', 'ModelFailed']);
     assert.match(error?.message ?? '', /No\./);
+  });
+
+  it('DU-4: a chain of quick calls ends its workflow task while the next one is under way, and asks for none twice', async () => {
+    const found = await eventually(async () => {
+      const session = `paced-${performance.now().toFixed()}`;
+      const { turn_id } = await live.say(session, 'Go.', { agent: 'paced' });
+      const row = await live.ended(turn_id);
+      assert.deepEqual([row.status, row.text, row.steps], ['completed', 'Paced.', 13]);
+      const calls = (await ran(session)).filter(({ type }) => type === 'call_model');
+      const { rows } = await live.pool.query(
+        `select 1 from model_uses where tenant_id = $1 and turn_id = $2 and kind = 'unused'`,
+        [live.tenant, turn_id],
+      );
+      assert.equal(rows.length, 0);
+      // Begun in the task, and followed by an activity.
+      return calls.some(
+        ({ local, summary }, at) => local && !calls[at + 1]?.local && calls[at + 1]?.summary === summary,
+      );
+    });
+    assert.ok(found);
   });
 
   it('a command that is over at once runs within the workflow task', async () => {

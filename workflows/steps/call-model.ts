@@ -10,6 +10,8 @@ import { firstTry } from './first-try.ts';
 /** How long one workflow task goes on with quick calls, in milliseconds. */
 const QUICK_CHAIN_MS = 500;
 
+type Pace = Extract<CallModelResult, { kind: 'calls' }>['quick'];
+
 type ModelCall = Exclude<CallModelResult, { kind: 'continues' }>;
 
 export interface ModelCaller {
@@ -19,7 +21,7 @@ export interface ModelCaller {
 }
 
 export function createModelCaller(): ModelCaller {
-  let isQuick = false;
+  let pace: Pace;
   let chainedSince = 0;
 
   async function asTask(input: CallModelInput, options: ActivityOptions): Promise<ModelCall> {
@@ -45,10 +47,14 @@ export function createModelCaller(): ModelCaller {
   return {
     async call(input) {
       const options = modelOptions(input.step);
-      const isTried = isQuick && Date.now() - chainedSince < QUICK_CHAIN_MS;
-      const quick = isTried ? await quickly(input, options) : undefined;
+      const isDue = Date.now() - chainedSince >= QUICK_CHAIN_MS;
+      // A model that lets wait is asked while the task ends.
+      const isTried = isDue ? pace === 'waiting' : pace !== undefined;
+      const quick = isTried
+        ? await quickly(isDue ? { ...input, unawaited: true } : input, options)
+        : undefined;
       const answer = quick ?? (await asTask(isTried ? { ...input, tried: 2 } : input, options));
-      isQuick = answer.kind === 'calls' && answer.quick === true;
+      pace = answer.kind === 'calls' ? answer.quick : undefined;
       return answer;
     },
     restart() {
