@@ -1,5 +1,6 @@
 /** The one record of a turn's end, however it ended: open calls are settled, waiting approvals withdrawn, readers told. */
 import { Context } from '@temporalio/activity';
+import { Failure } from '#domain/errors.ts';
 import type { EndTurnInput } from '#domain/turn.ts';
 import { recordFailure } from './activity-failure.ts';
 import type { DelegationDesk } from './delegation-desk.ts';
@@ -30,16 +31,19 @@ export function createEndTurn(deps: {
       }
       if (input.releaseAnswer !== undefined)
         await deps.releaseAnswer({ ...input, step: input.releaseAnswer });
-      await deps.ledger.endTurn(
-        await hidden(deps.scrubberOf, input),
-        deps.defaultAgent,
-        Context.current().info.workflowExecution?.runId ?? '',
-      );
+      const end = await hidden(deps.scrubberOf, input);
+      const runId = Context.current().info.workflowExecution?.runId ?? '';
+      await deps.ledger.endTurn(end, deps.defaultAgent, runId).catch(passNoTenant);
       if (input.releaseTasks) await deps.releaseTasks(input.tenant, input.turn);
     } catch (error) {
       throw recordFailure(error);
     }
   };
+}
+
+/** Where there is no tenant there is nothing to record, however often it is tried. */
+function passNoTenant(error: unknown): void {
+  if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
 }
 
 /** Messages that no model call has taken may still bring their text. */

@@ -39,6 +39,7 @@ import { causeOf } from './steps/first-try.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
 import { recordLostTurns, recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
@@ -70,6 +71,7 @@ interface Going {
 }
 
 export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
+  refuseWrongStart(input);
   const inbox = createTurnInbox(input.carry);
   const view = createTurnView(input);
   const turnScope = new CancellationScope();

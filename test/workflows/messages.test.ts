@@ -1,6 +1,7 @@
 /** DU-4: what becomes of messages that reach a session while it is idle, busy, or going on in a new run. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { WithStartWorkflowOperation, WorkflowFailedError } from '@temporalio/client';
 import { Failure } from '#domain/errors.ts';
 import { INBOX_LIMITS } from '#domain/turn.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
@@ -210,6 +211,58 @@ describe('DU-4 messages to a session', () => {
       );
       assert.deepEqual(await live.turns(session), []);
     });
+
+  it('a run that was started as another session than its id names refuses the message, says why and ends', async () => {
+    const key = 'misnamed';
+    for (const input of [
+      {},
+      null,
+      'text',
+      { tenant: live.tenant },
+      { tenant: live.tenant, session_key: 'another' },
+      { tenant: 'nobody', session_key: key },
+    ]) {
+      const started = new WithStartWorkflowOperation('agentTurn', {
+        workflowId: workflowIdOf(live, key),
+        taskQueue: live.taskQueue,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        args: [input],
+      });
+      await assert.rejects(
+        live.client.workflow.executeUpdateWithStart('submit', {
+          startWorkflowOperation: started,
+          args: [{ id: 'misnamed-1', text: 'Hello.' }],
+        }),
+        (error: Error) => / session\//.test((error.cause as Error).message),
+        JSON.stringify(input),
+      );
+      const handle = await started.workflowHandle();
+      await assert.rejects(handle.result(), WorkflowFailedError);
+    }
+    assert.deepEqual(await live.turns('another'), []);
+    await live.say(key, 'Now it is right.', { id: 'misnamed-2' });
+    assert.equal((await live.ended('turn_misnamed-2')).status, 'completed');
+  });
+
+  it('a session of a tenant that is not there fails its turn, and ends', async () => {
+    const started = new WithStartWorkflowOperation('agentTurn', {
+      workflowId: 'session/nobody/lost',
+      taskQueue: live.taskQueue,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [{ tenant: 'nobody', session_key: 'lost' }],
+    });
+    await live.client.workflow.executeUpdateWithStart('submit', {
+      startWorkflowOperation: started,
+      args: [{ id: 'lost-1', text: 'Hello.' }],
+    });
+    const outcome = await (await started.workflowHandle()).result();
+    assert.deepEqual(outcome, {
+      turn_id: 'turn_lost-1',
+      status: 'failed',
+      preview: '',
+      error: { code: 'NotFound', message: 'there is no tenant "nobody"' },
+    });
+  });
 
   it('the state query tells the turn, its step, what runs and what waits', async () => {
     const turn = await busy('state', 'state');
