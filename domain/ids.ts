@@ -5,19 +5,6 @@ export function sessionWorkflowId(tenant: string, sessionKey: string): string {
   return `session/${tenant}/${sessionKey}`;
 }
 
-/**
- * Why a run of `agentTurn` is not the session that its id names; undefined when it is. Under another than the id of a session
- * nothing is compared: a replay may give its run any name.
- */
-export function sessionStartProblem(input: unknown, workflowId: string): string | undefined {
-  const { tenant, session_key } = (input ?? {}) as Readonly<Record<string, unknown>>;
-  if (!isName(tenant) || !isSessionKey(session_key))
-    return 'agentTurn is started with {"tenant", "session_key"}, the two parts of its id session/{tenant}/{session_key}';
-  const id = sessionWorkflowId(tenant, session_key);
-  if (!workflowId.startsWith('session/') || workflowId === id) return undefined;
-  return `this run is ${workflowId}, and was started as ${id}: start it with the tenant and session_key of its id`;
-}
-
 export function approvalWorkflowId(approvalId: string): string {
   return `approval/${approvalId}`;
 }

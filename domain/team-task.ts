@@ -80,7 +80,7 @@ export interface TaskText {
 export const COMMENT_TYPES = ['note', 'blocker'] as const;
 export type CommentType = (typeof COMMENT_TYPES)[number];
 
-/** One object for all actions; each takes its own fields of it. */
+/** One object for all actions; each takes its own fields of it. Others say it as `domain/team/read-request.ts` reads it. */
 export interface TaskRequest {
   readonly by: TaskActor;
   /** claim, renew: 1 to 86,400. */
@@ -252,31 +252,6 @@ export interface LoadedTask {
   readonly in_one?: true;
   /** What this very run has recorded before its worker died, and Temporal does not know of. */
   readonly lost?: StandingTask | null;
-}
-
-/** Why a payload cannot be looked at; what is missing for one action is the action's to say. */
-export function requestProblem(asked: unknown): string | undefined {
-  const { by, text, blocked_by, lease_seconds } = (asked ?? {}) as Partial<TaskRequest>;
-  if (typeof by?.name !== 'string' || by.name === '') return 'by.name is required: who asks';
-  if (text?.text !== undefined && !isText(text.text))
-    return 'text must be a string of at most 65536 characters';
-  if (blocked_by !== undefined && !areNumbers(blocked_by))
-    return 'blocked_by must be at most 50 numbers of tasks';
-  if (lease_seconds !== undefined && !(isNumber(lease_seconds) && lease_seconds <= 86_400))
-    return 'lease_seconds must be 1 to 86400';
-  return undefined;
-}
-
-function isText(text: unknown): boolean {
-  return typeof text === 'string' && text.length <= 65_536 && !text.includes('\0') && text.isWellFormed();
-}
-
-function areNumbers(list: unknown): boolean {
-  return Array.isArray(list) && list.length <= 50 && list.every(isNumber);
-}
-
-function isNumber(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 1;
 }
 
 /** A member's turn on the task: the message's row is written, its session's workflow is to be started. */

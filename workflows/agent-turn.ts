@@ -30,6 +30,7 @@ import {
   type TurnOutcome,
   type TurnState,
 } from '#domain/turn.ts';
+import { sessionStartProblem } from '#domain/start-problem.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
@@ -71,7 +72,7 @@ interface Going {
 }
 
 export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
-  refuseWrongStart(input);
+  refuseWrongStart(sessionStartProblem(input, workflowInfo().workflowId), Object.values(AGENT_TURN.updates));
   const inbox = createTurnInbox(input.carry);
   const view = createTurnView(input);
   const turnScope = new CancellationScope();

@@ -39,6 +39,8 @@ import { markdownCode, markdownText } from '#domain/markdown.ts';
 import type { WorkState } from '#domain/search-attributes.ts';
 import { RECORD } from './activity-options.ts';
 import { oneAtATime } from './steps/one-at-a-time.ts';
+import { inputProblem } from '#domain/start-problem.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const decideUpdate = defineUpdate<DecisionReceipt, [DecideInput]>(APPROVAL.updates.decide);
 const decideSignal = defineSignal<[DecideInput]>(APPROVAL.signals.decide);
@@ -77,6 +79,9 @@ interface Going {
 }
 
 export async function approval(input: ApprovalInput): Promise<Settled> {
+  refuseWrongStart(
+    inputProblem('approval', input, ['tenant', 'approval_id', 'session_key', 'turn_id'], ['expires']),
+  );
   const deadline = input.until ?? Date.now() + input.expires * 1000;
   const going: Going = {
     input,

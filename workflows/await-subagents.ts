@@ -9,6 +9,8 @@ import {
 } from '@temporalio/workflow';
 import { AWAIT_SUBAGENTS, type CollectSubagentsInput, type SubagentActivities } from '#domain/subagent.ts';
 import { RECORD } from './activity-options.ts';
+import { inputProblem } from '#domain/start-problem.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const endedSignal = defineSignal(AWAIT_SUBAGENTS.signals.ended);
 
@@ -16,6 +18,7 @@ const endedSignal = defineSignal(AWAIT_SUBAGENTS.signals.ended);
 export async function awaitSubagents(
   input: Omit<CollectSubagentsInput, 'last'>,
 ): Promise<{ readonly ok: boolean; readonly recorded: true }> {
+  refuseWrongStart(inputProblem('awaitSubagents', input, ['tenant', 'session', 'turn', 'call'], ['seconds']));
   const { collect_subagents } = proxyLocalActivities<SubagentActivities>(RECORD);
   const deadline = Date.now() + input.seconds * 1000;
   let ended = 0;

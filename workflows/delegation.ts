@@ -30,6 +30,8 @@ import { markdownText } from '#domain/markdown.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { checkLine, runGates } from './steps/run-gates.ts';
 import { runSession, type SessionEnd, type SessionLimits } from './steps/run-session.ts';
+import { inputProblem } from '#domain/start-problem.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const stopSignal = defineSignal<[StopDelegationInput?]>(DELEGATION.signals.stop);
 const stateQuery = defineQuery<DelegationState>(DELEGATION.queries.state);
@@ -47,6 +49,14 @@ interface Desk {
 }
 
 export async function delegation(input: DelegationInput): Promise<DelegationOutcome> {
+  refuseWrongStart(
+    inputProblem(
+      'delegation',
+      input,
+      ['tenant', 'delegation_id', 'session_key', 'message_id', 'parent_session'],
+      ['timeout_seconds'],
+    ),
+  );
   const desk: Desk = { status: 'queued', stop: undefined, checks: [] };
   const deadline = Date.now() + input.timeout_seconds * 1000;
   const limits: SessionLimits = {

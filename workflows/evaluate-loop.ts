@@ -29,6 +29,8 @@ import {
 import { markdownText } from '#domain/markdown.ts';
 import { RECORD, WORK } from './activity-options.ts';
 import { runSession } from './steps/run-session.ts';
+import { inputProblem } from '#domain/start-problem.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const stopSignal = defineSignal<[StopEvaluationInput?]>(EVALUATE_LOOP.signals.stop);
 const stateQuery = defineQuery<EvaluationState>(EVALUATE_LOOP.queries.state);
@@ -44,6 +46,7 @@ interface Desk {
 }
 
 export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLoopOutcome> {
+  refuseWrongStart(inputProblem('evaluateLoop', input, ['tenant', 'evaluation_id'], ['rounds']));
   const desk: Desk = { status: 'running', stop: undefined, round: 0, doing: null, rounds: [] };
   setHandler(stopSignal, (given) => {
     desk.stop ??= given ?? {};

@@ -45,6 +45,8 @@ import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { childLabels } from './steps/child-labels.ts';
 import { runSession, type SessionEnd } from './steps/run-session.ts';
 import { signalIfRunning } from './steps/signal-if-running.ts';
+import { inputProblem } from '#domain/start-problem.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const stopSignal = defineSignal<[StopSubagentInput?]>(SUBAGENT.signals.stop);
 const endedSignal = defineSignal(SUBAGENT.signals.ended);
@@ -69,6 +71,14 @@ const LOOK_AGAIN = { first: 1_000, most: 30_000 } as const;
 type End = Omit<FinishSubagentInput, 'tenant' | 'subagent_id'>;
 
 export async function subagent(input: SubagentInput): Promise<SubagentOutcome> {
+  refuseWrongStart(
+    inputProblem(
+      'subagent',
+      input,
+      ['tenant', 'subagent_id', 'session_key', 'message_id', 'parent_session'],
+      ['timeout_seconds'],
+    ),
+  );
   const wishes: Wishes = { status: 'queued', stop: undefined, steer: undefined, ended: 0, isEnding: false };
   const deadline = Date.now() + input.timeout_seconds * 1000;
   handleMessages(input, wishes);

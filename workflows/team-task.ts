@@ -37,11 +37,12 @@ import {
   type TurnEnd,
   turnEnded,
 } from '#domain/team/task-events.ts';
+import { readRequest, requestProblem } from '#domain/team/read-request.ts';
+import { taskStartProblem } from '#domain/start-problem.ts';
 import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
 import {
   isClosed,
   type MemberTurn,
-  requestProblem,
   TASK_ACTIONS,
   type TaskAction,
   type TaskReceipt,
@@ -54,6 +55,7 @@ import {
   type TeamTaskInput,
 } from '#domain/team-task.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
 import { type RunningTurn, startMemberTurn } from './steps/member-turn.ts';
 import {
   apply,
@@ -93,6 +95,7 @@ interface Going extends KnownTask {
 
 /** Throws NotFound when the task has no row. */
 export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
+  refuseWrongStart(taskStartProblem(input, workflowInfo().workflowId), Object.values(TEAM_TASK.updates));
   const going: Going = { ...newTask(input), ended: [], released: false };
   handleMessages(going);
   const loaded = await CancellationScope.nonCancellable(() => local.load_team_task(input));
@@ -256,8 +259,9 @@ function handleMessages(going: Going): void {
   setHandler(releasedSignal, () => {
     going.released = true;
   });
-  setHandler(dependencySignal, (said) => {
-    going.ended.push(said);
+  setHandler(dependencySignal, (said: (typeof going.ended)[number] | undefined) => {
+    if (typeof said?.number === 'number') going.ended.push(said);
+    else log.warn('a dependency without a number', { task: going.input.number });
   });
   setHandler(stateQuery, () => (going.loaded ? viewOf(going) : null));
 }
@@ -265,12 +269,12 @@ function handleMessages(going: Going): void {
 /** Refused by the validator when the task is known, so that losers of a race leave nothing in the history. */
 function handle(going: Going, name: string, action: TaskAction): void {
   const update = defineUpdate<TaskReceipt, [TaskRequest]>(name);
-  setHandler(update, (asked) => answer(going, action, asked), {
+  setHandler(update, (asked) => answer(going, action, readRequest(asked)), {
     validator: (asked) => {
       const problem = requestProblem(asked);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
       const stands = going.standing.has(currentUpdateInfo()?.id ?? '');
-      if (going.loaded && !stands) refuse(decideTask(momentOf(going, ''), action, asked));
+      if (going.loaded && !stands) refuse(decideTask(momentOf(going, ''), action, readRequest(asked)));
     },
   });
 }

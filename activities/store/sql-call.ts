@@ -18,7 +18,9 @@ export function createSqlCall(pool: Pool): SqlCall {
         values: [...values],
       })
       .catch((error: unknown) => {
-        throw isOfNoTenant(error) ? new Failure('NotFound', `there is no tenant "${values[0]}"`) : error;
+        throw isOfNoTenant(error)
+          ? new Failure('NotFound', `there is no tenant "${String(values[0])}"`)
+          : error;
       });
     const row = rows[0];
     if (!row) throw new Error(`${name} returned no row`);

@@ -1,0 +1,51 @@
+/**
+ * Why a run cannot be what its id or its input says (TEMPORAL contract): whoever reaches Temporal may start workflows, and a
+ * run that is started wrongly shall end with a word, not fail its tasks for ever. Undefined when all is well.
+ */
+import { isName, isSessionKey, sessionWorkflowId } from './ids.ts';
+import { taskWorkflowId } from './team.ts';
+
+/** Under another id than that of a session nothing is compared: a replay may give its run any name. */
+export function sessionStartProblem(input: unknown, workflowId: string): string | undefined {
+  const { tenant, session_key } = fieldsOf(input);
+  if (!isName(tenant) || !isSessionKey(session_key))
+    return 'agentTurn is started with {"tenant", "session_key"}, the two parts of its id session/{tenant}/{session_key}';
+  return otherId(workflowId, 'session/', sessionWorkflowId(tenant, session_key));
+}
+
+/** As `sessionStartProblem`, of a team's task. */
+export function taskStartProblem(input: unknown, workflowId: string): string | undefined {
+  const { tenant, team, number } = fieldsOf(input);
+  if (!isName(tenant) || !isName(team) || !isWhole(number))
+    return 'teamTask is started with {"tenant", "team", "number"}, the parts of its id task/{tenant}.{team}/{number}';
+  return otherId(workflowId, 'task/', taskWorkflowId(tenant, team, number));
+}
+
+/** Of a workflow that only TempoClaw starts: `texts` and `numbers` are the fields without which it cannot go on. */
+export function inputProblem(
+  type: string,
+  input: unknown,
+  texts: readonly string[],
+  numbers: readonly string[],
+): string | undefined {
+  const fields = fieldsOf(input);
+  const missing = [
+    ...texts.filter((name) => typeof fields[name] !== 'string'),
+    ...numbers.filter((name) => !Number.isFinite(fields[name])),
+  ];
+  if (missing.length === 0) return undefined;
+  return `${type} is started by TempoClaw itself; its input lacks ${missing.join(', ')}`;
+}
+
+function otherId(workflowId: string, prefix: string, id: string): string | undefined {
+  if (!workflowId.startsWith(prefix) || workflowId === id) return undefined;
+  return `this run is ${workflowId}, and its input is that of ${id}: start it with the parts of its own id`;
+}
+
+function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}

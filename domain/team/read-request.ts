@@ -1,0 +1,94 @@
+/** What is asked of a task, as it comes from another system: read in the one shape that the rules know, or said what is wrong. */
+import { COMMENT_TYPES, type TaskRequest } from '../team-task.ts';
+import { TEAM_LIMITS } from '../team.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Null counts as not given, and a text may be plain. Only for what `requestProblem` has let pass; pure, so that a replay reads
+ * the same.
+ */
+export function readRequest(asked: unknown): TaskRequest {
+  const { by, text, ...rest } = withoutNulls(asked as Fields);
+  const words = readText(text);
+  return {
+    ...rest,
+    by: withoutNulls(by as Fields),
+    ...(words === undefined ? {} : { text: words }),
+  } as unknown as TaskRequest;
+}
+
+/** Undefined when it can be looked at; what is missing for one action is the action's to say. Never throws. */
+export function requestProblem(asked: unknown): string | undefined {
+  if (!isRecord(asked)) return 'ask with an object such as {"by":{"name":"ci"}}';
+  const fields = withoutNulls(asked);
+  return actorProblem(fields['by']) ?? wordsProblem(fields) ?? numbersProblem(fields);
+}
+
+function actorProblem(by: unknown): string | undefined {
+  const { name, member, token, session, fence } = isRecord(by) ? withoutNulls(by) : {};
+  if (!isText(name, 200) || name === '') return 'by.name is required: who asks';
+  if (!isOptionalText(member, 200)) return 'by.member must be the key of a member';
+  if (!isOptionalText(token, 200)) return 'by.token must be the text that claim gave';
+  if (!isOptionalText(session, 300) || !(fence === undefined || isWhole(fence)))
+    return 'by.session and by.fence are for sessions of our own';
+  return undefined;
+}
+
+function wordsProblem(fields: Fields): string | undefined {
+  const { text, type, subject, assignee } = fields;
+  const { text: said, id, preview } = isRecord(text) ? withoutNulls(text) : { text };
+  if (![said, id, preview].every((one) => isOptionalText(one, TEAM_LIMITS.text)))
+    return `text must be a string of at most ${TEAM_LIMITS.text} characters`;
+  if (type !== undefined && !COMMENT_TYPES.some((known) => known === type))
+    return `type must be one of ${COMMENT_TYPES.join(', ')}`;
+  if (subject !== undefined && !(isText(subject, TEAM_LIMITS.subject) && subject.trim() !== ''))
+    return `subject must be a text of 1 to ${TEAM_LIMITS.subject} characters`;
+  if (!isOptionalText(assignee, 200)) return 'assignee must be the key of a member';
+  const id_ = ['description_id', 'file_id'].find((name) => !isOptionalText(fields[name], 200));
+  return id_ && `${id_} must be the id of a row`;
+}
+
+function numbersProblem({ percent, priority, blocked_by, lease_seconds }: Fields): string | undefined {
+  if (percent !== undefined && !(typeof percent === 'number' && percent >= 0 && percent <= 100))
+    return 'percent must be a number of 0 to 100';
+  if (priority !== undefined && !(Number.isSafeInteger(priority) && Math.abs(priority as number) <= 1_000))
+    return 'priority must be a whole number of -1000 to 1000';
+  const isList = Array.isArray(blocked_by) && blocked_by.length <= TEAM_LIMITS.blockers;
+  if (blocked_by !== undefined && !(isList && blocked_by.every(isWhole)))
+    return `blocked_by must be at most ${TEAM_LIMITS.blockers} numbers of tasks`;
+  if (
+    lease_seconds !== undefined &&
+    !(isWhole(lease_seconds) && lease_seconds <= TEAM_LIMITS.longestLeaseSeconds)
+  )
+    return `lease_seconds must be 1 to ${TEAM_LIMITS.longestLeaseSeconds}`;
+  return undefined;
+}
+
+function readText(text: unknown): TaskRequest['text'] | undefined {
+  const words = typeof text === 'string' ? { text } : isRecord(text) ? withoutNulls(text) : undefined;
+  return words && (words['id'] || words['text']) ? words : undefined;
+}
+
+function withoutNulls(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
+
+function isOptionalText(value: unknown, most: number): boolean {
+  return value === undefined || isText(value, most);
+}
+
+/** What a row could not hold would stop the task for good. */
+function isText(value: unknown, most: number): value is string {
+  return typeof value === 'string' && value.length <= most && !value.includes('\0') && value.isWellFormed();
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
