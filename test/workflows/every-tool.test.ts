@@ -1,0 +1,125 @@
+/** EX-3: every tool works where it will be used: in a worker with its stores, its server and its agents, each action of it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createCatalog, loadTools } from '#activities/catalog.ts';
+import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
+
+/** `before`: calls that must come earlier in the same turn. */
+type Work = readonly [tool: string, args: object, before?: string];
+
+/** Each does what it is asked for. They follow each other in one session. */
+const WORK: readonly Work[] = [
+  ['datetime', {}],
+  ['wait', { timeMs: 100, reason: 'tea' }],
+  ['workspace_dir', {}],
+  ['write_file', { path: 'a.txt', content: 'one\ntwo\n' }],
+  ['read_file', { path: 'a.txt' }],
+  ['edit', { path: 'a.txt', old_string: 'two', new_string: 'three' }],
+  ['list_files', {}],
+  ['search', { pattern: 'three' }],
+  ['glob', { pattern: '*.txt' }],
+  ['exec', { command: 'cat a.txt' }],
+  ['process', { action: 'list' }],
+  ['session_status', {}],
+  ['sessions_list', {}],
+  ['sessions_list', { limit: 5, active_minutes: 2.5 }],
+  ['sessions_history', { session_key: 'other', include_tools: true }],
+  ['sessions_send', { session_key: 'other', message: 'Again.' }],
+  ['sessions_send', { label: 'Hello', message: 'And again.' }],
+  ['agents_list', {}],
+  ['delegate_search', { query: 'somebody who writes' }],
+  ['delegate', { agent_key: 'mate', task: 'Say.', mode: 'sync' }],
+  ['delegate', { action: 'list' }],
+  ['delegate', { action: 'history' }],
+  ['evaluate_loop', { generator: 'mate', evaluator: 'judge', task: 'Draft.' }],
+  ['spawn', { action: 'run', task: 'Say.' }],
+  ['spawn', { task: 'hold {"note":"kept"}', label: 'kept' }],
+  ['spawn', { action: 'list' }],
+  ['spawn', { action: 'cancel', id: 'all' }],
+  ['spawn', { action: 'wait', timeout: 30 }],
+  ['team_message', { action: 'send', to: 'mate', text: 'Hello.' }],
+  ['team_message', { action: 'broadcast', text: 'All.' }],
+  ['team_message', { action: 'read' }],
+  ['team_tasks', { action: 'list' }],
+  ['team_tasks', { action: 'create', subject: 'Write' }, 'team_tasks {"action":"list"}\nthen\n'],
+  ['team_tasks', { action: 'get', task_id: '1' }],
+  ['team_tasks', { action: 'search', query: 'Write' }],
+  ['team_tasks', { action: 'comment', task_id: '1', text: 'Soon.' }],
+  ['team_tasks', { action: 'update', task_id: '1', description: 'More.' }],
+  ['team_tasks', { action: 'cancel', task_id: '1', text: 'No more.' }],
+  ['handoff', { action: 'clear' }],
+  // The last one: what comes then is the other agent's.
+  ['handoff', { agent: 'mate', reason: 'knows more' }],
+];
+
+/** What cannot be done here, and says so. */
+const REFUSED: readonly Work[] = [
+  ['credentialed_exec', { binary: 'gh', args: ['--version'] }],
+  ['process', { action: 'poll', id: 'nothing' }],
+  ['delegate', { action: 'get', id: 'nothing' }],
+  ['delegate', { action: 'cancel', id: 'nothing' }],
+  ['spawn', { action: 'get', id: 'nothing' }],
+  ['spawn', { action: 'steer', id: 'nothing', message: 'Other.' }],
+  ['sessions_history', { session_key: 'nowhere' }],
+  ['team_tasks', { action: 'complete', task_id: '99', result: 'x' }],
+];
+
+describe('EX-3 every tool in a real worker', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack({
+      scripts: {
+        says: 'rules:\n  - when: { user: Draft }\n    reply: { text: A draft. }\n  - reply: { text: Said. }\n',
+        agrees: 'rules:\n  - reply: { text: APPROVED }\n',
+      },
+      agents: [
+        { key: 'all', model: 'rehearsal/follow', exec: { security: 'full', ask: 'off' } },
+        { key: 'mate', model: 'rehearsal/says' },
+        { key: 'judge', model: 'rehearsal/agrees' },
+      ],
+    });
+    const post = async (path: string, body: object): Promise<Answer> => {
+      const answer = await stack.ask('POST', path, { body });
+      assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
+      return answer;
+    };
+    for (const to of ['mate', 'judge']) await post('/v1/agent-links', { source: 'all', target: to });
+    await post('/v1/teams', { key: 'crew', lead: 'all', members: ['mate'] });
+    await post('/v1/sessions/other/messages?wait=60', { text: 'Hello.', agent: 'all' });
+  });
+  after(() => stack.stop());
+
+  /** The last call of a turn that makes it. */
+  async function call([tool, args, before = '']: Work): Promise<Answer['body']> {
+    const sent = await stack.ask('POST', '/v1/sessions/works/messages?wait=60', {
+      body: { text: `${before}${tool} ${JSON.stringify(args)}`, agent: 'all', channel: 'web', chat_id: 'c1' },
+    });
+    assert.equal(sent.status, 200, `${tool}: ${JSON.stringify(sent.body)}`);
+    const made = await stack.ask('GET', `/v1/turns/${sent.body.turn_id}/tool-calls`);
+    return made.body.data.at(-1);
+  }
+
+  for (const work of REFUSED)
+    it(`${work[0]} ${JSON.stringify(work[1])} says why not`, async () => {
+      const made = await call(work);
+      assert.deepEqual([made.tool, made.ok], [work[0], false], JSON.stringify(made));
+      assert.notEqual(made.code, 'ExecutionFailed', JSON.stringify(made));
+    });
+
+  for (const [at, work] of WORK.entries())
+    it(`${at + 1}. ${work[0]} ${JSON.stringify(work[1])} does it`, async () => {
+      const made = await call(work);
+      assert.deepEqual([made.tool, made.ok], [work[0], true], JSON.stringify(made));
+    });
+
+  it('and no tool is left out', async () => {
+    const all = createCatalog(await loadTools())
+      .list()
+      .map(({ name }) => name);
+    const tried = new Set([...WORK, ...REFUSED].map(([tool]) => tool));
+    assert.deepEqual(
+      all.filter((name) => !tried.has(name)),
+      [],
+    );
+  });
+});
