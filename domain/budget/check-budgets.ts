@@ -1,13 +1,14 @@
 /** What makes a budget impossible or senseless, beyond the form of its fields. */
 import { BUDGET_MEASURES, type Budget } from '../budget.ts';
+import { isName, isSessionKey } from '../ids.ts';
 
 /** Undefined for a budget that can be kept. */
 export function budgetProblem(budget: Budget): string | undefined {
   const limited = BUDGET_MEASURES.filter((measure) => budget[measure] !== undefined);
   if (limited.length === 0) return `names no limit; give one of ${BUDGET_MEASURES.join(', ')}`;
   const { scope, subject, period = 'total', reserve = {} } = budget;
-  if (subject !== undefined && (scope === 'turn' || scope === 'tenant'))
-    return `a budget of a ${scope} has no subject`;
+  const problem = subjectProblem(scope, subject);
+  if (problem !== undefined) return problem;
   if (scope === 'turn' && period !== 'total') return 'a turn has one total, no period';
   for (const measure of ['tokens', 'usd', 'seconds'] as const) {
     const limit = budget[measure];
@@ -17,6 +18,13 @@ export function budgetProblem(budget: Budget): string | undefined {
     if (wanted > limit) return `reserve.${measure} is more than the limit, so that nothing could run`;
   }
   return undefined;
+}
+
+function subjectProblem(scope: Budget['scope'], subject: string | undefined): string | undefined {
+  if (subject === undefined) return undefined;
+  if (scope === 'turn' || scope === 'tenant') return `a budget of a ${scope} has no subject`;
+  if (scope === 'session' ? isSessionKey(subject) : isName(subject)) return undefined;
+  return `subject "${subject}" is no key of ${scope === 'agent' ? 'an' : 'a'} ${scope}, so that the budget would hold for nobody`;
 }
 
 /** Two budgets of one list that would keep the same account: [index of the second, its name]. */

@@ -43,6 +43,8 @@ describe('DU-7 /v1/budgets', () => {
       { scope: 'world', usd: 1 },
       { scope: 'tenant', usd: 0 },
       { scope: 'tenant', usd: 1, subject: 'x' },
+      { scope: 'session', usd: 1, subject: 'not a key' },
+      { scope: 'agent', usd: 1, subject: 'a/b' },
       { scope: 'turn', calls: 1, period: 'day' },
       { scope: 'tenant', usd: 1, reserve: { usd: 2 } },
       { scope: 'tenant', usd: 1, limit: 2 },

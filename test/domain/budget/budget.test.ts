@@ -21,6 +21,11 @@ describe('DU-7 what a budget can be', () => {
       assert.equal(budgetProblem({ scope, subject: 'x', calls: 1 }), undefined);
     for (const scope of ['turn', 'tenant'] as const)
       assert.match(budgetProblem({ scope, subject: 'x', calls: 1 }) ?? '', /no subject/);
+    assert.match(
+      budgetProblem({ scope: 'agent', subject: 'a:b', calls: 1 }) ?? '',
+      /"a:b" is no key of an agent/,
+    );
+    assert.equal(budgetProblem({ scope: 'session', subject: 'a:b', calls: 1 }), undefined);
     assert.match(budgetProblem({ scope: 'turn', calls: 1, period: 'day' }) ?? '', /no period/);
   });
 
