@@ -10,6 +10,7 @@ import {
   listAgentLinks,
   updateAgentLink,
 } from '#activities/store/agent-link-store.ts';
+import { findAgent } from '#activities/store/agent-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { agentLinkCreateSchema, agentLinkPatchSchema, agentLinkSchema } from '#domain/schema/agent-link.ts';
@@ -92,8 +93,7 @@ function addCreate(app: Api, deps: ApiDeps): void {
       const id = `alk_${randomBytes(9).toString('hex')}`;
       const given = { ...link, id, description: description ?? null };
       const row = await insertAgentLink(deps.pool, caller.tenant, given, signatureOf(caller));
-      if (row === 'no_agent')
-        throw new Failure('Unprocessable', `There is no agent ${link.source}, or no agent ${link.target}`);
+      if (row === 'no_agent') throw await noAgent(deps, caller.tenant, [link.source, link.target]);
       if (row === 'there')
         throw new Failure(
           'Conflict',
@@ -175,4 +175,10 @@ function showLink(row: AgentLinkRow): z.infer<typeof agentLinkSchema> {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
+}
+
+async function noAgent({ pool }: ApiDeps, tenant: string, keys: readonly string[]): Promise<Failure> {
+  const found = await Promise.all(keys.map((key) => findAgent(pool, tenant, key)));
+  const missing = keys.filter((_, index) => !found[index]).map((key) => `"${key}"`);
+  return new Failure('Unprocessable', `There is no agent ${missing.join(', no agent ') || 'of this key'}`);
 }

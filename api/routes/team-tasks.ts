@@ -170,6 +170,11 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): v
       demandAccess(team, caller);
       const row = await taskOr404(deps, team, tenant, request.params.id);
       const { number } = row;
+      if (action === 'attach' && !request.body.file)
+        throw new Failure(
+          'InvalidInput',
+          'file is required for attach action: its name, and its content in base64',
+        );
       const { member, token, file, blocked_by, text, result, reason, ...words } = request.body;
       const by = {
         name: signatureOf(caller),

@@ -32,6 +32,17 @@ describe('DE-1 /v1/agent-links', () => {
     assert.equal((await link({ source: 'lead', target: 'writer' })).status, 409);
   });
 
+  it('names the agent that is not there', async () => {
+    for (const [source, target, missing] of [
+      ['lead', 'ghost', '"ghost"'],
+      ['ghost', 'lead', '"ghost"'],
+      ['ghost', 'spook', '"ghost", no agent "spook"'],
+    ] as const) {
+      const { status, body } = await link({ source, target });
+      assert.deepEqual([status, body.detail], [422, `There is no agent ${missing}`]);
+    }
+  });
+
   it('is changed field by field, and what is not given stays', async () => {
     const { body: made } = await link({
       source: 'lead',

@@ -61,6 +61,15 @@ describe('TE teams over HTTP', () => {
     );
   });
 
+  it('TE-4 an attachment without a file is told what is missing', async () => {
+    const { number, token } = await claimed('Files');
+    const bare = await act(number, 'attach', { member: 'writer', token });
+    assert.equal(bare.status, 400);
+    assert.match(bare.body.detail, /^file is required for attach action/);
+    const file = { name: 'a.txt', content: Buffer.from('hello').toString('base64') };
+    assert.equal((await act(number, 'attach', { member: 'writer', token, file })).status, 200);
+  });
+
   it('TE-3 who holds a task and sends no token is told to', async () => {
     const { number, token } = await claimed('Held');
     const bare = await act(number, 'complete', { member: 'writer', result: 'x' });
