@@ -1,7 +1,8 @@
-/** Calls that only read and are allowed by the newest rules: they need not ask the ledger what is just being written there. */
+/** Calls that need no claim and are allowed by the newest rules: they need not ask the ledger what is just being written there. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { CallModelInput } from '#domain/turn.ts';
 import type { Catalog } from './catalog.ts';
+import type { Tool } from './define-tool.ts';
 import type { Running } from './hand-over.ts';
 import type { NewCall } from './store/answer-record.ts';
 import type { StepBasis } from './store/turn-ledger.ts';
@@ -21,7 +22,7 @@ export function allowedReads(
 ): AllowedRead[] {
   if (!basis.agent_current) return [];
   const reads = calls.filter(
-    (call) => call.verdict === 'allow' && catalog.find(call.tool)?.tool.replay === 'readonly',
+    (call) => call.verdict === 'allow' && needsNoClaim(catalog.find(call.tool)?.tool, call),
   );
   return reads.map((call) => ({ id: call.id, running: runningOf(input, basis, call) }));
 }
@@ -36,4 +37,8 @@ export function runningOf(
   const rules = { context, tenant_policy, agent, allowlist };
   const call = { tool, asked_as, summary, args, sealed: sealed ?? null, digest };
   return { kind: 'run', claimed: false, budgeted: false, approved: false, ...place, ...call, ...rules };
+}
+
+function needsNoClaim(tool: Tool | undefined, { args }: NewCall): boolean {
+  return tool?.replay === 'readonly' || tool?.limits.unclaimed?.(args) === true;
 }

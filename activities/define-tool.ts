@@ -16,6 +16,11 @@ export interface ToolLimits {
   readonly instant?: true;
   /** Takes long or costs money: a call of it reserves its part of the budgets (DU-7). Not for tools that only read. */
   readonly costly?: true;
+  /**
+   * Whether such a call, though it does something, needs no claim, as one that only reads: what it does is one commit that is of the
+   * call, is done once however often it is tried, and refuses a turn that is over.
+   */
+  readonly unclaimed?: (args: Readonly<Record<string, unknown>>) => boolean;
   /** Long, and yet mostly over at once: begun within the workflow task where that may be (take-over.ts). */
   readonly soon?: true;
   /** Start-to-close of one attempt. A function when the arguments may ask for more. */

@@ -16,7 +16,7 @@ export interface NextStep {
 
 /** Each is given once: a second attempt asks the ledger, which knows what became of the first. */
 export interface HandOver {
-  /** For calls that only read, since those need no claim. */
+  /** For calls that need no claim. */
   readonly calls: Shelf<Running>;
   /** Of calls that were recorded with the answer that asks for them (read-ahead.ts). */
   readonly results: Shelf<RunToolResult>;

@@ -3,11 +3,16 @@
  * hold their places for ever, and nobody would be told.
  */
 import { Failure } from '#domain/errors.ts';
-import { delegationWorkflowId, evaluationWorkflowId, subagentWorkflowId } from '#domain/ids.ts';
+import {
+  delegationWorkflowId,
+  evaluationWorkflowId,
+  sessionWorkflowId,
+  subagentWorkflowId,
+} from '#domain/ids.ts';
 import { DELEGATION } from '#domain/delegation.ts';
 import { EVALUATE_LOOP } from '#domain/evaluate-loop.ts';
 import { isLost, LOST_END } from '#domain/lost-work.ts';
-import { SUBAGENT } from '#domain/subagent.ts';
+import { isSessionEnd, SUBAGENT, type SessionEnded } from '#domain/subagent.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { delegationInput } from './delegation-run.ts';
 import { evaluationInput } from './evaluation-run.ts';
@@ -16,14 +21,15 @@ import { createDelegationStore, type DelegationRow } from './store/delegation-st
 import { createEvaluationStore, type EvaluationRow } from './store/evaluation-store.ts';
 import { tenantsWithOpenWork } from './store/open-work.ts';
 import type { Pool } from './store/pool.ts';
-import { createSubagentStore, type SubagentRow } from './store/subagent-store.ts';
+import { createSubagentStore, type SubagentRow, type SubagentStore } from './store/subagent-store.ts';
+import { findOpenTurn } from './store/turn-store.ts';
 import { runInput } from './subagent-run.ts';
 
 export interface LostWorkDeps {
   readonly pool: Pool;
   /** Told after each commit that may have added events to a session's feed. */
   readonly onWrite: (tenant: string, session: string) => void;
-  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
+  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start' | 'signal'>;
   readonly now: () => number;
   /**
    * For who only looks, and knows nothing of workers: waits no longer than this for Temporal, and leaves alone what a turn may
@@ -67,8 +73,9 @@ interface Kind<Row extends OpenRow> {
 
 export function createLostWork(deps: LostWorkDeps): LostWork {
   const { pool, onWrite } = deps;
+  const subagentStore = createSubagentStore(pool, onWrite);
   const subagents = lostKind(deps, {
-    store: createSubagentStore(pool, onWrite),
+    store: subagentStore,
     start: subagentStart,
   });
   const delegations = lostKind(deps, {
@@ -89,7 +96,8 @@ export function createLostWork(deps: LostWorkDeps): LostWork {
       const given = tenants.flatMap((tenant) =>
         [subagents, delegations, evaluations].map((kind) => () => kind.sweep(tenant)),
       );
-      return sumOf([...given, () => runs.sweep(olderThanSeconds)]);
+      const told = tenants.map((tenant) => () => tellOfSessions(deps, subagentStore, tenant));
+      return sumOf([...given, ...told, () => runs.sweep(olderThanSeconds)]);
     },
   };
 }
@@ -149,6 +157,29 @@ function lostKind<Row extends OpenRow>(deps: LostWorkDeps, { store, start }: Kin
     },
   };
 }
+
+/**
+ * A subagent whose session has ended without a word, or was ended from outside, would wait for it. One that was told takes no
+ * notice.
+ */
+async function tellOfSessions(
+  { pool, reach, now }: LostWorkDeps,
+  subagents: Pick<SubagentStore, 'active' | 'outcome'>,
+  tenant: string,
+): Promise<number> {
+  for (const { id, session_key: session, created_at } of await subagents.active(tenant)) {
+    const state = await reach.stateOf(sessionWorkflowId(tenant, session));
+    if (!isLost(state, now() - Date.parse(created_at))) continue;
+    const isOpen = (await findOpenTurn(pool, tenant, session)) !== undefined;
+    const last = isOpen ? undefined : await subagents.outcome(tenant, id);
+    const seen = { status: last?.status };
+    const end = isSessionEnd(seen) ? seen : SESSION_LOST;
+    await reach.signal(subagentWorkflowId(id), SUBAGENT.signals.sessionEnded, end);
+  }
+  return 0;
+}
+
+const SESSION_LOST: SessionEnded = { status: 'failed', reason: LOST_END.error.message };
 
 function subagentStart(tenant: string, row: SubagentRow): WorkflowStart {
   return {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
-import { subagentWorkflowId } from '#domain/ids.ts';
+import { sessionWorkflowId, subagentMessageId, subagentWorkflowId, turnIdOf } from '#domain/ids.ts';
 import {
   type AnnounceMode,
   type SteerSubagentInput,
@@ -12,8 +12,9 @@ import {
   SUBAGENT,
   type StopSubagentInput,
 } from '#domain/subagent.ts';
+import { sessionStop } from '#domain/subagent-stop.ts';
 import type { Thinking } from '#domain/thinking.ts';
-import type { ChildStart } from '#domain/turn.ts';
+import type { ChildStart, SessionStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from './define-tool.ts';
 import type { LostKind } from './lost-work.ts';
@@ -35,7 +36,8 @@ export interface SpawnRequest {
 export type Spawned =
   | { readonly kind: 'spawned'; readonly row: SubagentRow; readonly child: ChildStart }
   | (Extract<SpawnedRow, { kind: 'refused' }> & { readonly running: readonly SubagentRow[] })
-  | { readonly kind: 'unknown_model'; readonly message: string };
+  | { readonly kind: 'unknown_model'; readonly message: string }
+  | { readonly kind: 'over' };
 
 type Caller = Pick<RunningCall, 'tenant' | 'sessionKey' | 'callId'>;
 
@@ -78,8 +80,9 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
     input: StopSubagentInput & { readonly by: string; readonly silent: boolean },
   ): Promise<void> {
     if (!(await subagents.markStopped(tenant, row.id, input.by, input.silent))) return;
-    if (!(await reach.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, input)))
-      await lost.current(tenant, row);
+    if (await reach.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, input)) return;
+    await lost.current(tenant, row);
+    await reach.signal(...sessionStop(tenant, row, input.by));
   }
 
   return {
@@ -108,7 +111,8 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
       if (spawned.kind === 'refused' && spawned.limit !== 'depth' && (await lost.sweep(call.tenant)) > 0)
         spawned = await subagents.spawn(call.tenant, child, limits);
       if (spawned.kind === 'refused') return { ...spawned, running: await subagents.active(call.tenant) };
-      return { ...spawned, child: childStart(call.tenant, spawned.row) };
+      if (spawned.kind === 'over') return spawned;
+      return { ...spawned, child: childStart(call.tenant, spawned.row, model === undefined) };
     },
 
     list: async ({ tenant, sessionKey }) =>
@@ -157,18 +161,35 @@ function subagentIdOf(tenant: string, callId: string): string {
   return `sub-${createHash('sha256').update(`${tenant}\n${callId}`).digest('hex').slice(0, 16)}`;
 }
 
-function childStart(tenant: string, row: SubagentRow): ChildStart {
+function childStart(tenant: string, row: SubagentRow, sameModel: boolean): ChildStart {
+  const wait = row.mode === 'sync';
+  const labels = {
+    tenant,
+    session: row.session_key,
+    agent: row.agent_key,
+    ...(row.user_id === null ? {} : { user: row.user_id }),
+  };
   const input = runInput(tenant, row);
+  const start = { type: SUBAGENT.type, id: subagentWorkflowId(row.id), wait, labels };
+  if (wait) return { ...start, input: { ...input } };
   return {
-    type: SUBAGENT.type,
-    id: subagentWorkflowId(row.id),
-    input: { ...input },
-    wait: row.mode === 'sync',
-    labels: {
+    ...start,
+    input: { ...input, session_beside: true },
+    session: { ...sessionStart(tenant, row), labels, ...(sameModel ? { sameModel } : {}) },
+  };
+}
+
+function sessionStart(tenant: string, row: SubagentRow): Omit<SessionStart, 'labels'> {
+  const message = subagentMessageId(row.id);
+  const turn = { turnId: turnIdOf(message), messages: [{ id: message }], preview: row.label };
+  return {
+    id: sessionWorkflowId(tenant, row.session_key),
+    input: {
       tenant,
-      session: row.session_key,
-      agent: row.agent_key,
-      ...(row.user_id === null ? {} : { user: row.user_id }),
+      session_key: row.session_key,
+      carry: { queue: [turn], seen: [[message, turn.turnId]] },
+      tells: row.id,
     },
+    summary: `${row.agent_key}: ${row.label}`,
   };
 }

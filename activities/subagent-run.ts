@@ -6,12 +6,16 @@ import {
   type FinishedSubagent,
   type FinishSubagentInput,
   STEER_TEXT,
+  SUBAGENT,
   type SubagentActivities,
   type SubagentInput,
+  type TellSessionEndInput,
 } from '#domain/subagent.ts';
 import { LOST_END } from '#domain/lost-work.ts';
-import { announcementIdOf, subagentMessageId } from '#domain/ids.ts';
+import { Failure } from '#domain/errors.ts';
+import { announcementIdOf, subagentMessageId, subagentWorkflowId } from '#domain/ids.ts';
 import { announcementText, isActive, syncResultText, taskBlocks } from '#domain/subagent-words.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
 import { cutText } from './cut-text.ts';
 import type { SubagentEnd, SubagentRow, SubagentStore, TurnEnd } from './store/subagent-store.ts';
@@ -23,9 +27,10 @@ export interface SubagentRunDeps {
   readonly limits: { readonly children: number; readonly archiveMinutes: number };
   /** Ends what still runs in a subagent's session, and the subagents of its own. */
   readonly stopSession: (tenant: string, session: string, by: string) => Promise<void>;
+  readonly reach: Pick<WorkflowReach, 'signal'>;
 }
 
-export type AnnounceDeps = Omit<SubagentRunDeps, 'stopSession'>;
+export type AnnounceDeps = Omit<SubagentRunDeps, 'stopSession' | 'reach'>;
 
 export function createSubagentActivities(deps: SubagentRunDeps): SubagentActivities {
   return {
@@ -33,6 +38,7 @@ export function createSubagentActivities(deps: SubagentRunDeps): SubagentActivit
       deps.subagents.begin(tenant, subagent_id),
     ),
     finish_subagent: failingAs(recordFailure, (input) => finish(deps, input)),
+    tell_session_end: failingAs(recordFailure, (input) => tellSessionEnd(deps, input)),
     announce_subagents: failingAs(activityFailure, ({ tenant, subagent_id }) =>
       announce(deps, tenant, subagent_id),
     ),
@@ -60,6 +66,16 @@ async function finish(deps: SubagentRunDeps, input: FinishSubagentInput): Promis
     ...(context.subagent?.id === undefined ? {} : { parent: context.subagent.id }),
     ...(finished.next ? { next: { input: runInput(tenant, finished.next), wait: mode === 'sync' } } : {}),
   };
+}
+
+async function tellSessionEnd(
+  { subagents, reach }: Pick<SubagentRunDeps, 'subagents' | 'reach'>,
+  { tenant, subagent_id: id, ...end }: TellSessionEndInput,
+): Promise<void> {
+  if (await reach.signal(subagentWorkflowId(id), SUBAGENT.signals.sessionEnded, end)) return;
+  const row = await subagents.find(tenant, id);
+  // The server may start its workflow later than its session's, which can be over at once.
+  if (row?.ended_at === null) throw new Failure('Unavailable', `subagent ${id} has not begun yet`);
 }
 
 /** What the workflow of a subagent is started with. */

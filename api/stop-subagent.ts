@@ -2,6 +2,7 @@
 import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
 import { subagentWorkflowId } from '#domain/ids.ts';
 import { SUBAGENT, type StopSubagentInput } from '#domain/subagent.ts';
+import { sessionStop } from '#domain/subagent-stop.ts';
 import type { ApiDeps } from './deps.ts';
 import { lostWorkOf } from './lost-work.ts';
 
@@ -16,8 +17,9 @@ export async function stopSubagent(
 ): Promise<boolean> {
   const store = createSubagentStore(deps.pool, deps.notifier.poke);
   if (!(await store.markStopped(tenant, row.id, stop.by, stop.silent ?? false))) return false;
-  if (!(await deps.temporal.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, stop)))
-    await lostWorkOf(deps).subagents.current(tenant, row);
+  if (await deps.temporal.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, stop)) return true;
+  await lostWorkOf(deps).subagents.current(tenant, row);
+  await deps.temporal.signal(...sessionStop(tenant, row, stop.by));
   return true;
 }
 

@@ -1,7 +1,7 @@
 /** The two sides of the measurement of many agents: each starts a child, opens tasks to claim and lets a team work. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
+import { type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { createScrubber } from '#activities/scrubber.ts';
 import { insertAgent } from '#activities/store/agent-store.ts';
@@ -14,18 +14,13 @@ import { createConversationTable } from './bare/conversation-table.ts';
 import { BARE_TASK } from './bare/contract.ts';
 import { createTaskTable } from './bare/task-table.ts';
 import { type Contender, TENANT, textOf } from './contender.ts';
+import { childrenOf, historyOf, type Run } from './model-calls.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 
 /** Whose tasks the team works on; the script names them. */
 const MEMBERS = Array.from({ length: 5 }, (_, n) => `member-${n + 1}`);
 export const CLAIMERS: readonly string[] = Array.from({ length: 50 }, (_, n) => `claimer-${n + 1}`);
 const PATIENCE_MS = 60_000;
-
-/** A run whose history has a model call, or whose child's has. */
-export interface Run {
-  readonly workflowId: string;
-  readonly runId: string;
-}
 
 export interface ManyAgents {
   readonly name: 'bare' | 'TempoClaw';
@@ -63,7 +58,7 @@ export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
       const handle = await start('bareParent', { steps: 1, tool: 'spawn' });
       await handle.result();
       const run = { workflowId: handle.workflowId, runId: handle.firstExecutionRunId };
-      const child = childOf(await historyOf(client, run));
+      const [child] = childrenOf(await historyOf(client, run));
       if (child) await client.workflow.getHandle(child.workflowId).result();
       return run;
     },
@@ -200,58 +195,4 @@ async function untilCount(
     if (Date.now() > deadline) throw new Error(`${values.join(', ')}: ${count} of ${wanted}: ${query}`);
     await sleep(10);
   }
-}
-
-type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
-type Timestamp = Events[number]['eventTime'];
-
-export interface ModelCall {
-  /** Milliseconds since 1970, by the server's clock. */
-  readonly began: number;
-  readonly ended: number;
-}
-
-/** The first model calls of a run and of the first below it that makes one. */
-export async function modelCallsOf(
-  client: Client,
-  run: Run,
-): Promise<{ readonly parent: ModelCall; readonly child: ModelCall }> {
-  const calls: ModelCall[] = [];
-  for (let at: Run | undefined = run; at && calls.length < 2; ) {
-    const events = await historyOf(client, at);
-    const call = firstModelCall(events);
-    if (call) calls.push(call);
-    at = childOf(events);
-  }
-  const [parent, child] = calls;
-  if (!parent || !child) throw new Error(`${run.workflowId} and its child have ${calls.length} model calls`);
-  return { parent, child };
-}
-
-async function historyOf(client: Client, { workflowId, runId }: Run): Promise<Events> {
-  return (await client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
-}
-
-function childOf(events: Events): Run | undefined {
-  const { workflowId, runId } =
-    events.find((event) => event.childWorkflowExecutionStartedEventAttributes)
-      ?.childWorkflowExecutionStartedEventAttributes?.workflowExecution ?? {};
-  return workflowId && runId ? { workflowId, runId } : undefined;
-}
-
-function firstModelCall(events: Events): ModelCall | undefined {
-  const scheduled = events.find((event) =>
-    ['call_model', 'ask_model_tabled'].includes(
-      event.activityTaskScheduledEventAttributes?.activityType?.name ?? '',
-    ),
-  );
-  const isOfIt = (of: { scheduledEventId?: unknown } | null | undefined): boolean =>
-    of !== null && of !== undefined && String(of.scheduledEventId) === String(scheduled?.eventId);
-  const began = events.find((event) => isOfIt(event.activityTaskStartedEventAttributes))?.eventTime;
-  const ended = events.find((event) => isOfIt(event.activityTaskCompletedEventAttributes))?.eventTime;
-  return began && ended ? { began: millis(began), ended: millis(ended) } : undefined;
-}
-
-function millis(time: Timestamp): number {
-  return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
 }

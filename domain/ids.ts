@@ -13,6 +13,13 @@ export function subagentWorkflowId(subagentId: string): string {
   return `subagent/${subagentId}`;
 }
 
+/** Of the subagent that works in the session; undefined for any other session. */
+export function subagentOfSession(sessionKey: string): string | undefined {
+  return sessionKey.startsWith(SUBAGENT_SESSION) ? sessionKey.slice(SUBAGENT_SESSION.length) : undefined;
+}
+
+const SUBAGENT_SESSION = 'subagent:';
+
 export function delegationWorkflowId(delegationId: string): string {
   return `delegation/${delegationId}`;
 }

@@ -7,7 +7,7 @@ import type { Thinking } from './thinking.ts';
 export const SUBAGENT = {
   type: 'subagent',
   updates: { steer: 'steer' },
-  signals: { stop: 'stop', steer: 'steer', ended: 'ended' },
+  signals: { stop: 'stop', steer: 'steer', ended: 'ended', sessionEnded: 'sessionEnded' },
   queries: { state: 'state' },
 } as const;
 
@@ -77,6 +77,8 @@ export interface SubagentInput {
   readonly agent: string;
   readonly user?: string;
   readonly timeout_seconds: number;
+  /** Its session's run was started before it, and tells it of its end; else it starts that itself, as its child. */
+  readonly session_beside?: true;
   /** Its session's first step says that it has begun; a run that an older release started asks for it itself. */
   readonly begins_in_session?: true;
   /** It was ended from outside: this run only records that, and tells who waits. */
@@ -92,6 +94,20 @@ export interface SubagentOutcome {
   readonly recorded: true;
   /** It was steered: this one went on in its place. */
   readonly replaced_by?: string;
+}
+
+const SESSION_ENDS = ['completed', 'failed', 'stopped'] as const;
+
+/** How the run of its session ended that was started before it. */
+export interface SessionEnded {
+  readonly status: (typeof SESSION_ENDS)[number];
+  /** At most 500 characters; absent when the turn's row says it. */
+  readonly reason?: string;
+}
+
+export interface TellSessionEndInput extends SessionEnded {
+  readonly tenant: string;
+  readonly subagent_id: string;
 }
 
 export interface StopSubagentInput {
@@ -164,9 +180,20 @@ export interface SubagentActivities {
   /** False when it must not begin: it was cancelled before, or its row is gone. */
   begin_subagent(input: { readonly tenant: string; readonly subagent_id: string }): Promise<boolean>;
   finish_subagent(input: FinishSubagentInput): Promise<FinishedSubagent>;
+  /** Resolves when its workflow has it, or has ended. */
+  tell_session_end(input: TellSessionEndInput): Promise<void>;
   announce_subagents(input: { readonly tenant: string; readonly subagent_id: string }): Promise<void>;
   /** Number that still run; at 0 (or at the last) the result of the call is recorded. */
   collect_subagents(input: CollectSubagentsInput): Promise<number>;
+}
+
+/** Whoever may signal the workflow may send anything. */
+export function isSessionEnd(given: unknown): given is SessionEnded {
+  const { status, reason } = (given ?? {}) as Partial<Record<keyof SessionEnded, unknown>>;
+  return (
+    SESSION_ENDS.some((end) => end === status) &&
+    (reason === undefined || (typeof reason === 'string' && reason.length <= 500))
+  );
 }
 
 /** Undefined when the payload says what to do instead; else what is wrong with it. */

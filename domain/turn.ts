@@ -95,6 +95,10 @@ export interface AgentTurnInput {
   readonly carry?: Carry;
   /** The run before was ended from outside: this one first ends the turns that are lost by that. */
   readonly lost?: true;
+  /** The subagent that works in the session, and waits to be told when none of its turns is left. */
+  readonly tells?: string;
+  /** Its first model call is likely to be over at once. */
+  readonly quick?: true;
 }
 
 /** A message as the workflow holds it: its id, and its words only while no row has them. */
@@ -260,6 +264,18 @@ export interface ChildStart {
   readonly wait: boolean;
   /** Given when people should find the child in the web UI by more than its parent. */
   readonly labels?: ChildLabels;
+  /** Of a child that is not waited for: started before it, as another child of the turn. */
+  readonly session?: SessionStart;
+}
+
+/** The first run of a child's session. */
+export interface SessionStart {
+  readonly id: string;
+  readonly input: AgentTurnInput;
+  readonly summary: string;
+  readonly labels: ChildLabels;
+  /** The parent's model answers in it too. */
+  readonly sameModel?: true;
 }
 
 /** Search attributes of a child (IN-5). */

@@ -73,5 +73,10 @@ export function createSubagents(
       delegations.stopAll(tenant, session, by),
     ]);
   };
-  return { desk, stopSession, endCommands, activities: createSubagentActivities({ ...run, stopSession }) };
+  return {
+    desk,
+    stopSession,
+    endCommands,
+    activities: createSubagentActivities({ ...run, stopSession, reach: temporal }),
+  };
 }

@@ -42,6 +42,7 @@ import { judgeTurn } from './steps/judge-turn.ts';
 import { recordLostTurns, recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
+import { tellSessionEnd } from './steps/tell-session-end.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
 const submitUpdate = defineUpdate<Receipt, [SubmitInput]>(AGENT_TURN.updates.submit);
@@ -74,18 +75,29 @@ interface Going {
 export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   refuseWrongStart(sessionStartProblem(input, workflowInfo().workflowId), Object.values(AGENT_TURN.updates));
   const inbox = createTurnInbox(input.carry);
+  const outcome = await oneTurn(input, inbox);
+  if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
+  return outcome;
+}
+
+async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome> {
   const view = createTurnView(input);
   const turnScope = new CancellationScope();
   const idleStop = createIdleStop(input, inbox.isIdle);
   const received = handleMessages(inbox, idleStop, view, turnScope);
+  const resume = input.carry?.resume;
 
   if (input.lost) await recordLostTurns(input);
-  else if (!input.carry?.resume && !inbox.hasTurn())
+  else if (!resume && !inbox.hasTurn() && input.tells === undefined)
     await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
   const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
-  if (!input.carry?.resume && !inbox.hasTurn()) return outcomeWithoutTurn(input, hasCleaned);
+  if (!resume && !inbox.hasTurn()) {
+    const nothing = outcomeWithoutTurn(input, hasCleaned);
+    if (input.tells !== undefined) await tellSessionEnd(input.tells, input, nothing);
+    return nothing;
+  }
 
-  const turn = input.carry?.resume?.turn ?? inbox.startTurn();
+  const turn = resume?.turn ?? inbox.startTurn();
   view.begin(turn);
   const end = await runTurn(turn, input, inbox, view, turnScope, received);
   const stop = inbox.stopWanted();
@@ -93,15 +105,14 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   inbox.endTurn();
   idleStop.turnEnded(turn.turnId);
   await recordTurnEnd(turn, end, stop, input, inbox);
+  const outcome = outcomeOf(turn, end);
+  if (input.tells !== undefined && !inbox.hasTurn()) await tellSessionEnd(input.tells, input, outcome);
   if (idleStop.isWanted()) await idleStop.carryOut();
+  return outcome;
+}
 
-  if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
-  return {
-    turn_id: turn.turnId,
-    status: end.status,
-    preview: end.preview,
-    ...(end.error ? { error: end.error } : {}),
-  };
+function outcomeOf({ turnId }: QueuedTurn, { status, preview, error }: TurnEnd): TurnOutcome {
+  return { turn_id: turnId, status, preview, ...(error ? { error } : {}) };
 }
 
 function outcomeWithoutTurn({ lost }: AgentTurnInput, hasCleaned: boolean): TurnOutcome {
@@ -160,7 +171,7 @@ async function runTurn(
 ): Promise<TurnEnd> {
   const resume = input.carry?.resume;
   const going: Going = {
-    model: createModelCaller(),
+    model: createModelCaller(input.quick),
     step: resume?.step ?? 1,
     messages: resume ? [] : turn.messages,
     settle: resume?.settle ?? [],
@@ -250,7 +261,8 @@ async function steps(
     }
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
       going.tasks = true;
-    if (answer.kind === 'calls') going.settle = await runCalls(answer.calls, around);
+    if (answer.kind === 'calls')
+      going.settle = await runCalls(answer.calls, around, answer.quick !== undefined);
     else if (inbox.steeringWaits() === 0) {
       const { preview, gates } = answer;
       return { ...going, status: 'completed', preview, ...(gates ? { gates } : {}) };
@@ -314,8 +326,8 @@ async function goOnInNewRun(
   });
 }
 
-function sessionOf(input: AgentTurnInput): { tenant: string; session_key: string } {
-  return { tenant: input.tenant, session_key: input.session_key };
+function sessionOf({ tenant, session_key, tells }: AgentTurnInput): AgentTurnInput {
+  return { tenant, session_key, ...(tells === undefined ? {} : { tells }) };
 }
 
 function reasonOf(failure: ActivityFailure | ApplicationFailure): { code: string; message: string } {

@@ -27,6 +27,8 @@ import {
   AWAIT_SUBAGENTS,
   type FinishedSubagent,
   type FinishSubagentInput,
+  isSessionEnd,
+  type SessionEnded,
   STEER_SETTLE_MS,
   type SteerSubagentInput,
   type SteerSubagentReceipt,
@@ -43,6 +45,7 @@ import {
 import type { TurnOutcome } from '#domain/turn.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { childLabels } from './steps/child-labels.ts';
+import { followSession } from './steps/follow-session.ts';
 import { runSession, type SessionEnd } from './steps/run-session.ts';
 import { signalIfRunning } from './steps/signal-if-running.ts';
 import { inputProblem } from '#domain/start-problem.ts';
@@ -50,6 +53,7 @@ import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const stopSignal = defineSignal<[StopSubagentInput?]>(SUBAGENT.signals.stop);
 const endedSignal = defineSignal(SUBAGENT.signals.ended);
+const sessionEndedSignal = defineSignal<[SessionEnded]>(SUBAGENT.signals.sessionEnded);
 const steerSignal = defineSignal<[SteerSubagentInput]>(SUBAGENT.signals.steer);
 const steerUpdate = defineUpdate<SteerSubagentReceipt, [SteerSubagentInput]>(SUBAGENT.updates.steer);
 const stateQuery = defineQuery<SubagentState>(SUBAGENT.queries.state);
@@ -61,6 +65,8 @@ interface Wishes {
   steer: (SteerSubagentInput & { readonly nextId: string }) | undefined;
   /** Subagents of its own that have told it of their ends. */
   ended: number;
+  /** Told by the run of its session that was started before it. */
+  sessionEnd: SessionEnded | undefined;
   /** What comes now comes too late. */
   isEnding: boolean;
 }
@@ -79,7 +85,14 @@ export async function subagent(input: SubagentInput): Promise<SubagentOutcome> {
       ['timeout_seconds'],
     ),
   );
-  const wishes: Wishes = { status: 'queued', stop: undefined, steer: undefined, ended: 0, isEnding: false };
+  const wishes: Wishes = {
+    status: 'queued',
+    stop: undefined,
+    steer: undefined,
+    ended: 0,
+    sessionEnd: undefined,
+    isEnding: false,
+  };
   const deadline = Date.now() + input.timeout_seconds * 1000;
   handleMessages(input, wishes);
   const { begin_subagent, finish_subagent } = proxyLocalActivities<SubagentActivities>(RECORD);
@@ -171,6 +184,9 @@ function handleMessages(input: SubagentInput, wishes: Wishes): void {
   setHandler(endedSignal, () => {
     wishes.ended += 1;
   });
+  setHandler(sessionEndedSignal, (given) => {
+    if (isSessionEnd(given)) wishes.sessionEnd ??= given;
+  });
   setHandler(stateQuery, () => ({
     subagent_id: input.subagent_id,
     status: wishes.status,
@@ -183,15 +199,16 @@ function handleMessages(input: SubagentInput, wishes: Wishes): void {
 
 /** Its turns; resolves when they have ended, by themselves or because somebody or the clock said so. */
 async function work(input: SubagentInput, wishes: Wishes, deadline: number): Promise<End> {
-  const end = await runSession(input, {
+  const limits = {
     deadline,
     isAsked: () => isAsked(wishes),
     askedBy: () => ({ by: wishes.stop?.by ?? wishes.steer?.by, reason: wishes.stop?.reason }),
-  });
-  return endOf(end, wishes);
+  };
+  if (!input.session_beside) return endOf(await runSession(input, limits), wishes);
+  return endOf(await followSession(input, limits, () => wishes.sessionEnd), wishes);
 }
 
-function endOf({ outcome, problem, inTime }: SessionEnd, wishes: Wishes): End {
+function endOf({ outcome, problem, inTime }: SessionEnd<Pick<TurnOutcome, 'status'>>, wishes: Wishes): End {
   if (wishes.stop) {
     const { by, reason, silent } = wishes.stop;
     return {
@@ -210,8 +227,9 @@ function endOf({ outcome, problem, inTime }: SessionEnd, wishes: Wishes): End {
     };
   }
   if (!inTime) return { status: 'timeout' };
-  if (outcome) return { status: STATUS_OF[outcome.status] };
-  return problem === undefined ? { status: 'cancelled' } : { status: 'failed', reason: problem };
+  const told = problem === undefined ? {} : { reason: problem };
+  if (outcome) return { status: STATUS_OF[outcome.status], ...told };
+  return problem === undefined ? { status: 'cancelled' } : { status: 'failed', ...told };
 }
 
 const STATUS_OF: Readonly<Record<TurnOutcome['status'], SubagentEndStatus>> = {

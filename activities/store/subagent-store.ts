@@ -65,6 +65,8 @@ export interface SpawnLimits {
 
 export type SpawnedRow =
   | { readonly kind: 'spawned'; readonly row: SubagentRow }
+  /** The call has a result: its turn has ended. */
+  | { readonly kind: 'over' }
   | {
       readonly kind: 'refused';
       readonly limit: 'depth' | 'concurrent' | 'children';

@@ -1,13 +1,7 @@
 /** Agents that start agents, race for tasks and work as a team, beside the same by hand: children, updates, a row each. */
 import type { WorkflowHandle } from '@temporalio/client';
-import {
-  CLAIMERS,
-  createBareAgents,
-  createOurAgents,
-  type ManyAgents,
-  modelCallsOf,
-  TEAM_SIZE,
-} from '../many-agents.ts';
+import { CLAIMERS, createBareAgents, createOurAgents, type ManyAgents, TEAM_SIZE } from '../many-agents.ts';
+import { modelCallsOf } from '../model-calls.ts';
 import { type Bench, manyAtOnce, type Measure } from '../measure.ts';
 import { type Goal, ratioOf, shown, spreadOf } from '../report.ts';
 
@@ -36,7 +30,7 @@ export const agents: Measure = async (bench) => {
     return {
       name: 'agents',
       title: 'Many agents',
-      how: `By hand: loop B with its child workflow; a workflow with a claim update; a lead with a child workflow for each task, which takes updates and whose turn is its child; rows of children and tasks by local activities. Spawn by the times in the histories: from the end of the parent's model call to the beginning of the child's first one, and from the beginning of the one to the end of the other, with all that they record. Claims: ${CLAIMERS.length} members for one task at once, one of whom gets it; and one claim for each of ${CLAIMERS.length} tasks, ${AT_ONCE} at once. Team: ${tasksEach * TEAM_SIZE} tasks, each a turn with one \`datetime\`, from the lead's message until all rows say completed; the lead looks at its board, then gives them all in one answer.`,
+      how: `By hand: loop B with its child workflow; a workflow with a claim update; a lead with a child workflow for each task, which takes updates and whose turn is its child; rows of children and tasks by local activities. Spawn by the times in the histories: from the end of the parent's model call to the beginning of the child's first one, and from the beginning of the one to the end of the other, with all that they record; ours makes the child's within its first workflow task, since the parent's model had answered at once. Claims: ${CLAIMERS.length} members for one task at once, one of whom gets it; and one claim for each of ${CLAIMERS.length} tasks, ${AT_ONCE} at once. Team: ${tasksEach * TEAM_SIZE} tasks, each a turn with one \`datetime\`, from the lead's message until all rows say completed; the lead looks at its board, then gives them all in one answer.`,
       columns: ['', 'bare', 'TempoClaw', 'ratio'],
       rows: table.map(({ row }) => row),
       goals: table.map(({ goal }) => goal),

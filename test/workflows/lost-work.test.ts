@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLostWork, type LostWork } from '#activities/lost-work.ts';
+import { createSubagentStore } from '#activities/store/subagent-store.ts';
+import { runInput } from '#activities/subagent-run.ts';
 import { Failure } from '#domain/errors.ts';
+import { turnIdOf } from '#domain/ids.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
+import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const MESSAGE = 'its workflow was ended from outside';
@@ -129,6 +133,56 @@ describe('work whose workflow was ended from outside', () => {
     assert.match((await stack.worker.calls(turn_id))[0]?.result ?? '', /All 1 subagent task\(s\) have ended/);
   });
 
+  it('a subagent whose session was terminated is found by the sweep of the workers', async () => {
+    const child = await subagent('gone-session');
+    await terminate(workflowIdOf(stack.worker, `subagent:${child}`));
+    await lostWork(stack.worker.temporal).sweepAll(0);
+    await toldBy(`subagent/${child}`);
+    const { body } = await stack.ask('GET', `/v1/subagents/${child}`);
+    assert.equal(body.status, 'failed');
+    assert.equal(
+      await told('gone-session', /A subagent task "gone-session" just failed: .*ended from outside/),
+      1,
+    );
+  });
+
+  it('a subagent whose session has ended without a word to it is told how by the sweep', async () => {
+    const { client, taskQueue, tenant, say, ended } = stack.worker;
+    const { turn_id } = await say('unheard', 'Nothing yet.');
+    await ended(turn_id);
+    const spawned = await createSubagentStore(stack.pool, () => undefined).spawn(
+      tenant,
+      {
+        id: 'sub-unheard',
+        session: 'unheard',
+        turn: turn_id,
+        call: 'call_unheard',
+        label: 'unheard',
+        task: 'Found.',
+        mode: 'async',
+        announce: 'queue',
+        detached: false,
+        timeout_seconds: 600,
+        within: [],
+      },
+      { depth: 1, concurrent: 100, children: 100, iterations: 5 },
+    );
+    assert.ok(spawned.kind === 'spawned');
+    const input = { ...runInput(tenant, spawned.row), session_beside: true };
+    const turn = { turnId: turnIdOf(input.message_id), messages: [{ id: input.message_id }] };
+    const carry = { queue: [turn], seen: [[input.message_id, turn.turnId]] };
+    await client.workflow.execute('agentTurn', {
+      workflowId: workflowIdOf(stack.worker, input.session_key),
+      taskQueue,
+      args: [{ tenant, session_key: input.session_key, carry }],
+    });
+    const workflowId = 'subagent/sub-unheard';
+    const own = await client.workflow.start('subagent', { workflowId, taskQueue, args: [input] });
+    await lostWork(stack.worker.temporal).sweepAll(0);
+    assert.equal((await own.result()).status, 'completed');
+    assert.equal(await told('unheard', /A subagent task "unheard" just completed.*\n\nResult:\nFound\./), 1);
+  });
+
   it('one whose workflow was never started is lost once its turn had time to start it', async () => {
     const id = await heldDelegation(stack.worker, 'missing');
     const { temporal, tenant } = stack.worker;
@@ -136,6 +190,7 @@ describe('work whose workflow was ended from outside', () => {
     const reach = {
       stateOf: () => Promise.resolve('missing' as const),
       start: (start: { readonly id: string }) => Promise.resolve(void started.push(start.id)),
+      signal: () => Promise.resolve(false),
     };
     assert.equal(await lostWork(reach).delegations.sweep(tenant), 0);
     const later = () => Date.now() + 600_000;
@@ -157,7 +212,7 @@ describe('work whose workflow was ended from outside', () => {
     const away = (): never => {
       throw new Failure('Unavailable', 'away');
     };
-    const lost = lostWork({ stateOf: away, start: away });
+    const lost = lostWork({ stateOf: away, start: away, signal: away });
     const { rows } = await stack.pool.query('select to_jsonb(d) as row from delegations d where id = $1', [
       id,
     ]);

@@ -1,8 +1,9 @@
 /** Issue “subagents”, stop: a session that is stopped takes its subagents and their commands with it, unless detached. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createSubagentStore } from '#activities/store/subagent-store.ts';
+import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
 import { runInput } from '#activities/subagent-run.ts';
+import { subagentMessageId, turnIdOf } from '#domain/ids.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
@@ -38,6 +39,29 @@ describe('SA a session that is stopped', () => {
     });
   const holding = (note: string, more: Record<string, unknown> = {}): string =>
     `spawn ${JSON.stringify({ task: `hold {"note":"${note}"}\nthen\nHeld.`, label: note, ...more })}`;
+
+  /** As the tool leaves it, its workflows not yet started. */
+  const spawnRow = async (id: string, session: string, turn: string, task: string): Promise<SubagentRow> => {
+    const spawned = await createSubagentStore(stack.pool, () => undefined).spawn(
+      stack.tenant,
+      {
+        id,
+        session,
+        turn,
+        task,
+        call: `call_${session}`,
+        label: session,
+        mode: 'async',
+        announce: 'queue',
+        detached: false,
+        timeout_seconds: 600,
+        within: ['hold'],
+      },
+      { depth: 1, concurrent: 100, children: 100, iterations: 5 },
+    );
+    assert.ok(spawned.kind === 'spawned');
+    return spawned.row;
+  };
 
   for (const level of ['now', 'all'] as const)
     it(`${level}: its subagents end and nobody is woken; detached ones go on`, async () => {
@@ -88,28 +112,13 @@ describe('SA a session that is stopped', () => {
     const { worker } = stack;
     const { turn_id } = await worker.say('early', 'Nothing yet.');
     await worker.ended(turn_id);
+    const spawned = await spawnRow('sub-early', 'early', turn_id, 'Begun.');
     const store = createSubagentStore(stack.pool, () => undefined);
-    const child = { id: 'sub-early', session: 'early', turn: turn_id, call: 'call_early', label: 'early' };
-    const limits = { depth: 1, concurrent: 100, children: 100, iterations: 5 };
-    const spawned = await store.spawn(
-      stack.tenant,
-      {
-        ...child,
-        task: 'Begun.',
-        mode: 'async',
-        announce: 'queue',
-        detached: false,
-        timeout_seconds: 60,
-        within: [],
-      },
-      limits,
-    );
-    assert.ok(spawned.kind === 'spawned');
     assert.ok(await store.markStopped(stack.tenant, 'sub-early', 'ann', true));
     const outcome = await worker.client.workflow.execute('subagent', {
       workflowId: 'subagent/sub-early',
       taskQueue: worker.taskQueue,
-      args: [runInput(stack.tenant, spawned.row)],
+      args: [runInput(stack.tenant, spawned)],
     });
     assert.equal(outcome.status, 'cancelled');
     const [row] = await rows('early');
@@ -118,6 +127,36 @@ describe('SA a session that is stopped', () => {
     const told = (await worker.events('early')).map(({ type }) => type);
     assert.ok(!told.includes('subagent.started'), told.join());
     assert.ok(told.includes('subagent.completed'), told.join());
+  });
+
+  it('after its session has begun and before its own workflow has: it ends all the same', async () => {
+    const { worker } = stack;
+    const { turn_id } = await worker.say('between', 'Nothing yet.');
+    await worker.ended(turn_id);
+    const spawned = await spawnRow('sub-between', 'between', turn_id, 'hold {"note":"between"}\nthen\nHeld.');
+    const message = subagentMessageId('sub-between');
+    const turn = { turnId: turnIdOf(message), messages: [{ id: message }] };
+    const session = await worker.client.workflow.start('agentTurn', {
+      workflowId: workflowIdOf(worker, 'subagent:sub-between'),
+      taskQueue: worker.taskQueue,
+      args: [
+        {
+          tenant: stack.tenant,
+          session_key: 'subagent:sub-between',
+          carry: { queue: [turn], seen: [[message, turn.turnId]] },
+          tells: 'sub-between',
+        },
+      ],
+    });
+    await worker.probes.untilHeld('between');
+    assert.equal((await stack.ask('POST', '/v1/subagents/sub-between/stop', { body: {} })).status, 202);
+    const own = await worker.client.workflow.start('subagent', {
+      workflowId: 'subagent/sub-between',
+      taskQueue: worker.taskQueue,
+      args: [{ ...runInput(stack.tenant, spawned), session_beside: true }],
+    });
+    assert.equal((await own.result()).status, 'cancelled');
+    assert.equal((await session.result()).status, 'stopped');
   });
 
   it('while no turn runs: over HTTP, with the commands that the subagents run', async () => {
@@ -156,11 +195,16 @@ describe('SA a session that is stopped', () => {
     await statuses('left', ['completed', 'completed']);
     for (const seconds of [mine, detached])
       assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0), 'the command runs');
-    await stack.worker.until('the stop', async () => {
-      const { status } = await stack.ask('POST', '/v1/sessions/left/stop', { body: { level: 'all' } });
-      // The turn that hears of the subagents may end just now.
-      return status === 202 ? true : undefined;
+    // A stop is for what the turns until then have left: one that begins just now would not be hit.
+    await stack.worker.until('the turns that hear of them', async () => {
+      const messages = new Set((await rows('left')).map(({ told_by }) => told_by));
+      const turns = await stack.worker.turns('left');
+      const areOver =
+        turns.length === 1 + messages.size && turns.every(({ status }) => status === 'completed');
+      return areOver && !messages.has(null) ? true : undefined;
     });
+    const { status } = await stack.ask('POST', '/v1/sessions/left/stop', { body: { level: 'all' } });
+    assert.equal(status, 202);
     assert.ok(await eventually(() => runningWith(`sleep ${mine}`).length === 0), 'the command is gone');
     assert.notDeepEqual(runningWith(`sleep ${detached}`), []);
   });

@@ -1,6 +1,8 @@
 /** SA-1 … SA-4 Subagents on real servers: started, limited, steered, cancelled, waited for, and told of once. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { createSubagentStore } from '#activities/store/subagent-store.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
 interface Row {
@@ -263,14 +265,77 @@ describe('SA subagents', () => {
     assert.equal(again.calls[0]?.code, 'PermissionDenied');
   });
 
-  it('a subagent’s workflow shows as a child of the turn, and its session’s as a child of that', async () => {
-    await run('tree', `${spawning({ action: 'run', task: 'Leaf.', label: 'leaf' })}\nthen\nDone.`);
-    const [row] = await rows('tree');
-    const of = (id: string) => live.client.workflow.getHandle(id).describe();
-    const child = await of(`subagent/${row?.id}`);
-    assert.equal(child.parentExecution?.workflowId, workflowIdOf(live, 'tree'));
-    const turns = await of(workflowIdOf(live, row?.session_key ?? ''));
-    assert.equal(turns.parentExecution?.workflowId, `subagent/${row?.id}`);
-    assert.equal(turns.type, 'agentTurn');
+  it('a call that has a result already, since its turn has ended, starts none; again is the same one', async () => {
+    const { turn_id } = await run('once', `${spawning({ task: 'Once.', label: 'once' })}\nthen\nDone.`);
+    const [row] = await rows('once');
+    assert.ok(row);
+    const spawn = (id: string) =>
+      createSubagentStore(live.pool, () => undefined).spawn(
+        live.tenant,
+        {
+          id,
+          session: 'once',
+          turn: turn_id,
+          call: `call_${turn_id.replace('turn_', '')}.1.0`,
+          label: 'again',
+          task: 'Again.',
+          mode: 'async',
+          announce: 'queue',
+          detached: false,
+          timeout_seconds: 60,
+          within: [],
+        },
+        { depth: 1, concurrent: 100, children: 100, iterations: 5 },
+      );
+    assert.deepEqual(await spawn('sub-late'), { kind: 'over' });
+    assert.equal((await spawn(row.id)).kind, 'spawned');
+    assert.deepEqual(
+      (await rows('once')).map(({ id, label }) => [id, label]),
+      [[row.id, 'once']],
+    );
+    const types = (await live.events('once')).map(({ type }) => type);
+    assert.ok(types.indexOf('tool.started') < types.indexOf('tool.completed'), types.join());
+    assert.equal(types.filter((type) => type === 'tool.started').length, 1);
+  });
+
+  it('one in whose session somebody else has spoken first fails, and says so', async () => {
+    const messageId = 'm-first';
+    const call = `call_${messageId}.1.0`;
+    const digest = createHash('sha256').update(`${live.tenant}\n${call}`).digest('hex').slice(0, 16);
+    const session_key = `subagent:sub-${digest}`;
+    const first = await live.client.workflow.start('agentTurn', {
+      workflowId: workflowIdOf(live, session_key),
+      taskQueue: live.taskQueue,
+      args: [{ tenant: live.tenant, session_key }],
+    });
+    const { turn_id } = await live.say(
+      'first',
+      `${spawning({ task: 'Late.', label: 'late' })}\nthen\nDone.`,
+      { id: messageId },
+    );
+    await live.ended(turn_id);
+    const [message] = await told('first', 1);
+    assert.match(
+      message?.text ?? '',
+      /A subagent task "late" just failed: .*somebody else spoke in its session first/,
+    );
+    await first.terminate();
+  });
+
+  it('a subagent’s workflow shows as a child of the turn, and its session’s too, or as a child of one that is waited for', async () => {
+    const leaf = (action: string): string => spawning({ action, task: 'Leaf.', label: action });
+    await run('tree', `${leaf('run')}\n${leaf('spawn')}\nthen\nDone.`);
+    const parentOf = async (id: string) => {
+      const { type, parentExecution } = await live.client.workflow.getHandle(id).describe();
+      return { type, parent: parentExecution?.workflowId };
+    };
+    const turn = workflowIdOf(live, 'tree');
+    for (const { id, label, session_key } of await rows('tree')) {
+      assert.deepEqual(await parentOf(`subagent/${id}`), { type: 'subagent', parent: turn });
+      assert.deepEqual(await parentOf(workflowIdOf(live, session_key)), {
+        type: 'agentTurn',
+        parent: label === 'run' ? `subagent/${id}` : turn,
+      });
+    }
   });
 });

@@ -20,9 +20,10 @@ export interface ModelCaller {
   restart(): void;
 }
 
-export function createModelCaller(): ModelCaller {
-  let pace: Pace;
-  let chainedSince = 0;
+/** `isQuick`: the first call is likely to be. */
+export function createModelCaller(isQuick = false): ModelCaller {
+  let pace: Pace = isQuick ? true : undefined;
+  let chainedSince = isQuick ? Date.now() : 0;
 
   async function asTask(input: CallModelInput, options: ActivityOptions): Promise<ModelCall> {
     const { call_model } = proxyActivities<TurnActivities>(options);

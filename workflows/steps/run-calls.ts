@@ -3,23 +3,20 @@ import {
   type ActivityOptions,
   ApplicationFailure,
   CancellationScope,
-  ChildWorkflowCancellationType,
   executeChild,
   isCancellation,
   ParentClosePolicy,
   proxyActivities,
   proxyLocalActivities,
-  startChild,
   TemporalFailure,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
 import { followOptions, localToolOptions, soonToolOptions, toolOptions } from '../activity-options.ts';
-import { childLabels } from './child-labels.ts';
 import { causeOf, firstTry } from './first-try.ts';
+import { runChild } from './run-child.ts';
 
 type ToolActivities = Record<string, (input: RunToolInput) => Promise<RunToolResult>>;
 
@@ -35,16 +32,17 @@ export interface CallSurroundings {
 
 /**
  * Resolves when every call has ended, with those whose end is in no row yet: children's results and lost workers.
- * Rejects only when the turn is cancelled (after each call has ended) or by a bug.
+ * Rejects only when the turn is cancelled (after each call has ended) or by a bug. `isQuick`: the model asked for them at once.
  */
 export async function runCalls(
   calls: readonly PlannedCall[],
   around: CallSurroundings,
+  isQuick: boolean,
 ): Promise<SettledCall[]> {
   const ends: Promise<SettledCall | undefined>[] = [];
   for (const call of calls) {
     if (call.serial) await Promise.allSettled(ends);
-    ends.push(runCall(call, around));
+    ends.push(runCall(call, around, isQuick));
   }
   const results = await Promise.allSettled(ends);
   const failed = results.find((result) => result.status === 'rejected');
@@ -52,7 +50,11 @@ export async function runCalls(
   return results.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []));
 }
 
-async function runCall(call: PlannedCall, around: CallSurroundings): Promise<SettledCall | undefined> {
+async function runCall(
+  call: PlannedCall,
+  around: CallSurroundings,
+  isQuick: boolean,
+): Promise<SettledCall | undefined> {
   try {
     if (call.approval) {
       around.onChange(call, 'waiting');
@@ -64,7 +66,7 @@ async function runCall(call: PlannedCall, around: CallSurroundings): Promise<Set
     around.onChange(call, 'running');
     const result = await runTool(call, around);
     if (!result.child) return undefined;
-    const settled = await runChild(call, result.child);
+    const settled = await runChild(call, result.child, isQuick);
     around.onNewTask();
     return settled;
   } catch (error) {
@@ -120,38 +122,6 @@ function activityOf(call: PlannedCall, tools: ToolActivities): ToolActivities[st
   const run = tools[call.tool];
   if (!run) throw ApplicationFailure.nonRetryable(`no activity type for tool ${call.tool}`, 'Internal');
   return run;
-}
-
-/** A child whose words are many has written them down itself. */
-type ChildResult = Omit<SettledCall, 'id'> | { readonly ok: boolean; readonly recorded: true };
-
-async function runChild(
-  call: PlannedCall,
-  child: NonNullable<RunToolResult['child']>,
-): Promise<SettledCall | undefined> {
-  const options = {
-    workflowId: child.id,
-    args: [child.input] as [unknown],
-    staticSummary: call.summary,
-    ...(child.labels ? { typedSearchAttributes: childLabels(child.labels) } : {}),
-  };
-  if (!child.wait) {
-    await startChild<(input: unknown) => Promise<unknown>>(child.type, {
-      ...options,
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      // Stopping the turn is not stopping what it has started: who means that says so (endSubagents).
-      cancellationType: ChildWorkflowCancellationType.ABANDON,
-    }).catch((error: unknown) => {
-      // Somebody has spoken to it since its row is there, and so has started it.
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    });
-    return undefined;
-  }
-  const result = await executeChild<(input: unknown) => Promise<ChildResult>>(child.type, {
-    ...options,
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-  });
-  return 'recorded' in result ? undefined : { id: call.id, ...result };
 }
 
 /** An activity that gave up before it could record: the next step writes down what is known. */

@@ -39,8 +39,8 @@ export interface SessionLimits {
 }
 
 /** How the session's workflow ended: with a turn, or by itself. */
-export interface SessionEnd {
-  readonly outcome?: TurnOutcome;
+export interface SessionEnd<Outcome = TurnOutcome> {
+  readonly outcome?: Outcome;
   readonly problem?: string;
   readonly inTime: boolean;
 }

@@ -1,7 +1,7 @@
 -- Records a result. False when another attempt holds the claim or the call is over: the late result is refused.
--- The result of a call that only read and so was never claimed does not wait for the disk (synchronous_commit): no kill of
+-- The result of a call that was never claimed, since it only reads, does not wait for the disk (synchronous_commit): no kill of
 -- ours loses it, the next answer's commit makes it durable with its own, and should Postgres itself crash before that, the
--- model is told that the outcome is unknown and may read again.
+-- model is told that the outcome is unknown and may read again. One that has a child does more than read.
 -- p_budget: {settle: {attempt, spent}} for what the call held, {next} for what the next model call reserves (DU-7).
 -- With the last result of a step comes what its next model call needs, for who knows the transcript up to p_after.
 create function record_result(
@@ -27,7 +27,7 @@ begin
     end if;
     return '{"recorded":false}';
   end if;
-  if not claimed then perform set_config('synchronous_commit', 'off', true); end if;
+  if not claimed and p_child is null then perform set_config('synchronous_commit', 'off', true); end if;
   if p_whole is not null then
     insert into tool_results (tenant_id, id, text) values (p_tenant, p_whole_id, p_whole) on conflict do nothing;
   end if;

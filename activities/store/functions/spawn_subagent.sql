@@ -1,6 +1,6 @@
 -- Takes a place for a subagent, or says which limit is met (SA-1). One at a time over the tenant, so that no number of
 -- calls at once exceeds a limit; only those that are queued or running count. Runs again safely: the same id is there.
--- kind: spawned (the row) | refused (limit: depth, concurrent, children; have, most)
+-- kind: spawned (the row) | over (the call is) | refused (limit: depth, concurrent, children; have, most)
 create function spawn_subagent(p_tenant text, p_child jsonb, p_limits jsonb) returns jsonb
 language plpgsql as $$
 declare
@@ -14,6 +14,10 @@ begin
   select * into c from subagents where tenant_id = p_tenant and id = p_child ->> 'id';
   if found then return jsonb_build_object('kind', 'spawned', 'row', to_jsonb(c)); end if;
 
+  -- The end of a turn settles its calls: one that was not claimed may come after that.
+  if exists (select 1 from tool_calls where tenant_id = p_tenant and id = p_child ->> 'call' and state = 'done') then
+    return '{"kind":"over"}';
+  end if;
   select * into t from turns where tenant_id = p_tenant and id = p_child ->> 'turn';
   parent_depth := coalesce((t.context #>> '{subagent,depth}')::int, 0);
   if parent_depth >= (p_limits ->> 'depth')::int then

@@ -1,7 +1,7 @@
 /** spawn: agents of its own for parts of the work, each a workflow that outlives the turn (SA-*). */
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#activities/define-tool.ts';
-import type { SubagentDesk } from '#activities/subagent-desk.ts';
+import type { Spawned, SubagentDesk } from '#activities/subagent-desk.ts';
 import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/subagent.ts';
 import { isWithinThinking, THINKING } from '#domain/thinking.ts';
 import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/subagent-words.ts';
@@ -62,7 +62,11 @@ export const tool = defineTool<Input, 'subagents'>({
   group: 'sessions',
   replay: 'idempotent',
   input,
-  limits: { duration: 'short', timeoutSeconds: 10 },
+  limits: {
+    duration: 'short',
+    timeoutSeconds: 10,
+    unclaimed: ({ action = 'spawn', mode = 'async' }) => action === 'spawn' && mode === 'async',
+  },
   summary: ({ action, task, label, id }) =>
     action === 'spawn' || action === 'run'
       ? (label ?? labelOf(task ?? ''))
@@ -109,8 +113,7 @@ async function spawn(desk: Needs['subagents'], asked: Input, call: RunningCall):
     ...(thinking === undefined ? {} : { thinking }),
     ...(asked.timeout === undefined ? {} : { seconds: asked.timeout }),
   });
-  if (spawned.kind === 'unknown_model') return toolError('InvalidArgs', `model: ${spawned.message}`);
-  if (spawned.kind === 'refused') return refusal(spawned, call);
+  if (spawned.kind !== 'spawned') return whyNot(spawned, call);
   const { row, child } = spawned;
   const receipt = { status: 'accepted', id: row.id, completion_id: row.id, label: row.label };
   const hint = 'It works on its own now. Do not wait for it or poll: its result reaches you as a message.';
@@ -123,8 +126,19 @@ const LIMIT_WORDS = {
   children: 'max children per agent reached',
 } as const;
 
+function whyNot(unspawned: Exclude<Spawned, { kind: 'spawned' }>, call: RunningCall): ToolResult {
+  switch (unspawned.kind) {
+    case 'unknown_model':
+      return toolError('InvalidArgs', `model: ${unspawned.message}`);
+    case 'over':
+      return toolError('Cancelled', 'the turn is over; no subagent was started');
+    default:
+      return refusal(unspawned, call);
+  }
+}
+
 function refusal(
-  { limit, have, most, running }: Extract<Awaited<ReturnType<SubagentDesk['spawn']>>, { kind: 'refused' }>,
+  { limit, have, most, running }: Extract<Spawned, { kind: 'refused' }>,
   call: RunningCall,
 ): ToolResult {
   const words = `${LIMIT_WORDS[limit]} (${have}/${most})`;
