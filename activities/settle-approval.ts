@@ -239,7 +239,7 @@ async function settleAlways(
   });
 }
 
-/** AP-3: what is run instead passes the schema and the rules like the call itself. */
+/** AP-3: what is run instead passes the schema and the rules like the call itself. What models mean by 5 is not guessed here. */
 async function settleEdit(
   deps: SettleApprovalDeps & { readonly catalog: Catalog },
   settled: Settling,
@@ -248,6 +248,14 @@ async function settleEdit(
 ): Promise<SettleApprovalResult> {
   const read = deps.catalog.parse(basis.tool, edited);
   if (!read.ok) return refused('Unprocessable', `the edited arguments are refused: ${read.message}`);
+  const guessed = Object.keys(edited).find(
+    (name) => typeof edited[name] === 'number' && typeof read.args[name] === 'string',
+  );
+  if (guessed !== undefined)
+    return refused(
+      'Unprocessable',
+      `the edited arguments are refused: ${guessed}: must be text, not a number`,
+    );
   const { agent, tenant_policy, context, allowlist } = basis;
   const verdict = deps.rules.judge({
     agent,

@@ -132,6 +132,11 @@ describe('AP-2 approvals over HTTP', () => {
     const { turn, approval } = await askFor('edit');
     const wrong = await decide(approval, { decision: 'edit', args: { note: [] } });
     assert.ok(wrong.status === 422 || wrong.status === 400, String(wrong.status));
+    const guess = await decide(approval, { decision: 'edit', args: { note: 5 } });
+    assert.deepEqual(
+      [guess.status, guess.body.detail],
+      [422, 'the edited arguments are refused: note: must be text, not a number'],
+    );
     const edited = await decide(approval, { decision: 'edit', args: { note: 'edited' } });
     assert.equal(edited.status, 200);
     await stack.worker.ended(turn);
