@@ -5,10 +5,11 @@
 import { type AgentConfig, DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
 import type { Spent } from '#domain/budget.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
-import { shownGates, turnGates } from '#domain/gate.ts';
+import { shownGates, taskGates, turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
+import type { TeamContext } from '#domain/team.ts';
 import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import { Failure } from '#domain/errors.ts';
 import { NOTHING_SPENT } from '#domain/budget/meter.ts';
@@ -38,6 +39,8 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps {
   readonly transcripts: TranscriptCache;
   readonly handOver: HandOver;
   readonly readAhead: ReadAhead;
+  /** Whether the turn of this lease of a team's task is still to answer with the task's result. */
+  readonly awaitsAnswer: (tenant: string, team: TeamContext) => Promise<boolean>;
   readonly defaultAgent: string;
   readonly ownQueue: OwnQueue;
   readonly earlyStarts: EarlyStarts;
@@ -165,15 +168,32 @@ function recordedAnswer(
   return { kind: 'calls', calls: planRecorded(deps, input.tenant, agent, recorded.calls) };
 }
 
+type Judging = Pick<Extract<CallModelResult, { kind: 'answer' }>, 'gates'>;
+
 /** What must judge an answer before it is handed out; a call made over the API is no answer of the agent. */
 function gatesOf(
   deps: CallModelDeps,
+  { context }: StepBasis,
+  agent: AgentConfig,
+  ref: string,
+  isTasks = true,
+): Judging {
+  const all = ref === NO_MODEL ? [] : turnGates(agent, context);
+  const gates = isTasks ? all : all.slice(0, all.length - taskGates(agent, context).length);
+  return gates.length > 0 ? { gates: shownGates(gates, deps.scrubber.text) } : {};
+}
+
+/** The same for a new answer: what a member says after it has handed its task in is not the task's result. */
+async function gatesNow(
+  deps: CallModelDeps,
+  tenant: string,
   basis: StepBasis,
   agent: AgentConfig,
   ref: string,
-): Pick<Extract<CallModelResult, { kind: 'answer' }>, 'gates'> {
-  const gates = ref === NO_MODEL ? [] : turnGates(agent, basis.context);
-  return gates.length > 0 ? { gates: shownGates(gates, deps.scrubber.text) } : {};
+): Promise<Judging> {
+  const { team } = basis.context;
+  const asks = team !== undefined && taskGates(agent, basis.context).length > 0;
+  return gatesOf(deps, basis, agent, ref, !asks || (await deps.awaitsAnswer(tenant, team)));
 }
 
 /** EX-7. */
@@ -211,7 +231,7 @@ async function record(
   const where = { tenant: input.tenant, turn: input.turn, step: input.step };
   const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place } as const;
   const plan = planCalls(deps, callBasis, answer.calls);
-  const judging = plan.calls.length === 0 ? gatesOf(deps, basis, agent, ref) : {};
+  const judging = plan.calls.length === 0 ? await gatesNow(deps, input.tenant, basis, agent, ref) : {};
   const isWithheld = judging.gates !== undefined;
   const usd = deps.models.cost(ref, answer.usage)?.usd;
   const id = answerIdOf(input.turn, input.step);

@@ -23,14 +23,8 @@ import { runGateCommand } from './gate-command.ts';
 import type { Shell } from './process/shell.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import type { DelegationStore } from './store/delegation-store.ts';
-import {
-  findJudgedWork,
-  type GatedWork,
-  gateRows,
-  recordGateCheck,
-  releaseAnswer,
-  writeWork,
-} from './store/gate-store.ts';
+import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } from './store/gate-store.ts';
+import type { GatedWork } from './store/gated-work.ts';
 import type { Pool } from './store/pool.ts';
 import type { Files } from './workspace/files.ts';
 
@@ -144,7 +138,8 @@ async function readReply(
   run: GateRun & { readonly problem?: string },
 ): Promise<GateCheck> {
   const { session } = gateRunIds(run.owner_id, run.gate, run.attempt);
-  const end = run.problem === undefined ? await deps.delegations.workEnd(run.tenant, session) : undefined;
+  // It may have answered in an earlier run of the workflow, which was ended from outside.
+  const end = await deps.delegations.workEnd(run.tenant, session);
   if (end?.status === 'completed' && end.text !== null) return checkOfReply(end.text);
   const why = run.problem ?? end?.error?.message ?? 'it ended without an answer';
   return { kind: 'broken', problem: `the evaluating agent failed: ${why}` };

@@ -1,6 +1,7 @@
 /** What a team task's workflow asks of the world: its rows, its member's next message, and words to others. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
+import { GATE_WORDS, gatesFor, gateWarnings, shownGates } from '#domain/gate.ts';
 import { blockerEndedMessage, noticeMessage, requestMessage, taskMessage } from '#domain/team/words.ts';
 import { areTeamSettings } from '#domain/team/may-use-team.ts';
 import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team.ts';
@@ -8,6 +9,7 @@ import {
   type LoadedTask,
   type MemberTurn,
   type RecordResult,
+  type TaskChange,
   type TaskState,
   TEAM_TASK,
   type TeamTaskActivities,
@@ -17,8 +19,11 @@ import {
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { activityFailure, failingAs, recordFailure } from './activity-failure.ts';
 import type { ScrubberOf } from './scrubber.ts';
+import { gateRows } from './store/gate-store.ts';
 import type { Pool } from './store/pool.ts';
 import { insertTeamMessage } from './store/team-store.ts';
+import type { WrittenChange } from './store/recorded-task.ts';
+import { feedbackOf } from './store/task-gate-store.ts';
 import * as tasks from './store/team-task-store.ts';
 import { findTurn } from './store/turn-store.ts';
 import { taskStart } from './team-board.ts';
@@ -69,18 +74,44 @@ function noTask({ team, number }: TeamTaskInput): Failure {
 }
 
 async function record(
-  { pool, scrubberOf }: TeamTaskRunDeps,
+  deps: TeamTaskRunDeps,
   { change, ...key }: Parameters<TeamTaskActivities['record_team_task']>[0],
 ): Promise<RecordResult> {
+  const { pool, scrubberOf } = deps;
   const { text } = change;
   // A foreign client's text has not been looked at by anybody yet.
   const hidden =
     text?.text === undefined
       ? change
       : { ...change, text: { ...text, text: (await scrubberOf(key.tenant)).text(text.text) } };
-  const recorded = await tasks.recordTask(pool, keyOf(key), { ...hidden, run: runOfCaller() });
+  const whole = await withJudging(pool, key, hidden);
+  const recorded = await tasks.recordTask(pool, keyOf(key), { ...whole, run: runOfCaller() });
   if (recorded.kind === 'missing') throw noTask(key);
-  return recorded;
+  if (recorded.kind !== 'gated') return recorded;
+  const gates = gatesFor(recorded.gates, 'task.completed');
+  const { may_be_gated: _asked, ...ungated } = change;
+  if (gates.length === 0) return record(deps, { ...key, change: ungated });
+  return { ...recorded, gates: shownGates(gates, (await scrubberOf(key.tenant)).text) };
+}
+
+/** What gates have said is a row: who is to revise reads it all, and a result goes with what they only warn of. */
+async function withJudging(
+  pool: Pool,
+  { tenant, team, number }: TeamTaskInput,
+  change: TaskChange,
+): Promise<WrittenChange> {
+  const { action, task, judged, text } = change;
+  if (action === 'hand_in') return { ...change, session: taskSessionKey(team, number, task.owner ?? '') };
+  if (judged === undefined) return change;
+  const checks = await gateRows(pool, tenant, judged);
+  if (action === 'give_back') {
+    const { gate, retries, max_retries } = task.returned ?? { gate: 0, retries: 0, max_retries: 0 };
+    const said = checks.find((check) => check.gate === gate && check.step === 'retry')?.feedback ?? '';
+    return { ...change, text: { text: GATE_WORDS.retry(said, retries, max_retries), as: 'reason' } };
+  }
+  const warnings = gateWarnings(checks);
+  if (text) return { ...change, warnings };
+  return warnings.length > 0 ? { ...change, text: { text: warnings.join('\n\n'), as: 'note' } } : change;
 }
 
 async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
@@ -123,7 +154,7 @@ async function give(
 ): ReturnType<TeamTaskActivities['give_team_task']> {
   const { row, turn } = await turnFor(deps, input, change.task);
   const written = await tasks.giveTask(deps.pool, keyOf(input), { ...change, run: runOfCaller() }, row);
-  if (written.kind === 'missing') throw noTask(input);
+  if (written.kind === 'missing' || written.kind === 'gated') throw noTask(input);
   if (written.kind === 'refused') return { recorded: written };
   const { given, ...recorded } = written;
   return { recorded, ...(given === undefined ? {} : { turn: given ? turn : null }) };
@@ -136,14 +167,16 @@ async function turnFor(
   task: TaskState,
 ): Promise<{ readonly row: Readonly<Record<string, unknown>>; readonly turn: MemberTurn }> {
   const { tenant, team, number } = input;
-  const [row, loaded, needed, scrubber] = await Promise.all([
+  const [row, loaded, needed, scrubber, feedback] = await Promise.all([
     tasks.findTask(pool, tenant, team, number),
     tasks.loadTask(pool, keyOf(input)),
     tasks.blockersOf(pool, tenant, team, number),
     scrubberOf(tenant),
+    task.returned?.member === task.lease?.member ? feedbackOf(pool, keyOf(input)) : undefined,
   ]);
   const { lease } = task;
   if (!row || !loaded || !lease) throw noTask(input);
+  const note = [task.note, feedback].filter((one) => one).join('\n\n') || null;
   const told = needed.map((one) => ({ ...one, assignee: null, reason: null }));
   const session = taskSessionKey(team, number, lease.member);
   const message_id = `msg_task-${team}.${number}.${lease.fence}`;
@@ -155,7 +188,7 @@ async function turnFor(
       message_id,
       agent: lease.member,
       title,
-      text: taskMessage({ key: team, lead: loaded.lead }, task, row.description, told),
+      text: taskMessage({ key: team, lead: loaded.lead }, { ...task, note }, row.description, told),
       context: {
         channel: 'teammate',
         ...(user === undefined ? {} : { user }),

@@ -29,6 +29,7 @@ export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink): 
     blocked_by: row.blocked_by.map((one) => taskIdOf(team, one)),
     waiting_for: open_blockers.map((one) => taskIdOf(team, one)),
     question: question && question.preview,
+    judging: Boolean(state.judging),
     reason: row.reason,
     result: row.result,
     created_by: row.created_by,

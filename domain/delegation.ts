@@ -74,9 +74,9 @@ export interface DelegationContext {
   readonly from: string;
   /** 1 is the work of an agent that nobody delegated to. */
   readonly depth: number;
-  /** Where it was given. */
+  /** Where it was given; no turn of ours may have done what a gate judges. */
   readonly session: string;
-  readonly turn: string;
+  readonly turn: string | null;
   /** No gates run on it or on what it starts, since it is a judgement itself (DE-6). */
   readonly ungated?: true;
 }

@@ -63,7 +63,7 @@ export function nextGateStep(
 
 /** What is judged: its kind says where it is found by its id. */
 export interface JudgedWork {
-  readonly kind: 'delegation' | 'turn';
+  readonly kind: 'delegation' | 'turn' | 'task';
   readonly owner_id: string;
 }
 
@@ -77,6 +77,7 @@ export interface GateRun extends JudgedWork {
   readonly retries: number;
   /** Of a turn: the step whose answer is judged. */
   readonly step?: number;
+  readonly task?: { readonly team: string; readonly number: number };
 }
 
 /** Where judging goes on: the gates before `gate` are done, and `attempt` is next. */

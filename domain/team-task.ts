@@ -3,6 +3,8 @@
  * decided by `domain/team/decide-task.ts`; rows are what the workflow has decided, written for readers.
  */
 
+import type { ReturnedWork, TaskGates, TaskJudging } from './team/task-judging.ts';
+
 export const TASK_STATUSES = [
   'pending',
   'in_progress',
@@ -143,6 +145,9 @@ export interface TaskState {
   readonly question: TaskQuestion | null;
   /** Why the member has it again, for its next message. */
   readonly note: string | null;
+  /** Gates judge what was handed in; not there before anything was. */
+  readonly judging?: TaskJudging | null;
+  readonly returned?: ReturnedWork | null;
   /** Rises with each change; the row has the same. */
   readonly revision: number;
 }
@@ -173,8 +178,10 @@ export interface TaskReceipt {
   readonly assignee: string | null;
   readonly percent: number;
   readonly revision: number;
-  /** Nothing changed, and why that is no error. */
+  /** What else is to be known: nothing changed, and why that is no error; or who has the word now. */
   readonly note?: string;
+  /** Handed in; gates judge it now, and the task is completed or in review when it has passed (DE-6). */
+  readonly judging?: true;
   /** claim, renew. */
   readonly lease?: { readonly token: string; readonly fence: number; readonly until: string };
 }
@@ -200,7 +207,17 @@ export type LeadNotice =
 
 export interface TaskChange {
   readonly task: TaskState;
-  readonly action: TaskAction | 'dispatch' | 'expire' | 'unblock' | 'fail' | 'released' | 'remind' | 'ended';
+  readonly action:
+    | TaskAction
+    | 'dispatch'
+    | 'expire'
+    | 'unblock'
+    | 'fail'
+    | 'released'
+    | 'remind'
+    | 'ended'
+    | 'hand_in'
+    | 'give_back';
   readonly actor: string;
   readonly reason?: string;
   readonly text?: TaskText & { readonly as: 'note' | 'blocker' | 'result' | 'reason' | 'question' };
@@ -210,6 +227,10 @@ export interface TaskChange {
   readonly file_id?: string;
   /** A turn whose answer is kept as a text of the task, its result. Never what a request says. */
   readonly result_of?: string;
+  /** The work whose gates have led to this: their warnings go with the result, their feedback to who has the task. */
+  readonly judged?: string;
+  /** Who asks takes `gated` for an answer. */
+  readonly may_be_gated?: true;
   /** What asked for it: an update's id, else words that name it. */
   readonly cause?: string;
   readonly notices?: readonly LeadNotice[];
@@ -239,7 +260,11 @@ export interface RecordedChange
   readonly status: TaskStatus;
 }
 
-export type RecordResult = RecordedChange | { readonly kind: 'refused'; readonly message: string };
+export type RecordResult =
+  | RecordedChange
+  | { readonly kind: 'refused'; readonly message: string }
+  /** Nothing is recorded: these gates have to judge first. */
+  | ({ readonly kind: 'gated' } & TaskGates);
 
 export interface LoadedTask {
   readonly task: TaskState;

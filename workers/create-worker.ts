@@ -35,6 +35,7 @@ import { createBudgetLedger } from '#activities/store/budget-ledger.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
 import type { Pool } from '#activities/store/pool.ts';
 import type { Sealer } from '#activities/store/seal.ts';
+import { awaitsAnswer } from '#activities/store/task-gate-store.ts';
 import { createTurnLedger } from '#activities/store/turn-ledger.ts';
 import { createWakeSession } from '#activities/wake-session.ts';
 import { createDelegationParts } from './create-delegations.ts';
@@ -180,7 +181,6 @@ function createActivities(
       approvalSeconds: config.approvals.expirySeconds,
     }),
   };
-  const { required, secret } = config.approvals.decisionToken;
   const approvals = createApprovalLedger(pool, notifier.poke);
   const wake = createWakeSession({
     pool,
@@ -225,6 +225,7 @@ function createActivities(
       ...shared,
       models,
       guide: delegations.desk.guide,
+      awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
       readAhead: createReadAhead(runDeps, shared.rateLimit),
     }),
     end_turn: endTurn,
@@ -233,8 +234,8 @@ function createActivities(
     settle_approval: createSettleApproval({
       ...shared,
       approvals,
-      tokenRequired: required,
-      tokenSecret: secret,
+      tokenRequired: config.approvals.decisionToken.required,
+      tokenSecret: config.approvals.decisionToken.secret,
     }),
     note_approval: createNoteApproval(approvals),
   };

@@ -17,14 +17,12 @@ import {
   log,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { sessionWorkflowId } from '#domain/ids.ts';
-import { markdownText } from '#domain/markdown.ts';
 import { decideTask } from '#domain/team/decide-task.ts';
 import type { Decision, Moment } from '#domain/team/decision.ts';
+import { judged } from '#domain/team/judge-task.ts';
 import {
   dependencyEnded,
   dispatch,
@@ -39,7 +37,6 @@ import {
 } from '#domain/team/task-events.ts';
 import { readRequest, requestProblem } from '#domain/team/read-request.ts';
 import { taskStartProblem } from '#domain/start-problem.ts';
-import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
 import {
   isClosed,
   type MemberTurn,
@@ -55,6 +52,7 @@ import {
   type TeamTaskInput,
 } from '#domain/team-task.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
+import { type RunningJudgement, startJudging } from './steps/judge-task.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { type RunningTurn, startMemberTurn } from './steps/member-turn.ts';
 import {
@@ -67,6 +65,7 @@ import {
   taskOf,
   type Telling,
 } from './steps/task-record.ts';
+import { answerOf, show, viewOf } from './steps/task-view.ts';
 
 const releasedSignal = defineSignal(TEAM_TASK.signals.released);
 const dependencySignal = defineSignal<[{ readonly number: number; readonly status: TaskStatus }]>(
@@ -91,6 +90,7 @@ interface Going extends KnownTask {
   /** The message of the lease with this fence is written; no turn when its member is no agent any more. */
   given?: { readonly fence: number; readonly turn: MemberTurn | null };
   turn?: RunningTurn;
+  judgement?: RunningJudgement;
 }
 
 /** Throws NotFound when the task has no row. */
@@ -116,13 +116,14 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
     if (!isCancellation(error)) throw error;
     await CancellationScope.nonCancellable(() => cancelled(going));
   }
-  return viewOf(going);
+  return viewNow(going);
 }
 
 /** Cancelled in Temporal: so is the task, its member's turn with it. */
 async function cancelled(going: Going): Promise<void> {
   await apply(going, (moment) => decideTask(moment, 'cancel', { by: { name: 'system' } }));
   if (going.turn) await going.turn.stop('system', 'the task was cancelled');
+  await going.judgement?.stop();
   await tell(going);
   await condition(allHandlersFinished);
 }
@@ -132,13 +133,14 @@ async function untilAtRest(going: Going): Promise<void> {
     const { revision } = taskOf(going);
     await hearSignals(going);
     await followTurn(going);
+    await followJudging(going);
     await tell(going);
-    if (isLong() && !going.turn) await condition(allHandlersFinished);
+    if (isLong() && !going.turn && !going.judgement) await condition(allHandlersFinished);
     if (isSettled(going)) {
       if (isAtRest(going)) return;
       if (isLong()) await continueAsNew<typeof teamTask>(going.input);
     }
-    show(going);
+    show(taskOf(going));
     await untilSomethingHappens(going, revision);
   }
 }
@@ -192,8 +194,23 @@ async function followTurn(going: Going): Promise<void> {
 }
 
 /** Who has just handed its work in ends its turn by itself. */
-function mayGoOn({ lease, status }: TaskState, { fence }: RunningTurn): boolean {
-  return lease?.fence === fence || status === 'completed' || status === 'in_review';
+function mayGoOn({ lease, status, judging }: TaskState, { fence }: RunningTurn): boolean {
+  const isHandedIn = status === 'completed' || status === 'in_review' || judging?.fence === fence;
+  return lease?.fence === fence || isHandedIn;
+}
+
+/** Has what was handed in judged when the turn that did so is over; ends the judging of what is not to be judged any more. */
+async function followJudging(going: Going): Promise<void> {
+  const { input, judgement } = going;
+  if (judgement) {
+    const end = judgement.end();
+    if (!end && taskOf(going).judging?.of === judgement.of) return;
+    if (!end) await judgement.stop();
+    delete going.judgement;
+    if (end) await apply(going, (moment) => judged(moment, end));
+  }
+  const { judging, subject } = taskOf(going);
+  if (judging && !going.turn) going.judgement = startJudging(input, subject, judging);
 }
 
 async function takeWhatIsLeft(going: Going, { fence, session, turn, end }: RunningTurn): Promise<void> {
@@ -231,7 +248,8 @@ function tellOne(input: TeamTaskInput, telling: Telling): Promise<void> {
 
 function isSettled(going: Going): boolean {
   const nothingSaid = going.ended.length === 0 && going.untold.length === 0 && !going.released;
-  return nothingSaid && !going.turn && !isDue(taskOf(going)) && allHandlersFinished();
+  const nothingRuns = !going.turn && !going.judgement && !taskOf(going).judging;
+  return nothingSaid && nothingRuns && !isDue(taskOf(going)) && allHandlersFinished();
 }
 
 /** Nothing is expected but a word from outside, which starts a run of its own. */
@@ -247,6 +265,7 @@ async function untilSomethingHappens(going: Going, seen: number): Promise<void> 
     going.released ||
     going.ended.length > 0 ||
     going.turn?.end() !== undefined ||
+    going.judgement?.end() !== undefined ||
     (isClosed(taskOf(going).status) && !going.turn && allHandlersFinished());
   if (alarm === undefined) return condition(happened);
   const inTime = await condition(happened, Math.max(1, alarm - Date.now()));
@@ -263,7 +282,7 @@ function handleMessages(going: Going): void {
     if (typeof said?.number === 'number') going.ended.push(said);
     else log.warn('a dependency without a number', { task: going.input.number });
   });
-  setHandler(stateQuery, () => (going.loaded ? viewOf(going) : null));
+  setHandler(stateQuery, () => (going.loaded ? viewNow(going) : null));
 }
 
 /** Refused by the validator when the task is known, so that losers of a race leave nothing in the history. */
@@ -285,15 +304,7 @@ async function answer(going: Going, action: TaskAction, asked: TaskRequest): Pro
   if (going.missing) throw notFound(going.input);
   const decision = await apply(going, (moment) => decideTask(moment, action, asked), request);
   if (decision) refuse(decision);
-  const { lease, ...shown } = taskOf(going);
-  const gives = (action === 'claim' || action === 'renew') && lease?.member === asked.by.member;
-  return {
-    ...receiptOf(going.input, shown),
-    ...(decision?.kind === 'same' ? { note: decision.note } : {}),
-    ...(gives && lease && lease.until !== null
-      ? { lease: { token: lease.token, fence: lease.fence, until: new Date(lease.until).toISOString() } }
-      : {}),
-  };
+  return answerOf(going.input, taskOf(going), action, asked.by.member, decision);
 }
 
 function refuse(decision: Decision): void {
@@ -302,29 +313,6 @@ function refuse(decision: Decision): void {
   throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [details ?? {}] });
 }
 
-function receiptOf(
-  { team }: TeamTaskInput,
-  { number, status, owner, assignee, percent, revision }: Omit<TaskState, 'lease'>,
-): TaskReceipt {
-  return { id: taskIdOf(team, number), number, status, owner, assignee, percent, revision };
-}
-
-function viewOf(going: Going): TaskView {
-  const { input, turn } = going;
-  const task = taskOf(going);
-  return {
-    ...receiptOf(input, task),
-    workflow_id: taskWorkflowId(input.tenant, input.team, input.number),
-    session_workflow_id: turn ? sessionWorkflowId(input.tenant, turn.session) : null,
-    holder: task.lease?.member ?? null,
-    waiting_for: task.open_blockers,
-  };
-}
-
-function show(going: Going): void {
-  const { subject, status, owner, percent, open_blockers, question } = taskOf(going);
-  const lines = [`**${markdownText(subject)}**: ${status}${owner === null ? '' : `, ${owner}`}, ${percent}%`];
-  if (open_blockers.length > 0) lines.push(`waits for ${open_blockers.map((n) => `#${n}`).join(', ')}`);
-  if (question) lines.push(`asks the user: ${markdownText(question.preview)}`);
-  setCurrentDetails(lines.join('\n\n'));
+function viewNow(going: Going): TaskView {
+  return viewOf(going.input, taskOf(going), going.turn?.session);
 }

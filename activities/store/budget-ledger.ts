@@ -48,9 +48,9 @@ export interface NewBudgetAsk {
 export interface BudgetedWork {
   readonly tenant: string;
   readonly session: string;
-  /** Whose root it counts for. */
-  readonly turn: string;
-  /** The turn or delegation at whose end it counts as spent when nobody has settled it. */
+  /** Whose root it counts for; null: the session's. */
+  readonly turn: string | null;
+  /** The turn, delegation or judging at whose end it counts as spent when nobody has settled it. */
   readonly owner: string;
   /** Names it. */
   readonly holder: string;

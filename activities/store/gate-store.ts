@@ -1,24 +1,9 @@
 /** What gates judge, and what they found (DE-6). */
-import type { AgentConfig } from '#domain/agent.ts';
-import { type GateCheck, type GateRun, type GateStep, type QualityGate, turnGates } from '#domain/gate.ts';
+import { type GateCheck, type GateRun, type GateStep, turnGates } from '#domain/gate.ts';
 import type { MessageContext } from '#domain/turn.ts';
+import type { GatedWork } from './gated-work.ts';
 import type { Pool } from './pool.ts';
-
-/** Work that is to pass gates, whoever did it. */
-export interface GatedWork {
-  /** In which it was done, and its last turn. */
-  readonly session: string;
-  readonly turn: string;
-  readonly agent: AgentConfig;
-  readonly context: MessageContext;
-  /** In whose workspace it was done, when it is a team's task. */
-  readonly team?: string;
-  readonly depth: number;
-  readonly label: string;
-  readonly task: string;
-  readonly output: string;
-  readonly gates: readonly QualityGate[];
-}
+import { findHandedIn } from './task-gate-store.ts';
 
 export interface GateRow {
   readonly gate: number;
@@ -43,6 +28,7 @@ export interface Work {
 
 /** As it stands now; undefined when it is gone. */
 export function findJudgedWork(pool: Pool, run: GateRun): Promise<GatedWork | undefined> {
+  if (run.kind === 'task') return findHandedIn(pool, run);
   return run.kind === 'turn' ? findTurnWork(pool, run) : findDelegatedWork(pool, run);
 }
 
@@ -114,7 +100,7 @@ export async function recordGateCheck(
   check: Omit<GateRow, 'created_at'> & {
     readonly owner: string;
     readonly session: string;
-    readonly turn: string;
+    readonly turn: string | null;
   },
 ): Promise<GateRow | undefined> {
   await pool.query('select record_gate_check($1, $2)', [tenant, JSON.stringify(check)]);

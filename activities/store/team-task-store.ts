@@ -1,7 +1,8 @@
 /** Tasks' rows: each change is one function of the schema, one commit, safe to repeat; and what readers ask. */
-import type { RecordResult, StandingTask, TaskChange, TaskState, TaskStatus } from '#domain/team-task.ts';
+import type { StandingTask, TaskState, TaskStatus } from '#domain/team-task.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
+import type { RecordedTask, WrittenChange } from './recorded-task.ts';
 
 export interface TeamTaskRow {
   readonly team_key: string;
@@ -125,11 +126,7 @@ export function loadTask(pool: Pool, key: Key, run?: string): Promise<LoadedRow 
   return call(pool, 'load_team_task', [...key, run ?? null]);
 }
 
-export function recordTask(
-  pool: Pool,
-  key: Key,
-  change: TaskChange & { readonly run?: string },
-): Promise<RecordResult | { readonly kind: 'missing' }> {
+export function recordTask(pool: Pool, key: Key, change: WrittenChange): Promise<RecordedTask> {
   return call(pool, 'record_team_task', [...key, JSON.stringify(change)]);
 }
 
@@ -137,9 +134,9 @@ export function recordTask(
 export function giveTask(
   pool: Pool,
   key: Key,
-  change: TaskChange & { readonly run?: string },
+  change: WrittenChange,
   turn: Readonly<Record<string, unknown>>,
-): Promise<(RecordResult & { readonly given?: boolean }) | { readonly kind: 'missing' }> {
+): Promise<RecordedTask & { readonly given?: boolean }> {
   return call(pool, 'give_team_task', [...key, JSON.stringify(change), JSON.stringify(turn)]);
 }
 

@@ -160,10 +160,14 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): v
         summary: SUMMARIES[action],
         params: taskParams,
         body: taskActionSchema,
-        response: { 200: taskReceiptSchema, ...problems('NotFound', 'Forbidden', 'Conflict') },
+        response: {
+          200: taskReceiptSchema,
+          ...(HANDS_IN.has(action) ? { 202: taskReceiptSchema } : {}),
+          ...problems('NotFound', 'Forbidden', 'Conflict'),
+        },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const caller = callerOf(request);
       const { tenant } = caller;
       const team = await teamOr404(deps, tenant, request.params.team);
@@ -198,10 +202,14 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): v
           stemOf(request, caller, action, team.key, String(number)) ?? randomUUID(),
         );
       });
-      return { ...receipt, workflow_id: taskWorkflowId(tenant, team.key, number) };
+      const answer = { ...receipt, workflow_id: taskWorkflowId(tenant, team.key, number) };
+      return reply.code(receipt.judging && HANDS_IN.has(action) ? 202 : 200).send(answer);
     },
   );
 }
+
+/** What is handed in may have to be judged first: 202. */
+const HANDS_IN: ReadonlySet<TaskAction> = new Set(['complete', 'review']);
 
 /** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
 const turnstile = createTurnstile(4);

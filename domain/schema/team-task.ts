@@ -77,6 +77,10 @@ export const taskReceiptSchema = z.object({
   percent: z.int(),
   revision: z.int(),
   note: z.string().optional().meta({ description: 'Nothing changed, and why that is no error' }),
+  judging: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'Handed in: it is completed or in review when its quality gates have let it pass' }),
   lease: z.object({ token: z.string(), fence: z.int(), until: timeSchema }).optional(),
 });
 
@@ -96,6 +100,7 @@ export const taskSchema = z.object({
   blocked_by: z.array(z.string()),
   waiting_for: z.array(z.string()).meta({ description: 'Those of blocked_by that are not completed' }),
   question: z.string().nullable(),
+  judging: z.boolean().meta({ description: 'Quality gates judge what was handed in' }),
   reason: z.string().nullable(),
   result: z.string().nullable(),
   created_by: z.string(),

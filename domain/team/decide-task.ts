@@ -7,6 +7,7 @@ import { TEAM_LIMITS } from '../team.ts';
 import {
   changed,
   type Decision,
+  heldLonger,
   isHolder,
   isLate,
   isLead,
@@ -168,6 +169,7 @@ function complete(moment: Moment, { by, text }: TaskRequest): Decision {
     );
   if (!isLead(moment, by) && !isHolder(moment, by) && !mayTake(task, by.member))
     return notHolder(moment, by, 'complete it');
+  if (task.judging) return same(JUDGED_NOW);
   const owner = task.owner ?? (by.member === team.lead ? null : (by.member ?? null));
   return changed(
     task,
@@ -176,6 +178,9 @@ function complete(moment: Moment, { by, text }: TaskRequest): Decision {
     team.tells_each ? ['completed'] : [],
   );
 }
+
+/** DE-6. */
+export const JUDGED_NOW = 'What was handed in is judged by quality gates now.';
 
 function mayTake(task: TaskState, member: string | undefined): boolean {
   return task.status === 'pending' && !task.lease && (task.assignee === null || task.assignee === member);
@@ -187,6 +192,7 @@ function review(moment: Moment, { by, text }: TaskRequest): Decision {
   if (!isHolder(moment, by)) return refused('Forbidden', 'only the task owner can submit for review');
   if (task.status !== 'in_progress')
     return refused('Conflict', `the task is ${task.status}, not in progress`);
+  if (task.judging) return same(JUDGED_NOW);
   return changed(
     task,
     { status: 'in_review', lease: null, question: null },
@@ -203,6 +209,7 @@ function askUser(moment: Moment, { by, text }: TaskRequest): Decision {
   if (task.status !== 'in_progress')
     return refused('Conflict', `the task is ${task.status}, not in progress`);
   if (!isHolder(moment, by) && !isLead(moment, by)) return notHolder(moment, by, 'ask the user');
+  if (task.judging) return refused('Conflict', JUDGED_NOW);
   const question = {
     preview: (text.preview ?? text.text ?? '').slice(0, TEAM_LIMITS.reason).toWellFormed(),
     text_id: text.id ?? null,
@@ -231,13 +238,6 @@ function clearAskUser(moment: Moment, { by, text }: TaskRequest): Decision {
     { question: null, ...(answer === '' ? {} : { note: `The user’s answer: ${answer}` }), ...again },
     { action: 'clear_ask_user', actor: by.name, ...(text ? { text: { ...text, as: 'note' } } : {}) },
   );
-}
-
-/** Every word of the holder says that it lives. */
-function heldLonger({ task, team, now }: Moment, seconds = team.lease_seconds): Partial<TaskState> {
-  const { lease } = task;
-  if (!lease || lease.until === null) return {};
-  return { lease: { ...lease, until: Math.max(lease.until, now + seconds * 1000) } };
 }
 
 export function cutReason(text: string): string {

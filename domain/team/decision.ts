@@ -35,7 +35,7 @@ export function same(note: string): Decision {
   return { kind: 'same', note };
 }
 
-/** The task with these fields, one revision on. */
+/** The task with these fields, one revision on. Where it goes somewhere else, nothing is left to be judged. */
 export function changed(
   task: TaskState,
   fields: Partial<Omit<TaskState, 'revision' | 'number'>>,
@@ -44,7 +44,15 @@ export function changed(
 ): Decision {
   return {
     kind: 'changed',
-    change: { ...change, task: { ...task, ...fields, revision: task.revision + 1 } },
+    change: {
+      ...change,
+      task: {
+        ...task,
+        ...(task.judging && fields.status !== undefined ? { judging: null } : {}),
+        ...fields,
+        revision: task.revision + 1,
+      },
+    },
     notices,
   };
 }
@@ -58,6 +66,13 @@ export function leaseFor(
 ): { readonly lease: TaskLease; readonly fence: number; readonly owner: string; readonly worked: true } {
   const fence = task.fence + 1;
   return { lease: { member, token, fence, until, session }, fence, owner: member, worked: true };
+}
+
+/** Every word of the holder says that it lives. */
+export function heldLonger({ task, team, now }: Moment, seconds = team.lease_seconds): Partial<TaskState> {
+  const { lease } = task;
+  if (!lease || lease.until === null) return {};
+  return { lease: { ...lease, until: Math.max(lease.until, now + seconds * 1000) } };
 }
 
 export function isLead({ team }: Pick<Moment, 'team'>, by: TaskActor): boolean {

@@ -152,6 +152,7 @@ export const retry = byLead(({ task, team }, { by, assignee }) => {
       dispatches: 0,
       expiries: 0,
       percent: 0,
+      ...(task.returned ? { returned: null } : {}),
     },
     { action: 'retry', actor: by.name, ...(next === null ? {} : { reason: next }) },
   );

@@ -33,7 +33,8 @@ export function dispatch(moment: Moment, team: string): Decision {
 
 /** Milliseconds since 1970 when something must be looked at; undefined when no clock runs. */
 export function nextAlarm({ task, team }: Pick<Moment, 'task' | 'team'>): number | undefined {
-  const { question, lease } = task;
+  const { question, lease, judging } = task;
+  if (judging) return undefined;
   if (question)
     return question.reminders < team.reminders
       ? question.asked_at + (question.reminders + 1) * team.reminder_minutes * 60_000

@@ -7,6 +7,7 @@ import type { QualityGate } from '#domain/gate.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { fetchChain, fetchHistory, HISTORIES_FOLDER, keepHistory } from '#test/support/histories.ts';
+import { SUBMITS } from '#test/support/gate-scripts.ts';
 import { globalSetup, globalTeardown } from '#test/support/services.ts';
 import { startStack } from '#test/support/stack.ts';
 import { type Path, PATHS, SECRET } from './paths.ts';
@@ -106,6 +107,16 @@ const TURN_GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>
   'turn-floods': [{ type: 'command', command: 'grep -q improved', max_retries: 1, block_on_failure: true }],
 };
 
+/** The same for what is handed in for a task. */
+const TASK_GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>> = {
+  gated: [
+    { type: 'agent', agent: 'critic', max_retries: 1, block_on_failure: true },
+    { type: 'command', command: 'grep -q improved' },
+  ],
+  submits: [{ type: 'command', command: 'grep -q improved', max_retries: 1, block_on_failure: true }],
+  endless: [{ type: 'command', command: 'while :; do sleep 0.1; done' }],
+};
+
 await globalSetup();
 const stack = await startStack({
   settings: 'subagents: { maxDepth: 2 }',
@@ -120,6 +131,7 @@ const stack = await startStack({
     holds: 'rules:\n  - reply: { calls: [{ tool: hold, args: { note: evaluate } }] }\n',
     floods:
       'rules:\n  - when: { user: Quality Gate Feedback, step: 0 }\n    reply: { calls: [{ tool: hold, args: { note: floods } }] }\n  - when: { user: Quality Gate Feedback }\n    reply: { text: improved draft }\n  - reply: { text: first draft }\n',
+    submits: SUBMITS,
     never: 'rules:\n  - reply: { text: "REJECTED: more" }\n',
     critic:
       'rules:\n  - when: { user: { regex: improved } }\n    reply: { text: approved }\n  - reply: { text: "REJECTED: improve it" }\n',
@@ -156,6 +168,12 @@ const stack = await startStack({
       key,
       model: key === 'turn-floods' ? 'rehearsal/floods' : 'rehearsal/drafts',
       quality_gates: gate.map((one): QualityGate => ({ event: 'turn.completed', ...one })),
+    })),
+    ...Object.entries(TASK_GATES).map(([key, gate]) => ({
+      key,
+      model: key === 'submits' ? 'rehearsal/submits' : 'rehearsal/follow',
+      quality_gates: gate.map((one): QualityGate => ({ event: 'task.completed', ...one })),
+      tools: {},
     })),
   ],
 });

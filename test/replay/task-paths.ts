@@ -17,10 +17,30 @@ const FLOOD = 150;
 
 const member = 'm1';
 
-async function claimed({ make, act }: Board, seconds = 600): Promise<{ task: number; token: string }> {
+/** The last three have gates on what they hand in; see record.ts. */
+const MEMBERS = [member, 'm2', 'gated', 'submits', 'endless'];
+
+async function claimed(
+  { make, act }: Board,
+  seconds = 600,
+  by = member,
+): Promise<{ task: number; token: string }> {
   const task = await make({ subject: 'By hand' });
-  const { lease } = await act(task, 'claim', { member, lease_seconds: seconds });
+  const { lease } = await act(task, 'claim', { member: by, lease_seconds: seconds });
   return { task, token: lease.token as string };
+}
+
+/** Hands work in and waits until its gates have judged it. */
+async function handIn(
+  { stack, team, act }: Board,
+  task: number,
+  words: Record<string, unknown>,
+): Promise<void> {
+  await act(task, 'complete', words);
+  await stack.worker.until(`${team} #${task} to be judged`, async () => {
+    const { body } = await stack.ask('GET', `/v1/teams/${team}/tasks/${task}`);
+    return body.judging ? undefined : true;
+  });
 }
 
 /** A member's turn holds in a tool while `meanwhile` happens; what it is held by is then released. */
@@ -164,6 +184,28 @@ export const TASK_PATHS: Readonly<Record<string, TaskPath>> = {
   'task-of-turn': ofTurn,
   // Given to its member in one activity, and ended with its answer in one.
   'task-in-one-of-turn': ofTurn,
+  async 'task-handed-in'(board) {
+    const { task, token } = await claimed(board, 600, 'gated');
+    for (const text of ['A draft.', 'An improved draft.'])
+      await handIn(board, task, { member: 'gated', token, text });
+    await board.until(task, 'completed');
+  },
+  async 'task-handed-in-blocked'(board) {
+    const { task, token } = await claimed(board, 600, 'gated');
+    for (const text of ['A draft.', 'Another.']) await handIn(board, task, { member: 'gated', token, text });
+    await board.until(task, 'failed');
+  },
+  async 'task-handed-in-taken-back'(board) {
+    const { task, token } = await claimed(board, 600, 'endless');
+    await board.act(task, 'complete', { member: 'endless', token, text: 'Done.' });
+    await board.act(task, 'release', { member: 'endless', token });
+    await board.act(task, 'complete', { member, text: 'By another.' });
+  },
+  async 'task-handed-in-for-review'({ make, act, until }) {
+    const task = await make({ subject: 'Look at it', description: 'Write it.', assignee: 'submits' });
+    await until(task, 'in_review');
+    await act(task, 'approve', { text: 'Good.' });
+  },
   async 'task-goes-on-in-new-run'({ make, act, stack, team }) {
     const task = await make({ subject: 'Much is said' });
     for (let said = 0; said < FLOOD; said += 10)
@@ -185,7 +227,7 @@ export async function walkTaskPath(stack: Stack, name: string): Promise<readonly
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  await ask('POST', '/v1/teams', { key: name, lead: 'main', members: ['m1', 'm2'], settings });
+  await ask('POST', '/v1/teams', { key: name, lead: 'main', members: MEMBERS, settings });
   const tasks = `/v1/teams/${name}/tasks`;
   const others = await TASK_PATHS[name]?.({
     stack,

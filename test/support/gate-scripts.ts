@@ -16,3 +16,14 @@ rules:
     reply: { text: 'approved, nice' }
   - reply: { text: 'REJECTED: improve it' }
 `;
+
+/** A member of a team that asks for a review of what it has made, and of something better after feedback. */
+export const SUBMITS = `
+description: Submits a draft for review, and a better one after feedback.
+rules:
+  - when: { step: 0, user: { regex: 'Quality Gate Feedback' } }
+    reply: { calls: [{ tool: team_tasks, args: { action: review, result: 'the improved draft' } }] }
+  - when: { step: 0 }
+    reply: { calls: [{ tool: team_tasks, args: { action: review, result: 'the first draft' } }] }
+  - reply: { text: 'Handed in.' }
+`;

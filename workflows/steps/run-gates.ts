@@ -13,12 +13,15 @@ import { markdownText } from '#domain/markdown.ts';
 import { gateOptions, WORK } from '../activity-options.ts';
 import { runSession, type SessionEnd, type SessionLimits } from './run-session.ts';
 
-export interface GatedWork extends JudgedWork {
+export interface WorkAtGate {
   readonly tenant: string;
   readonly user?: string;
   readonly label: string;
-  readonly gates: readonly ShownGate[];
   readonly limits: SessionLimits;
+}
+
+export interface GatedWork extends WorkAtGate, JudgedWork {
+  readonly gates: readonly ShownGate[];
   /** Where an earlier run of the workflow has left off. */
   readonly from?: GateCursor;
   /** Of a turn: the step whose answer is judged now. */
@@ -79,13 +82,14 @@ async function runGate(
   }
 }
 
-function judge(work: GatedWork, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
+/** One run of one gate, over work that somebody has done. */
+export function judge(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
   if (gate.type === 'agent') return askAgent(work, gate, run);
   const { check_gate } = proxyActivities<GateActivities>(gateOptions(gate));
   return check_gate(run);
 }
 
-async function askAgent(work: GatedWork, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
+async function askAgent(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
   const { prepare_gate, judge_gate } = proxyActivities<GateActivities>(WORK);
   let problem: string | undefined;
   try {

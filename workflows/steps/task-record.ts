@@ -1,6 +1,8 @@
 /** The task as a run of its workflow knows it, and the one way in which it changes: decided, recorded, taken up. */
 import { ApplicationFailure, CancellationScope, proxyLocalActivities, uuid4 } from '@temporalio/workflow';
 import { type Decision, type Moment, refused } from '#domain/team/decision.ts';
+import { handIn, mayBeGated } from '#domain/team/judge-task.ts';
+import type { TaskGates } from '#domain/team/task-judging.ts';
 import type {
   LeadNotice,
   RecordResult,
@@ -40,6 +42,7 @@ export function newTask(input: TeamTaskInput): KnownTask {
  * Decides and records, one change after the other; what others must hear of it is left for the story. A worker may have died
  * after changes were recorded and before Temporal knew; updates then come again, in any order. What stands in the rows is
  * taken up, and what is asked is decided anew on it. Undefined when the rows have the request's own change already.
+ * What gates must judge first is handed in instead.
  * `record`: who writes more with the change than the change.
  */
 export function apply(
@@ -50,16 +53,20 @@ export function apply(
     local.record_team_task(input),
 ): Promise<Decision | undefined> {
   return known.inTurn(async () => {
-    for (;;) {
+    for (let gates: TaskGates | undefined; ; ) {
       if (request !== undefined && known.standing.has(request)) return undefined;
-      const decision = decide(momentOf(known, uuid4()));
+      const moment = momentOf(known, uuid4());
+      const decision = decideAtGates(moment, decide, gates, known.input.team);
       if (decision.kind !== 'changed') return decision;
       const { change, notices } = decision;
       const cause = request ?? `${change.action} ${change.reason ?? ''}`;
+      const gated = mayBeGated(moment, change) ? { may_be_gated: true as const } : {};
       const recorded = await CancellationScope.nonCancellable(() =>
-        record({ ...known.input, change: { ...change, cause, notices } }),
+        record({ ...known.input, change: { ...change, ...gated, cause, notices } }),
       );
       if (recorded.kind === 'refused') return refused('InvalidInput', recorded.message);
+      gates = recorded.kind === 'gated' ? recorded : undefined;
+      if (recorded.kind === 'gated') continue;
       const { open_blockers, status } = recorded;
       const decided = change.blocked_by ? { ...change.task, open_blockers, status } : change.task;
       const changes = recorded.changes ?? [{ revision: decided.revision, cause, notices }];
@@ -67,6 +74,16 @@ export function apply(
       if (changes.some((standing) => standing.cause === cause)) return decision;
     }
   });
+}
+
+function decideAtGates(
+  moment: Moment,
+  decide: (moment: Moment) => Decision,
+  gates: TaskGates | undefined,
+  team: string,
+): Decision {
+  const asked = decide(moment);
+  return gates && asked.kind === 'changed' ? handIn(moment, asked.change, gates, team) : asked;
 }
 
 /** What was told before is told again under the same ids. */

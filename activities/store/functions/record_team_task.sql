@@ -2,8 +2,10 @@
 -- written once, so a repeat gets the same answer; so does who decides something else at a revision that is there already,
 -- because a worker died after it was written and before Temporal knew: the answer says what stands. What a task is to wait
 -- for is checked here, one team at a time, since two tasks may be made to wait for each other at the same moment.
+-- Work of an agent with quality gates for tasks is not recorded as done before they have judged it (DE-6), where who asks knows
+-- that answer; what is handed in to them is unseen until it has passed.
 -- kind: recorded (task, changes, dependents, open_blockers, status, tells) | refused (message: a cycle or an unknown blocker)
---       | missing
+--       | gated (agent_revision, gates: all that the agent has) | missing
 create function record_team_task(p_tenant text, p_team text, p_number int, p_change jsonb) returns jsonb
 language plpgsql as $$
 declare
@@ -12,6 +14,8 @@ declare
   rev int := (p_change #>> '{task,revision}')::int;
   asked int[];
   closing boolean := p_change #>> '{task,status}' in ('completed', 'failed', 'cancelled');
+  handed_in boolean := p_change ->> 'action' = 'hand_in';
+  worker agents%rowtype;
 begin
   if p_change ? 'blocked_by' or closing then
     perform 1 from teams where tenant_id = p_tenant and key = p_team for update;
@@ -19,6 +23,12 @@ begin
   select * into t from team_tasks where tenant_id = p_tenant and team_key = p_team and number = p_number for update;
   if not found then return jsonb_build_object('kind', 'missing'); end if;
   if t.revision < rev then
+    if p_change ? 'may_be_gated' then
+      select * into worker from agents where tenant_id = p_tenant and key = coalesce(s ->> 'owner', s ->> 'assignee') and deleted_at is null;
+      if worker.config -> 'quality_gates' @> '[{"event":"task.completed"}]' then
+        return jsonb_build_object('kind', 'gated', 'agent_revision', worker.revision, 'gates', worker.config -> 'quality_gates');
+      end if;
+    end if;
     if p_change ? 'blocked_by' then
       asked := array(select distinct value::int from jsonb_array_elements_text(p_change -> 'blocked_by'));
       if (select count(*) from team_tasks where tenant_id = p_tenant and team_key = p_team and number = any (asked)) < cardinality(asked) then
@@ -37,15 +47,30 @@ begin
         where tenant_id = p_tenant and team_key = p_team and number = any (asked) and status <> 'completed'));
       s := s || jsonb_build_object('status', case when jsonb_array_length(s -> 'open_blockers') > 0 then 'blocked' else 'pending' end);
     end if;
+    -- Where the checks of its gates are told and what they use is counted; a member's turn may have opened it before.
+    if handed_in then
+      insert into sessions (tenant_id, key, agent_key, user_id, channel, title, bound_context, budget_root)
+        values (p_tenant, p_change ->> 'session', s ->> 'owner', t.origin_context ->> 'user', 'teammate',
+          left('#' || p_number || ' ' || t.subject, 80), jsonb_build_object('team', jsonb_build_object('key', p_team,
+            'number', p_number, 'member', s ->> 'owner', 'fence', (s ->> 'fence')::int)),
+          team_root_of(p_tenant, p_team, t.origin_session, t.origin_turn))
+        on conflict do nothing;
+    end if;
     -- A text of a foreign client comes with its update; one of ours is a row already.
     if p_change #>> '{text,text}' is not null then
       insert into team_comments (tenant_id, id, team_key, number, kind, author, text, revision)
         values (p_tenant, 'text_' || p_team || '.' || p_number || '.' || rev, p_team, p_number, p_change #>> '{text,as}',
-          p_change ->> 'actor', p_change #>> '{text,text}', rev);
-    else
+          p_change ->> 'actor', p_change #>> '{text,text}', case when not handed_in then rev end);
+    elsif not handed_in then
       update team_comments set revision = rev, kind = p_change #>> '{text,as}'
         where tenant_id = p_tenant and id = p_change #>> '{text,id}' and team_key = p_team and number = p_number and revision is null;
     end if;
+    if p_change ? 'warnings' then
+      update team_comments set text = concat_ws(E'\n\n', nullif(text, ''), (select string_agg(w, E'\n\n' order by n)
+          from jsonb_array_elements_text(p_change -> 'warnings') with ordinality as x (w, n)))
+        where tenant_id = p_tenant and id = p_change #>> '{text,id}' and revision = rev;
+    end if;
+    if p_change ? 'judged' then perform count_turn_holds(p_tenant, p_change ->> 'judged'); end if;
     if p_change ? 'result_of' then
       insert into team_comments (tenant_id, id, team_key, number, kind, author, text, revision)
         select p_tenant, 'text_' || u.id, p_team, p_number, 'result', 'agent:' || u.agent_key,

@@ -16,6 +16,9 @@ declare
   n int := 0;
 begin
   select agent_key into agent from turns where tenant_id = p_tenant and id = p_turn;
+  if not found then
+    select agent_key into agent from sessions where tenant_id = p_tenant and key = p_session;
+  end if;
   perform settle_budget(p_tenant, p_holder, attempt_no - 1, null);
   if exists (select 1 from budget_holds where tenant_id = p_tenant and holder = p_holder and attempt = attempt_no) then
     return '{"held":true}';
@@ -32,7 +35,7 @@ begin
         where x.tenant_id = p_tenant and x.budget_id = b.budget_id and x.subject = b.subject and x.since = b.since
           and x.measure = b.measure and x.spent + x.reserved + wanted <= b.most + x.extra;
       if not found then raise exception using errcode = 'BDG01', message = 'no room in a budget'; end if;
-      insert into budget_holds values (p_tenant, p_holder, attempt_no, p_turn, b.budget_id, b.subject, b.since, b.measure, wanted);
+      insert into budget_holds values (p_tenant, p_holder, attempt_no, coalesce(p_turn, p_holder), b.budget_id, b.subject, b.since, b.measure, wanted);
     end loop;
   exception when sqlstate 'BDG01' then
     -- Read after the locks are gone, so the numbers may be newer than the refusal; it was true when it was made.

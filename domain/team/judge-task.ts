@@ -1,0 +1,104 @@
+/** The rules of a task's quality gates (DE-6): work is handed in, is judged, and then completes the task, comes back or fails. */
+import { GATE_WORDS } from '../gate.ts';
+import { taskIdOf } from '../team.ts';
+import type { TaskChange, TaskState } from '../team-task.ts';
+import { changed, type Decision, heldLonger, type Moment, same } from './decision.ts';
+import type { Judgement, TaskGates } from './task-judging.ts';
+
+/** Whether gates are to be asked before the change stands. What has passed for a review is completed as it is. */
+export function mayBeGated({ task }: Pick<Moment, 'task'>, { action, text, judged }: TaskChange): boolean {
+  if (judged !== undefined || (action !== 'complete' && action !== 'review')) return false;
+  return task.status !== 'in_review' || !task.worked || text !== undefined;
+}
+
+/** In place of the change that was asked for: the work waits for its gates, and no clock runs. */
+export function handIn(
+  { task }: Pick<Moment, 'task'>,
+  asked: TaskChange,
+  { gates, agent_revision }: TaskGates,
+  team: string,
+): Decision {
+  const member = asked.task.owner ?? asked.task.assignee;
+  const { lease, returned } = task;
+  const isOfTurn = lease?.until === null;
+  if (member === null) return same('nobody has it');
+  const revision = task.revision + 1;
+  const id = asked.text?.id ?? (asked.text ? `text_${team}.${task.number}.${revision}` : null);
+  const judging = {
+    of: `${taskIdOf(team, task.number)}.${revision}`,
+    action: asked.action === 'review' ? ('review' as const) : ('complete' as const),
+    actor: asked.actor,
+    text_id: id,
+    member,
+    agent_revision,
+    gates,
+    from:
+      returned?.member === member
+        ? { gate: returned.gate, retries: returned.retries }
+        : { gate: 0, retries: 0 },
+    fence: isOfTurn && asked.actor === `agent:${lease.member}` ? lease.fence : null,
+  };
+  return changed(
+    task,
+    {
+      status: 'in_progress',
+      owner: member,
+      worked: true,
+      question: null,
+      lease: isOfTurn ? null : lease,
+      judging,
+    },
+    { action: 'hand_in', actor: asked.actor, ...(asked.text ? { text: asked.text } : {}) },
+  );
+}
+
+/** Of work that was handed in and neither taken back nor ended meanwhile. */
+export function judged(moment: Moment, { of, failed }: Judgement): Decision {
+  const { task, team } = moment;
+  const { judging } = task;
+  if (judging?.of !== of) return same('it has moved on');
+  if (failed) return failed.step === 'retry' ? giveBack(moment, of, failed) : block(task, failed);
+  const passed = {
+    action: judging.action,
+    actor: judging.actor,
+    judged: of,
+    ...(judging.text_id === null ? {} : { text: { id: judging.text_id, as: 'result' as const } }),
+  };
+  const fields = { lease: null, judging: null, returned: null };
+  return judging.action === 'review'
+    ? changed(task, { ...fields, status: 'in_review' }, passed, ['in_review'])
+    : changed(
+        task,
+        { ...fields, status: 'completed', percent: 100 },
+        passed,
+        team.tells_each ? ['completed'] : [],
+      );
+}
+
+/** To whom has it, with the feedback: a lease goes on, and a member without one gets the task again, which is no failure. */
+function giveBack(
+  moment: Moment,
+  of: string,
+  { gate, retries, max_retries }: NonNullable<Judgement['failed']>,
+): Decision {
+  const { task } = moment;
+  const { owner, dispatches } = task;
+  const returned = { member: owner ?? '', gate, retries: retries + 1, max_retries };
+  const place: Partial<TaskState> = task.lease
+    ? heldLonger(moment)
+    : { status: 'pending', assignee: owner, owner: null, dispatches: Math.max(0, dispatches - 1) };
+  return changed(
+    task,
+    { ...place, judging: null, returned },
+    { action: 'give_back', actor: 'system', judged: of },
+  );
+}
+
+function block(task: TaskState, { name, retries, preview }: NonNullable<Judgement['failed']>): Decision {
+  return changed(
+    task,
+    { status: 'failed', lease: null, judging: null, returned: null },
+    { action: 'fail', actor: 'system', reason: GATE_WORDS.blocked(name, preview, retries) },
+    ['failed'],
+  );
+}
