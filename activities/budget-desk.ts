@@ -5,9 +5,16 @@ import { costsNothing } from '#domain/budget/meter.ts';
 import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
 import type { ModelUse } from '#domain/model-use.ts';
-import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
+import type { GateAsk } from '#domain/gate-activities.ts';
+import type { CallModelInput, CallModelResult, PlannedCall } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
-import type { BudgetedWork, BudgetHold, BudgetLedger, BudgetRequest } from './store/budget-ledger.ts';
+import type {
+  BudgetedWork,
+  BudgetHold,
+  BudgetLedger,
+  BudgetRequest,
+  NewBudgetAsk,
+} from './store/budget-ledger.ts';
 
 export interface BudgetDesk {
   /** `holder` is an answer's id; absent for a tool's call. */
@@ -32,12 +39,21 @@ export interface BudgetDesk {
    * answer: that question goes, since nobody would hear the decision.
    */
   goOn(input: CallModelInput, hold: BudgetHold | null, attempt: number): Promise<void>;
-  /** Runs a command that counts as a call of a costly tool, or says why it has no room. */
+  /** Runs a command that counts as a call of a costly tool, or says what has no room for it. */
   around<Result>(
     work: BudgetedWork,
     attempt: number,
     run: () => Promise<Result>,
-  ): Promise<{ readonly result: Result } | { readonly exceeded: string }>;
+  ): Promise<{ readonly result: Result } | { readonly exceeded: BudgetExceeded }>;
+  /** For such a command: the question for more, put to people; undefined where none is to be asked. Safe to repeat. */
+  askFor(
+    work: BudgetedWork,
+    exceeded: BudgetExceeded,
+    asker: NonNullable<NewBudgetAsk['asker']>,
+    asked: number,
+  ): Promise<Omit<GateAsk, 'kind'> | undefined>;
+  /** There is room: a question of an earlier attempt goes, as in `goOn`. */
+  takeBack(work: BudgetedWork, asked: number): Promise<void>;
   /** The step cannot go on: what the turn is to do. `now` is the database's clock. */
   atLimit(input: CallModelInput, exceeded: BudgetExceeded, now: number): Promise<CallModelResult>;
 }
@@ -80,7 +96,7 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
 
     async around(work, attempt, run) {
       const hold = await ledger.reserve(work, request(attempt));
-      if (hold && !hold.held) return { exceeded: exceededWords(hold.exceeded) };
+      if (hold && !hold.held) return { exceeded: hold.exceeded };
       const begun = performance.now();
       const settle = async (): Promise<void> => {
         const spent = { tokens: 0, usd: 0, seconds: (performance.now() - begun) / 1000, calls: 1 };
@@ -95,41 +111,68 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
       return { result };
     },
 
+    async askFor(work, exceeded, asker, asked) {
+      if (exceeded.on_limit === 'stop') return undefined;
+      const { tenant, session, holder } = work;
+      const key = { tenant, session, turn: work.turn ?? work.owner };
+      const place = { id: workAskId(work, asked), call_id: holder, now: await ledger.now() };
+      const call = await ask(key, place, exceeded, asker);
+      return call && { call, message: exceededWords(exceeded), session, turn: key.turn };
+    },
+
+    takeBack: (work, asked) => ledger.takeBack(work, workAskId(work, asked)),
+
     async atLimit(input, exceeded, now) {
-      const words = exceededWords(exceeded);
-      if (exceeded.on_limit === 'stop') return { kind: 'limit', code: 'BudgetExceeded', message: words };
-      const answer = answerIdOf(input.turn, input.step);
-      const args = askFor(exceeded);
-      const id = askIdOf(input);
-      const approval = {
-        id,
-        call_id: answer,
-        tool: BUDGET_ASK,
-        args,
-        summary: askSummary(args),
-        digest: callDigest(BUDGET_ASK, { ...args }),
-        reason: words,
-        terms: termsOf(exceeded),
-        always: { refused: 'more budget is given once' },
-        expires_at: new Date(now + approvalSeconds * 1000).toISOString(),
-      };
-      const { call_id, tool, summary, reason, expires_at } = approval;
-      const data = { approval_id: id, call_id, tool, summary, args, reason, expires_at };
-      const until = await ledger.ask(input, approval, [{ type: 'approval.requested', data }]);
-      if (until === undefined) return { kind: 'limit', code: 'BudgetExceeded', message: words };
-      const asking = { id, expires: approvalSeconds, until: Math.round(until) };
-      return {
-        kind: 'budget',
-        call: { id: answer, tool, summary, timeout: 0, approval: asking },
-        message: words,
-      };
+      const message = exceededWords(exceeded);
+      const stopped = { kind: 'limit', code: 'BudgetExceeded', message } as const;
+      if (exceeded.on_limit === 'stop') return stopped;
+      const place = { id: askIdOf(input), call_id: answerIdOf(input.turn, input.step), now };
+      const call = await ask(input, place, exceeded);
+      return call ? { kind: 'budget', call, message } : stopped;
     },
   };
+
+  /** Undefined when nobody waits for the answer any more. */
+  async function ask(
+    key: Parameters<BudgetLedger['ask']>[0],
+    { id, call_id, now }: { readonly id: string; readonly call_id: string; readonly now: number },
+    exceeded: BudgetExceeded,
+    asker?: NewBudgetAsk['asker'],
+  ): Promise<PlannedCall | undefined> {
+    const args = askFor(exceeded);
+    const tool = BUDGET_ASK;
+    const summary = askSummary(args);
+    const reason = exceededWords(exceeded);
+    const expires_at = new Date(now + approvalSeconds * 1000).toISOString();
+    const approval = {
+      id,
+      call_id,
+      tool,
+      args,
+      summary,
+      reason,
+      expires_at,
+      digest: callDigest(tool, { ...args }),
+      terms: termsOf(exceeded),
+      always: { refused: 'more budget is given once' },
+      ...(asker ? { asker } : {}),
+    };
+    const data = { approval_id: id, call_id, tool, summary, args, reason, expires_at };
+    const until = await ledger.ask(key, approval, [{ type: 'approval.requested', data }]);
+    if (until === undefined) return undefined;
+    const asking = { id, expires: approvalSeconds, until: Math.round(until) };
+    return { id: call_id, tool, summary, timeout: 0, approval: asking };
+  }
 }
 
 /** The question that this step asks next. */
 function askIdOf({ tenant, turn, step, asked = 0 }: CallModelInput): string {
   return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${asked + 1}`);
+}
+
+/** The same of a command, whose holder's name may begin with any word. */
+function workAskId({ tenant, holder }: BudgetedWork, asked: number): string {
+  return approvalIdOf(tenant, `gate_${holder}.more${asked + 1}`);
 }
 
 /** A turn's or session's own budget is its user's to widen; what is shared is not. */

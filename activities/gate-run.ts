@@ -2,7 +2,6 @@
 import { Context } from '@temporalio/activity';
 import {
   checkOfReply,
-  type GateActivities,
   type GateCheck,
   GATE_LIMITS,
   GATE_WORDS,
@@ -13,6 +12,9 @@ import {
   nextGateStep,
   type QualityGate,
 } from '#domain/gate.ts';
+import type { CheckGateInput, GateActivities, GateAsk } from '#domain/gate-activities.ts';
+import type { BudgetExceeded } from '#domain/budget.ts';
+import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { gateRunIds } from '#domain/ids.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import { teamWorkspace } from '#domain/team.ts';
@@ -22,6 +24,7 @@ import type { BudgetDesk } from './budget-desk.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from './process/shell.ts';
 import type { ScrubberOf } from './scrubber.ts';
+import type { BudgetedWork } from './store/budget-ledger.ts';
 import type { DelegationStore } from './store/delegation-store.ts';
 import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } from './store/gate-store.ts';
 import type { GatedWork } from './store/gated-work.ts';
@@ -34,7 +37,7 @@ export interface GateRunDeps {
   readonly scrubberOf: ScrubberOf;
   readonly shell: Shell;
   readonly files: Pick<Files, 'hold'>;
-  readonly budgets: Pick<BudgetDesk, 'around'>;
+  readonly budgets: Pick<BudgetDesk, 'around' | 'askFor' | 'takeBack'>;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
   readonly workspaceOf: (tenant: string, workspace: string) => string;
@@ -51,7 +54,9 @@ export function createGateActivities(deps: GateRunDeps): GateActivities {
     check_gate: failingAs(activityFailure, async (run) => {
       const found = await find(deps, run);
       const known = await verdictOf(deps, run);
-      return known ?? record(deps, run, found, await runCommand(deps, run, found));
+      if (known) return known;
+      const check = await runCommand(deps, run, found);
+      return check.kind === 'budget' ? check : record(deps, run, found, check);
     }),
     prepare_gate: failingAs(activityFailure, (run) => prepare(deps, run)),
     judge_gate: failingAs(activityFailure, async (run) => {
@@ -98,7 +103,11 @@ async function verdictOf(
 /** Characters of feedback that history shows. */
 const PREVIEW = 300;
 
-async function runCommand(deps: GateRunDeps, run: GateRun, { work, gate }: Found): Promise<GateCheck> {
+async function runCommand(
+  deps: GateRunDeps,
+  run: CheckGateInput,
+  { work, gate }: Found,
+): Promise<GateCheck | GateAsk> {
   const { agent, session, turn } = work;
   const id = `${run.owner_id}.g${run.gate}.${run.attempt}`;
   const { info, cancellationSignal } = Context.current();
@@ -122,8 +131,12 @@ async function runCommand(deps: GateRunDeps, run: GateRun, { work, gate }: Found
   };
   try {
     const done = await deps.budgets.around(counted, info.attempt, () => runGateCommand(deps, command));
-    if ('result' in done) return done.result;
-    return { kind: 'broken', problem: `BudgetExceeded: ${done.exceeded}. The command has not run.` };
+    if ('result' in done) {
+      // An earlier attempt may have asked for more, and died before anybody could wait for the answer.
+      if (info.attempt > 1) await deps.budgets.takeBack(counted, run.asked ?? 0);
+      return done.result;
+    }
+    return await overBudget(deps, run, work, counted, done.exceeded);
   } catch (error) {
     if (Context.current().cancellationSignal.aborted) throw error;
     return {
@@ -131,6 +144,25 @@ async function runCommand(deps: GateRunDeps, run: GateRun, { work, gate }: Found
       problem: error instanceof Error ? error.message : 'the command could not be run',
     };
   }
+}
+
+/** More is asked for where the workflow can wait for the answer, and was not refused before. */
+async function overBudget(
+  { budgets }: GateRunDeps,
+  { asked, refused }: CheckGateInput,
+  { agent, context }: GatedWork,
+  counted: BudgetedWork,
+  exceeded: BudgetExceeded,
+): Promise<GateCheck | GateAsk> {
+  const { user } = context;
+  const asker = { agent: agent.key, ...(user === undefined ? {} : { user }) };
+  const asks =
+    asked === undefined || refused !== undefined
+      ? undefined
+      : await budgets.askFor(counted, exceeded, asker, asked);
+  if (asks) return { kind: 'budget', ...asks };
+  const problem = `BudgetExceeded: ${refused ?? exceededWords(exceeded)}. The command has not run.`;
+  return { kind: 'broken', problem: problem.slice(0, GATE_LIMITS.feedback) };
 }
 
 async function readReply(

@@ -115,18 +115,6 @@ export interface GateVerdict {
   readonly preview: string;
 }
 
-/** Safe to repeat: the first verdict of a run stays. */
-export interface GateActivities {
-  /** Runs a command gate. */
-  check_gate(input: GateRun): Promise<GateVerdict>;
-  /** Writes what an evaluating agent is to judge into a session of its own. */
-  prepare_gate(input: GateRun): Promise<{ readonly session_key: string; readonly message_id: string }>;
-  /** Reads what it answered; `problem` when it did not. */
-  judge_gate(input: GateRun & { readonly problem?: string }): Promise<GateVerdict>;
-  /** Writes the message that asks for a revision into the session of the work. */
-  revise_work(input: GateRun): Promise<{ readonly message_id: string }>;
-}
-
 /** What history shows of them; `hide` scrubs their names, which have words of commands. */
 export function shownGates(
   gates: readonly QualityGate[],

@@ -16,7 +16,7 @@ import { createEvaluationActivities } from '#activities/evaluation-run.ts';
 import { createEvaluationStore } from '#activities/store/evaluation-store.ts';
 import type { EvaluationActivities } from '#domain/evaluate-loop.ts';
 import type { DelegationActivities } from '#domain/delegation.ts';
-import type { GateActivities } from '#domain/gate.ts';
+import type { GateActivities } from '#domain/gate-activities.ts';
 import type { StopSession } from './create-subagents.ts';
 import type { WorkerParts } from './create-worker.ts';
 

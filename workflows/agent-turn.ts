@@ -213,7 +213,7 @@ async function untilHandedOut(
           const revised = await answered();
           return revised.status === 'completed' ? revised : undefined;
         },
-        onCheck: view.check,
+        view,
       },
       end,
     );

@@ -153,12 +153,12 @@ export function createApprovalLedger(
       const { rows } = await pool.query<ApprovalBasis>({
         name: 'approval_basis',
         text: `select a.status, a.call_id, a.tool, a.args, a.digest, a.terms, a.always, a.sandbox, a.user_id as requester,
-                 a.escalated_at is not null as escalated, to_jsonb(p) as proof, g.config as agent, t.context, n.policy as tenant_policy,
+                 a.escalated_at is not null as escalated, to_jsonb(p) as proof, g.config as agent, coalesce(t.context, '{}') as context, n.policy as tenant_policy,
                  (select jsonb_build_object('id', c.custom_tool_id, 'revision', c.custom_tool_revision) from tool_calls c
                   where c.tenant_id = a.tenant_id and c.id = a.call_id and c.custom_tool_id is not null) as custom_tool,
                  allowlist_of(a.tenant_id, a.agent_key, t.context ->> 'user') as allowlist
                from approvals a
-               join turns t on t.tenant_id = a.tenant_id and t.id = a.turn_id
+               left join turns t on t.tenant_id = a.tenant_id and t.id = a.turn_id
                join tenants n on n.id = a.tenant_id
                join agents g on g.tenant_id = a.tenant_id and g.key = a.agent_key
                left join decision_proofs p on p.tenant_id = a.tenant_id and p.approval_id = a.id and p.key = $3

@@ -42,6 +42,8 @@ export interface NewBudgetAsk {
   readonly always: AlwaysOffer;
   /** ISO 8601, by the database's clock. */
   readonly expires_at: string;
+  /** Of work at a gate, which no turn may do or wait for. */
+  readonly asker?: { readonly agent: string; readonly user?: string };
 }
 
 /** A command beside a turn's calls. */
@@ -72,6 +74,8 @@ export interface BudgetLedger {
     approval: NewBudgetAsk,
     events: readonly NewEvent[],
   ): Promise<number | undefined>;
+  /** By the database's clock, in milliseconds since 1970. */
+  now(): Promise<number>;
   /** Ends a question that nobody waits for. Safe to repeat; nothing to do when it is not there or is decided. */
   takeBack(key: { readonly tenant: string; readonly session: string }, approval: string): Promise<void>;
 }
@@ -115,6 +119,13 @@ export function createBudgetLedger(
       });
       onWrite(tenant, session);
       return rows[0]?.until ?? undefined;
+    },
+
+    async now() {
+      const { rows } = await pool.query<{ now: number }>(
+        'select (extract(epoch from clock_timestamp()) * 1000)::float as now',
+      );
+      return rows[0]?.now ?? Date.now();
     },
 
     async takeBack({ tenant, session }, approval) {

@@ -220,6 +220,11 @@ export const PATHS: Readonly<Record<string, Path>> = {
   }),
   'turn-gates-revised': saying('Write.', 'turn-revised'),
   'turn-gates-blocked': saying('Write.', 'turn-blocked'),
+  'turn-gates-ask-for-budget': async (live, session) => {
+    const { turn_id } = await live.say(session, 'Write.', { agent: 'turn-asks' });
+    await live.temporal.decide(await live.approvalOf(session), { decision: 'approve', by: 'ann' });
+    await live.ended(turn_id);
+  },
   // The revision goes on in a new run, which knows what has been judged.
   'turn-gates-in-new-run': async (live, session) => {
     const { turn_id } = await live.say(session, 'Write.', { agent: 'turn-floods' });

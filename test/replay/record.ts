@@ -143,6 +143,11 @@ const stack = await startStack({
     { key: 'runs', exec: { security: 'full', ask: 'off' } },
     { key: 'pauses', model: 'rehearsal/pauses' },
     { key: 'paced', model: 'rehearsal/paced', exec: { security: 'full', ask: 'off' } },
+    {
+      key: 'turn-asks',
+      quality_gates: [{ event: 'turn.completed', type: 'command', command: 'true', block_on_failure: true }],
+      budgets: [{ scope: 'turn', calls: 1 }],
+    },
     { key: 'spare', budgets: [{ scope: 'turn', calls: 1 }] },
     { key: 'broken', model: 'rehearsal/broken' },
     { key: 'circles', model: 'rehearsal/circles' },

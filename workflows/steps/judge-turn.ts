@@ -1,7 +1,8 @@
 /** Quality gates over a turn's answer (DE-6), before anybody reads it; a revision is more steps of the same turn. */
-import { GATE_WORDS, type GateCursor, type ShownCheck, type ShownGate } from '#domain/gate.ts';
+import { GATE_WORDS, type GateCursor, type ShownGate } from '#domain/gate.ts';
 import type { QueuedTurn, StopInput } from '#domain/turn.ts';
 import { runGates } from './run-gates.ts';
+import type { TurnView } from './turn-view.ts';
 
 export interface TurnAnswer {
   readonly step: number;
@@ -16,7 +17,7 @@ export interface JudgedTurn {
   readonly stopWanted: () => StopInput | undefined;
   /** Has the model go on with this message; undefined when no answer came of it. */
   readonly revise: (messageId: string, next: GateCursor) => Promise<TurnAnswer | undefined>;
-  readonly onCheck: (check: ShownCheck) => void;
+  readonly view: Pick<TurnView, 'check' | 'call'>;
 }
 
 /** The answer that is to be handed out, or why none is; `next` is where to begin when another one is to be judged. */
@@ -46,7 +47,8 @@ export async function judgeTurn(work: JudgedTurn, first: TurnAnswer): Promise<Tu
       answer = revised ?? answer;
       return revised !== undefined;
     },
-    onCheck: work.onCheck,
+    onCheck: work.view.check,
+    onAsk: work.view.call,
   });
   const cursor = { gate: 0, attempt: next, first: next };
   if (!blocked) return { kind: 'released', answer, next: cursor };

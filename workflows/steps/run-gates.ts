@@ -1,16 +1,11 @@
 /** Quality gates over a piece of work (DE-6): one after the other, each with its revisions, before anybody reads the work. */
 import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
-import type {
-  GateActivities,
-  GateCursor,
-  GateRun,
-  GateVerdict,
-  JudgedWork,
-  ShownCheck,
-  ShownGate,
-} from '#domain/gate.ts';
+import type { GateCursor, GateRun, GateVerdict, JudgedWork, ShownCheck, ShownGate } from '#domain/gate.ts';
+import type { CheckGateInput, GateActivities } from '#domain/gate-activities.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { gateOptions, WORK } from '../activity-options.ts';
+import { askForMore } from './ask-for-more.ts';
+import type { CallSurroundings } from './run-calls.ts';
 import { runSession, type SessionEnd, type SessionLimits } from './run-session.ts';
 
 export interface WorkAtGate {
@@ -18,6 +13,8 @@ export interface WorkAtGate {
   readonly user?: string;
   readonly label: string;
   readonly limits: SessionLimits;
+  /** Told while a gate waits for people to allow it more of a budget. */
+  readonly onAsk?: CallSurroundings['onChange'];
 }
 
 export interface GatedWork extends WorkAtGate, JudgedWork {
@@ -84,9 +81,19 @@ async function runGate(
 
 /** One run of one gate, over work that somebody has done. */
 export function judge(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
-  if (gate.type === 'agent') return askAgent(work, gate, run);
+  return gate.type === 'agent' ? askAgent(work, gate, run) : runCommand(work, gate, run);
+}
+
+/** Asks as often as people allow it more of a budget that is used up (DU-7). */
+async function runCommand(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
   const { check_gate } = proxyActivities<GateActivities>(gateOptions(gate));
-  return check_gate(run);
+  let input: CheckGateInput = run;
+  for (let asked = 0; ; asked += 1) {
+    const found = await check_gate({ ...input, asked });
+    if (found.kind !== 'budget') return found;
+    const refused = await askForMore(found, work);
+    if (refused !== undefined) input = { ...run, refused };
+  }
 }
 
 async function askAgent(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {

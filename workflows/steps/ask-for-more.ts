@@ -1,0 +1,45 @@
+/** A gate's command at the limit of a budget: the work waits for people to allow more, for as long as it may take itself. */
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { GateAsk } from '#domain/gate-activities.ts';
+import { askForBudget } from './ask-for-budget.ts';
+import type { CallSurroundings } from './run-calls.ts';
+import type { SessionLimits } from './run-session.ts';
+
+interface AskedWork {
+  readonly tenant: string;
+  readonly limits: SessionLimits;
+  readonly onAsk?: CallSurroundings['onChange'];
+}
+
+/** Undefined when more was allowed; else why not. */
+export async function askForMore(
+  { call, message, session, turn }: GateAsk,
+  { tenant, limits, onAsk }: AskedWork,
+): Promise<string | undefined> {
+  const scope = new CancellationScope();
+  const around = {
+    tenant,
+    sessionKey: session,
+    turnId: turn,
+    onChange: onAsk ?? (() => undefined),
+    onNewTask: () => undefined,
+  };
+  let settled: Promise<string | undefined> | undefined;
+  scope
+    .run(() => askForBudget({ kind: 'budget', call, message }, around))
+    .then(
+      (refusal) => (settled = Promise.resolve(refusal)),
+      (error: unknown) => {
+        settled = Promise.reject(error);
+        // It is awaited below, unless the work itself is cancelled.
+        settled.catch(() => undefined);
+      },
+    );
+  const isOver = (): boolean => settled !== undefined || limits.isAsked();
+  const left = limits.deadline - Date.now();
+  if (Number.isFinite(left)) await condition(isOver, Math.max(1, left));
+  else await condition(isOver);
+  if (settled) return settled;
+  scope.cancel();
+  return `${message}; nobody has allowed more before the work was over`;
+}
