@@ -1,4 +1,4 @@
-/** Ends the background commands of a session, with those of its subagents: one that is over has no turn any more that would do it. */
+/** Ends the background commands of a session, with those of what it has started or given away: what is over has no turn any more that would do it. */
 import type { SubagentStore } from '../store/subagent-store.ts';
 import type { Processes } from './background.ts';
 

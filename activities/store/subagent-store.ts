@@ -125,7 +125,10 @@ export interface SubagentStore {
   ): Promise<readonly SubagentRow[]>;
   /** All of the tenant that hold a place. */
   active(tenant: string): Promise<readonly SubagentRow[]>;
-  /** Sessions of all that it has started, and of theirs, the newest 1000: those that are over too, but none that is detached. */
+  /**
+   * Sessions of all that it has started or given away, and of theirs, the newest 1000: subagents, delegations, agents at gates
+   * and rounds of judging. Those that are over too, but none that is detached.
+   */
   sessionsBelow(tenant: string, session: string): Promise<readonly string[]>;
   /** What the session's waiter has to look at; those that run will signal it at their end. */
   collect(tenant: string, session: string, waiter: string): Promise<readonly SubagentRow[]>;
@@ -226,11 +229,14 @@ export function createSubagentStore(
 
     async sessionsBelow(tenant, session) {
       const { rows } = await pool.query<{ session_key: string }>(
-        `with recursive below as (
-           select session_key, created_at from subagents where tenant_id = $1 and parent_session = $2 and not detached
-           union all select s.session_key, s.created_at from below b
-             join subagents s on s.tenant_id = $1 and s.parent_session = b.session_key and not s.detached)
-         select session_key from below order by created_at desc limit 1000`,
+        `with recursive below (session_key, created_at) as (
+           select $2::text, now()
+           union select s.session_key, s.created_at from below b cross join lateral (
+             select session_key, created_at from subagents
+               where tenant_id = $1 and parent_session = b.session_key and not detached
+             union all select key, created_at from sessions
+               where tenant_id = $1 and bound_context #>> '{delegation,session}' = b.session_key) s)
+         select session_key from below where session_key <> $2 order by created_at desc limit 1000`,
         [tenant, session],
       );
       return rows.map(({ session_key }) => session_key);
