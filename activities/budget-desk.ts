@@ -39,11 +39,15 @@ export interface BudgetDesk {
    * answer: that question goes, since nobody would hear the decision.
    */
   goOn(input: CallModelInput, hold: BudgetHold | null, attempt: number): Promise<void>;
-  /** Runs a command that counts as a call of a costly tool, or says what has no room for it. */
+  /**
+   * Runs what counts as a call of a costly tool, or says what has no room for it. `spentOf` tells what it has used beside time;
+   * undefined, or when it throws: what was reserved.
+   */
   around<Result>(
     work: BudgetedWork,
     attempt: number,
     run: () => Promise<Result>,
+    spentOf?: (result: Result) => Omit<Spent, 'seconds'> | undefined,
   ): Promise<{ readonly result: Result } | { readonly exceeded: BudgetExceeded }>;
   /** For such a command: the question for more, put to people; undefined where none is to be asked. Safe to repeat. */
   askFor(
@@ -64,6 +68,9 @@ export interface BudgetDeskParts {
   /** How long a question for more waits. */
   readonly approvalSeconds: number;
 }
+
+/** What a command uses beside time. */
+const COMMAND = { tokens: 0, usd: 0, calls: 1 };
 
 export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDeskParts): BudgetDesk {
   const release: BudgetDesk['release'] = async (input, hold, attempt, spent) => {
@@ -94,20 +101,20 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
       if (hold?.held && attempt > 1) await ledger.takeBack(input, askIdOf(input));
     },
 
-    async around(work, attempt, run) {
+    async around(work, attempt, run, spentOf) {
       const hold = await ledger.reserve(work, request(attempt));
       if (hold && !hold.held) return { exceeded: hold.exceeded };
       const begun = performance.now();
-      const settle = async (): Promise<void> => {
-        const spent = { tokens: 0, usd: 0, seconds: (performance.now() - begun) / 1000, calls: 1 };
-        if (hold) await ledger.settle(work.tenant, work.holder, { attempt, spent });
+      const settle = async (used: Omit<Spent, 'seconds'> | undefined): Promise<void> => {
+        const spent = used && { ...used, seconds: (performance.now() - begun) / 1000 };
+        if (hold) await ledger.settle(work.tenant, work.holder, { attempt, ...(spent ? { spent } : {}) });
       };
       const result = await run().catch(async (error: unknown) => {
-        // The command's failure is what has to be told; what stays held counts as spent.
-        await settle().catch(() => undefined);
+        // The failure is what has to be told; what stays held counts as spent.
+        await settle(spentOf ? undefined : COMMAND).catch(() => undefined);
         throw error;
       });
-      await settle();
+      await settle(spentOf ? spentOf(result) : COMMAND);
       return { result };
     },
 

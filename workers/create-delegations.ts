@@ -47,7 +47,12 @@ export function createDelegationParts(
     files: tools.files,
     workspaceOf,
     lost: lost.delegations,
-    embed: createEmbed({ store: createEmbeddingStore(pool), models, model: config.embeddings.model }),
+    embed: createEmbed({
+      store: createEmbeddingStore(pool),
+      models,
+      model: config.embeddings.model,
+      budgets,
+    }),
   });
   return {
     desk,

@@ -1,13 +1,20 @@
 /**
- * Vectors of texts by the model that the settings name: asked once for a text, in bounded time, and counted as the turn's use.
+ * Vectors of texts by the model that the settings name: asked once for a text, in bounded time, within the turn's budgets, and
+ * counted as its use.
  * Who asks goes on without them when there are none, so a provider that is away never fails a search.
  */
+import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { type Embeddings, ModelError } from '#domain/model.ts';
+import type { Spent } from '#domain/budget.ts';
+import { costsNothing } from '#domain/budget/meter.ts';
+import { type Embeddings, ModelError, type Usage } from '#domain/model.ts';
+import type { BudgetDesk } from '../budget-desk.ts';
+import type { BudgetedWork } from '../store/budget-ledger.ts';
 import type { EmbeddingStore } from '../store/embedding-store.ts';
 import type { TurnPlace } from '../store/message-store.ts';
 import { useOf } from './counted-models.ts';
 import type { Models } from './model-catalog.ts';
+import { estimateTextTokens } from './prompt-size.ts';
 
 /** In the order of the texts, of length 1; undefined when there is no model, or it gave none. All are of one model. */
 export type Embed = (
@@ -21,6 +28,8 @@ export interface EmbedDeps {
   readonly models: Pick<Models, 'resolve' | 'cost'>;
   /** `provider/model`; absent: no vectors. */
   readonly model: string | undefined;
+  /** Without room there are no vectors, as when the provider is away. */
+  readonly budgets: Pick<BudgetDesk, 'around'>;
 }
 
 /** Of one text; the rest is cut off. The usual models read 8,000 tokens and more. */
@@ -32,7 +41,7 @@ const PATIENCE_MS = 5_000;
 /** So long a model that has failed is not asked again. */
 const REST_MS = 60_000;
 
-export function createEmbed({ store, models, model }: EmbedDeps): Embed {
+export function createEmbed({ store, models, model, budgets }: EmbedDeps): Embed {
   let restUntil = 0;
   return async (tenant, place, given) => {
     if (model === undefined || given.length > MAX_TEXTS) return undefined;
@@ -41,14 +50,16 @@ export function createEmbed({ store, models, model }: EmbedDeps): Embed {
     const missing = [...new Set(texts)].filter((text) => !vectors.has(text));
     if (missing.length > 0) {
       if (performance.now() < restUntil) return undefined;
-      const answer = await ask(models, model, missing);
+      const work = workOf(models, model, tenant, place, missing);
+      const done = await budgets.around(work, 1, () => ask(models, model, missing), spentBy(models, model));
+      if ('exceeded' in done) return undefined;
+      const { answer } = done.result;
       if (!answer) {
         restUntil = performance.now() + REST_MS;
         return undefined;
       }
       const fresh = missing.map((text, index) => [text, ofLengthOne(answer.vectors[index] ?? [])] as const);
-      const usage = { inputTokens: answer.tokens, outputTokens: 0, cachedInputTokens: 0 };
-      await store.save(tenant, place, fresh, useOf(models, 'embedding', model, usage));
+      await store.save(tenant, place, fresh, useOf(models, 'embedding', model, usageOf(answer.tokens)));
       for (const [text, vector] of fresh) vectors.set(text, vector);
     }
     const found = texts.flatMap((text) => [vectors.get(text) ?? []]);
@@ -57,24 +68,57 @@ export function createEmbed({ store, models, model }: EmbedDeps): Embed {
   };
 }
 
-async function ask(
+/** Each question holds by itself: what a dead worker's held counts at the turn's end. */
+function workOf(
   models: EmbedDeps['models'],
   ref: string,
+  tenant: string,
+  { session, turn }: TurnPlace,
   texts: readonly string[],
-): Promise<Embeddings | undefined> {
+): BudgetedWork {
+  const tokens = estimateTextTokens(texts);
+  const usd = models.cost(ref, usageOf(tokens))?.usd;
+  const expected = { tokens, ...(usd === undefined ? {} : { usd }) };
+  return { tenant, session, turn, owner: turn, holder: `${turn}.embed.${randomUUID()}`, expected };
+}
+
+function spentBy(
+  models: EmbedDeps['models'],
+  ref: string,
+): (asked: Asked) => Omit<Spent, 'seconds'> | undefined {
+  return ({ answer, error }) => {
+    if (answer) {
+      const usd = models.cost(ref, usageOf(answer.tokens))?.usd;
+      return { tokens: answer.tokens, ...(usd === undefined ? {} : { usd }), calls: 1 };
+    }
+    const isFree = error instanceof ModelError && costsNothing(error.code);
+    return isFree ? { tokens: 0, usd: 0, calls: 0 } : undefined;
+  };
+}
+
+function usageOf(inputTokens: number): Usage {
+  return { inputTokens, outputTokens: 0, cachedInputTokens: 0 };
+}
+
+type Asked =
+  | { readonly answer: Embeddings; readonly error?: never }
+  | { readonly answer?: never; readonly error: unknown };
+
+async function ask(models: EmbedDeps['models'], ref: string, texts: readonly string[]): Promise<Asked> {
   const { cancellationSignal, log } = Context.current();
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
     const { provider, model } = models.resolve(ref);
     if (!provider.embed)
       throw new ModelError('BadRequest', `${provider.name} has no models for vectors (embeddings.model)`);
-    return await provider.embed({ model, texts, signal: AbortSignal.any([cancellationSignal, patience]) });
+    const signal = AbortSignal.any([cancellationSignal, patience]);
+    return { answer: await provider.embed({ model, texts, signal }) };
   } catch (error) {
     cancellationSignal.throwIfAborted();
     if (!patience.aborted && !(error instanceof ModelError)) throw error;
     const problem = patience.aborted ? `no answer within ${PATIENCE_MS / 1000} s` : String(error);
     log.warn('no vectors: the search goes on without them', { model: ref, problem });
-    return undefined;
+    return { error };
   }
 }
 

@@ -46,7 +46,7 @@ export interface NewBudgetAsk {
   readonly asker?: { readonly agent: string; readonly user?: string };
 }
 
-/** A command beside a turn's calls. */
+/** A command, or a question for vectors, beside a turn's calls. */
 export interface BudgetedWork {
   readonly tenant: string;
   readonly session: string;
@@ -56,6 +56,8 @@ export interface BudgetedWork {
   readonly owner: string;
   /** Names it. */
   readonly holder: string;
+  /** What it may use of tokens and money; absent: none. */
+  readonly expected?: Pick<BudgetAmounts, 'tokens' | 'usd'>;
 }
 
 export interface BudgetLedger {
@@ -86,11 +88,19 @@ export function createBudgetLedger(
   onWrite: (tenant: string, session: string) => void,
 ): BudgetLedger {
   return {
-    async reserve({ tenant, session, turn, owner, holder }, request) {
+    async reserve({ tenant, session, turn, owner, holder, expected }, request) {
       const { rows } = await pool.query<{ hold: BudgetHold | null }>({
         name: 'reserve_work',
-        text: 'select reserve_work($1, $2, $3, $4, $5, $6) as hold',
-        values: [tenant, session, turn, owner, holder, JSON.stringify(request)],
+        text: 'select reserve_work($1, $2, $3, $4, $5, $6, $7) as hold',
+        values: [
+          tenant,
+          session,
+          turn,
+          owner,
+          holder,
+          JSON.stringify(request),
+          expected ? JSON.stringify(expected) : null,
+        ],
       });
       return rows[0]?.hold ?? null;
     },

@@ -1,8 +1,8 @@
--- Reserves what a command beside a turn's calls may use, such as a gate's (DU-7): null, {held} or {exceeded}, as reserve_budget.
+-- Reserves what work beside a turn's calls may use, such as a gate's command (DU-7), p_last of tokens and money: null, {held} or {exceeded}, as reserve_budget.
 -- What is never settled counts as spent when its owner ends, be that a turn, a delegation or a task's judging (count_turn_holds).
 -- p_turn is null for the work of a session that no turn has done.
 create function reserve_work(
-  p_tenant text, p_session text, p_turn text, p_owner text, p_holder text, p_budget jsonb
+  p_tenant text, p_session text, p_turn text, p_owner text, p_holder text, p_budget jsonb, p_last jsonb default null
 ) returns jsonb
 language plpgsql as $$
 declare
@@ -13,7 +13,7 @@ begin
       where s.tenant_id = p_tenant and s.key = p_session) then
     return null;
   end if;
-  held := reserve_budget(p_tenant, p_session, p_turn, p_holder, null, p_budget);
+  held := reserve_budget(p_tenant, p_session, p_turn, p_holder, p_last, p_budget);
   update budget_holds set turn_id = p_owner where tenant_id = p_tenant and holder = p_holder;
   return held;
 end $$;

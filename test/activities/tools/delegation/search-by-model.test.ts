@@ -22,10 +22,13 @@ embeddings: { model: local/small }
       agents: [
         { key: 'clerk', description: 'billing of customers' },
         { key: 'sky', description: 'weather reports' },
+        { key: 'thrifty', model: 'rehearsal/follow', budgets: [{ scope: 'turn', calls: 3 }] },
+        { key: 'poor', model: 'rehearsal/follow', budgets: [{ scope: 'turn', calls: 1 }] },
       ],
     });
-    for (const target of ['clerk', 'sky'])
-      await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target } });
+    for (const source of ['main', 'thrifty', 'poor'])
+      for (const target of ['clerk', 'sky'])
+        await stack.ask('POST', '/v1/agent-links', { body: { source, target } });
   });
   after(async () => {
     await server.close();
@@ -70,11 +73,34 @@ embeddings: { model: local/small }
     ]);
   });
 
+  it('DU-7 reserves before it asks, counts what was used, and goes by words without room', async () => {
+    const search = `delegate_search ${JSON.stringify({ query: 'rain and more rain' })}\nthen\nDone.`;
+    const { turn_id } = await stack.worker.say('thrifty', search, { agent: 'thrifty' });
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    assert.deepEqual(asked().slice(2), [['rain and more rain']]);
+    const accounts = await stack.ask('GET', `/v1/budgets/accounts?subject=${turn_id}`);
+    assert.deepEqual(
+      accounts.body.data.map(({ spent, reserved }: Record<string, unknown>) => [spent, reserved]),
+      [[3, 0]],
+    );
+
+    const other = `delegate_search ${JSON.stringify({ query: 'weather and rain reports' })}\nthen\nDone.`;
+    const said = await stack.worker.say('poor', other, { agent: 'poor' });
+    const [call] = await stack.worker.until('the search', async () => {
+      const calls = await stack.worker.calls(said.turn_id);
+      return calls[0]?.result ? calls : undefined;
+    });
+    assert.match(call?.result ?? '', /^- sky score=/);
+    assert.equal(asked().length, 3, 'the provider is not asked');
+    await stack.worker.temporal.stop(stack.tenant, 'poor', { turn_id: said.turn_id, level: 'now' });
+    await stack.worker.ended(said.turn_id);
+  });
+
   it('goes by words when the model fails, and does not ask it again at once', async () => {
     server.fail();
     assert.match(await found('fails', 'customers'), /^- clerk score=/);
     assert.match(await found('fails', 'reports of weather'), /^- sky score=/);
-    assert.equal(asked().length, 3);
+    assert.equal(asked().length, 4);
     // What it gave before is still of use.
     assert.match(await found('fails', 'Who is owed?'), /^- clerk score=0\.40/);
   });
