@@ -1,7 +1,7 @@
 /** What a team task's workflow asks of the world: its rows, its member's next message, and words to others. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
-import { GATE_WORDS, gatesFor, gateWarnings, shownGates } from '#domain/gate.ts';
+import { GATE_WORDS, gatesFor, gateWarnings, isUngated, shownGates } from '#domain/gate.ts';
 import { blockerEndedMessage, noticeMessage, requestMessage, taskMessage } from '#domain/team/words.ts';
 import { areTeamSettings } from '#domain/team/may-use-team.ts';
 import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team.ts';
@@ -194,7 +194,15 @@ async function turnFor(
         ...(user === undefined ? {} : { user }),
         ...(chat_id === undefined ? {} : { chat_id }),
       },
-      bound: { team: { key: team, number, member: lease.member, fence: lease.fence } },
+      bound: {
+        team: {
+          key: team,
+          number,
+          member: lease.member,
+          fence: lease.fence,
+          ...(isUngated(row.origin_context) ? { ungated: true } : {}),
+        },
+      },
     },
     turn: {
       session,

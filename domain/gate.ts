@@ -136,7 +136,12 @@ export function shownGates(
 interface JudgedContext {
   readonly delegation?: { readonly ungated?: true };
   readonly subagent?: object;
-  readonly team?: object;
+  readonly team?: { readonly ungated?: true };
+}
+
+/** Work within a judgement is not judged itself, however far below it stands. */
+export function isUngated({ delegation, team }: Pick<JudgedContext, 'delegation' | 'team'>): boolean {
+  return (delegation?.ungated ?? team?.ungated) === true;
 }
 
 type Gated = { readonly quality_gates?: readonly QualityGate[] | undefined };
@@ -146,13 +151,13 @@ type Gated = { readonly quality_gates?: readonly QualityGate[] | undefined };
  * task's result. None within a judgement, and none of a subagent, whose parent's answer is judged.
  */
 export function turnGates(agent: Gated, context: JudgedContext): readonly QualityGate[] {
-  if (agent.quality_gates === undefined || context.delegation?.ungated || context.subagent) return [];
+  if (agent.quality_gates === undefined || isUngated(context) || context.subagent) return [];
   return [...gatesFor(agent.quality_gates, 'turn.completed'), ...taskGates(agent, context)];
 }
 
 /** Those that the result of the task must pass that a turn works on. */
 export function taskGates(agent: Gated, context: JudgedContext): readonly QualityGate[] {
-  if (!context.team || context.delegation?.ungated) return [];
+  if (!context.team || isUngated(context)) return [];
   return gatesFor(agent.quality_gates, 'task.completed');
 }
 

@@ -56,6 +56,8 @@ export interface TeamContext {
   readonly member: string;
   /** Of the lease that the turn was started with. */
   readonly fence: number;
+  /** The task was made within a judgement, where no gates run (DE-6). */
+  readonly ungated?: true;
 }
 
 export type TeamRole = 'lead' | 'member';

@@ -27,6 +27,19 @@ const GATES: Record<string, QualityGate> = {
   endless: on({ command: 'cat > started; while :; do sleep 0.1; done', block_on_failure: true }),
 };
 
+/** At a gate it has its own team do something before it approves. */
+const ASKS_ITS_TEAM = `
+description: Has its team look, then approves.
+rules:
+  - when: { step: 0 }
+    reply: { calls: [{ tool: team_tasks, args: { action: list, team: inner } }] }
+  - when: { step: 1 }
+    reply:
+      calls:
+        - { tool: team_tasks, args: { action: create, team: inner, subject: Look, description: Looked., assignee: strict } }
+  - reply: { text: APPROVED }
+`;
+
 describe('DE-6 work that is handed in', () => {
   let stack: Stack;
   const post = (path: string, body: unknown): Promise<Answer> =>
@@ -35,7 +48,7 @@ describe('DE-6 work that is handed in', () => {
 
   before(async () => {
     stack = await startStack({
-      scripts: { critic: CRITIC, submits: SUBMITS },
+      scripts: { critic: CRITIC, submits: SUBMITS, asks: ASKS_ITS_TEAM },
       agents: [
         ...Object.entries(GATES).map(([key, gate]) => ({
           key,
@@ -45,11 +58,26 @@ describe('DE-6 work that is handed in', () => {
         })),
         { key: 'plain', model: 'rehearsal/follow', tools: {} },
         { key: 'critic', model: 'rehearsal/critic', tools: {} },
+        { key: 'asks', model: 'rehearsal/asks', tools: {} },
+        {
+          key: 'strict',
+          model: 'rehearsal/follow',
+          quality_gates: [
+            on({ type: 'agent', agent: 'asks' }),
+            on({ command: 'exit 1', block_on_failure: true }),
+          ],
+          tools: {},
+        },
       ],
     });
-    const members = [...Object.keys(GATES), 'plain'];
-    const made = await stack.ask('POST', '/v1/teams', { body: { key: 'crew', lead: 'main', members } });
-    assert.equal(made.status, 201, JSON.stringify(made.body));
+    const members = [...Object.keys(GATES), 'plain', 'strict'];
+    for (const body of [
+      { key: 'crew', lead: 'main', members },
+      { key: 'inner', lead: 'asks', members: ['strict'] },
+    ]) {
+      const made = await stack.ask('POST', '/v1/teams', { body });
+      assert.equal(made.status, 201, JSON.stringify(made.body));
+    }
   });
   after(() => stack.stop());
 
@@ -181,6 +209,20 @@ describe('DE-6 work that is handed in', () => {
       'review',
       'approve',
     ]);
+  });
+
+  it('what an agent at a gate has its team do is not judged: gates do not call for each other', async () => {
+    const { number, token } = await claimed('strict');
+    await post(`/${number}/complete`, { member: 'strict', token, text: 'Mine.' });
+    assert.equal((await judged(number)).status, 'failed');
+    const inner = await stack.worker.until('the task of the inner team', async () => {
+      const { body } = await stack.ask('GET', '/v1/teams/inner/tasks');
+      return body.data.find(
+        ({ status }: { status: string }) => status === 'completed' || status === 'failed',
+      );
+    });
+    assert.equal(inner.status, 'completed', inner.reason);
+    assert.match(inner.result, /Looked\.$/);
   });
 
   it('is judged no more when it is taken back', async () => {

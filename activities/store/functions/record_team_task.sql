@@ -23,7 +23,9 @@ begin
   select * into t from team_tasks where tenant_id = p_tenant and team_key = p_team and number = p_number for update;
   if not found then return jsonb_build_object('kind', 'missing'); end if;
   if t.revision < rev then
-    if p_change ? 'may_be_gated' then
+    -- Never within a judgement.
+    if p_change ? 'may_be_gated' and 'true' not in (coalesce(t.origin_context #> '{delegation,ungated}', 'false'),
+        coalesce(t.origin_context #> '{team,ungated}', 'false')) then
       select * into worker from agents where tenant_id = p_tenant and key = coalesce(s ->> 'owner', s ->> 'assignee') and deleted_at is null;
       if worker.config -> 'quality_gates' @> '[{"event":"task.completed"}]' then
         return jsonb_build_object('kind', 'gated', 'agent_revision', worker.revision, 'gates', worker.config -> 'quality_gates');

@@ -53,9 +53,9 @@ begin
   d.context := t.context;
   d.bound := jsonb_build_object('delegation', jsonb_strip_nulls(jsonb_build_object(
     'id', d.id, 'label', d.label, 'from', d.source_key, 'depth', d.depth, 'session', d.origin_session, 'turn', d.origin_turn,
-    'ungated', t.context #> '{delegation,ungated}')));
+    'ungated', coalesce(t.context #> '{delegation,ungated}', t.context #> '{team,ungated}'))));
   -- Work within a judgement is not judged itself.
-  d.gates := case when t.context #> '{delegation,ungated}' = 'true' then '[]' else p_work -> 'gates' end;
+  d.gates := case when d.bound #> '{delegation,ungated}' = 'true' then '[]' else p_work -> 'gates' end;
   d.status := 'queued';
   d.warnings := '[]';
   d.iterations := 0;
