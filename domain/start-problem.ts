@@ -7,10 +7,19 @@ import { taskWorkflowId } from './team.ts';
 
 /** Under another id than that of a session nothing is compared: a replay may give its run any name. */
 export function sessionStartProblem(input: unknown, workflowId: string): string | undefined {
-  const { tenant, session_key } = fieldsOf(input);
+  const { tenant, session_key, carry } = fieldsOf(input);
   if (!isName(tenant) || !isSessionKey(session_key))
     return 'agentTurn is started with {"tenant", "session_key"}, the two parts of its id session/{tenant}/{session_key}';
+  if (!isCarry(carry)) return 'carry is what one run hands to the next; leave it out';
   return otherId(workflowId, 'session/', sessionWorkflowId(tenant, session_key));
+}
+
+/** Its outline only: what runs hand on is their own. */
+function isCarry(carry: unknown): boolean {
+  if (carry === undefined) return true;
+  const { queue = [], seen = [], dropped = [], resume } = fieldsOf(carry);
+  const goesOn = resume === undefined || Array.isArray(fieldsOf(fieldsOf(resume)['turn'])['messages']);
+  return isRecord(carry) && goesOn && [queue, seen, dropped].every(Array.isArray);
 }
 
 /** As `sessionStartProblem`, of a team's task. */
@@ -43,7 +52,11 @@ function otherId(workflowId: string, prefix: string, id: string): string | undef
 }
 
 function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+  return isRecord(input) ? input : {};
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isWhole(value: unknown): value is number {

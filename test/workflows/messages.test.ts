@@ -221,6 +221,9 @@ describe('DU-4 messages to a session', () => {
       { tenant: live.tenant },
       { tenant: live.tenant, session_key: 'another' },
       { tenant: 'nobody', session_key: key },
+      { tenant: live.tenant, session_key: key, carry: { seen: 5 } },
+      { tenant: live.tenant, session_key: key, carry: 'on' },
+      { tenant: live.tenant, session_key: key, carry: { resume: {} } },
     ]) {
       const started = new WithStartWorkflowOperation('agentTurn', {
         workflowId: workflowIdOf(live, key),
@@ -233,7 +236,7 @@ describe('DU-4 messages to a session', () => {
           startWorkflowOperation: started,
           args: [{ id: 'misnamed-1', text: 'Hello.' }],
         }),
-        (error: Error) => / session\//.test((error.cause as Error).message),
+        (error: Error) => / session\/|leave it out$/.test((error.cause as Error).message),
         JSON.stringify(input),
       );
       const handle = await started.workflowHandle();
