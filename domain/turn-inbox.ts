@@ -40,6 +40,10 @@ export interface TurnInbox {
   endTurn(): void;
   /** Turns that were stopped before they began, given once. */
   takeDropped(): QueuedTurn[];
+  /** No turn has begun and none waits, since those that came were stopped at once. */
+  hasUnbegun(): boolean;
+  /** The first of them, and what stopped it; the others are dropped. Given once. */
+  takeUnbegun(): { readonly turn: QueuedTurn; readonly stop: StopInput } | undefined;
 
   waiting(): readonly QueuedTurn[];
   /** What the next run needs; `resume` when it goes on with the same turn. */
@@ -53,6 +57,8 @@ interface State {
   steering: HeldMessage[];
   stopped: StopInput | undefined;
   dropped: QueuedTurn[];
+  /** What has dropped turns while none ran. */
+  droppedBy: StopInput | undefined;
   /** Turn ids by message id, the one taken longest ago first. */
   readonly seen: Map<string, string>;
 }
@@ -66,6 +72,7 @@ export function createTurnInbox(carry: Carry | undefined): TurnInbox {
     steering: [...(resume?.steering ?? [])],
     stopped: resume?.stop,
     dropped: [...(carry?.dropped ?? [])],
+    droppedBy: undefined,
     seen: new Map(carry?.seen ?? []),
   };
 
@@ -88,6 +95,12 @@ export function createTurnInbox(carry: Carry | undefined): TurnInbox {
     stopWanted: () => state.stopped,
     endTurn: () => endTurn(state),
     takeDropped: () => state.dropped.splice(0),
+    hasUnbegun: () => isUnbegun(state),
+    takeUnbegun() {
+      const stop = state.droppedBy;
+      const turn = stop && isUnbegun(state) ? state.dropped.shift() : undefined;
+      return stop && turn && { turn, stop };
+    },
     waiting: () => state.queue,
     carry: (next) => ({
       queue: state.queue,
@@ -216,6 +229,7 @@ function stop(state: State, input: unknown): boolean {
   if (wanted.turn_id !== current?.turnId && index < 0) return false;
   if (wanted.level === 'all') state.dropped.push(...lateTurns(state), ...state.queue.splice(0));
   else if (index >= 0) state.dropped.push(...state.queue.splice(index, 1));
+  if (!current) state.droppedBy = wanted;
   if (wanted.turn_id === current?.turnId || wanted.level === 'all') {
     // A stronger wish replaces a weaker one, never the other way round.
     const isStronger =
@@ -223,6 +237,10 @@ function stop(state: State, input: unknown): boolean {
     if (current && isStronger) state.stopped = wanted;
   }
   return true;
+}
+
+function isUnbegun({ current, queue, dropped, droppedBy }: State): boolean {
+  return !current && queue.length === 0 && dropped.length > 0 && droppedBy !== undefined;
 }
 
 function startTurn(state: State): QueuedTurn {

@@ -6,7 +6,6 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  condition,
   continueAsNew,
   defineQuery,
   defineSignal,
@@ -34,12 +33,13 @@ import { sessionStartProblem } from '#domain/start-problem.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
+import { awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { createModelCaller, type ModelCaller } from './steps/call-model.ts';
 import { causeOf } from './steps/first-try.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
-import { recordLostTurns, recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
+import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
 import { tellSessionEnd } from './steps/tell-session-end.ts';
@@ -50,9 +50,6 @@ const steerUpdate = defineUpdate<Receipt, [SteerInput]>(AGENT_TURN.updates.steer
 const messageSignal = defineSignal<[SubmitInput]>(AGENT_TURN.signals.message);
 const stopSignal = defineSignal<[StopInput]>(AGENT_TURN.signals.stop);
 const stateQuery = defineQuery<TurnState>(AGENT_TURN.queries.state);
-
-/** A run that was started without a message waits so long for one. */
-const FIRST_MESSAGE = '30 seconds';
 
 /**
  * Where a long turn goes on in a new run, at a step boundary: early enough that replaying a run after a crash takes well
@@ -87,14 +84,11 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   const received = handleMessages(inbox, idleStop, view, turnScope);
   const resume = input.carry?.resume;
 
-  if (input.lost) await recordLostTurns(input);
-  else if (!resume && !inbox.hasTurn() && input.tells === undefined)
-    await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
-  const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
-  if (!resume && !inbox.hasTurn()) {
-    const nothing = outcomeWithoutTurn(input, hasCleaned);
-    if (input.tells !== undefined) await tellSessionEnd(input.tells, input, nothing);
-    return nothing;
+  const without =
+    resume || hasTurnAtOnce(input, inbox, idleStop) ? undefined : await awaitTurn(input, inbox, idleStop);
+  if (without) {
+    if (input.tells !== undefined) await tellSessionEnd(input.tells, input, without);
+    return without;
   }
 
   const turn = resume?.turn ?? inbox.startTurn();
@@ -113,12 +107,6 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
 
 function outcomeOf({ turnId }: QueuedTurn, { status, preview, error }: TurnEnd): TurnOutcome {
   return { turn_id: turnId, status, preview, ...(error ? { error } : {}) };
-}
-
-function outcomeWithoutTurn({ lost }: AgentTurnInput, hasCleaned: boolean): TurnOutcome {
-  const done = lost ? 'ended turns that were lost' : 'no message came';
-  const preview = hasCleaned ? 'ended what the session had left running' : done;
-  return { turn_id: '', status: 'stopped', preview };
 }
 
 /** Returns how many messages this run has taken. */

@@ -195,6 +195,18 @@ export const PATHS: Readonly<Record<string, Path>> = {
     await live.client.workflow.getHandle(workflowIdOf(live, session)).cancel();
     return [];
   }),
+  'turn-stopped-unbegun': async (live, session) => {
+    const turn_id = `turn_${session}`;
+    const handle = await live.client.workflow.start('agentTurn', {
+      workflowId: workflowIdOf(live, session),
+      taskQueue: live.taskQueue,
+      args: [{ tenant: live.tenant, session_key: session }],
+      startDelay: '3 seconds',
+    });
+    await handle.signal('message', { id: `msg_${session}`, text: 'x' });
+    await handle.signal('stop', { turn_id, level: 'all', by: 'ann' });
+    await live.ended(turn_id);
+  },
   'turn-stopped-at-approval': async (live, session) => {
     const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
     await live.approvalOf(session);

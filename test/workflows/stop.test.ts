@@ -1,7 +1,7 @@
 /** DU-4: stopping a turn at its step, at once, or with all that waits; and a stop that comes too late. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { StopInput } from '#domain/turn.ts';
+import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
@@ -115,6 +115,29 @@ describe('DU-4 stopping', () => {
     assert.equal((await live.ended(turn)).status, 'completed');
     assert.equal((await live.ended(one.turn_id)).status, 'stopped');
     assert.equal((await live.ended(two.turn_id)).status, 'completed');
+  });
+
+  it('at once: a message that comes in one moment with its stop is recorded as stopped, and its run ends', async () => {
+    const stopped = async (level: StopInput['level']): Promise<void> => {
+      const session = `at-once-${level}`;
+      const turn_id = `turn_${session}`;
+      const handle = await live.client.workflow.start<(input: AgentTurnInput) => Promise<TurnOutcome>>(
+        AGENT_TURN.type,
+        {
+          workflowId: workflowIdOf(live, session),
+          taskQueue: live.taskQueue,
+          args: [{ tenant: live.tenant, session_key: session }],
+          // So that the first workflow task has both.
+          startDelay: '10 seconds',
+        },
+      );
+      await handle.signal(AGENT_TURN.signals.message, { id: `msg_${session}`, text: 'Stopped unheard.' });
+      await handle.signal(AGENT_TURN.signals.stop, { turn_id, level, by: 'ann' });
+      const outcome = await handle.result();
+      assert.deepEqual([outcome.turn_id, outcome.status], [turn_id, 'stopped']);
+      assert.equal((await live.ended(turn_id)).status, 'stopped');
+    };
+    await Promise.all([stopped('step'), stopped('now'), stopped('all')]);
   });
 
   it('a dropped message that is sent again stays dropped', async () => {

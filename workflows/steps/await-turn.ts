@@ -1,0 +1,49 @@
+/** What a run of a session does before its turn begins, and how it ends when none does. */
+import { condition, patched } from '@temporalio/workflow';
+import type { AgentTurnInput, TurnOutcome } from '#domain/turn.ts';
+import type { TurnInbox } from '#domain/turn-inbox.ts';
+import { recordLostTurns, recordTurnEnd } from './record-turn-end.ts';
+import type { IdleStop } from './stop-idle.ts';
+
+/** A run that was started without a message waits so long for one. */
+const FIRST_MESSAGE = '30 seconds';
+
+/** Nothing is to be done before: a run that has its turn must not even wait for a tick longer. */
+export function hasTurnAtOnce({ lost }: AgentTurnInput, inbox: TurnInbox, idleStop: IdleStop): boolean {
+  return inbox.hasTurn() && !lost && !idleStop.isWanted();
+}
+
+/** Undefined when a turn waits to begin; else how the run has ended without one. */
+export async function awaitTurn(
+  input: AgentTurnInput,
+  inbox: TurnInbox,
+  idleStop: IdleStop,
+): Promise<TurnOutcome | undefined> {
+  if (inbox.hasUnbegun()) {
+    const stopped = await recordUnbegun(input, inbox);
+    if (stopped) return stopped;
+  }
+  if (input.lost) await recordLostTurns(input);
+  else if (!inbox.hasTurn() && input.tells === undefined)
+    await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
+  const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
+  if (inbox.hasTurn()) return undefined;
+  return (await recordUnbegun(input, inbox)) ?? outcomeWithoutTurn(input, hasCleaned);
+}
+
+/** A message and the stop of it may come in one moment. */
+async function recordUnbegun(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome | undefined> {
+  // In runs of workers that did not know of it, nothing was recorded.
+  const unbegun = inbox.hasUnbegun() && patched('stop-unbegun') ? inbox.takeUnbegun() : undefined;
+  if (!unbegun) return undefined;
+  const { turn, stop } = unbegun;
+  const end = { status: 'stopped', step: 1, preview: '', settle: [], messages: turn.messages } as const;
+  await recordTurnEnd(turn, end, stop, input, inbox);
+  return { turn_id: turn.turnId, status: 'stopped', preview: '' };
+}
+
+function outcomeWithoutTurn({ lost }: AgentTurnInput, hasCleaned: boolean): TurnOutcome {
+  const done = lost ? 'ended turns that were lost' : 'no message came';
+  const preview = hasCleaned ? 'ended what the session had left running' : done;
+  return { turn_id: '', status: 'stopped', preview };
+}
