@@ -51,14 +51,14 @@ export async function recordAnswer(
   const { calls, approvals } = plan;
   const early = earlyCall(deps, input, attempt, basis, plan);
   if (early) {
-    const recorded = await deps.ledger
-      .recordAnswer(input, answer, [early.call], approvals, [...events, early.started])
-      .catch((error: unknown) => {
-        early.giveUp();
-        throw error;
-      });
-    if (recorded) early.begin();
-    else early.giveUp();
+    let recorded: boolean | null = false;
+    try {
+      const told = [...events, early.started];
+      recorded = await deps.ledger.recordAnswer(input, answer, [early.call], approvals, told);
+    } finally {
+      if (recorded) early.begin();
+      else early.giveUp();
+    }
     if (recorded !== null) return recorded;
   }
   return (await deps.ledger.recordAnswer(input, answer, calls, approvals, events)) === true;

@@ -10,13 +10,12 @@ import {
   type SteerSubagentInput,
   type SteerSubagentReceipt,
   SUBAGENT,
-  type StopSubagentInput,
 } from '#domain/subagent.ts';
-import { sessionStop } from '#domain/subagent-stop.ts';
 import type { Thinking } from '#domain/thinking.ts';
 import type { ChildStart, SessionStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from './define-tool.ts';
+import { stopSubagent, stopSubagents } from './stop-subagents.ts';
 import type { LostKind } from './lost-work.ts';
 import type { ScrubberOf } from './scrubber.ts';
 import type { SpawnedRow, SpawnLimits, SubagentRow, SubagentStore } from './store/subagent-store.ts';
@@ -74,17 +73,6 @@ export interface SubagentDeskDeps {
 export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
   const { subagents, limits, reach, lost } = deps;
 
-  async function stopOne(
-    tenant: string,
-    row: SubagentRow,
-    input: StopSubagentInput & { readonly by: string; readonly silent: boolean },
-  ): Promise<void> {
-    if (!(await subagents.markStopped(tenant, row.id, input.by, input.silent))) return;
-    if (await reach.signal(subagentWorkflowId(row.id), SUBAGENT.signals.stop, input)) return;
-    await lost.current(tenant, row);
-    await reach.signal(...sessionStop(tenant, row, input.by));
-  }
-
   return {
     limits,
     async spawn(call, request) {
@@ -123,14 +111,12 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
       return row?.parent_session === sessionKey ? lost.current(tenant, row) : undefined;
     },
 
-    stop: ({ tenant, callId }, row) => stopOne(tenant, row, { by: callId, silent: true }),
+    async stop({ tenant, callId }, row) {
+      await stopSubagent(deps, tenant, row, { by: callId, silent: true });
+    },
 
     async stopAll(tenant, session, by) {
-      const children = (await subagents.active(tenant)).filter(
-        (row) => row.parent_session === session && !row.detached,
-      );
-      const reason = 'the session that started it was stopped';
-      await Promise.all(children.map((row) => stopOne(tenant, row, { by, reason, silent: true })));
+      await stopSubagents(deps, tenant, session, by);
     },
 
     async steer({ tenant, callId }, row, message) {

@@ -1,15 +1,15 @@
 /** The API's look at work whose workflow was ended from outside: whoever lists, reads or stops it sees that it is over. */
 import { createLostWork, type LostWork } from '#activities/lost-work.ts';
+import type { StopSubagentsDeps } from '#activities/stop-subagents.ts';
+import { createSubagentStore } from '#activities/store/subagent-store.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** A list is worth no longer a wait for Temporal: it then says what the rows say. */
 const LOOK_MS = 1_000;
 
-export function lostWorkOf({
-  pool,
-  notifier,
-  temporal,
-}: Pick<ApiDeps, 'pool' | 'notifier' | 'temporal'>): LostWork {
+type Needs = Pick<ApiDeps, 'pool' | 'notifier' | 'temporal'>;
+
+export function lostWorkOf({ pool, notifier, temporal }: Needs): LostWork {
   return createLostWork({
     pool,
     onWrite: notifier.poke,
@@ -17,4 +17,14 @@ export function lostWorkOf({
     now: Date.now,
     lookMs: LOOK_MS,
   });
+}
+
+/** For `stopSubagent` and `stopSubagents`, which see what is lost as well. */
+export function subagentsToStop(deps: Needs): StopSubagentsDeps {
+  const { pool, notifier, temporal } = deps;
+  return {
+    subagents: createSubagentStore(pool, notifier.poke),
+    reach: temporal,
+    lost: lostWorkOf(deps).subagents,
+  };
 }

@@ -87,7 +87,7 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   const without =
     resume || hasTurnAtOnce(input, inbox, idleStop) ? undefined : await awaitTurn(input, inbox, idleStop);
   if (without) {
-    if (input.tells !== undefined) await tellSessionEnd(input.tells, input, without);
+    if (input.tells !== undefined && !inbox.hasTurn()) await tellSessionEnd(input.tells, input, without);
     return without;
   }
 

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { stopSubagents } from '#activities/stop-subagents.ts';
 import { listMessages, type MessageRow } from '#activities/store/message-store.ts';
 import { findOpenTurn, findTurn, listTurns } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
@@ -17,13 +18,13 @@ import { pageQuery, pageSchema, sessionKeySchema } from '#domain/schema/scalars.
 import type { MessageContext, StopLevel } from '#domain/turn.ts';
 import { type Caller, callerOf, signatureOf, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
+import { followHandoff } from '../follow-handoff.ts';
+import { sessionOr404 } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
+import { subagentsToStop } from '../lost-work.ts';
 import { problems } from '../openapi.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
-import { sessionOr404 } from '../found.ts';
-import { followHandoff } from '../follow-handoff.ts';
 import { stopDelegations } from '../stop-delegations.ts';
-import { stopSubagents } from '../stop-subagent.ts';
 import { type Accepted, steerTurn, submitMessage } from '../submit-message.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
 
@@ -198,8 +199,9 @@ async function stopIdleSession(
   const by = signatureOf(caller);
   if (level === 'step') return false;
   if (level === 'now') {
-    const stop = [deps, caller.tenant, key, by] as const;
-    return (await stopSubagents(...stop)) + (await stopDelegations(...stop)) > 0;
+    const stop = [caller.tenant, key, by] as const;
+    const ended = await stopSubagents(subagentsToStop(deps), ...stop);
+    return ended + (await stopDelegations(deps, ...stop)) > 0;
   }
   const [last] = await listTurns(deps.pool, caller.tenant, key, 1, undefined);
   if (!last) return false;

@@ -1,6 +1,7 @@
 /** Subagents: which a session has started, how each went, and ending or steering one that runs. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { stopSubagent } from '#activities/stop-subagents.ts';
 import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { subagentWorkflowId } from '#domain/ids.ts';
@@ -22,10 +23,9 @@ import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { sessionOr404, subagentOr404 } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
-import { lostWorkOf } from '../lost-work.ts';
+import { lostWorkOf, subagentsToStop } from '../lost-work.ts';
 import { problems } from '../openapi.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
-import { stopSubagent } from '../stop-subagent.ts';
 import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
 import { sessionParams } from './messages.ts';
 
@@ -111,7 +111,7 @@ function addActions(app: Api, deps: ApiDeps): void {
       const row = await subagentOr404(deps.pool, request);
       const { reason } = request.body;
       const stop = { by: signatureOf(caller), ...(reason === undefined ? {} : { reason }) };
-      if (!(await stopSubagent(deps, caller.tenant, row, stop))) throw notRunning(row);
+      if (!(await stopSubagent(subagentsToStop(deps), caller.tenant, row, stop))) throw notRunning(row);
       return reply.code(202).send({ id: row.id, status: row.status });
     },
   );

@@ -22,6 +22,15 @@ function saying(script: string, agent = 'main'): Path {
   };
 }
 
+/** The turn meets its budget, and people say whether it gets more. */
+function askingForMore(script: string, agent: string, decision: 'approve' | 'reject'): Path {
+  return async (live, session) => {
+    const { turn_id } = await live.say(session, script, { agent });
+    await live.temporal.decide(await live.approvalOf(session), { decision, by: 'ann' });
+    await live.ended(turn_id);
+  };
+}
+
 /** A turn stays in a tool while `meanwhile` happens; then the tool ends, if it still runs. */
 function busy(meanwhile: (live: LiveWorker, session: string, turn: string) => Promise<string[]>): Path {
   return async (live, session) => {
@@ -147,16 +156,8 @@ export const PATHS: Readonly<Record<string, Path>> = {
   'turn-wait-child': saying('wait {"timeMs":300,"reason":"tea"}\nthen\nDone.'),
   'turn-model-fails': saying('x', 'broken'),
   'turn-limit': saying('x', 'circles'),
-  'turn-budget': async (live, session) => {
-    const { turn_id } = await live.say(session, 'peek {"note":"a"}\nthen\nDone.', { agent: 'spare' });
-    await live.temporal.decide(await live.approvalOf(session), { decision: 'approve', by: 'ann' });
-    await live.ended(turn_id);
-  },
-  'turn-budget-denied': async (live, session) => {
-    const { turn_id } = await live.say(session, 'peek {"note":"a"}\nthen\nDone.', { agent: 'spare' });
-    await live.temporal.decide(await live.approvalOf(session), { decision: 'reject', by: 'ann' });
-    await live.ended(turn_id);
-  },
+  'turn-budget': askingForMore('peek {"note":"a"}\nthen\nDone.', 'spare', 'approve'),
+  'turn-budget-denied': askingForMore('peek {"note":"a"}\nthen\nDone.', 'spare', 'reject'),
   'turn-steered': busy(async (live, session) => {
     await live.say(session, 'Left.', { mode: 'steer' });
     return [];
@@ -232,11 +233,7 @@ export const PATHS: Readonly<Record<string, Path>> = {
   }),
   'turn-gates-revised': saying('Write.', 'turn-revised'),
   'turn-gates-blocked': saying('Write.', 'turn-blocked'),
-  'turn-gates-ask-for-budget': async (live, session) => {
-    const { turn_id } = await live.say(session, 'Write.', { agent: 'turn-asks' });
-    await live.temporal.decide(await live.approvalOf(session), { decision: 'approve', by: 'ann' });
-    await live.ended(turn_id);
-  },
+  'turn-gates-ask-for-budget': askingForMore('Write.', 'turn-asks', 'approve'),
   // The revision goes on in a new run, which knows what has been judged.
   'turn-gates-in-new-run': async (live, session) => {
     const { turn_id } = await live.say(session, 'Write.', { agent: 'turn-floods' });

@@ -61,6 +61,26 @@ describe('DU-1 turns whose workflow was ended from outside', () => {
     assert.equal(await sweep(), 0);
   });
 
+  it('one is ended also by a run that is given a message and the stop of it in one moment', async () => {
+    const { client, taskQueue, tenant, probes } = stack.worker;
+    const lost = await held('stopped-at-once');
+    const workflowId = workflowIdOf(stack.worker, 'stopped-at-once');
+    await terminate(workflowId);
+    const handle = await client.workflow.start('agentTurn', {
+      workflowId,
+      taskQueue,
+      args: [{ tenant, session_key: 'stopped-at-once', lost: true }],
+      // So that the first workflow task has both.
+      startDelay: '10 seconds',
+    });
+    await handle.signal('message', { id: 'msg_unheard', text: 'Unheard.' });
+    await handle.signal('stop', { turn_id: 'turn_unheard', level: 'all', by: 'ann' });
+    await handle.result();
+    assert.deepEqual((await stack.worker.ended(lost)).error, ERROR);
+    assert.equal((await stack.worker.ended('turn_unheard')).status, 'stopped');
+    probes.release('stopped-at-once');
+  });
+
   it('what it has started ends as a stop would end it: subagents, background commands', async () => {
     const seconds = uniqueSeconds();
     const task = 'hold {"note":"child of started"}\nthen\nHeld.';

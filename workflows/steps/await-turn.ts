@@ -13,28 +13,28 @@ export function hasTurnAtOnce({ lost }: AgentTurnInput, inbox: TurnInbox, idleSt
   return inbox.hasTurn() && !lost && !idleStop.isWanted();
 }
 
-/** Undefined when a turn waits to begin; else how the run has ended without one. */
+/** Undefined when a turn is to begin; else how the run has ended without one, whatever has come meanwhile. */
 export async function awaitTurn(
   input: AgentTurnInput,
   inbox: TurnInbox,
   idleStop: IdleStop,
 ): Promise<TurnOutcome | undefined> {
-  if (inbox.hasUnbegun()) {
-    const stopped = await recordUnbegun(input, inbox);
-    if (stopped) return stopped;
-  }
   if (input.lost) await recordLostTurns(input);
-  else if (!inbox.hasTurn() && input.tells === undefined)
+  else if (!inbox.hasTurn() && !isStoppedAtOnce(inbox) && input.tells === undefined)
     await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
+  const stopped = isStoppedAtOnce(inbox) ? await recordUnbegun(input, inbox) : undefined;
   const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
-  if (inbox.hasTurn()) return undefined;
-  return (await recordUnbegun(input, inbox)) ?? outcomeWithoutTurn(input, hasCleaned);
+  if (stopped) return stopped;
+  return inbox.hasTurn() ? undefined : outcomeWithoutTurn(input, hasCleaned);
 }
 
-/** A message and the stop of it may come in one moment. */
+/** A message and the stop of it may come in one moment. In runs of workers that did not know of it, nothing was recorded. */
+function isStoppedAtOnce(inbox: TurnInbox): boolean {
+  return inbox.hasUnbegun() && patched('stop-unbegun');
+}
+
 async function recordUnbegun(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome | undefined> {
-  // In runs of workers that did not know of it, nothing was recorded.
-  const unbegun = inbox.hasUnbegun() && patched('stop-unbegun') ? inbox.takeUnbegun() : undefined;
+  const unbegun = inbox.takeUnbegun();
   if (!unbegun) return undefined;
   const { turn, stop } = unbegun;
   const end = { status: 'stopped', step: 1, preview: '', settle: [], messages: turn.messages } as const;

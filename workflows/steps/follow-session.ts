@@ -6,13 +6,12 @@ import {
   isCancellation,
   log,
 } from '@temporalio/workflow';
-import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
+import { sessionWorkflowId } from '#domain/ids.ts';
 import type { SessionEnded } from '#domain/subagent.ts';
-import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
-import type { SessionEnd, SessionLimits, SessionWork } from './run-session.ts';
+import { stopOfWork } from '#domain/stop-of-work.ts';
+import { AGENT_TURN } from '#domain/turn.ts';
+import { type SessionEnd, type SessionLimits, type SessionWork, STOP_PATIENCE } from './run-session.ts';
 
-/** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
-const STOP_PATIENCE = '5 seconds';
 /** One that was cancelled and is still there is cancelled again after this. */
 const CANCEL_PATIENCE = '1 minute';
 
@@ -48,13 +47,7 @@ async function endSession(
 ): Promise<void> {
   const session = getExternalWorkflowHandle(sessionWorkflowId(work.tenant, work.session_key));
   if (!atOnce) {
-    const { by, reason } = limits.askedBy();
-    const stop: StopInput = {
-      level: 'all',
-      turn_id: turnIdOf(work.message_id),
-      by: by ?? 'system',
-      ...(reason === undefined ? {} : { reason }),
-    };
+    const stop = stopOfWork(work.message_id, limits.askedBy());
     await isReached(session.signal(AGENT_TURN.signals.stop, stop));
     if (await condition(isOver, STOP_PATIENCE)) return;
   }

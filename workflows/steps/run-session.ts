@@ -13,11 +13,12 @@ import {
   TemporalFailure,
 } from '@temporalio/workflow';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
-import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
+import { stopOfWork } from '#domain/stop-of-work.ts';
+import { AGENT_TURN, type AgentTurnInput, type TurnOutcome } from '#domain/turn.ts';
 import { childLabels } from './child-labels.ts';
 
 /** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
-const STOP_PATIENCE = '5 seconds';
+export const STOP_PATIENCE = '5 seconds';
 
 export interface SessionWork {
   readonly tenant: string;
@@ -101,13 +102,7 @@ async function stopSession(
   scope: CancellationScope,
   isOver: () => boolean,
 ): Promise<void> {
-  const { by, reason } = limits.askedBy();
-  const stop: StopInput = {
-    level: 'all',
-    turn_id: turnIdOf(work.message_id),
-    by: by ?? 'system',
-    ...(reason === undefined ? {} : { reason }),
-  };
+  const stop = stopOfWork(work.message_id, limits.askedBy());
   await session.signal(AGENT_TURN.signals.stop, stop).catch((error: unknown) => {
     // It has just ended, or is cancelled below.
     log.info('stop did not reach the session', { problem: problemOf(error) });

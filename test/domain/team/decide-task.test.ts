@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { TEAM } from './small-team.ts';
 import { decideTask } from '#domain/team/decide-task.ts';
 import type { Decision, Moment } from '#domain/team/decision.ts';
 import {
@@ -13,7 +14,7 @@ import {
   turnEnded,
 } from '#domain/team/task-events.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
-import type { CommentType, TaskAction, TaskState, TaskTeam } from '#domain/team-task.ts';
+import type { CommentType, TaskAction, TaskState } from '#domain/team-task.ts';
 import { TEAM_LIMITS } from '#domain/team.ts';
 
 interface Step {
@@ -54,16 +55,6 @@ interface Access {
 const vectors = JSON.parse(
   readFileSync(new URL('../../vectors/team-tasks.json', import.meta.url), 'utf8'),
 ) as { readonly cases: readonly Case[]; readonly access: readonly Access[] };
-
-const TEAM: TaskTeam = {
-  lead: 'lead',
-  members: ['m1', 'm2'],
-  lease_seconds: 60,
-  escalates: true,
-  reminder_minutes: 30,
-  reminders: 3,
-  tells_each: false,
-};
 
 function newTask(fields: Partial<TaskState> = {}): TaskState {
   return {

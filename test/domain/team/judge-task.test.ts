@@ -1,22 +1,13 @@
 /** DE-6: the rules by which work that is handed in for a task comes to something. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { TEAM } from './small-team.ts';
 import { decideTask } from '#domain/team/decide-task.ts';
 import type { Decision, Moment } from '#domain/team/decision.ts';
 import { handIn, judged, mayBeGated } from '#domain/team/judge-task.ts';
 import { nextAlarm } from '#domain/team/task-events.ts';
 import type { Judgement, TaskGates } from '#domain/team/task-judging.ts';
 import type { TaskAction, TaskRequest, TaskState } from '#domain/team-task.ts';
-
-const TEAM = {
-  lead: 'lead',
-  members: ['m1', 'm2'],
-  lease_seconds: 60,
-  escalates: true,
-  reminder_minutes: 30,
-  reminders: 3,
-  tells_each: false,
-};
 
 const HELD: TaskState = {
   number: 7,
