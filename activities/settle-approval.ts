@@ -11,7 +11,7 @@ import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { storableJson } from '#domain/storable-text.ts';
 import { recordFailure } from './activity-failure.ts';
-import { callDigest } from './call-digest.ts';
+import { callDigest, canonical } from './call-digest.ts';
 import type { CallRules } from './call-rules.ts';
 import type { Catalog } from './catalog.ts';
 import { decisionToken, isToken } from './decision-token.ts';
@@ -93,7 +93,19 @@ function refusal(
   if (problem !== undefined) return refused('Forbidden', `approval ${id}: ${problem}`);
   if (decision.digest !== undefined && decision.digest !== basis.digest)
     return refused('Conflict', `approval ${id}: the call has been edited since you saw it; look at it again`);
+  const approves = decision.decision === 'approve' || decision.decision === 'approve_always';
+  if (approves && decision.args && !isAsShown(decision.args, basis))
+    return refused(
+      'Unprocessable',
+      `approval ${id}: args are not those of the call, which runs as it is shown; to run others, decide edit`,
+    );
   return undefined;
+}
+
+/** Agent Inbox's `accept` brings what it accepts along, the tool's name around it. */
+function isAsShown(given: Readonly<Record<string, unknown>>, { tool, args }: ApprovalBasis): boolean {
+  const shown = canonical(args);
+  return canonical(given) === shown || (given['action'] === tool && canonical(given['args']) === shown);
 }
 
 /** By a proof of the API, or by a user's token; else what the payload claims. */

@@ -144,6 +144,20 @@ describe('AP-2 approvals over HTTP', () => {
     assert.equal(pokes('edit'), 0);
   });
 
+  it('AP-3 an approval that brings other arguments than those shown is refused, and one that repeats them is not', async () => {
+    const { turn, approval } = await askFor('repeats');
+    for (const args of [{ note: 'other' }, { action: 'poke', args: { note: 'other' } }]) {
+      const other = await decide(approval, { decision: 'accept', args });
+      assert.deepEqual([other.status, other.body.code], [422, 'Unprocessable']);
+      assert.match(other.body.detail, /decide edit/);
+    }
+    const { args } = (await stack.ask('GET', `/v1/approvals/${approval}`)).body;
+    const same = await decide(approval, { decision: 'accept', args: { action: 'poke', args } });
+    assert.deepEqual([same.status, same.body.decision], [200, 'approve']);
+    await stack.worker.ended(turn);
+    assert.deepEqual([pokes('repeats'), pokes('other')], [1, 0]);
+  });
+
   it('AP-2 a second edit or response is told who won, since it says something else; the same request again is not', async () => {
     const edit = { decision: 'edit', args: { note: 'first edit' } };
     const again = { decision: 'edit', args: { note: 'second edit' } };
