@@ -1,0 +1,50 @@
+/** DU-5: runs of one thread share the modules of the workflows, so that none of these may keep anything of a run. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { bundleWorkflows } from '#workers/bundle.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What stands at the margin is in module scope, as the formatter has it. */
+const KEEPERS: readonly RegExp[] = [
+  /^(?:export )?(?:let|var) (\w+)/,
+  /^(?:export )?const (\w+)(?:: (?!Readonly)[^=]+)? = new (?:Weak)?(?:Map|Set)\b/,
+  /^(?:export )?const (\w+)(?:: [^=]+)? = \/.*\/\w*[gy]\w*;$/,
+];
+
+/** What would keep something: a variable, a collection that can be added to, a regex that has a place. */
+function statesOf(file: string, text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const name = KEEPERS.map((keeper) => keeper.exec(line)?.[1]).find((found) => found !== undefined);
+    return name === undefined ? [] : [`${file}: ${name}`];
+  });
+}
+
+describe('DU-5 the modules of the workflows', () => {
+  let code: string;
+  before(async () => {
+    ({ code } = await bundleWorkflows());
+  });
+
+  it('keep nothing in module scope', async () => {
+    const files = Array.from(
+      code.matchAll(/!\*\*\* \.\/((?:domain|workflows)\/\S+\.ts)/g),
+      ([, file]) => file ?? '',
+    );
+    assert.ok(files.includes('workflows/agent-turn.ts') && files.includes('domain/turn-inbox.ts'));
+    const texts = files.map(async (file) => statesOf(file, await readFile(join(ROOT, file), 'utf8')));
+    assert.deepEqual((await Promise.all(texts)).flat(), []);
+  });
+
+  it('are shown when they would', () => {
+    const text = `let count = 0;
+const seen = new Map<string, number>();
+const known: ReadonlySet<string> = new Set(['a']);
+const PLACE = /a/g;
+const PLAIN = /a/;
+`;
+    assert.deepEqual(statesOf('one.ts', text), ['one.ts: count', 'one.ts: seen', 'one.ts: PLACE']);
+  });
+});
