@@ -57,24 +57,46 @@ const PATIENCE_MS = 500;
 
 type Basis = StepBasis & { readonly readAt: number };
 
-export function createCallModel(
-  parts: ForAnyTenant<CallModelDeps>,
-): (input: CallModelInput) => Promise<CallModelResult> {
-  const { run } = createTakeOver<CallModelInput, CallModelResult>({
-    keyOf: ({ tenant, turn, step, asked = 0 }) => `${stepKey(tenant, turn, step)}/${asked}`,
+/** Begins a model call that is certain to be asked for next in this worker's workflow task; not when there is no place. */
+export type AskAhead = (input: CallModelInput, runId: string) => void;
+
+export interface CallModel {
+  readonly activity: (input: CallModelInput) => Promise<CallModelResult>;
+  readonly askAhead: AskAhead;
+  /** Ends calls that were begun for a turn and that nobody follows; for who ends the turn. */
+  readonly endAsked: (tenant: string, turn: string) => Promise<void>;
+}
+
+export function createCallModel(parts: ForAnyTenant<CallModelDeps>): CallModel {
+  const { run, reserve, endAll } = createTakeOver<CallModelInput, CallModelResult>({
+    keyOf: runningKey,
     work: async (input, attempt) =>
       callModel(await forTenant<CallModelDeps>(parts, input.tenant), input, attempt),
     patienceMs: ({ unawaited }) => (unawaited ? 0 : PATIENCE_MS),
     most: parts.ownQueue.most,
     tried: ({ tried = 0 }) => tried,
   });
-  return async (input) => {
-    try {
-      return (await run(input)) ?? { kind: 'continues', queue: parts.ownQueue.name };
-    } catch (error) {
-      throw activityFailure(error);
-    }
+  return {
+    async activity(input) {
+      try {
+        const pause = input.unawaited ? { pause: true as const } : {};
+        return (await run(input)) ?? { kind: 'continues', queue: parts.ownQueue.name, ...pause };
+      } catch (error) {
+        throw activityFailure(error);
+      }
+    },
+    askAhead: (input, runId) => reserve()?.begin(input, runId),
+    endAsked: (tenant, turn) => endAll(turnKey(tenant, turn)),
   };
+}
+
+/** With what the step brings: a workflow task that was lost and is done again may bring more, which must be read. */
+function runningKey({ tenant, turn, step, asked = 0, messages, settle = [] }: CallModelInput): string {
+  return [turnKey(tenant, turn), step, asked, ...[...messages, ...settle].map(({ id }) => id)].join('/');
+}
+
+function turnKey(tenant: string, turn: string): string {
+  return `${tenant}/${turn}/`;
 }
 
 async function callModel(

@@ -81,7 +81,7 @@ function earlyCall(
   basis: Basis,
   { calls: [call, another], planned: [planned] }: CallPlan,
 ): EarlyCall | undefined {
-  if (!call || another || !planned?.soon || call.verdict !== 'allow' || !attempt.isAwaited())
+  if (!call || another || !planned?.soon || call.verdict !== 'allow' || !attempt.awaitedBy())
     return undefined;
   // What it costs is reserved, and its token taken, by a claim of its own.
   if (basis.budget || rateLimit.perHour > 0) return undefined;

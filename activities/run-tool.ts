@@ -9,6 +9,7 @@ import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import { activityFailure } from './activity-failure.ts';
 import type { BudgetDesk } from './budget-desk.ts';
+import type { AskAhead } from './call-model.ts';
 import type { Tool } from './define-tool.ts';
 import type { Claimed, EarlyStart } from './early-start.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
@@ -28,6 +29,7 @@ export interface RunToolDeps extends PerformDeps {
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetDesk;
   readonly ownQueue: OwnQueue;
+  readonly askAhead: AskAhead;
   /** To which a tool that is begun soon adds its own. */
   readonly earlyStarts: Map<string, EarlyStart>;
 }
@@ -36,7 +38,7 @@ export function createRunTool(
   parts: ForAnyTenant<RunToolDeps>,
   tool: Tool,
 ): (input: RunToolInput) => Promise<RunToolResult> {
-  const work = async (input: RunToolInput, attempt: Attempt): Promise<RunToolResult> =>
+  const work = async (input: RunToolInput, attempt: Attempt<RunToolInput>): Promise<RunToolResult> =>
     runTool(await forTenant<RunToolDeps>(parts, input.tenant), tool, input, attempt);
   const soon = tool.limits.soon
     ? createTakeOver<RunToolInput, RunToolResult>({
@@ -47,7 +49,7 @@ export function createRunTool(
       })
     : undefined;
   if (soon) parts.earlyStarts.set(tool.name, earlyStart(parts, tool, soon));
-  const run = soon?.run ?? ((input: RunToolInput) => work(input, attemptNow()));
+  const run = soon?.run ?? ((input: RunToolInput) => work(input, attemptNow(input)));
   return async (input) => {
     try {
       return (await run(input)) ?? { ok: false, continues: parts.ownQueue.name };
@@ -103,7 +105,7 @@ async function runTool(
   deps: RunToolDeps,
   tool: Tool,
   input: RunToolInput,
-  attempt: Attempt,
+  attempt: Attempt<RunToolInput>,
 ): Promise<RunToolResult> {
   // Not of the activity's id and attempt: a local activity that is run again has the same ones.
   const fence = randomUUID();
@@ -134,18 +136,18 @@ async function runClaimed(
   tool: Tool,
   input: RunToolInput,
   claimed: Claimed,
-  attempt: Attempt,
+  attempt: Attempt<RunToolInput>,
 ): Promise<RunToolResult> {
   const started = performance.now();
   const result = await perform(deps, tool, input, claimed.running, attempt.signal);
-  return recordResult(deps, input, claimed, attempt.number, result, performance.now() - started);
+  return recordResult(deps, input, claimed, attempt, result, performance.now() - started);
 }
 
 async function recordResult(
   deps: RunToolDeps,
   input: RunToolInput,
   { running: claim, fence }: Claimed,
-  attempt: number,
+  attempt: Attempt<RunToolInput>,
   result: ToolResult,
   milliseconds: number,
 ): Promise<RunToolResult> {
@@ -175,7 +177,7 @@ async function recordResult(
       // With nothing known the transcript is another worker's, and so will be its next step.
       ...(known.position > 0 ? { known } : {}),
       budget: {
-        ...(claim.budgeted ? { settle: settlement(attempt, milliseconds) } : {}),
+        ...(claim.budgeted ? { settle: settlement(attempt.number, milliseconds) } : {}),
         next: deps.budgets.request(1, answerIdOf(claim.turn, claim.step + 1)),
       },
     }),
@@ -184,6 +186,12 @@ async function recordResult(
     const key = stepKey(input.tenant, claim.turn, claim.step + 1);
     const item = { basis: next, after: known.position, summaryAfter: known.summaryPosition };
     deps.handOver.steps.put(key, item, performance.now());
+    // A child is started first.
+    if (!child && attempt.awaitedBy()?.asks) {
+      const { session, turn, step } = claim;
+      const asked = { tenant: input.tenant, session, turn, step: step + 1, messages: [] };
+      deps.askAhead(asked, attempt.runId);
+    }
   }
   return outcome;
 }

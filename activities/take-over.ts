@@ -6,13 +6,16 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { within } from './within.ts';
 
 /** One try, whichever activity it runs in. */
-export interface Attempt {
+export interface Attempt<Input = unknown> {
   /** From 1. */
   readonly number: number;
   readonly signal: AbortSignal;
   readonly runId: string;
-  /** Whether a workflow task waits for it now: what its result asks for comes next there, before anybody's word. */
-  readonly isAwaited: () => boolean;
+  /**
+   * How a workflow task asks that waits for it now; undefined when none does. What the result asks for comes next there, before
+   * anybody's word.
+   */
+  readonly awaitedBy: () => Input | undefined;
 }
 
 /** The task queue that only this worker polls. */
@@ -22,12 +25,15 @@ export interface OwnQueue {
   readonly most: number;
 }
 
-type Work<Input, Result> = (input: Input, attempt: Attempt) => Promise<Result>;
+type Work<Input, Result> = (input: Input, attempt: Attempt<Input>) => Promise<Result>;
 
 export interface TakeOverOptions<Input, Result> {
   readonly keyOf: (input: Input) => string;
   readonly work: Work<Input, Result>;
-  /** How long a workflow task waits for the work in it: messages and stops wait for its end. */
+  /**
+   * How long a workflow task waits for the work in it: messages and stops wait for its end. An activity that has none follows
+   * nothing: it brings the next workflow task, in which the work can be waited for again.
+   */
   readonly patienceMs: (input: Input) => number;
   /** See OwnQueue. What would be more waits for a slot, as an activity like any other. */
   readonly most: number;
@@ -42,21 +48,24 @@ export interface TakeOver<Input, Result> {
   readonly run: (input: Input) => Promise<Result | undefined>;
   /** A place for work that begins before its activity, which then follows it; undefined when there is none. */
   readonly reserve: () => Place<Input, Result> | undefined;
+  /** Stops what nobody follows of those whose key begins so; resolves when it is over. */
+  readonly endAll: (prefix: string) => Promise<void>;
 }
 
 /** To be used or given up. */
 export interface Place<Input, Result> {
-  begin(input: Input, runId: string, work: Work<Input, Result>): void;
+  /** Does `work` in place of what the activity does by itself. */
+  begin(input: Input, runId: string, work?: Work<Input, Result>): void;
   giveUp(): void;
 }
 
 /** As long as the activity that follows is waited for (`followOptions`). */
 const UNFOLLOWED_MS = 10_000;
 
-interface Running<Result> {
+interface Running<Input, Result> {
   readonly result: Promise<Result>;
   readonly stop: AbortController;
-  isAwaited: boolean;
+  awaitedBy: Input | undefined;
   unfollowed?: NodeJS.Timeout;
 }
 
@@ -68,7 +77,7 @@ export function createTakeOver<Input, Result>({
   tried = () => 0,
   unfollowedMs = UNFOLLOWED_MS,
 }: TakeOverOptions<Input, Result>): TakeOver<Input, Result> {
-  const running = new Map<string, Running<Result>>();
+  const running = new Map<string, Running<Input, Result>>();
   let places = most;
 
   /** Takes a place that the caller has made sure of. */
@@ -76,14 +85,14 @@ export function createTakeOver<Input, Result>({
     input: Input,
     first: Pick<Attempt, 'number' | 'runId'>,
     job: Work<Input, Result>,
-  ): Running<Result> {
+  ): Running<Input, Result> {
     const stop = new AbortController();
-    const isAwaited = (): boolean => begun.isAwaited;
-    const begun: Running<Result> = {
+    const awaitedBy = (): Input | undefined => begun.awaitedBy;
+    const begun: Running<Input, Result> = {
       stop,
-      isAwaited: true,
+      awaitedBy: input,
       // Later than `begun` is there.
-      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited })),
+      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, awaitedBy })),
     };
     const over = (): void => void (places += 1);
     // Who goes on with it hears of what goes wrong; else nobody waits for it.
@@ -92,20 +101,20 @@ export function createTakeOver<Input, Result>({
     return begun;
   }
 
-  function beginInTask(input: Input, attempt: Attempt): Running<Result> {
+  function beginInTask(input: Input, attempt: Attempt<Input>): Running<Input, Result> {
     if (places === 0)
       throw ApplicationFailure.retryable('as much as may be is begun in this worker', 'Unavailable');
     places -= 1;
     return begin(input, attempt, work);
   }
 
-  function forget(key: string, begun: Running<Result>): void {
+  function forget(key: string, begun: Running<Input, Result>): void {
     clearTimeout(begun.unfollowed);
     if (running.get(key) === begun) running.delete(key);
   }
 
-  function leave(key: string, begun: Running<Result>): void {
-    begun.isAwaited = false;
+  function leave(key: string, begun: Running<Input, Result>): void {
+    begun.awaitedBy = undefined;
     begun.unfollowed = setTimeout(() => {
       forget(key, begun);
       begun.stop.abort(new Error('nobody went on with this'));
@@ -113,10 +122,10 @@ export function createTakeOver<Input, Result>({
   }
 
   /** The server asks twice when it has not heard of the end of a workflow task. */
-  async function inTask(key: string, input: Input, attempt: Attempt): Promise<Result | undefined> {
+  async function inTask(key: string, input: Input, attempt: Attempt<Input>): Promise<Result | undefined> {
     const begun = running.get(key) ?? beginInTask(input, attempt);
     clearTimeout(begun.unfollowed);
-    begun.isAwaited = true;
+    begun.awaitedBy = input;
     const over = begun.result.then((result) => ({ result }));
     const soon = await follow(begun, attempt.signal, () => within(patienceMs(input), over)).catch(
       (error: unknown) => {
@@ -132,7 +141,8 @@ export function createTakeOver<Input, Result>({
     return soon.result;
   }
 
-  function asTask(key: string, input: Input, attempt: Attempt): Promise<Result> {
+  async function asTask(key: string, input: Input, attempt: Attempt<Input>): Promise<Result | undefined> {
+    if (patienceMs(input) === 0) return undefined;
     const begun = running.get(key);
     if (begun) {
       forget(key, begun);
@@ -143,7 +153,7 @@ export function createTakeOver<Input, Result>({
 
   return {
     async run(input) {
-      const attempt = attemptNow(tried(input));
+      const attempt = attemptNow(input, tried(input));
       return Context.current().info.isLocal
         ? inTask(keyOf(input), input, attempt)
         : asTask(keyOf(input), input, attempt);
@@ -152,23 +162,36 @@ export function createTakeOver<Input, Result>({
       if (places === 0) return undefined;
       places -= 1;
       return {
-        begin: (input, runId, job) => leave(keyOf(input), begin(input, { number: 1, runId }, job)),
+        begin: (input, runId, job = work) => leave(keyOf(input), begin(input, { number: 1, runId }, job)),
         giveUp: () => void (places += 1),
       };
+    },
+    async endAll(prefix) {
+      const left = Array.from(running).filter(([key]) => key.startsWith(prefix));
+      for (const [key, begun] of left) {
+        forget(key, begun);
+        begun.stop.abort(new Error('nobody goes on with this any more'));
+      }
+      await Promise.allSettled(left.map(([, { result }]) => result));
     },
   };
 }
 
 /** `before`: attempts that were made before this activity's own. */
-export function attemptNow(before = 0): Attempt {
+export function attemptNow<Input>(input: Input, before = 0): Attempt<Input> {
   const { info, cancellationSignal: signal } = Context.current();
   const runId = info.workflowExecution?.runId ?? '';
-  return { number: info.attempt + before, signal, runId, isAwaited: () => false };
+  return {
+    number: info.attempt + before,
+    signal,
+    runId,
+    awaitedBy: () => (info.isLocal ? input : undefined),
+  };
 }
 
 /** For as long as it waits, what stops the activity stops the work. */
-async function follow<Result, Waited>(
-  { stop }: Running<Result>,
+async function follow<Waited>(
+  { stop }: { readonly stop: AbortController },
   signal: AbortSignal,
   wait: () => Promise<Waited>,
 ): Promise<Waited> {

@@ -181,7 +181,7 @@ export interface CallModelInput {
   readonly asked?: number;
   /** Attempts before this activity's own: those that were begun in a workflow task or went on from there. */
   readonly tried?: number;
-  /** The workflow task is to end: what is begun goes on as an activity. */
+  /** The workflow task is to end: what is begun is left to go on, and what goes on is left as it is. */
   readonly unawaited?: true;
 }
 
@@ -226,7 +226,12 @@ export type CallModelResult =
       readonly quick?: true | 'waiting';
     }
   /** It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. */
-  | { readonly kind: 'continues'; readonly queue: string }
+  | {
+      readonly kind: 'continues';
+      readonly queue: string;
+      /** It was not waited for, and may be in the next workflow task: the same call as an activity there brings that at once. */
+      readonly pause?: true;
+    }
   | {
       readonly kind: 'answer';
       readonly preview: string;
@@ -244,6 +249,8 @@ export type CallModelResult =
 export interface RunToolInput {
   readonly tenant: string;
   readonly call: string;
+  /** Nothing but its result is to come before the next model call, which may begin with the record of it. */
+  readonly asks?: true;
 }
 
 /** What the loop must know of a finished call; words for the model are in its row. */

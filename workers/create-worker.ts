@@ -149,6 +149,78 @@ function createActivities(
   ownQueue: OwnQueue,
 ): Record<string, (input: never) => Promise<unknown>> {
   const { config, catalog, models, pool, notifier, vault } = parts;
+  const shared = sharedBy(parts, ownQueue);
+  const approvals = createApprovalLedger(pool, notifier.poke);
+  const wake = createWakeSession({
+    pool,
+    scrubberOf: vault.scrubberOf,
+    submit: parts.temporal.submit,
+    onWrite: notifier.poke,
+  });
+  const lost = createLostWork({ pool, onWrite: notifier.poke, reach: parts.temporal, now: parts.tools.now });
+  const delegations = createDelegationParts(parts, wake, shared.budgets, lost);
+  const subagents = createSubagents(parts, wake, delegations.desk, lost);
+  const teams = createTeams(parts, wake);
+  const performDeps = {
+    ...shared,
+    tools: {
+      ...parts.tools,
+      subagents: subagents.desk,
+      delegations: delegations.desk,
+      evaluations: delegations.evaluations,
+      handoffs: delegations.handoffs,
+      sendToSession: createSendToSession(wake),
+      teams: createTeamDesk({ pool, board: teams.board, wake }),
+    },
+    workspaceOf: (tenant: string, workspace: string) =>
+      workspaceFolder(config.workspaceRoot, tenant, workspace),
+  };
+  const given = {
+    endCommands: subagents.endCommands,
+    subagents: subagents.desk,
+    delegations: delegations.desk,
+  };
+  const callModel = createCallModel({
+    ...shared,
+    models,
+    guide: delegations.desk.guide,
+    awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
+    readAhead: createReadAhead(performDeps, shared.rateLimit),
+  });
+  const runDeps = { ...performDeps, askAhead: callModel.askAhead };
+  const endTurn = createEndTurn({
+    ...shared,
+    ...given,
+    endAsked: callModel.endAsked,
+    releaseTasks: teams.board.releaseTasks,
+    releaseAnswer: createReleaseAnswer(pool),
+  });
+  const activities: Record<string, (input: never) => Promise<unknown>> = {
+    ...subagents.activities,
+    ...teams.activities,
+    ...delegations.activities(subagents.stopSession),
+    call_model: callModel.activity,
+    end_turn: endTurn,
+    end_lost_turns: createEndLostTurns(pool, endTurn),
+    stop_session: createStopSession(given),
+    settle_approval: createSettleApproval({
+      ...shared,
+      approvals,
+      tokenRequired: config.approvals.decisionToken.required,
+      tokenSecret: config.approvals.decisionToken.secret,
+    }),
+    note_approval: createNoteApproval(approvals),
+  };
+  for (const tool of catalog.list()) activities[tool.name] = createRunTool(runDeps, tool);
+  // Temporal's name for the one that takes every other activity type: a custom tool's own name.
+  const toolOfCall = createToolOfCall({ pool, sealer: parts.sealer, resolve: vault.resolve });
+  activities['default'] = createRunCustomTool(runDeps, toolOfCall);
+  return activities;
+}
+
+/** What model calls and tools share. */
+function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
+  const { config, catalog, pool, notifier, vault } = parts;
   const rules = createCallRules({
     catalog,
     tools: config.tools,
@@ -156,7 +228,7 @@ function createActivities(
     resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
   });
   const ledger = createTurnLedger(pool, notifier.poke);
-  const shared = {
+  return {
     catalog,
     catalogs: parts.catalogs,
     rules,
@@ -181,67 +253,4 @@ function createActivities(
       approvalSeconds: config.approvals.expirySeconds,
     }),
   };
-  const approvals = createApprovalLedger(pool, notifier.poke);
-  const wake = createWakeSession({
-    pool,
-    scrubberOf: vault.scrubberOf,
-    submit: parts.temporal.submit,
-    onWrite: notifier.poke,
-  });
-  const lost = createLostWork({ pool, onWrite: notifier.poke, reach: parts.temporal, now: parts.tools.now });
-  const delegations = createDelegationParts(parts, wake, shared.budgets, lost);
-  const subagents = createSubagents(parts, wake, delegations.desk, lost);
-  const teams = createTeams(parts, wake);
-  const runDeps = {
-    ...shared,
-    tools: {
-      ...parts.tools,
-      subagents: subagents.desk,
-      delegations: delegations.desk,
-      evaluations: delegations.evaluations,
-      handoffs: delegations.handoffs,
-      sendToSession: createSendToSession(wake),
-      teams: createTeamDesk({ pool, board: teams.board, wake }),
-    },
-    workspaceOf: (tenant: string, workspace: string) =>
-      workspaceFolder(config.workspaceRoot, tenant, workspace),
-  };
-  const given = {
-    endCommands: subagents.endCommands,
-    subagents: subagents.desk,
-    delegations: delegations.desk,
-  };
-  const endTurn = createEndTurn({
-    ...shared,
-    ...given,
-    releaseTasks: teams.board.releaseTasks,
-    releaseAnswer: createReleaseAnswer(pool),
-  });
-  const activities: Record<string, (input: never) => Promise<unknown>> = {
-    ...subagents.activities,
-    ...teams.activities,
-    ...delegations.activities(subagents.stopSession),
-    call_model: createCallModel({
-      ...shared,
-      models,
-      guide: delegations.desk.guide,
-      awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
-      readAhead: createReadAhead(runDeps, shared.rateLimit),
-    }),
-    end_turn: endTurn,
-    end_lost_turns: createEndLostTurns(pool, endTurn),
-    stop_session: createStopSession(given),
-    settle_approval: createSettleApproval({
-      ...shared,
-      approvals,
-      tokenRequired: config.approvals.decisionToken.required,
-      tokenSecret: config.approvals.decisionToken.secret,
-    }),
-    note_approval: createNoteApproval(approvals),
-  };
-  for (const tool of catalog.list()) activities[tool.name] = createRunTool(runDeps, tool);
-  // Temporal's name for the one that takes every other activity type: a custom tool's own name.
-  const toolOfCall = createToolOfCall({ pool, sealer: parts.sealer, resolve: vault.resolve });
-  activities['default'] = createRunCustomTool(runDeps, toolOfCall);
-  return activities;
 }

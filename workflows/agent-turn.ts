@@ -231,6 +231,7 @@ async function steps(
     turnId: turn.turnId,
     onChange: view.call,
     onNewTask: going.model.restart,
+    asksNext: () => !inbox.stopWanted() && inbox.steeringWaits() === 0 && !shouldGoOnInNewRun(received()),
   };
   for (; ; going.step += 1) {
     if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
@@ -249,8 +250,7 @@ async function steps(
     }
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
       going.tasks = true;
-    if (answer.kind === 'calls')
-      going.settle = await runCalls(answer.calls, around, answer.quick !== undefined);
+    if (answer.kind === 'calls') going.settle = await runCalls(answer, around);
     else if (inbox.steeringWaits() === 0) {
       const { preview, gates } = answer;
       return { ...going, status: 'completed', preview, ...(gates ? { gates } : {}) };

@@ -9,13 +9,14 @@ const MOST = 2;
 
 interface Asked {
   readonly key: string;
+  readonly hurries?: true;
 }
 
 /** Work that ends when the test says so, or when it is stopped. */
 function createStage(unfollowedMs?: number) {
   const begun: Attempt[] = [];
   let end: (word: string) => void = () => undefined;
-  const { run, reserve } = createTakeOver<Asked, string>({
+  const { run, reserve, endAll } = createTakeOver<Asked, string>({
     keyOf: ({ key }) => key,
     work: (_asked, attempt) => {
       begun.push(attempt);
@@ -24,7 +25,7 @@ function createStage(unfollowedMs?: number) {
         attempt.signal.addEventListener('abort', () => resolve('stopped'));
       });
     },
-    patienceMs: () => 20,
+    patienceMs: ({ hurries }) => (hurries ? 0 : 20),
     most: MOST,
     ...(unfollowedMs === undefined ? {} : { unfollowedMs }),
   });
@@ -34,6 +35,7 @@ function createStage(unfollowedMs?: number) {
     run: (asked: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
       env.run<[Asked], string | undefined, typeof run>(run, asked),
     reserve,
+    endAll,
   };
 }
 
@@ -89,6 +91,41 @@ describe('DU-1 work that goes on', () => {
     assert.equal(await stage.run({ key: `k${MOST - 1}` }, TASK), 'over');
     assert.equal(await stage.run({ key: 'more' }, LOCAL), undefined);
     assert.equal(stage.begun.length, MOST + 1);
+  });
+
+  it('is left as it is by an activity that does not wait, and can be waited for in the next task', async () => {
+    const stage = createStage();
+    assert.equal(await stage.run({ key: 'a', hurries: true }, LOCAL), undefined);
+    assert.equal(await stage.run({ key: 'a', hurries: true }, TASK), undefined);
+    const joined = stage.run({ key: 'a' }, LOCAL);
+    stage.end('over');
+    assert.equal(await joined, 'over');
+    assert.equal(stage.begun.length, 1);
+  });
+
+  it('knows how a workflow task that waits for it asks, and that none does', async () => {
+    const stage = createStage();
+    stage.reserve()?.begin({ key: 'a' }, 'run');
+    await eventually(() => stage.begun.length === 1);
+    const [attempt] = stage.begun;
+    assert.equal(attempt?.awaitedBy(), undefined);
+    const asked = { key: 'a' };
+    const waits = stage.run(asked, LOCAL);
+    await eventually(() => attempt?.awaitedBy() !== undefined);
+    assert.equal(attempt?.awaitedBy(), asked);
+    assert.equal(await waits, undefined);
+    assert.equal(attempt?.awaitedBy(), undefined);
+  });
+
+  it('is stopped with all that nobody goes on with, by who knows that', async () => {
+    const stage = createStage();
+    await stage.run({ key: 'one/a' }, LOCAL);
+    await stage.run({ key: 'two/a' }, LOCAL);
+    await stage.endAll('one/');
+    assert.deepEqual(
+      stage.begun.map(({ signal }) => signal.aborted),
+      [true, false],
+    );
   });
 
   it('is stopped when nobody follows', async () => {

@@ -151,6 +151,7 @@ export const PATHS: Readonly<Record<string, Path>> = {
   'turn-not-so-quick': saying('exec {"command":"sleep 1"}\nthen\npeek {"note":"a"}\nthen\nDone.', 'runs'),
   'turn-model-goes-on': saying('x', 'pauses'),
   'turn-paced': saying('x', 'paced'),
+  'turn-paced-joined': saying('x', 'paced'),
   'turn-parallel': saying('nudge {"note":"a"}\nnudge {"note":"b"}\npeek {"note":"c"}\nthen\nDone.'),
   'turn-tool-fails': saying('break_off {"note":"throw"}\nno_such_tool {}\nthen\nDone.'),
   'turn-wait-child': saying('wait {"timeMs":300,"reason":"tea"}\nthen\nDone.'),

@@ -85,6 +85,8 @@ export interface RunActivity {
   readonly local: boolean;
   /** As the web UI shows it. */
   readonly summary: string;
+  /** When the workflow asked for it; milliseconds since 1970, of those that ran within a workflow task. */
+  readonly askedAt?: number;
 }
 
 /** The activities of the newest run of the id. */
@@ -96,9 +98,18 @@ export async function activitiesOf(client: Client, workflowId: string): Promise<
     const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
     if (type) return [{ type, local: false, summary: words }];
     const marker = event.markerRecordedEventAttributes?.details?.['data']?.payloads?.[0];
-    const local = (jsonOf(marker) as { activity_type?: string } | undefined)?.activity_type;
-    return local === undefined ? [] : [{ type: local, local: true, summary: words }];
+    const local = jsonOf(marker) as LocalMarker | undefined;
+    if (local?.activity_type === undefined) return [];
+    const { seconds, nanos } = local.original_schedule_time;
+    const askedAt = seconds * 1000 + nanos / 1e6;
+    return [{ type: local.activity_type, local: true, summary: words, askedAt }];
   });
+}
+
+/** As the SDK's core writes it. */
+interface LocalMarker {
+  readonly activity_type?: string;
+  readonly original_schedule_time: { readonly seconds: number; readonly nanos: number };
 }
 
 function jsonOf(payload: { readonly data?: Uint8Array | null } | null | undefined): unknown {

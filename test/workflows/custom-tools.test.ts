@@ -210,6 +210,7 @@ describe('CU custom tools at work', () => {
         sandbox: {},
         placeOf: async () => 'host',
         rateLimit: { perHour: 0, burst: 1 },
+        askAhead: () => undefined,
         earlyStarts: new Map(),
         budgets: createBudgetDesk({
           ledger: createBudgetLedger(pool, () => undefined),

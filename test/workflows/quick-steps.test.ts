@@ -153,10 +153,11 @@ rules:
         [live.tenant, turn_id],
       );
       assert.equal(rows.length, 0);
-      // Begun in the task, and followed by an activity.
-      return calls.some(
-        ({ local, summary }, at) => local && !calls[at + 1]?.local && calls[at + 1]?.summary === summary,
-      );
+      // Begun in one task and waited for in the next, which an activity has brought.
+      return calls.some(({ summary }, at) => {
+        const ways = calls.slice(at, at + 3).filter((call) => call.summary === summary);
+        return ways.map(({ local }) => local).join() === 'true,false,true';
+      });
     });
     assert.ok(found);
   });

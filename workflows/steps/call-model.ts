@@ -10,6 +10,9 @@ import { firstTry } from './first-try.ts';
 /** How long one workflow task goes on with quick calls, in milliseconds. */
 const QUICK_CHAIN_MS = 500;
 
+/** The most attempts of a call that was first tried in a workflow task: begun, joined, followed. */
+const TRIES = 3;
+
 type Pace = Extract<CallModelResult, { kind: 'calls' }>['quick'];
 
 type ModelCall = Exclude<CallModelResult, { kind: 'continues' }>;
@@ -25,24 +28,39 @@ export function createModelCaller(isQuick = false): ModelCaller {
   let pace: Pace = isQuick ? true : undefined;
   let chainedSince = isQuick ? Date.now() : 0;
 
-  async function asTask(input: CallModelInput, options: ActivityOptions): Promise<ModelCall> {
+  async function inNewTask(input: CallModelInput, options: ActivityOptions): Promise<CallModelResult> {
     const { call_model } = proxyActivities<TurnActivities>(options);
     try {
-      const answer = await call_model(input);
-      if (answer.kind === 'continues')
-        throw new Error('only what is begun in a workflow task goes on elsewhere');
-      return answer;
+      return await call_model(input);
     } finally {
       chainedSince = Date.now();
     }
   }
 
+  async function asTask(input: CallModelInput, options: ActivityOptions): Promise<ModelCall> {
+    const answer = await inNewTask(input, options);
+    if (answer.kind === 'continues')
+      throw new Error('only what is begun in a workflow task goes on elsewhere');
+    return answer;
+  }
+
   /** Undefined when it has to be tried as an activity like any other. */
-  async function quickly(input: CallModelInput, options: ActivityOptions): Promise<ModelCall | undefined> {
+  async function quickly(
+    input: CallModelInput,
+    isDue: boolean,
+    options: ActivityOptions,
+  ): Promise<ModelCall | undefined> {
     const { call_model } = proxyLocalActivities<TurnActivities>(quickModelOptions(input.step));
-    const answer = await firstTry(() => call_model(input));
-    if (answer?.kind !== 'continues') return answer;
-    return firstTry(() => asTask({ ...input, tried: 1 }, followOptions(answer.queue, options)));
+    const unawaited = { ...input, unawaited: true } as const;
+    const begun = await firstTry(() => call_model(isDue ? unawaited : input));
+    if (begun?.kind !== 'continues') return begun;
+    const followed = followOptions(begun.queue, options);
+    const follow = (tried: number) => firstTry(() => asTask({ ...input, tried }, followed));
+    if (!begun.pause) return follow(1);
+    // It is waited for in the next workflow task, which this brings while the model still thinks.
+    if (!(await firstTry(() => inNewTask({ ...unawaited, tried: 1 }, followed)))) return undefined;
+    const joined = await firstTry(() => call_model({ ...input, tried: 1 }));
+    return joined?.kind === 'continues' ? follow(2) : joined;
   }
 
   return {
@@ -51,10 +69,8 @@ export function createModelCaller(isQuick = false): ModelCaller {
       const isDue = Date.now() - chainedSince >= QUICK_CHAIN_MS;
       // A model that lets wait is asked while the task ends.
       const isTried = isDue ? pace === 'waiting' : pace !== undefined;
-      const quick = isTried
-        ? await quickly(isDue ? { ...input, unawaited: true } : input, options)
-        : undefined;
-      const answer = quick ?? (await asTask(isTried ? { ...input, tried: 2 } : input, options));
+      const quick = isTried ? await quickly(input, isDue, options) : undefined;
+      const answer = quick ?? (await asTask(isTried ? { ...input, tried: TRIES } : input, options));
       pace = answer.kind === 'calls' ? answer.quick : undefined;
       return answer;
     },

@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
-import type { PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
+import type { CallModelResult, PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
 import { followOptions, localToolOptions, soonToolOptions, toolOptions } from '../activity-options.ts';
 import { causeOf, firstTry } from './first-try.ts';
 import { runChild } from './run-child.ts';
@@ -28,21 +28,23 @@ export interface CallSurroundings {
   readonly onChange: (call: PlannedCall, phase: 'waiting' | 'running' | 'over') => void;
   /** Told when the workflow task has ended to wait for the server, and another one goes on. */
   readonly onNewTask: () => void;
+  /** Whether the model is asked next for nothing but what a call of now results in. */
+  readonly asksNext: () => boolean;
 }
 
 /**
  * Resolves when every call has ended, with those whose end is in no row yet: children's results and lost workers.
- * Rejects only when the turn is cancelled (after each call has ended) or by a bug. `isQuick`: the model asked for them at once.
+ * Rejects only when the turn is cancelled (after each call has ended) or by a bug.
  */
 export async function runCalls(
-  calls: readonly PlannedCall[],
+  { calls, quick }: Pick<Extract<CallModelResult, { kind: 'calls' }>, 'calls' | 'quick'>,
   around: CallSurroundings,
-  isQuick: boolean,
 ): Promise<SettledCall[]> {
+  const pace = { quick, isAlone: calls.length === 1 };
   const ends: Promise<SettledCall | undefined>[] = [];
   for (const call of calls) {
     if (call.serial) await Promise.allSettled(ends);
-    ends.push(runCall(call, around, isQuick));
+    ends.push(runCall(call, around, pace));
   }
   const results = await Promise.allSettled(ends);
   const failed = results.find((result) => result.status === 'rejected');
@@ -50,10 +52,16 @@ export async function runCalls(
   return results.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []));
 }
 
+interface Pace {
+  /** Of the model that asked. */
+  readonly quick: true | 'waiting' | undefined;
+  readonly isAlone: boolean;
+}
+
 async function runCall(
   call: PlannedCall,
   around: CallSurroundings,
-  isQuick: boolean,
+  { quick, isAlone }: Pace,
 ): Promise<SettledCall | undefined> {
   try {
     if (call.approval) {
@@ -64,9 +72,10 @@ async function runCall(
       if (outcome.kind === 'settled' && outcome.status !== 'approved') return undefined;
     }
     around.onChange(call, 'running');
-    const result = await runTool(call, around);
+    const asks = quick === 'waiting' && isAlone && around.asksNext();
+    const result = await runTool(call, around, asks);
     if (!result.child) return undefined;
-    const settled = await runChild(call, result.child, isQuick);
+    const settled = await runChild(call, result.child, quick !== undefined);
     around.onNewTask();
     return settled;
   } catch (error) {
@@ -105,14 +114,17 @@ export function askForApproval(
 async function runTool(
   call: PlannedCall,
   { tenant, onNewTask }: Pick<CallSurroundings, 'tenant' | 'onNewTask'>,
+  asks: boolean,
 ): Promise<RunToolResult> {
   const input = { tenant, call: call.id };
-  if (call.local) return activityOf(call, proxyLocalActivities(localToolOptions(call)))(input);
+  // Nothing comes between a local activity and what the workflow then does.
+  const inTask = asks ? { ...input, asks: true as const } : input;
+  if (call.local) return activityOf(call, proxyLocalActivities(localToolOptions(call)))(inTask);
   const asTask = (options: ActivityOptions): Promise<RunToolResult> =>
     activityOf(call, proxyActivities(options))(input).finally(onNewTask);
   const options = toolOptions(call);
   if (!call.soon) return asTask(options);
-  const begun = await firstTry(() => activityOf(call, proxyLocalActivities(soonToolOptions(call)))(input));
+  const begun = await firstTry(() => activityOf(call, proxyLocalActivities(soonToolOptions(call)))(inTask));
   const queue = begun?.continues;
   const result = queue === undefined ? begun : await firstTry(() => asTask(followOptions(queue, options)));
   return result ?? asTask(options);
