@@ -10,8 +10,8 @@ const messages = z.union([
     type: z.literal('memory'),
     main: z.number(),
     workflows: z.number(),
+    native: z.number(),
     rss: z.number(),
-    threads: z.number(),
   }),
 ]);
 
