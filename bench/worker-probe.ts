@@ -2,7 +2,7 @@
  * Loaded into a worker's process before its own code (`--import`): on SIGUSR2 it collects garbage in every thread and tells
  * the bench, over IPC, how much is then in use. Workflows live in threads, so the main thread's heap alone says little.
  */
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread, BroadcastChannel } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,12 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 interface Used {
   readonly heap: number;
   readonly external: number;
-  /** Memory that holds the thread's heap, with what is free in it. */
-  readonly held: number;
 }
 
 setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+const gc = runInNewContext('gc') as (options: object) => void;
+// The last resort gives the system back what a heap keeps free, which comes and goes by hundreds of megabytes.
+const collect = (): void => gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 const channel: BroadcastChannel = new BroadcastChannel('bench-probe');
 channel.unref();
 
@@ -23,7 +23,7 @@ function used(): Used {
   collect();
   collect();
   const { heapUsed, external } = process.memoryUsage();
-  return { heap: heapUsed, external, held: getHeapStatistics().total_physical_size };
+  return { heap: heapUsed, external };
 }
 
 if (isMainThread) {
@@ -40,13 +40,11 @@ if (isMainThread) {
     // Threads answer between their tasks; the bench asks only of workers at rest.
     await sleep(1_500);
     const own = used();
-    const rss = process.memoryUsage.rss();
     process.send?.({
       type: 'memory',
       main: own.heap + own.external,
       workflows: answers.reduce((sum, one) => sum + one.heap + one.external, 0),
-      native: [own, ...answers].reduce((rest, { external, held }) => rest - external - held, rss),
-      rss,
+      rss: process.memoryUsage.rss(),
     });
   };
 } else {

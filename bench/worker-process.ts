@@ -10,7 +10,6 @@ const messages = z.union([
     type: z.literal('memory'),
     main: z.number(),
     workflows: z.number(),
-    native: z.number(),
     rss: z.number(),
   }),
 ]);

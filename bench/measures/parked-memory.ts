@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timeTurn } from '../contender.ts';
 import { type Bench, manyAtOnce, type Measure } from '../measure.ts';
-import { digits } from '../report.ts';
+import { digits, type Goal } from '../report.ts';
 import type { Memory } from '../worker-process.ts';
 
 const WAIT_MS = 120_000;
@@ -13,53 +13,50 @@ export const parkedMemory: Measure = async (bench) => {
   await manyAtOnce(bench.quick ? 4 : 100, 16, async () => {
     await timeTurn(bench.ours, { steps: 3, tool: 'datetime', pad: 500 });
   });
-  bench.tell(`${4 * sessions} sessions that wait for a decision`);
+  const counts = [0, 2, 5].map((times) => times * sessions);
+  bench.tell(`${counts.at(-1)} sessions that wait for a decision`);
   const taken: Memory[] = [];
-  for (const parked of [0, 2, 3, 4].map((times) => times * sessions)) {
-    await untilWaiting(bench, parked);
+  for (const count of counts) {
+    await untilWaiting(bench, count);
     taken.push(await bench.workers.tempoclaw.memory());
   }
-  const [none, filled, more, most] = taken;
-  if (!none || !filled || !more || !most) throw new Error('memory was not taken');
-  const each = (of: Of, after: Memory, before: Memory, count: number): number =>
-    (of(after) - of(before)) / count / 1000;
+  const each = (of: Of, first: 0 | 1): number => {
+    const [before, after] = taken.slice(first, first + 2);
+    if (!before || !after) throw new Error('memory was not taken');
+    return (of(after) - of(before)) / (first === 0 ? 2 : 3) / sessions / 1000;
+  };
   const row = (name: string, of: Of): string[] => [
     name,
     ...taken.map((at) => digits(of(at) / 1000)),
-    digits(each(of, filled, none, 2 * sessions)),
-    digits(each(of, most, filled, 2 * sessions)),
+    digits(each(of, 0)),
+    digits(each(of, 1)),
   ];
   return {
     name: 'parked',
-    title: `${4 * sessions} sessions that await an approval`,
-    how: "The worker after a garbage collection in all its threads: what is in use of the JavaScript heaps with their buffers, and all that is resident outside of these heaps. The first sessions also fill the worker's cache of workflows, which has a fixed size; what every further one costs shows in the last column. The whole resident size has besides what the heaps keep free, which V8 gives back and takes anew by hundreds of megabytes.",
-    columns: [
-      'KB',
-      ...[0, 2, 3, 4].map((times) => `${times * sessions}`),
-      'each of the first',
-      'each further',
-    ],
+    title: `${counts.at(-1)} sessions that await an approval`,
+    how: "The worker after a garbage collection in all its threads that gives free memory back. Heap: JavaScript with its buffers; resident: the whole process. The first sessions also fill the worker's cache of workflows, which has a fixed size; what every further one costs shows in the last column.",
+    columns: ['KB', ...counts.map(String), 'each of the first', 'each further'],
     rows: [
       row('heap of the main thread', ({ main }) => main),
       row('heap of the workflow threads', ({ workflows }) => workflows),
-      row('outside of the heaps', ({ native }) => native),
-      row('all that is in use', inUse),
-      row('whole resident size', ({ rss }) => rss),
+      row('heap', heap),
+      row('resident', resident),
     ],
     goals: [
-      {
-        what: 'KB a further parked session',
-        value: each(inUse, most, filled, 2 * sessions),
-        limit: 10,
-        kind: 'max',
-      },
+      goal('each further, heap', each(heap, 1)),
+      goal('each further, resident', each(resident, 1)),
     ],
   };
 };
 
 type Of = (memory: Memory) => number;
 
-const inUse: Of = ({ main, workflows, native }) => main + workflows + native;
+const heap: Of = ({ main, workflows }) => main + workflows;
+const resident: Of = ({ rss }) => rss;
+
+function goal(what: string, value: number): Goal {
+  return { what: `KB a parked session: ${what}`, value, limit: 10, kind: 'max' };
+}
 
 /** Parks what is missing of `wanted` sessions. */
 async function untilWaiting(bench: Bench, wanted: number): Promise<void> {
