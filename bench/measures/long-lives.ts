@@ -20,28 +20,40 @@ export const longTurn: Measure = async (bench) => {
        from messages where session_key = $1 and role = 'assistant') as gaps where ms is not null order by step`,
     [session],
   );
+  const times = rows.map((row) => row.ms);
+  const first = times.slice(Math.min(WARM, window), Math.min(WARM, window) + window);
   return compare(
     'long-turn',
     'The last steps of a long turn',
     'step',
-    rows.map((row) => row.ms),
-    window,
+    `${times.length} steps with one \`datetime\` each, from one recorded answer to the next; ${window} at either end, without the first ${WARM}.`,
+    first,
+    times.slice(-window),
   );
 };
 
 export const longSession: Measure = async (bench) => {
   const turns = bench.quick ? 30 : COUNT;
+  const window = bench.quick ? 10 : WINDOW;
   bench.tell(`${turns} turns of one session`);
-  const session = `bench-${randomUUID()}`;
-  const times: number[] = [];
-  for (let turn = 0; turn < turns; turn += 1)
-    times.push(await timeTurn(bench.ours, { steps: 1, tool: 'datetime' }, session));
+  const [long, young] = [`bench-${randomUUID()}`, `bench-${randomUUID()}`];
+  const turnOf = (session: string): Promise<number> =>
+    timeTurn(bench.ours, { steps: 1, tool: 'datetime' }, session);
+  for (let turn = 0; turn < turns - window; turn += 1) await turnOf(long);
+  for (let turn = 0; turn < WARM; turn += 1) await turnOf(young);
+  const first: number[] = [];
+  const last: number[] = [];
+  for (let turn = 0; turn < window; turn += 1) {
+    first.push(await turnOf(young));
+    last.push(await turnOf(long));
+  }
   return compare(
     'long-session',
     'The last turns of a long session',
     'turn',
-    times,
-    bench.quick ? 10 : WINDOW,
+    `${turns} turns with one \`datetime\` each, one after the other; the last ${window} in turns with the first ones of another session, without its first ${WARM}: minutes apart, the machine differs by more.`,
+    first,
+    last,
   );
 };
 
@@ -49,16 +61,17 @@ function compare(
   name: string,
   title: string,
   what: 'step' | 'turn',
-  times: readonly number[],
-  window: number,
+  how: string,
+  firstTimes: readonly number[],
+  lastTimes: readonly number[],
 ): Awaited<ReturnType<Measure>> {
-  const first = spreadOf(times.slice(Math.min(WARM, window), Math.min(WARM, window) + window));
-  const last = spreadOf(times.slice(-window));
+  const first = spreadOf(firstTimes);
+  const last = spreadOf(lastTimes);
   const ratio = last.median / first.median;
   return {
     name,
     title,
-    how: `${times.length} ${what}s with one \`datetime\` each, ${what === 'step' ? 'from one recorded answer to the next' : 'one after the other'}; ${window} at either end, without the first ${WARM}.`,
+    how,
     columns: ['', `first ${what}s ms`, `last ${what}s ms`, 'ratio'],
     rows: [['TempoClaw', shown(first), shown(last), digits(ratio)]],
     goals: [{ what: `last ${what}s to first, medians`, value: ratio, limit: 1.1, kind: 'max' }],

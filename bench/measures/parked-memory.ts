@@ -42,10 +42,7 @@ export const parkedMemory: Measure = async (bench) => {
       row('heap', heap),
       row('resident', resident),
     ],
-    goals: [
-      goal('each further, heap', each(heap, 1)),
-      goal('each further, resident', each(resident, 1)),
-    ],
+    goals: [goal('each further, heap', each(heap, 1)), goal('each further, resident', each(resident, 1))],
   };
 };
 
