@@ -86,17 +86,14 @@ export function createCallModel(parts: ForAnyTenant<CallModelDeps>): CallModel {
       }
     },
     askAhead: (input, runId) => reserve()?.begin(input, runId),
-    endAsked: (tenant, turn) => endAll(turnKey(tenant, turn)),
+    endAsked: (tenant, turn) => endAll((input) => input.tenant === tenant && input.turn === turn),
   };
 }
 
 /** With what the step brings: a workflow task that was lost and is done again may bring more, which must be read. */
 function runningKey({ tenant, turn, step, asked = 0, messages, settle = [] }: CallModelInput): string {
-  return [turnKey(tenant, turn), step, asked, ...[...messages, ...settle].map(({ id }) => id)].join('/');
-}
-
-function turnKey(tenant: string, turn: string): string {
-  return `${tenant}/${turn}/`;
+  const brought = [...messages, ...settle].map(({ id }) => id);
+  return [stepKey(tenant, turn, step), asked, ...brought].join('/');
 }
 
 async function callModel(

@@ -18,10 +18,14 @@ export interface Claimed {
   readonly fence: string;
 }
 
-/** A place in the worker, to be used or given up; undefined when there is none. */
-export type EarlyStart = () =>
-  | { begin(input: RunToolInput, runId: string, claimed: Claimed): void; giveUp(): void }
-  | undefined;
+export interface EarlyStart {
+  /** A place in the worker, to be used or given up; undefined when there is none. */
+  readonly reserve: () =>
+    | { begin(input: RunToolInput, runId: string, claimed: Claimed): void; giveUp(): void }
+    | undefined;
+  /** Ends what was begun for a turn and nobody follows; for who ends the turn. */
+  readonly end: (tenant: string, turn: string) => Promise<void>;
+}
 
 /** By tool. */
 export type EarlyStarts = ReadonlyMap<string, EarlyStart>;
@@ -86,7 +90,7 @@ function earlyCall(
   // What it costs is reserved, and its token taken, by a claim of its own.
   if (basis.budget || rateLimit.perHour > 0) return undefined;
   if (!basis.agent_current || performance.now() - basis.readAt > FRESH_MS) return undefined;
-  const place = earlyStarts.get(call.tool)?.();
+  const place = earlyStarts.get(call.tool)?.reserve();
   if (!place) return undefined;
   const { id, tool, summary } = call;
   const fence = randomUUID();

@@ -3,7 +3,6 @@ import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
 import type { EndTurnInput } from '#domain/turn.ts';
 import { recordFailure } from './activity-failure.ts';
-import type { CallModel } from './call-model.ts';
 import type { DelegationDesk } from './delegation-desk.ts';
 import type { ReleaseAnswer } from './gate-run.ts';
 import type { EndCommands } from './process/end-commands.ts';
@@ -14,7 +13,8 @@ import type { TurnLedger } from './store/turn-ledger.ts';
 
 export function createEndTurn(deps: {
   readonly ledger: TurnLedger;
-  readonly endAsked: CallModel['endAsked'];
+  /** Ends what was begun for the turn in this worker and nobody follows. */
+  readonly endBegun: (tenant: string, turn: string) => Promise<void>;
   readonly endCommands: EndCommands;
   readonly subagents: Pick<SubagentDesk, 'stopAll'>;
   readonly releaseTasks: TeamBoard['releaseTasks'];
@@ -25,7 +25,7 @@ export function createEndTurn(deps: {
 }): (input: EndTurnInput) => Promise<void> {
   return async (input) => {
     try {
-      await deps.endAsked(input.tenant, input.turn);
+      await deps.endBegun(input.tenant, input.turn);
       // Before the record: who reads `stopped` may rely on it.
       if (input.endCommands) await deps.endCommands(input.tenant, input.session);
       if (input.endSubagents) {

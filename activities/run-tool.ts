@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
-import { answerIdOf } from '#domain/ids.ts';
+import { answerIdOf, isCallOf } from '#domain/ids.ts';
 import { activityFailure } from './activity-failure.ts';
 import type { BudgetDesk } from './budget-desk.ts';
 import type { AskAhead } from './call-model.ts';
@@ -63,20 +63,23 @@ export function createRunTool(
 function earlyStart(
   parts: ForAnyTenant<RunToolDeps>,
   tool: Tool,
-  { reserve }: TakeOver<RunToolInput, RunToolResult>,
+  { reserve, endAll }: TakeOver<RunToolInput, RunToolResult>,
 ): EarlyStart {
-  return () => {
-    const place = reserve();
-    return (
-      place && {
-        giveUp: place.giveUp,
-        begin: (input, runId, claimed) =>
-          place.begin(input, runId, async (_input, attempt) => {
-            const deps = await forTenant<RunToolDeps>(parts, input.tenant);
-            return runClaimed(deps, tool, input, claimed, attempt);
-          }),
-      }
-    );
+  return {
+    reserve() {
+      const place = reserve();
+      return (
+        place && {
+          giveUp: place.giveUp,
+          begin: (input, runId, claimed) =>
+            place.begin(input, runId, async (_input, attempt) => {
+              const deps = await forTenant<RunToolDeps>(parts, input.tenant);
+              return runClaimed(deps, tool, input, claimed, attempt);
+            }),
+        }
+      );
+    },
+    end: (tenant, turn) => endAll((input) => input.tenant === tenant && isCallOf(turn, input.call)),
   };
 }
 

@@ -48,8 +48,8 @@ export interface TakeOver<Input, Result> {
   readonly run: (input: Input) => Promise<Result | undefined>;
   /** A place for work that begins before its activity, which then follows it; undefined when there is none. */
   readonly reserve: () => Place<Input, Result> | undefined;
-  /** Stops what nobody follows of those whose key begins so; resolves when it is over. */
-  readonly endAll: (prefix: string) => Promise<void>;
+  /** Stops what nobody follows and was begun for such an input; resolves when it is over. */
+  readonly endAll: (isMeant: (input: Input) => boolean) => Promise<void>;
 }
 
 /** To be used or given up. */
@@ -63,6 +63,7 @@ export interface Place<Input, Result> {
 const UNFOLLOWED_MS = 10_000;
 
 interface Running<Input, Result> {
+  readonly input: Input;
   readonly result: Promise<Result>;
   readonly stop: AbortController;
   awaitedBy: Input | undefined;
@@ -89,8 +90,9 @@ export function createTakeOver<Input, Result>({
     const stop = new AbortController();
     const awaitedBy = (): Input | undefined => begun.awaitedBy;
     const begun: Running<Input, Result> = {
+      input,
       stop,
-      awaitedBy: input,
+      awaitedBy: undefined,
       // Later than `begun` is there.
       result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, awaitedBy })),
     };
@@ -125,14 +127,14 @@ export function createTakeOver<Input, Result>({
   async function inTask(key: string, input: Input, attempt: Attempt<Input>): Promise<Result | undefined> {
     const begun = running.get(key) ?? beginInTask(input, attempt);
     clearTimeout(begun.unfollowed);
-    begun.awaitedBy = input;
+    const patience = patienceMs(input);
+    // Who does not wait goes on before the work does.
+    begun.awaitedBy = patience > 0 ? input : undefined;
     const over = begun.result.then((result) => ({ result }));
-    const soon = await follow(begun, attempt.signal, () => within(patienceMs(input), over)).catch(
-      (error: unknown) => {
-        forget(key, begun);
-        throw error;
-      },
-    );
+    const soon = await follow(begun, attempt.signal, () => within(patience, over)).catch((error: unknown) => {
+      forget(key, begun);
+      throw error;
+    });
     if (!soon) {
       leave(key, begun);
       return undefined;
@@ -166,8 +168,8 @@ export function createTakeOver<Input, Result>({
         giveUp: () => void (places += 1),
       };
     },
-    async endAll(prefix) {
-      const left = Array.from(running).filter(([key]) => key.startsWith(prefix));
+    async endAll(isMeant) {
+      const left = Array.from(running).filter(([, { input }]) => isMeant(input));
       for (const [key, begun] of left) {
         forget(key, begun);
         begun.stop.abort(new Error('nobody goes on with this any more'));

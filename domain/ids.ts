@@ -73,6 +73,11 @@ export function callIdOf(turnId: string, step: number, index: number): string {
   return `call_${stem(turnId)}.${step}.${index}`;
 }
 
+/** Ids of messages may hold dots, so that the beginning of a call's id alone says nothing. */
+export function isCallOf(turnId: string, callId: string): boolean {
+  return callId.replace(/\.\d+\.\d+$/, '') === `call_${stem(turnId)}`;
+}
+
 /** With the tenant in it, since `approval/{id}` names one workflow over all tenants. */
 export function approvalIdOf(tenant: string, callId: string): string {
   return `apr_${tenant}.${stem(callId)}`;

@@ -191,7 +191,10 @@ function createActivities(
   const endTurn = createEndTurn({
     ...shared,
     ...given,
-    endAsked: callModel.endAsked,
+    async endBegun(tenant, turn) {
+      const ends = [callModel.endAsked, ...Array.from(shared.earlyStarts.values(), ({ end }) => end)];
+      await Promise.all(ends.map((end) => end(tenant, turn)));
+    },
     releaseTasks: teams.board.releaseTasks,
     releaseAnswer: createReleaseAnswer(pool),
   });
