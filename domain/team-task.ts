@@ -248,11 +248,13 @@ export interface StandingTask {
   readonly dependents: readonly number[];
   /** It was the last open task of its request to be closed: this one tells the lead. */
   readonly tells: boolean;
+  /** By which it is closed, when it is; not in results that releases before this one have recorded. */
+  readonly closed_revision?: number;
 }
 
 /** `task` and `changes` are not in results that releases before them have recorded. */
 export interface RecordedChange
-  extends Pick<StandingTask, 'dependents' | 'tells'>,
+  extends Pick<StandingTask, 'dependents' | 'tells' | 'closed_revision'>,
     Partial<Pick<StandingTask, 'task' | 'changes'>> {
   readonly kind: 'recorded';
   /** As the rows have them, for what it was made to wait for. */

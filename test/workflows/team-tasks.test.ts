@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTask, loadTask, recordTask } from '#activities/store/team-task-store.ts';
+import { taskWorkflowId } from '#domain/team.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
@@ -157,8 +158,16 @@ describe('TE teams', () => {
     assert.match(message.text, /teammate:m3 #\d+ "Facts" \[completed\][^]*The facts\./);
     assert.match(message.text, /teammate:m4 #\d+ "Words" \[completed\][^]*The words\./);
     await stack.worker.ended(message.turn_id);
+    // Whoever speaks of a closed task later does not close it anew.
+    for (const [, number = ''] of message.text.matchAll(/ #(\d+) "/g)) {
+      const said = await post(`/crew/tasks/${number}/comment`, { text: 'Well done.' });
+      assert.equal(said.status, 200, JSON.stringify(said.body));
+      const id = taskWorkflowId(stack.tenant, 'crew', Number(number));
+      await stack.worker.client.workflow.getHandle(id).result();
+    }
     const heard = await stack.worker.heard('lead');
     assert.equal(heard.filter(({ text }) => text.startsWith('[System Message]')).length, 1);
+    assert.equal((await stack.worker.turns('lead')).length, 2);
   });
 
   it('TE-1 a turn goes on when somebody outside has spoken to its task before it could start it', async () => {

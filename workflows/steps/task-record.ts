@@ -87,11 +87,14 @@ function decideAtGates(
 }
 
 /** What was told before is told again under the same ids. */
-export function takeUp(known: KnownTask, { task, changes, dependents, tells }: StandingTask): void {
+export function takeUp(
+  known: KnownTask,
+  { task, changes, dependents, tells, closed_revision: closed = task.revision }: StandingTask,
+): void {
   loadedOf(known).task = task;
   if (dependents.length > 0)
     known.untold.push({ kind: 'dependents', numbers: dependents, status: task.status });
-  if (tells) known.untold.push({ kind: 'lead', notice: 'all_closed', revision: task.revision });
+  if (tells) known.untold.push({ kind: 'lead', notice: 'all_closed', revision: closed });
   for (const { revision, cause, notices } of changes) {
     if (cause !== null) known.standing.add(cause);
     if (!tells) for (const notice of notices) known.untold.push({ kind: 'lead', notice, revision });
