@@ -233,7 +233,10 @@ export async function hasDecision(
   return rows.length > 0;
 }
 
-/** Shows the approval's workflow who sends the decision with this key. Nothing is written when it was settled. */
+/**
+ * Shows the approval's workflow who sends the decision with this key. Nothing is written when it was settled: the row is
+ * locked, so that what settles it meanwhile is waited for, and what comes after it takes this proof away with the others.
+ */
 export async function insertDecisionProof(
   pool: Pool,
   tenant: string,
@@ -252,6 +255,7 @@ export async function insertDecisionProof(
     `insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via, link_id)
      select tenant_id, id, $3, $4, $5, $6, $7, $8, $9 from approvals
      where tenant_id = $1 and id = $2 and status = 'pending'
+     for share
      on conflict do nothing`,
     [
       tenant,

@@ -1,7 +1,9 @@
 /** AP-4 over HTTP: a quorum counts people by their keys, to exactly one call, and only those whom the rule names. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { insertDecisionProof } from '#activities/store/approval-store.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
+import { eventually } from '#test/support/processes.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 describe('AP-4 a quorum of two', () => {
@@ -210,10 +212,44 @@ describe('AP-4 a quorum of two', () => {
       [stack.tenant, id],
     );
     assert.equal(rows.length, 2);
-    const proofs = await stack.pool.query(
+    assert.equal(await proofsOf(id), 0, 'what was sent in vain is not kept');
+  });
+
+  it('F7 a decision sent while another one ends the approval leaves nothing behind', async () => {
+    const { id } = await askFor('meanwhile', 'two');
+    const ending = await stack.pool.connect();
+    let late: Promise<void>;
+    try {
+      await ending.query('begin');
+      const call = { ok: false, code: 'ApprovalDenied', text: 'ApprovalDenied: ann denied the call.' };
+      await ending.query(
+        `select settle_approval($1, $2, 'denied', 'reject', 'ann', 'by-hand', null, null, $3, null)`,
+        [stack.tenant, id, JSON.stringify(call)],
+      );
+      const bea = { by: 'bea', user: 'bea', scopes: ['approve'], keyId: null, via: 'api' } as const;
+      late = insertDecisionProof(stack.pool, stack.tenant, id, 'of-bea', bea);
+      await eventually(async () => (await proofsOf(id)) > 0 || (await isAnyoneLockedOut()));
+      await ending.query('commit');
+    } finally {
+      ending.release();
+    }
+    await late;
+    assert.equal(await proofsOf(id), 0);
+    assert.equal((await decide(id, 'bea', { decision: 'approve' })).status, 409);
+  });
+
+  async function proofsOf(id: string): Promise<number> {
+    const { rows } = await stack.pool.query(
       'select 1 from decision_proofs where tenant_id = $1 and approval_id = $2',
       [stack.tenant, id],
     );
-    assert.equal(proofs.rows.length, 0, 'what was sent in vain is not kept');
-  });
+    return rows.length;
+  }
+
+  async function isAnyoneLockedOut(): Promise<boolean> {
+    const { rows } = await stack.pool.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0;
+  }
 });
