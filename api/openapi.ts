@@ -24,8 +24,12 @@ type ProblemAnswers = Record<
 
 /** The refusals of a route, for its `response`: those named and those that every route may give. */
 export function problems(...types: readonly FailureType[]): ProblemAnswers {
-  const answers: ProblemAnswers = {};
-  for (const type of [...types, ...ALWAYS]) {
+  return withProblems({}, [...types, ...ALWAYS]);
+}
+
+function withProblems(before: ProblemAnswers, types: readonly FailureType[]): ProblemAnswers {
+  const answers = { ...before };
+  for (const type of types) {
     const { status, title } = FAILURES[type];
     const known = answers[status]?.description;
     const words = `\`${type}\`: ${title}`;
@@ -60,7 +64,7 @@ export async function describeApi(app: Api): Promise<void> {
         title: 'TempoClaw',
         version: '1.0.0',
         description:
-          'Runs tool-using AI agents as durable Temporal workflows. Errors are application/problem+json with a stable `code`; every POST takes an `Idempotency-Key`; lists are pages `{data, has_more, next_cursor}`.',
+          'Runs tool-using AI agents as durable Temporal workflows. Errors are application/problem+json with a stable `code`; every POST takes an `Idempotency-Key`; lists are pages `{data, has_more, next_cursor}`, but that of custom tools, which is counted: `{tools, total, limit, offset}`.',
       },
       servers: [{ url: '/' }],
       tags: TAGS.map(([name, description]) => ({ name, description })),
@@ -68,13 +72,22 @@ export async function describeApi(app: Api): Promise<void> {
       security: [{ key: [] }],
     },
     transform: (route) => {
-      const made = jsonSchemaTransform(route);
-      const scope = route.route.config?.scope;
+      const { scope, repeatable } = route.route.config ?? {};
+      const takesKey = route.route.method === 'POST' && scope !== undefined && scope !== 'public';
+      const refusals: readonly FailureType[] = repeatable
+        ? ['IdempotencyMismatch']
+        : ['IdempotencyMismatch', 'IdempotencyInFlight'];
+      const response = route.schema?.response as ProblemAnswers | undefined;
+      const made = jsonSchemaTransform(
+        takesKey && response
+          ? { ...route, schema: { ...route.schema, response: withProblems(response, refusals) } }
+          : route,
+      );
       const schema = made.schema as Record<string, unknown>;
       if (scope === 'public') schema['security'] = [];
       else if (scope)
         schema['description'] = [schema['description'], `Scope: \`${scope}\``].filter(Boolean).join('\n\n');
-      if (route.route.method === 'POST') schema['headers'] = IDEMPOTENCY_HEADER;
+      if (takesKey) schema['headers'] = IDEMPOTENCY_HEADER;
       return made;
     },
   });

@@ -4,19 +4,19 @@ import type { Api } from './deps.ts';
 
 /** To be called before the routes are added. */
 export function answerUnknownRoutes(app: Api): void {
-  const known: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
-  const seen = new Map<string, Set<string>>();
-  app.addHook('onRoute', (route) => {
-    const methods = seen.get(route.url) ?? new Set<string>();
-    for (const method of [route.method].flat()) methods.add(method);
-    if (seen.has(route.url)) return;
-    seen.set(route.url, methods);
-    known.push({ pattern: patternOf(route.url), methods });
+  const known = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const route = known.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() };
+    for (const one of [method].flat()) route.methods.add(one);
+    known.set(url, route);
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const methods = known.find(({ pattern }) => pattern.test(path))?.methods;
-    if (!methods || methods.has(request.method)) throw new Failure('NotFound', 'No such address');
+    // An address can be a route of its own and, for other methods, the value of another route's parameter.
+    const methods = new Set(
+      [...known.values()].flatMap((route) => (route.pattern.test(path) ? [...route.methods] : [])),
+    );
+    if (methods.size === 0 || methods.has(request.method)) throw new Failure('NotFound', 'No such address');
     reply.header('allow', [...methods].sort().join(', '));
     throw new Failure('MethodNotAllowed', `${request.method} is not possible here`);
   });

@@ -36,6 +36,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['agents'],
+        operationId: 'listAgentLinks',
         summary: 'List the links between agents',
         querystring: z.strictObject({
           ...pageQuery,
@@ -63,6 +64,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['agents'],
+        operationId: 'getAgentLink',
         summary: 'Get a link between two agents',
         params: idParams,
         response: { 200: agentLinkSchema, ...problems('NotFound') },
@@ -79,11 +81,12 @@ function addCreate(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['agents'],
+        operationId: 'createAgentLink',
         summary: 'Let one agent give work to another',
         body: agentLinkCreateSchema,
         response: {
           201: agentLinkSchema,
-          ...problems('Conflict', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'),
+          ...problems('Conflict', 'Unprocessable'),
         },
       },
     },
@@ -112,6 +115,7 @@ function addChanges(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await linkOr404(deps, request)),
       schema: {
         tags: ['agents'],
+        operationId: 'updateAgentLink',
         summary: 'Change a link between two agents',
         description: 'Given fields replace the old ones whole. Work that goes over it already goes on.',
         params: idParams,
@@ -139,6 +143,7 @@ function addChanges(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['agents'],
+        operationId: 'deleteAgentLink',
         summary: 'Delete a link between two agents',
         description: 'Work that goes over it already goes on.',
         params: idParams,

@@ -39,6 +39,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['agents'],
+        operationId: 'listAgents',
         summary: 'List agents',
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(agentSchema), ...problems() },
@@ -62,6 +63,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['agents'],
+        operationId: 'getAgent',
         summary: 'Get an agent',
         params: keyParams,
         response: { 200: agentSchema, ...problems('NotFound') },
@@ -78,11 +80,12 @@ function addCreate(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['agents'],
+        operationId: 'createAgent',
         summary: 'Make an agent',
         body: agentCreateSchema,
         response: {
           201: agentSchema,
-          ...problems('Conflict', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'),
+          ...problems('Conflict', 'Unprocessable'),
         },
       },
     },
@@ -106,6 +109,7 @@ function addPatch(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await agentOr404(deps, request)),
       schema: {
         tags: ['agents'],
+        operationId: 'updateAgent',
         summary: 'Change an agent',
         description: 'Given fields replace the old ones whole; null removes an optional one.',
         params: keyParams,
@@ -134,6 +138,7 @@ function addDelete(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['agents'],
+        operationId: 'deleteAgent',
         summary: 'Delete an agent',
         description:
           'Sessions that have it go on with its last revision; new ones cannot name it. `main` stays.',

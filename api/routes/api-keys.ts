@@ -41,6 +41,7 @@ function addKeyRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): vo
       config: { scope: 'admin' },
       schema: {
         tags: ['keys'],
+        operationId: 'listApiKeys',
         summary: 'List the tenant’s API keys',
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(apiKeySchema), ...problems() },
@@ -64,12 +65,13 @@ function addKeyRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): vo
       config: { scope: 'admin', shownOnce: ['secret'] },
       schema: {
         tags: ['keys'],
+        operationId: 'createApiKey',
         summary: 'Make an API key',
         description: 'The secret is in this answer and nowhere else: only its hash is kept.',
         body: apiKeyCreateSchema,
         response: {
           201: newApiKeySchema,
-          ...problems('Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'),
+          ...problems('Unprocessable'),
         },
       },
     },
@@ -93,6 +95,7 @@ function addKeyRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): vo
       config: { scope: 'admin' },
       schema: {
         tags: ['keys'],
+        operationId: 'revokeApiKey',
         summary: 'Revoke an API key',
         description: 'Other API processes may take it for 10 seconds more.',
         params: z.object({ id: z.string() }),
@@ -119,6 +122,7 @@ function addTenantRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['keys'],
+        operationId: 'listTenants',
         summary: 'List tenants (operator)',
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(tenantSchema), ...problems() },
@@ -142,11 +146,12 @@ function addTenantRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin', shownOnce: ['secret'] },
       schema: {
         tags: ['keys'],
+        operationId: 'createTenant',
         summary: 'Make a tenant and its first admin key (operator)',
         body: tenantCreateSchema,
         response: {
           201: newTenantSchema,
-          ...problems('Conflict', 'IdempotencyInFlight', 'IdempotencyMismatch'),
+          ...problems('Conflict'),
         },
       },
     },

@@ -21,6 +21,7 @@ export function addApprovalEventRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['approvals'],
+        operationId: 'followApprovals',
         summary: 'Follow the approvals of all sessions (SSE)',
         description:
           'Begins with what is pending, or after `Last-Event-ID` (or `?after=`); then sends each approval, whole, whenever it changes. One may come twice: the newest counts. A comment comes at least every 15 seconds.',

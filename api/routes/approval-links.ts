@@ -38,6 +38,7 @@ function addMaking(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
       schema: {
         tags: ['approvals'],
+        operationId: 'createApprovalLink',
         summary: 'Make a link that decides an approval',
         description:
           'Works once, for one person, until the approval ends. A key makes links for its own user; an admin’s for everybody. Opening it decides nothing.',
@@ -45,7 +46,7 @@ function addMaking(app: Api, deps: ApiDeps): void {
         body: approvalLinkCreateSchema,
         response: {
           201: approvalLinkSchema,
-          ...problems('NotFound', 'Conflict', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'),
+          ...problems('NotFound', 'Conflict', 'Unprocessable'),
         },
       },
     },
@@ -90,6 +91,7 @@ function addMaking(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
       schema: {
         tags: ['approvals'],
+        operationId: 'revokeApprovalLink',
         summary: 'Revoke a link',
         params: z.object({ id: z.string(), link: z.string().max(64) }),
         response: { 204: z.null(), ...problems('NotFound') },

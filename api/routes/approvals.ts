@@ -37,6 +37,7 @@ export function addApprovalRoutes(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
       schema: {
         tags: ['approvals'],
+        operationId: 'decideApproval',
         summary: 'Decide an approval',
         description:
           'The first valid decision wins; where the rule has a quorum, it is pending with a `tally` until enough people agree to the same arguments. Who decides is told by the key. The same decision again is 200 with `already`; another one, and a second edit or response, 409.',
@@ -71,6 +72,7 @@ function addBulk(app: Api, deps: ApiDeps): void {
       config: { scope: 'approve', repeatable: true },
       schema: {
         tags: ['approvals'],
+        operationId: 'decideApprovals',
         summary: 'Decide up to 100 approvals',
         description:
           'Each has an outcome of its own: a receipt, or the error that a single decision would have got. The answer is 200 whatever they are.',
@@ -89,6 +91,7 @@ function addReads(app: Api, deps: ApiDeps, link: TemporalLink): void {
       config: { scope: 'read' },
       schema: {
         tags: ['approvals'],
+        operationId: 'listApprovals',
         summary: 'List approvals, newest first',
         description:
           'A key with a user sees what is its user’s or nobody’s, and what names it as an approver; other keys see the tenant’s.',
@@ -122,6 +125,7 @@ function addReads(app: Api, deps: ApiDeps, link: TemporalLink): void {
       config: { scope: 'read' },
       schema: {
         tags: ['approvals'],
+        operationId: 'getApproval',
         summary: 'Get an approval with its decisions',
         params: idParams,
         response: { 200: approvalDetailSchema, ...problems('NotFound') },

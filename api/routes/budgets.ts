@@ -41,6 +41,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['budgets'],
+        operationId: 'listBudgets',
         summary: 'List budgets with what their subjects have used',
         response: { 200: z.object({ data: z.array(budgetSchema) }), ...problems() },
       },
@@ -56,6 +57,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['budgets'],
+        operationId: 'getBudget',
         summary: 'Get a budget',
         params: idParams,
         response: { 200: budgetSchema, ...problems('NotFound') },
@@ -72,6 +74,7 @@ function addAccounts(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['budgets'],
+        operationId: 'listBudgetAccounts',
         summary: 'List what is used of all budgets, those of the settings and of agents too',
         description: `The newest periods first; at most ${MOST_ACCOUNTS}, so name a budget or a subject.`,
         querystring: z.strictObject({ budget: budgetIdSchema.optional(), subject: labelSchema.optional() }),
@@ -91,6 +94,7 @@ function addCreate(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['budgets'],
+        operationId: 'createBudget',
         summary: 'Limit what a turn, session, agent, team or the tenant may use',
         description: 'From the next model call on; what was used before it was made does not count.',
         body: budgetFieldsSchema,
@@ -117,6 +121,7 @@ function addPut(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['budgets'],
+        operationId: 'updateBudget',
         summary: 'Change the limits of a budget',
         description:
           'Scope, subject and period stay, since the accounts are theirs; what was used stays counted.',
@@ -145,6 +150,7 @@ function addDelete(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['budgets'],
+        operationId: 'deleteBudget',
         summary: 'Take a budget away',
         params: idParams,
         response: {

@@ -36,6 +36,7 @@ export function addCodecRoutes(app: Api, deps: Pick<ApiDeps, 'codec' | 'settings
       config: { scope: 'admin' },
       schema: {
         tags: ['service'],
+        operationId: 'getCodec',
         summary: 'Address of the codec endpoint, for the Temporal web UI',
         response: { 200: z.object({ endpoint: z.string() }), ...problems('NotFound') },
       },
@@ -54,6 +55,7 @@ export function addCodecRoutes(app: Api, deps: Pick<ApiDeps, 'codec' | 'settings
         config: { scope: 'public' },
         schema: {
           tags: ['service'],
+          operationId: `${direction}Payloads`,
           summary: `Remote codec: ${direction}`,
           params: z.object({ token: z.string().max(100) }),
           body: payloadsSchema,

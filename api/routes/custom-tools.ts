@@ -53,6 +53,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['tools'],
+        operationId: 'listCustomTools',
         summary: 'List custom tools',
         querystring: z.strictObject({
           agent_id: nameSchema.optional().meta({ description: 'Only those of this agent' }),
@@ -87,6 +88,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['tools'],
+        operationId: 'getCustomTool',
         summary: 'Get a custom tool',
         params: idParams,
         response: { 200: customToolSchema, ...problems('NotFound') },
@@ -104,13 +106,14 @@ function addCreate(app: Api, deps: ApiDeps): void {
       bodyLimit: MAX_BODY_BYTES,
       schema: {
         tags: ['tools'],
+        operationId: 'createCustomTool',
         summary: 'Make a tool of a shell command',
         description:
           'Each `{{.key}}` of the command becomes one quoted argument. Agents have it from their next step on.',
         body: customToolCreateSchema,
         response: {
           201: customToolSchema,
-          ...problems('Conflict', 'TooLarge', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'),
+          ...problems('Conflict', 'TooLarge', 'Unprocessable'),
         },
       },
     },
@@ -142,39 +145,44 @@ function addCreate(app: Api, deps: ApiDeps): void {
 }
 
 function addChange(app: Api, deps: ApiDeps): void {
-  app.route({
-    method: ['PUT', 'PATCH'],
-    url: '/v1/tools/custom/:id',
-    config: { scope: 'admin' },
-    bodyLimit: MAX_BODY_BYTES,
-    schema: {
-      tags: ['tools'],
-      summary: 'Change a custom tool',
-      description:
-        'Given fields replace the old ones whole, `env` with all its variables; null removes an optional one. Calls that were judged by the tool as it was do not run.',
-      params: idParams,
-      body: customToolChangeSchema,
-      response: {
-        200: customToolSchema.extend({ status: z.literal('updated') }),
-        ...problems('NotFound', 'Conflict', 'TooLarge', 'Unprocessable'),
+  for (const [method, operationId] of [
+    ['PATCH', 'updateCustomTool'],
+    ['PUT', 'putCustomTool'],
+  ] as const)
+    app.route({
+      method,
+      url: '/v1/tools/custom/:id',
+      config: { scope: 'admin' },
+      bodyLimit: MAX_BODY_BYTES,
+      schema: {
+        tags: ['tools'],
+        operationId,
+        summary: 'Change a custom tool',
+        description:
+          'Given fields replace the old ones whole, `env` with all its variables; null removes an optional one. Calls that were judged by the tool as it was do not run.',
+        params: idParams,
+        body: customToolChangeSchema,
+        response: {
+          200: customToolSchema.extend({ status: z.literal('updated') }),
+          ...problems('NotFound', 'Conflict', 'TooLarge', 'Unprocessable'),
+        },
       },
-    },
-    async handler(request) {
-      const { tenant } = callerOf(request);
-      const { env, ...given } = request.body;
-      for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
-        const old = await toolOr404(deps, tenant, request.params.id);
-        const tool = changedTool(old, given, env);
-        if (isSameTool(old, tool, env)) return { ...show(old), status: 'updated' as const };
-        await checkTool(deps, tenant, tool);
-        const change = env === undefined ? tool : { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
-        const row = await updateCustomTool(deps.pool, tenant, change, old.revision);
-        if (row === 'taken') throw taken(tool.name);
-        if (row !== 'stale') return { ...show(row), status: 'updated' as const };
-      }
-      throw new Failure('Conflict', 'The tool is being changed by others at the same time; try again');
-    },
-  });
+      async handler(request) {
+        const { tenant } = callerOf(request);
+        const { env, ...given } = request.body;
+        for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
+          const old = await toolOr404(deps, tenant, request.params.id);
+          const tool = changedTool(old, given, env);
+          if (isSameTool(old, tool, env)) return { ...show(old), status: 'updated' as const };
+          await checkTool(deps, tenant, tool);
+          const change = env === undefined ? tool : { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
+          const row = await updateCustomTool(deps.pool, tenant, change, old.revision);
+          if (row === 'taken') throw taken(tool.name);
+          if (row !== 'stale') return { ...show(row), status: 'updated' as const };
+        }
+        throw new Failure('Conflict', 'The tool is being changed by others at the same time; try again');
+      },
+    });
 }
 
 function addDelete(app: Api, deps: ApiDeps): void {
@@ -184,6 +192,7 @@ function addDelete(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['tools'],
+        operationId: 'deleteCustomTool',
         summary: 'Delete a custom tool',
         description: 'Calls of it that have not begun end with `NotFound`; one that runs goes on.',
         params: idParams,
@@ -204,11 +213,12 @@ function addTest(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['tools'],
+        operationId: 'testCustomTool',
         summary: 'See what a custom tool would run',
         description: 'The rendered command and the verdict on it for an agent. Runs nothing.',
         params: idParams,
         body: customToolTestSchema,
-        response: { 200: customToolVerdictSchema, ...problems('NotFound', 'IdempotencyMismatch') },
+        response: { 200: customToolVerdictSchema, ...problems('NotFound') },
       },
     },
     async (request) => {

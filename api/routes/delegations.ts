@@ -39,6 +39,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['delegations'],
+        operationId: 'listDelegations',
         summary: 'List delegations, newest first',
         querystring: z.strictObject({
           ...pageQuery,
@@ -77,6 +78,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['delegations'],
+        operationId: 'getDelegation',
         summary: 'Get a delegation with its result and what its gates found',
         params: idParams,
         response: { 200: delegationDetailSchema, ...problems('NotFound') },
@@ -109,6 +111,7 @@ function addStop(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await delegationOr404(deps.pool, request)),
       schema: {
         tags: ['delegations'],
+        operationId: 'stopDelegation',
         summary: 'Stop a delegation',
         description: 'Who gave the work is told that it was cancelled.',
         params: idParams,

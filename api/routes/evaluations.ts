@@ -37,6 +37,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['delegations'],
+        operationId: 'listEvaluations',
         summary: 'List evaluate loops, newest first',
         querystring: z.strictObject({
           ...pageQuery,
@@ -73,6 +74,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['delegations'],
+        operationId: 'getEvaluation',
         summary: 'Get an evaluate loop with all its drafts and verdicts',
         params: idParams,
         response: { 200: evaluationDetailSchema, ...problems('NotFound') },
@@ -99,6 +101,7 @@ function addStop(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await evaluationOr404(deps.pool, request)),
       schema: {
         tags: ['delegations'],
+        operationId: 'stopEvaluation',
         summary: 'Stop an evaluate loop',
         description: 'The turn that waits for it goes on with what it has.',
         params: idParams,

@@ -21,6 +21,7 @@ export function addEventRoutes(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
       schema: {
         tags: ['sessions'],
+        operationId: 'followSession',
         summary: 'Follow a session (SSE)',
         description:
           'Replays what is kept after `Last-Event-ID` (or `?after=`), then goes on live. `id` rises by one per session; a comment comes at least every 15 seconds. 410 when what was asked for is no longer kept.',

@@ -18,6 +18,7 @@ export function addExecAllowlistRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['policy'],
+        operationId: 'listExecAllowlist',
         summary: 'List what was allowed always, newest first',
         description: 'A key with a user sees what is its user’s or everybody’s.',
         querystring: z.strictObject({
@@ -54,6 +55,7 @@ export function addExecAllowlistRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'approve' },
       schema: {
         tags: ['policy'],
+        operationId: 'deleteExecAllowlistEntry',
         summary: 'Take back what was allowed always',
         description: 'From the next judged call on. A key with a user takes back its user’s own.',
         params: z.object({ id: z.string() }),

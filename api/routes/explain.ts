@@ -14,6 +14,7 @@ export function addExplainRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read', repeatable: true },
       schema: {
         tags: ['policy'],
+        operationId: 'explainDecision',
         summary: 'Explain a decision on a tool, a command, a path, an address or a text',
         description:
           'Asked of the functions that judge calls, under the rows of the agent and its tenant; nothing is run. The fields of each kind: docs/policy.md.',

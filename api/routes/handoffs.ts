@@ -16,6 +16,7 @@ export function addHandoffRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['delegations'],
+        operationId: 'listHandoffs',
         summary: 'List the chats that were handed to another agent',
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(handoffRouteSchema), ...problems() },
@@ -43,6 +44,7 @@ export function addHandoffRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'run' },
       schema: {
         tags: ['delegations'],
+        operationId: 'endHandoff',
         summary: 'Bring a chat back to the agent that it had first',
         querystring: z.strictObject({ channel: labelSchema, chat_id: labelSchema }),
         response: { 204: z.null(), ...problems('NotFound') },

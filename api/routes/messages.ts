@@ -52,6 +52,7 @@ function addSubmit(app: Api, deps: ApiDeps): void {
       config: { scope: 'run', repeatable: true },
       schema: {
         tags: ['messages'],
+        operationId: 'sendMessage',
         summary: 'Send a message',
         description:
           'Accepted with 202 once Temporal has it: from then on no crash loses it. With `?wait=` the answer comes with the end of the turn, or with 202 when the time is up before.',
@@ -61,15 +62,7 @@ function addSubmit(app: Api, deps: ApiDeps): void {
         response: {
           200: messageReceiptSchema,
           202: messageReceiptSchema,
-          ...problems(
-            'NotFound',
-            'Conflict',
-            'SessionBusy',
-            'IdempotencyMismatch',
-            'QueueFull',
-            'TooLarge',
-            'UnsupportedMedia',
-          ),
+          ...problems('NotFound', 'Conflict', 'SessionBusy', 'QueueFull', 'TooLarge', 'UnsupportedMedia'),
         },
       },
     },
@@ -110,6 +103,7 @@ function addSteer(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
       schema: {
         tags: ['messages'],
+        operationId: 'steerTurn',
         summary: 'Steer the running turn',
         description:
           'The text is read by the next model call of the turn that runs; the answer says which step.',
@@ -117,7 +111,7 @@ function addSteer(app: Api, deps: ApiDeps): void {
         body: steerSchema,
         response: {
           202: messageReceiptSchema,
-          ...problems('NotFound', 'Conflict', 'StaleTurn', 'IdempotencyMismatch'),
+          ...problems('NotFound', 'Conflict', 'StaleTurn'),
         },
       },
     },
@@ -150,6 +144,7 @@ function addStop(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
       schema: {
         tags: ['messages'],
+        operationId: 'stopTurn',
         summary: 'Stop a turn',
         description:
           'A stop names its turn, so a late one never hits the next; without `turn_id` the running one is meant. `now` and `all` also stop the subagents that the session has started and the work that it gave away, and `all` ends its background commands and its own box; `turn_id` is null when no turn ran.',
@@ -218,6 +213,7 @@ function addTranscript(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
       schema: {
         tags: ['sessions'],
+        operationId: 'listMessages',
         summary: 'Read the transcript',
         params: sessionParams,
         querystring: z.strictObject({ ...pageQuery, order: z.enum(['asc', 'desc']).default('asc') }),

@@ -34,6 +34,7 @@ export function addPolicyRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['policy'],
+        operationId: 'getPolicy',
         summary: "Get the tenant's policy",
         querystring: z.strictObject({}),
         response: { 200: shownTenantPolicySchema, ...problems() },
@@ -48,6 +49,7 @@ export function addPolicyRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['policy'],
+        operationId: 'setPolicy',
         summary: "Replace the tenant's policy",
         description: 'Holds for every call that is judged from now on, also in turns that run.',
         body: tenantPolicySchema,
@@ -69,6 +71,7 @@ function addHistory(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['policy'],
+        operationId: 'listPolicyChanges',
         summary: "List changes of the tenant's policy",
         description: 'Who changed it when, and from what to what; newest first.',
         querystring: z.strictObject(pageQuery),
@@ -92,6 +95,7 @@ function addHistory(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['policy'],
+        operationId: 'restorePolicy',
         summary: "Put the tenant's policy back as it was before a change",
         description: 'What was changed after that is gone, too; this is a change of its own.',
         body: z.strictObject({ change: policyChangeIdSchema }).meta({ examples: [{ change: '12' }] }),
@@ -139,6 +143,7 @@ function addBacktest(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin', repeatable: true },
       schema: {
         tags: ['policy'],
+        operationId: 'backtestPolicy',
         summary: 'Try rules on the calls of the last days',
         description:
           'How many would be allowed, asked about and denied, and which would not be judged as they were. Nothing is run. The newest 20,000 calls are looked at.',

@@ -33,6 +33,7 @@ function addList(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['secrets'],
+        operationId: 'listSecrets',
         summary: 'List the names of secrets',
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(secretSchema), ...problems() },
@@ -58,6 +59,7 @@ function addPut(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['secrets'],
+        operationId: 'setSecret',
         summary: 'Set a secret',
         description:
           'Settings refer to it as `secret://NAME`. The value is sealed, hidden wherever it would be shown, and given back by no route.',
@@ -91,6 +93,7 @@ function addDelete(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['secrets'],
+        operationId: 'deleteSecret',
         summary: 'Delete a secret',
         params: z.object({ name: z.string() }),
         response: { 204: z.null(), ...problems('NotFound') },
@@ -112,10 +115,11 @@ function addRotate(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['secrets'],
+        operationId: 'rotateSecrets',
         summary: 'Seal all secrets with the newest master key (operator)',
         description:
           'After `encryption.key` was changed and the old one put into `encryption.previousKeys`. Once it is done, the old key is needed for calls that were open then only.',
-        response: { 200: rotationSchema, ...problems('IdempotencyInFlight', 'IdempotencyMismatch') },
+        response: { 200: rotationSchema, ...problems() },
       },
     },
     async (request) => {

@@ -36,6 +36,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['secrets'],
+        operationId: 'listSecureClis',
         summary: 'List programs with credentials',
         response: { 200: z.object({ data: z.array(secureCliSchema) }), ...problems() },
       },
@@ -53,6 +54,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['secrets'],
+        operationId: 'getSecureCli',
         summary: 'Get a program with credentials',
         params: nameParams,
         response: { 200: secureCliSchema, ...problems('NotFound') },
@@ -74,6 +76,7 @@ function addPut(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['secrets'],
+        operationId: 'setSecureCli',
         summary: 'Give a program credentials, or change its rules',
         description:
           'It can then be run by `credentialed_exec` alone, by the agents named. What is absent stays as it was, or comes from the preset.',
@@ -114,6 +117,7 @@ function addDelete(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['secrets'],
+        operationId: 'deleteSecureCli',
         summary: 'Take a program its credentials',
         params: nameParams,
         response: { 204: z.null(), ...problems('NotFound') },

@@ -18,6 +18,7 @@ export function addServiceRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'public', rateLimit: false },
       schema: {
         tags: ['service'],
+        operationId: 'getHealth',
         summary: 'Is the process alive?',
         response: { 200: z.object({ status: z.literal('ok') }) },
       },
@@ -32,6 +33,7 @@ export function addServiceRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'public', rateLimit: false },
       schema: {
         tags: ['service'],
+        operationId: 'getReadiness',
         summary: 'Can it do its work?',
         response: { 200: readiness, 503: readiness },
       },
@@ -54,6 +56,7 @@ export function addServiceRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['service'],
+        operationId: 'getMetrics',
         summary: 'Prometheus metrics of this process',
         response: {
           200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } },

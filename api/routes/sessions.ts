@@ -24,6 +24,7 @@ export function addSessionRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['sessions'],
+        operationId: 'listSessions',
         summary: 'List sessions, newest change first',
         querystring: z.strictObject({
           ...pageQuery,
@@ -61,6 +62,7 @@ export function addSessionRoutes(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
       schema: {
         tags: ['sessions'],
+        operationId: 'getSession',
         summary: 'Get a session',
         params: sessionParams,
         response: { 200: sessionSchema, ...problems('NotFound') },
@@ -76,6 +78,7 @@ export function addSessionRoutes(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
       schema: {
         tags: ['sessions'],
+        operationId: 'listSessionTurns',
         summary: 'List a session’s turns, newest first',
         params: sessionParams,
         querystring: z.strictObject(pageQuery),

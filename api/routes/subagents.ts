@@ -48,6 +48,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
       schema: {
         tags: ['subagents'],
+        operationId: 'listSubagents',
         summary: 'List the subagents that a session has started, newest first',
         params: sessionParams,
         querystring: z.strictObject({ ...pageQuery, status: z.enum(SUBAGENT_STATUSES).optional() }),
@@ -79,6 +80,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['subagents'],
+        operationId: 'getSubagent',
         summary: 'Get a subagent with its result',
         params: idParams,
         response: { 200: subagentSchema, ...problems('NotFound') },
@@ -99,6 +101,7 @@ function addActions(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await subagentOr404(deps.pool, request)),
       schema: {
         tags: ['subagents'],
+        operationId: 'stopSubagent',
         summary: 'Stop a subagent',
         description: 'Its parent is told that it was cancelled.',
         params: idParams,
@@ -123,6 +126,7 @@ function addActions(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await subagentOr404(deps.pool, request)),
       schema: {
         tags: ['subagents'],
+        operationId: 'steerSubagent',
         summary: 'End a subagent and start it again with another message',
         description:
           'The replacement has the old one’s place, rights and depth; only its own end is told to the parent.',

@@ -33,6 +33,7 @@ function addEvents(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['teams'],
+        operationId: 'listTeamEvents',
         summary: 'What was done to the tasks of a team, newest first',
         params: z.object({ team: z.string() }),
         querystring: z.strictObject({
@@ -64,6 +65,7 @@ function addComments(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['teams'],
+        operationId: 'listTaskComments',
         summary: 'What was said about a task, oldest first',
         params: taskParams,
         querystring: z.strictObject(pageQuery),
@@ -104,6 +106,7 @@ function addFiles(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['teams'],
+        operationId: 'listTaskFiles',
         summary: 'The files of a task',
         params: taskParams,
         response: { 200: z.object({ data: z.array(taskFileSchema) }), ...problems('NotFound') },
@@ -124,6 +127,7 @@ function addFiles(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['teams'],
+        operationId: 'getTaskFile',
         summary: 'The content of a file, in base64',
         params: z.object({ team: z.string(), id: z.string(), file: z.string().max(200) }),
         response: { 200: z.object({ name: z.string(), content: z.string() }), ...problems('NotFound') },

@@ -34,8 +34,8 @@ const MAX_BODY_BYTES = 15_000_000;
 export function addTeamTaskRoutes(app: Api, deps: ApiDeps): void {
   addReads(app, deps);
   addCreate(app, deps);
-  for (const action of TASK_ACTIONS) addAction(app, deps, action, action);
-  addAction(app, deps, 'submit_for_review', 'review');
+  for (const action of TASK_ACTIONS) addAction(app, deps, action, action, OPERATIONS[action]);
+  addAction(app, deps, 'submit_for_review', 'review', 'submitTaskForReview');
 }
 
 /** By its id, `#7` or `7`. */
@@ -60,6 +60,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['teams'],
+        operationId: 'listTeamTasks',
         summary: 'List or search the tasks of a team, newest first',
         params: teamParams,
         querystring: z.strictObject({
@@ -93,6 +94,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['teams'],
+        operationId: 'getTeamTask',
         summary: 'Get a task with its result',
         params: taskParams,
         response: { 200: taskSchema, ...problems('NotFound') },
@@ -117,6 +119,7 @@ function addCreate(app: Api, deps: ApiDeps): void {
         void (await teamOr404(deps, callerOf(request).tenant, (request.params as { team: string }).team)),
       schema: {
         tags: ['teams'],
+        operationId: 'createTeamTask',
         summary: 'Make a task',
         description: 'Its member is woken at once, or when what it waits for is completed.',
         params: teamParams,
@@ -143,7 +146,7 @@ function addCreate(app: Api, deps: ApiDeps): void {
   );
 }
 
-function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): void {
+function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction, operationId: string): void {
   const board = boardOf(deps);
   app.post(
     `/v1/teams/:team/tasks/:id/${name}`,
@@ -157,6 +160,7 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction): v
       },
       schema: {
         tags: ['teams'],
+        operationId,
         summary: SUMMARIES[action],
         params: taskParams,
         body: taskActionSchema,
@@ -238,6 +242,25 @@ const SUMMARIES: Readonly<Record<TaskAction, string>> = {
   ask_user: 'Ask the user; the task waits, with reminders',
   clear_ask_user: 'The question is answered or no longer asked',
   retry: 'Begin a failed, stale or cancelled task anew',
+};
+
+const OPERATIONS: Readonly<Record<TaskAction, string>> = {
+  claim: 'claimTask',
+  renew: 'renewTask',
+  release: 'releaseTask',
+  progress: 'reportTaskProgress',
+  comment: 'commentOnTask',
+  attach: 'attachTaskFile',
+  complete: 'completeTask',
+  review: 'handInTask',
+  approve: 'approveTask',
+  reject: 'rejectTask',
+  assign: 'assignTask',
+  cancel: 'cancelTask',
+  update: 'updateTask',
+  ask_user: 'askUserOfTask',
+  clear_ask_user: 'clearQuestionOfTask',
+  retry: 'retryTask',
 };
 
 function boardOf(deps: ApiDeps) {

@@ -40,6 +40,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['teams'],
+        operationId: 'listTeams',
         summary: 'List teams by key',
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(teamSchema), ...problems() },
@@ -61,6 +62,7 @@ function addReads(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['teams'],
+        operationId: 'getTeam',
         summary: 'Get a team',
         params: teamParams,
         response: { 200: teamSchema, ...problems('NotFound') },
@@ -77,11 +79,12 @@ function addCreate(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['teams'],
+        operationId: 'createTeam',
         summary: 'Make a team',
         body: teamCreateSchema,
         response: {
           201: teamSchema,
-          ...problems('Conflict', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'),
+          ...problems('Conflict', 'Unprocessable'),
         },
       },
     },
@@ -104,6 +107,7 @@ function addChanges(app: Api, deps: ApiDeps): void {
         void (await teamOr404(deps, callerOf(request).tenant, (request.params as { team: string }).team)),
       schema: {
         tags: ['teams'],
+        operationId: 'updateTeam',
         summary: 'Change a team',
         params: teamParams,
         body: teamChangeSchema,
@@ -132,6 +136,7 @@ function addChanges(app: Api, deps: ApiDeps): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['teams'],
+        operationId: 'deleteTeam',
         summary: 'Delete a team',
         description: 'Its tasks stay as rows; those that run go on to their end.',
         params: teamParams,

@@ -32,6 +32,7 @@ export function addToolRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['tools'],
+        operationId: 'listTools',
         summary: 'List tools with the JSON Schema of their arguments',
         querystring: agentQuery,
         response: { 200: pageSchema(toolSchema), ...problems('NotFound') },
@@ -50,6 +51,7 @@ export function addToolRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['tools'],
+        operationId: 'getTool',
         summary: 'Get a tool',
         params: z.object({ name: z.string() }),
         querystring: agentQuery,
@@ -77,6 +79,7 @@ function addInvoke(app: Api, deps: ApiDeps): void {
       },
       schema: {
         tags: ['tools'],
+        operationId: 'invokeTool',
         summary: 'Run a tool',
         description:
           'The call is a turn of its own: policy, approvals, ledger and the Temporal UI apply as for an agent. 200 when it has ended, 202 while it waits for an approval or still runs.',
@@ -86,7 +89,7 @@ function addInvoke(app: Api, deps: ApiDeps): void {
         response: {
           200: toolInvocationSchema,
           202: toolInvocationSchema,
-          ...problems('NotFound', 'Conflict', 'QueueFull', 'IdempotencyMismatch'),
+          ...problems('NotFound', 'Conflict', 'QueueFull'),
         },
       },
     },

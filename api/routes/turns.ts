@@ -24,6 +24,7 @@ export function addTurnRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['turns'],
+        operationId: 'getTurn',
         summary: 'Get a turn',
         params: idParams,
         response: { 200: turnSchema, ...problems('NotFound') },
@@ -39,6 +40,7 @@ export function addTurnRoutes(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await turnOr404(deps.pool, request)),
       schema: {
         tags: ['turns'],
+        operationId: 'listTurnToolCalls',
         summary: 'List a turn’s tool calls in the order they were asked for',
         params: idParams,
         querystring: z.strictObject(pageQuery),
@@ -67,6 +69,7 @@ export function addTurnRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['turns'],
+        operationId: 'getToolCallResult',
         summary: 'Get the whole output of a tool call as text',
         params: idParams,
         response: {

@@ -19,6 +19,7 @@ export function addUsageRoutes(app: Api, deps: ApiDeps): void {
       config: { scope: 'read' },
       schema: {
         tags: ['budgets'],
+        operationId: 'getUsage',
         summary: 'Sum up what models were used, by agent, session, model and day',
         description: `At most ${MOST_DAYS} days, in UTC. Costs are those known when the answers were recorded.`,
         querystring: usageQuerySchema,

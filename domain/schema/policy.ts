@@ -17,7 +17,7 @@ export const tenantPolicySchema = z
     exec: sharedExecPolicySchema.optional(),
   })
   .meta({
-    examples: [{ tools: { deny: ['group:runtime'] }, exec: { categories: { package_install: false } } }],
+    examples: [{ tools: { ask: [{ tool: 'exec', args: { command: '*push*' } }] } }],
   });
 
 export const policyChangeIdSchema = z.string().regex(/^[1-9]\d{0,17}$/, 'must be the `id` of a change');

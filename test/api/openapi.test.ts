@@ -42,7 +42,13 @@ const CONTRACT = [
 
 interface Operation {
   readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: object }>> }>
+    Record<
+      string,
+      {
+        readonly description?: string;
+        readonly content?: Readonly<Record<string, { readonly schema?: object }>>;
+      }
+    >
   >;
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: {
@@ -51,6 +57,7 @@ interface Operation {
     >;
   };
   readonly summary?: string;
+  readonly operationId?: string;
 }
 
 describe('IN-1 the OpenAPI document', () => {
@@ -106,6 +113,40 @@ describe('IN-1 the OpenAPI document', () => {
       const body = operation?.requestBody?.content['application/json'];
       assert.ok(body?.examples ?? body?.example, route);
     }
+  });
+
+  it('names each operation, and no two alike', () => {
+    const ids = [...operations].map(([route, { operationId }]) => operationId ?? assert.fail(route));
+    assert.deepEqual(
+      ids.filter((id, at) => !/^[a-z][A-Za-z]+$/.test(id) || ids.indexOf(id) !== at),
+      [],
+    );
+  });
+
+  it('says of each POST that takes an Idempotency-Key how another request under the same key is refused', () => {
+    const taking = [...operations].filter(([, { parameters = [] }]) =>
+      parameters.some(({ name }) => name === 'Idempotency-Key'),
+    );
+    assert.ok(taking.length > 30);
+    for (const [route, { responses }] of taking)
+      assert.match(responses['422']?.description ?? '', /`IdempotencyMismatch`/, route);
+  });
+
+  it('has an example of a policy that leaves commands possible', async () => {
+    const body = operations.get('PUT /v1/policy')?.requestBody?.content['application/json'];
+    const example = body?.example ?? (body?.schema as { examples?: unknown[] } | undefined)?.examples?.[0];
+    assert.equal((await api.ask('PUT', '/v1/policy', { body: example as object })).status, 200);
+    const judged = await api.ask('POST', '/v1/explain/tool', {
+      body: { tool: 'exec', args: { command: 'ls' } },
+    });
+    assert.equal(judged.body.decision, 'allow');
+    assert.equal((await api.ask('PUT', '/v1/policy', { body: {} })).status, 200);
+  });
+
+  it('answers a wrong method with those that are possible, where an address is a parameter’s value too', async () => {
+    const wrong = await api.ask('PATCH', '/v1/budgets/accounts', { body: {} });
+    assert.equal(wrong.status, 405);
+    assert.equal(wrong.headers.get('allow'), 'DELETE, GET, HEAD, PUT');
   });
 
   it('is shown on a page that needs nothing from outside', async () => {
