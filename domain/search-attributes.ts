@@ -8,4 +8,5 @@ export const SEARCH_ATTRIBUTES = {
   TempoclawState: 'Keyword',
 } as const;
 
-export type WorkState = 'running' | 'waiting_approval' | 'escalated';
+/** `pending` and `escalated` are an approval's. */
+export type WorkState = 'running' | 'waiting_approval' | 'pending' | 'escalated';

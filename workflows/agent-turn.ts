@@ -35,6 +35,7 @@ import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
 import { awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
+import { labelUnlabelled } from './steps/child-labels.ts';
 import { createModelCaller, type ModelCaller } from './steps/call-model.ts';
 import { causeOf } from './steps/first-try.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
@@ -92,6 +93,7 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   }
 
   const turn = resume?.turn ?? inbox.startTurn();
+  labelUnlabelled(input);
   view.begin(turn);
   const end = await runTurn(turn, input, inbox, view, turnScope, received);
   const stop = inbox.stopWanted();

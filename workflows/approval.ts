@@ -51,8 +51,6 @@ const stateQuery = defineQuery<ApprovalState>(APPROVAL.queries.state);
 const { settle_approval, note_approval } = proxyLocalActivities<ApprovalActivities>(RECORD);
 
 const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
-const SESSION = defineSearchAttributeKey('TempoclawSession', 'KEYWORD');
-const TENANT = defineSearchAttributeKey('TempoclawTenant', 'KEYWORD');
 
 type Settled = Extract<SettleApprovalResult, { kind: 'settled' }>;
 
@@ -224,7 +222,7 @@ async function remind(going: Going): Promise<void> {
 }
 
 async function escalate(going: Going): Promise<void> {
-  const { tenant, approval_id, session_key } = going.input;
+  const { tenant, approval_id } = going.input;
   going.escalateNow = false;
   if (going.escalated) return;
   going.escalated = true;
@@ -232,11 +230,7 @@ async function escalate(going: Going): Promise<void> {
     note_approval({ tenant, approval_id, what: 'escalated', count: 1 }),
   );
   if (!going.opened) return log.info('nobody to escalate to', { approval_id });
-  upsertSearchAttributes([
-    { key: STATE, value: 'escalated' satisfies WorkState },
-    { key: SESSION, value: session_key },
-    { key: TENANT, value: tenant },
-  ]);
+  upsertSearchAttributes([{ key: STATE, value: 'escalated' satisfies WorkState }]);
   setCurrentDetails(waitingDetails(going));
 }
 

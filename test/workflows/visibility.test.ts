@@ -74,6 +74,40 @@ describe('IN-5 a turn in Temporal', () => {
     await live.until('the state after', async () => ((await find('running')).length > 0 ? true : undefined));
   });
 
+  it('approvals and what a tool starts are found by the tenant, session and agent of their turn', async () => {
+    const { turn_id } = await live.say('whose', 'poke {"note":"whose"}');
+    const approval = await live.approvalOf('whose');
+    const mine = `TempoclawTenant = '${live.tenant}' and TempoclawSession = 'whose' and TempoclawAgent = 'main'`;
+    const find = async (query: string): Promise<string[]> => {
+      const found: string[] = [];
+      for await (const { workflowId } of live.client.workflow.list({ query })) found.push(workflowId);
+      return found;
+    };
+    const waits = `${mine} and WorkflowType = 'approval' and TempoclawState = 'pending'`;
+    await live.until('the approval', async () => ((await find(waits)).length > 0 ? true : undefined));
+    assert.deepEqual(await find(waits), [`approval/${approval}`]);
+    await live.temporal.decide(approval, { decision: 'reject' });
+    await live.ended(turn_id);
+  });
+
+  it('a session that another client started without labels is found by them all the same', async () => {
+    const id = workflowIdOf(live, 'unlabelled');
+    await live.client.workflow.signalWithStart('agentTurn', {
+      workflowId: id,
+      taskQueue: live.taskQueue,
+      args: [{ tenant: live.tenant, session_key: 'unlabelled' }],
+      signal: 'message',
+      signalArgs: [{ id: 'foreign', text: 'hello' }],
+    });
+    await live.client.workflow.getHandle(id).result();
+    const query = `TempoclawTenant = '${live.tenant}' and TempoclawSession = 'unlabelled'`;
+    const found = await live.until('the session', async () => {
+      for await (const { workflowId } of live.client.workflow.list({ query })) return workflowId;
+      return undefined;
+    });
+    assert.equal(found, id);
+  });
+
   it('current details tell the step and what is waited for, at no cost in history', async () => {
     const { turn_id } = await live.say('details', 'poke {"note":"details"}', { preview: 'Poke it.' });
     const approval = await live.approvalOf('details');

@@ -1,15 +1,42 @@
-/** What people filter children by in the web UI (IN-5): Temporal hands nothing of a parent's down. */
+/** What people filter workflows by in the web UI (IN-5): Temporal hands nothing of a parent's down. */
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { WorkState } from '#domain/search-attributes.ts';
 import type { ChildLabels } from '#domain/turn.ts';
+
+const TENANT = defineSearchAttributeKey('TempoclawTenant', 'KEYWORD');
+const SESSION = defineSearchAttributeKey('TempoclawSession', 'KEYWORD');
+const AGENT = defineSearchAttributeKey('TempoclawAgent', 'KEYWORD');
+const USER = defineSearchAttributeKey('TempoclawUser', 'KEYWORD');
+const TEAM = defineSearchAttributeKey('TempoclawTeam', 'KEYWORD');
+const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
 export function childLabels({ tenant, session, agent, user }: ChildLabels): SearchAttributePair[] {
   return [
-    { key: defineSearchAttributeKey('TempoclawTenant', 'KEYWORD'), value: tenant },
-    { key: defineSearchAttributeKey('TempoclawSession', 'KEYWORD'), value: session },
-    { key: defineSearchAttributeKey('TempoclawAgent', 'KEYWORD'), value: agent },
-    { key: defineSearchAttributeKey('TempoclawState', 'KEYWORD'), value: 'running' },
-    ...(user === undefined
-      ? []
-      : [{ key: defineSearchAttributeKey('TempoclawUser', 'KEYWORD'), value: user }]),
+    { key: TENANT, value: tenant },
+    { key: SESSION, value: session },
+    { key: AGENT, value: agent },
+    { key: STATE, value: 'running' },
+    ...(user === undefined ? [] : [{ key: USER, value: user }]),
   ];
+}
+
+/** For a child that works in its parent's name. */
+export function inheritedLabels(state: WorkState): SearchAttributePair[] {
+  const own = workflowInfo().typedSearchAttributes;
+  const inherited = [TENANT, SESSION, AGENT, USER, TEAM].flatMap((key) => {
+    const value = own.get(key);
+    return value === undefined ? [] : [{ key, value }];
+  });
+  return [...inherited, { key: STATE, value: state }];
+}
+
+/** A session that somebody else's client has started has what its input says; whose agent it is shows first in its rows. */
+export function labelUnlabelled({ tenant, session_key }: { tenant: string; session_key: string }): void {
+  if (workflowInfo().typedSearchAttributes.get(TENANT) !== undefined) return;
+  upsertSearchAttributes([
+    { key: TENANT, value: tenant },
+    { key: SESSION, value: session_key },
+    { key: STATE, value: 'running' },
+  ]);
 }

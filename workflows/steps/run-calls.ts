@@ -15,6 +15,7 @@ import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { CallModelResult, PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
 import { followOptions, localToolOptions, soonToolOptions, toolOptions } from '../activity-options.ts';
+import { inheritedLabels } from './child-labels.ts';
 import { causeOf, firstTry } from './first-try.ts';
 import { runChild } from './run-child.ts';
 
@@ -108,6 +109,7 @@ export function askForApproval(
     // A turn that is stopped or terminated takes its question back (AP-1).
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     staticSummary: call.summary,
+    typedSearchAttributes: inheritedLabels('pending'),
   });
 }
 

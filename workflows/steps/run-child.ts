@@ -16,7 +16,7 @@ import {
   type SessionStart,
   type SettledCall,
 } from '#domain/turn.ts';
-import { childLabels } from './child-labels.ts';
+import { childLabels, inheritedLabels } from './child-labels.ts';
 import { signalIfRunning } from './signal-if-running.ts';
 
 /** A child whose words are many has written them down itself. */
@@ -82,7 +82,7 @@ function optionsOf(call: PlannedCall, { id, input, labels }: ChildStart) {
     workflowId: id,
     args: [input] as [unknown],
     staticSummary: call.summary,
-    ...(labels ? { typedSearchAttributes: childLabels(labels) } : {}),
+    typedSearchAttributes: labels ? childLabels(labels) : inheritedLabels('running'),
   };
 }
 

@@ -11,7 +11,7 @@ import { checkLine } from './run-gates.ts';
 
 const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
-type TurnWorkState = Exclude<WorkState, 'escalated'>;
+type TurnWorkState = Extract<WorkState, 'running' | 'waiting_approval'>;
 
 export interface TurnView {
   begin(turn: QueuedTurn): void;
