@@ -2,10 +2,10 @@
  * Secrets that only their name gives away: `password: "…"`, `API_KEY=…`, `"clientSecret":"…"`, `token => …`.
  * Walks from separator to separator and looks a bounded way left (name) and right (value), so it is linear.
  */
-import { isSecretValue } from './is-secret-value.ts';
 import { type Value, valueAfter } from './read-value.ts';
 import type { Redaction } from './redaction.ts';
 import { type SecretName, secretNameOf } from './secret-names.ts';
+import { secretParts } from './secret-parts.ts';
 
 const MAX_NAME = 96;
 const SEPARATOR = /[:=]/g;
@@ -18,11 +18,13 @@ export function findAssignments(text: string, out: Redaction[]): void {
     const value = valueAfter(text, hit.index);
     if (!value) continue;
     const shape = { ...value, wholeLine: name.startsLine && endsLine(text, value) };
-    if (!isSecretValue(text.slice(value.start, value.end), name.secret, shape) || isCall(text, value))
-      continue;
+    if (isCall(text, value)) continue;
     const kind = name.secret.kind === 'env' ? 'env_secret' : 'named_secret';
-    out.push({ start: value.start, end: value.end, kind });
-    SEPARATOR.lastIndex = value.end;
+    const parts = secretParts(text.slice(value.start, value.end), name.secret, shape);
+    for (const { start, end } of parts)
+      out.push({ start: value.start + start, end: value.start + end, kind });
+    // Of an address the rest is still to be read: its query may hold more.
+    if (parts.length > 0 && name.secret.kind !== 'connection') SEPARATOR.lastIndex = value.end;
   }
 }
 
@@ -36,6 +38,7 @@ function nameBefore(text: string, separator: number): FoundName | undefined {
   const start = nameStart(text, end);
   if (start === end) return undefined;
   const name = text.slice(start, end);
+  if (text[start - 1] === '/' && text[separator] === ':' && isMount(text, start, separator)) return undefined;
   const secret = secretNameOf(withWordBefore(text, start, name)) ?? typedName(text, separator, start);
   if (!secret) return undefined;
   // `arn:…:secret:name` and other paths with colons.
@@ -46,6 +49,11 @@ function nameBefore(text: string, separator: number): FoundName | undefined {
   )
     return undefined;
   return { secret, startsLine: /(?:^|\n)[\t -]*["']?$/.test(text.slice(Math.max(0, start - 40), start)) };
+}
+
+/** `/etc/passwd:…` and `./db_password:/run/secrets/db_password:ro`: what is before the colon is a file. */
+function isMount(text: string, start: number, separator: number): boolean {
+  return text[separator + 1] === '/' || /\/etc\/passwd-?$/.test(text.slice(start - 5, separator));
 }
 
 /** Back over blanks, a bracket, a quote and the backslashes that escape it. */

@@ -2,11 +2,12 @@
  * Named secrets whose name and value are not joined by `=` or `:`: options of commands, XML, lists of name and value,
  * cookies, percent-encoded forms, and sentences. Each pattern begins at a literal and looks a bounded way.
  */
-import { isSecretValue, type ValueShape } from './is-secret-value.ts';
+import type { ValueShape } from './is-secret-value.ts';
 import { hasAny, type Needed, neededText } from './needed-text.ts';
 import { valueAt } from './read-value.ts';
 import type { Redaction } from './redaction.ts';
 import { secretNameOf } from './secret-names.ts';
+import { secretParts } from './secret-parts.ts';
 
 interface Form {
   readonly needs: readonly Needed[];
@@ -81,8 +82,8 @@ export function findNamedValues(text: string, out: Redaction[]): void {
       if (!value) continue;
       const raw = text.slice(value.start, value.end);
       if (form.prose && !/\d/.test(raw) && raw.length < 16) continue;
-      if (isSecretValue(raw, name, { ...value, wholeLine: false }))
-        out.push({ start: value.start, end: value.end, kind: 'named_secret' });
+      for (const { start, end } of secretParts(raw, name, { ...value, wholeLine: false }))
+        out.push({ start: value.start + start, end: value.start + end, kind: 'named_secret' });
     }
   }
   findCookies(text, out);
@@ -100,7 +101,9 @@ function valueOf(
   }
   form.value.lastIndex = start;
   const found = form.value.exec(text)?.[0];
-  return found === undefined ? undefined : { start, end: start + found.length, quoted: true, spaced: false };
+  return found === undefined
+    ? undefined
+    : { start, end: start + found.length, quoted: true, spaced: false, scheme: false };
 }
 
 const OF_COOKIES = ['ookie', 'OOKIE'].map(neededText);

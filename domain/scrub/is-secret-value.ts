@@ -10,22 +10,26 @@ export interface ValueShape {
   readonly spaced: boolean;
   /** The name and the value are all there is on the line, as in YAML and settings files. */
   readonly wholeLine: boolean;
+  /** After `Bearer` and the like nothing but a credential stands. */
+  readonly scheme: boolean;
 }
 
 export function isSecretValue(value: string, name: SecretName, shape: ValueShape): boolean {
   if (name.kind === 'virtual') return value.length >= 4 && !value.startsWith(REDACTED);
   if (value.length < leastLength(name, shape) || isPlaceholder(value)) return false;
-  if (name.kind === 'connection') return true;
+  if (name.kind === 'connection')
+    return !isExpression(value, shape) && (/[^A-Za-z_]/.test(value) || hasRandomCase(value));
   if (ELSEWHERE.test(value)) return false;
   if (/\s/.test(value)) return shape.quoted && isPhrase(value, name);
   if (isExpression(value, shape)) return false;
   if (name.kind === 'env') return true;
+  if (shape.scheme && isOpaque(value)) return true;
   return isRandomEnough(value, name, shape);
 }
 
 /** Shorter values are words, states and counts. */
 function leastLength(name: SecretName, shape: ValueShape): number {
-  if (name.password) return name.kind === 'env' ? 4 : 6;
+  if (name.password || name.chosen) return name.kind === 'env' ? 4 : 6;
   return shape.quoted || name.kind === 'env' ? 7 : 8;
 }
 
@@ -41,11 +45,13 @@ function isPlaceholder(value: string): boolean {
 }
 
 const REFERENCE =
-  /^(?:\$[({]|\$[A-Za-z_]\w*$|\$\d$|\$(?:env|secrets?|vars?)[.:]|<|\{|\(|\*|%[sdvq]\b|%\(|%[A-Z_]+%|#\{|[@:][A-Za-z_]+$|!(?:Ref|Sub|Get|vault|secret|env)|&[A-Za-z]|ENC\[|(?:process\.env|os\.environ|import\.meta|env|secrets|vars|var|local|config|self|this|args|req|request|options|props|ctx|data|settings|params|System|Deno|Bun)[.[(:])/i;
+  /^(?:\$[({]|\$[A-Za-z_]\w*$|\$\d$|\$(?:env|secrets?|vars?)[.:]|<|\{|\(|\*(?:\*|[\w-]+$)|%[sdvq]\b|%\(|%[A-Z_]+%|#\{|[@:][A-Za-z_]+$|!(?:Ref|Sub|Get|vault|secret|env)|&[A-Za-z]|ENC\[|(?:process\.env|os\.environ|import\.meta|env|secrets|vars|var|local|config|self|this|args|req|request|options|props|ctx|data|settings|params|System|Deno|Bun)[.[(:])/i;
 /** Addresses of a secret: a URL's own password is found by its shape. */
-const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]{1,20}:\/\/|arn:|vault:)/i;
+const ELSEWHERE =
+  /^(?:(?:[a-z][a-z0-9+.-]{1,20}:)?\/\/|arn:|(?:vault|ssm):|(?:projects|secrets?|kv)\/[\w-])/i;
+/** With versions, since packages have such names. */
 const PLACEHOLDER =
-  /^(?:your|[<[(]|change_?me|todo|x{3,}|\.{3}|…|•)|^(?:my|the|some|enter|insert|replace|change|put|add|example|sample|dummy|test|fake|placeholder)(?:[-_ ][a-z]+)+$|x{4,}|\*{3}|(?:\.{3}|…)$|[-_]here$/i;
+  /^(?:your|[<[(]|change_?me|todo|x{3,}|\.{3}|…|•)|^(?:my|the|some|enter|insert|replace|change|put|add|example|sample|dummy|test|fake|placeholder)(?:[-_ ][a-z]+)+$|x{4,}|\*{3}|^(?:[~^]|[<>]=?)?\d+\.\d+\.\d+(?:-[a-z]+[.\d]*)?$|(?:\.{3}|…)$|[-_]here$/i;
 /** Types, states and labels; a trailing full stop is prose. */
 const STATE_WORD =
   /^(?:null|nil|none|undefined|true|false|yes|no|on|off|string|number|boolean|object|integer|bytes|required|optional|hidden|masked|redacted|disabled|enabled|empty|unset|missing|invalid|incorrect|expired|accepted|rejected|changed|unchanged|updated|reset|wrong|correct|protected|encrypted|generated|provided|prompted|present|absent|available|unavailable|valid|unknown|password|passwd|passwort|passphrase|secret|token|bearer|basic|oauth2?|bcrypt|scrypt|argon2\w*|plaintext|default|include|omit|inherit|same-origin|text|input|label|username|varchar|field)[.,;!?)\]]*$/i;
@@ -56,12 +62,14 @@ const PROSE =
 function isPhrase(value: string, name: SecretName): boolean {
   if (value.length > 512) return false;
   if (name.kind === 'phrase') return value.split(/\s+/).length >= 6;
-  return /\d/.test(value) && !PROSE.test(value);
+  if (PROSE.test(value)) return false;
+  return /\d/.test(value) || (name.chosen && isPassphrase(value));
 }
 
 const MEMBER_CHAIN = /^[A-Za-z_$][A-Za-z_$]*(?:\??(?:\.|::|->)[A-Za-z_$][\w$]*)+$/;
 const INDEXED = /^[A-Za-z_$][\w$.]*\[/;
-const PATH_VALUE = /^(?:~|\.{1,2})?\/(?:[\w.@-]+\/)*[\w.@-]+$/;
+/** With where it is mounted and how, as container engines take it. */
+const PATH_VALUE = /^(?:~|\.{1,2})?\/(?:[\w.@-]+\/)*[\w.@-]+(?::(?:\/[\w.@/-]+|[a-zA-Z]{1,12}))*$/;
 const SYSTEM_PATH =
   /^(?:~|\.|\/(?:etc|usr|var|home|run|tmp|opt|root|mnt|srv|app|secrets|data|proc|dev|Users|workspace)\/)/;
 
@@ -82,8 +90,20 @@ function isRandomEnough(value: string, name: SecretName, shape: ValueShape): boo
   if (name.weak && !looksRandom(value)) return false;
   if (isIdentifier(value, shape)) return false;
   if (LETTERS.test(value)) return value.length >= lettersNeeded(value, name, shape);
-  if (WORDS.test(value) && (shape.spaced || shape.quoted)) return value.length >= 24;
+  if (WORDS.test(value) && (shape.spaced || shape.quoted))
+    return value.length >= 24 || (name.chosen && (shape.quoted || shape.wholeLine) && isPassphrase(value));
   return !/^\d+$/.test(value) || (name.password && (!shape.spaced || shape.quoted));
+}
+
+/** Three words or more that name nothing of a cluster or a vault. */
+function isPassphrase(value: string): boolean {
+  return value.length >= 16 && /^[a-z]+(?:[-_ ][a-z]+){2,}$/.test(value) && !OWN_WORD.test(value);
+}
+
+/** No sentence on `Bearer authentication`. */
+function isOpaque(value: string): boolean {
+  if (!LETTERS.test(value)) return /[\w~+/-]{8}/.test(value);
+  return hasRandomCase(value) || (value.length >= 12 && !OWN_WORD.test(value));
 }
 
 function looksRandom(value: string): boolean {
@@ -91,13 +111,18 @@ function looksRandom(value: string): boolean {
   return value.length >= 16 && hasRandomCase(value);
 }
 
-/** Capitals in a row, twice: base64 of a text without digits. `JWTPayload` has them once. */
+/**
+ * Capitals in a row, twice (`JWTPayload` has them once), or a change at most letters: base64 of a text without
+ * digits.
+ */
 function hasRandomCase(value: string): boolean {
-  return /[A-Z]{2,}[a-z].*[A-Z]{2,}[a-z]/.test(value);
+  if (/[A-Z]{2,}[a-z].*[A-Z]{2,}[a-z]/.test(value)) return true;
+  const changes = value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0;
+  return changes >= 4 && changes / value.length >= 0.6;
 }
 
 function isIdentifier(value: string, shape: ValueShape): boolean {
-  if (!CAMEL.test(value)) return false;
+  if (!CAMEL.test(value) || hasRandomCase(value)) return false;
   return LETTERS.test(value) || (OWN_WORD.test(value) && !shape.quoted && !shape.wholeLine);
 }
 
@@ -105,7 +130,8 @@ function isIdentifier(value: string, shape: ValueShape): boolean {
 function lettersNeeded(value: string, name: SecretName, shape: ValueShape): number {
   if (hasRandomCase(value)) return 8;
   const isLower = /^[a-z]+$/.test(value);
-  if (name.password && isLower && shape.quoted) return 6;
-  if (name.password && isLower && shape.wholeLine) return 8;
+  const isChosen = name.password || (name.chosen && (value.length >= 12 || !OWN_WORD.test(value)));
+  if (isChosen && isLower && shape.quoted) return name.password ? 6 : 8;
+  if (isChosen && isLower && shape.wholeLine) return 8;
   return shape.spaced || shape.quoted ? 16 : 8;
 }

@@ -6,12 +6,16 @@ export interface Value {
   readonly quoted: boolean;
   /** A blank stood between separator and value: prose or YAML rather than an environment file. */
   readonly spaced: boolean;
+  /** The scheme of an `Authorization` header stood before it (RFC 9110 §11.1). */
+  readonly scheme: boolean;
 }
 
 /** Values longer than this are cut by the next scan step; nothing legitimate is longer on one line. */
 const MAX_VALUE = 16_384;
 
-const OPENING = /(?:[=:]?[=>]?)([ \t]{0,8})(\\{1,4}["'`]|["'`])?(?:(?:bearer|basic|token|bot)[ \t]{1,4})?/iy;
+/** Group 1: blanks; 2: a quote, which may be the first one of a list in JSON; 3: a scheme. */
+const OPENING =
+  /(?:[=:]?[=>]?)([ \t]{0,8})(?:(?<=:[ \t]{0,8})\[\s{0,8}(?=\\{0,4}["'`]))?(\\{1,4}["'`]|["'`])?((?:bearer|basic|token|bot)[ \t]{1,4})?/iy;
 const BARE = /[^\s"'`<>,;&(){}\\]{1,16384}/y;
 /** YAML's block: the value is the next line. */
 const BLOCK = /[|>][+-]?[ \t]*\r?\n[ \t]{1,64}(?=\S)/y;
@@ -20,9 +24,10 @@ const BLOCK = /[|>][+-]?[ \t]*\r?\n[ \t]{1,64}(?=\S)/y;
 export function valueAfter(text: string, separator: number): Value | undefined {
   OPENING.lastIndex = separator + 1;
   const opening = OPENING.exec(text);
-  return opening
-    ? valueAt(text, separator + 1 + opening[0].length, opening[2], (opening[1] ?? '') !== '')
-    : undefined;
+  if (!opening) return undefined;
+  const [whole, blanks, quote, scheme] = opening;
+  const value = valueAt(text, separator + 1 + whole.length, quote, (blanks ?? '') !== '');
+  return value && { ...value, scheme: scheme !== undefined };
 }
 
 /** The value that starts at `start`, behind `quote` when there is one. */
@@ -34,7 +39,7 @@ export function valueAt(
 ): Value | undefined {
   if (quote !== undefined) {
     const end = closing(text, start, quote);
-    return end === start ? undefined : { start, end, quoted: true, spaced };
+    return end === start ? undefined : { start, end, quoted: true, spaced, scheme: false };
   }
   BLOCK.lastIndex = start;
   const block = BLOCK.exec(text)?.[0].length ?? 0;
@@ -48,6 +53,7 @@ export function valueAt(
     end: spaced ? end : pastPunctuation(text, from, end),
     quoted: false,
     spaced,
+    scheme: false,
   };
 }
 

@@ -2,10 +2,11 @@
  * SC-2: values known to be secret at run time (decrypted for a call, secrets of the deployment), found in every form
  * in which programs print them. A bag is made per request, so one tenant's values never touch another's text.
  */
-import { type DecodedView, decodedView, hexView } from './decoded-view.ts';
+import { decodedView, hexView } from './decoded-view.ts';
 import { addressForms, encodedForms } from './encoded-forms.ts';
 import { type FormIndex, indexForms } from './form-index.ts';
 import { REDACTED, type Redaction } from './redaction.ts';
+import type { DecodedView } from './view-builder.ts';
 
 export type RegisteredKind = 'credential' | 'server_ip';
 
@@ -89,12 +90,18 @@ export function findRegistered(text: string, values: RegisteredValues, out: Reda
   for (let view = decodedView(text), depth = 0; view && depth < MAX_DEPTH; view = deeper(view), depth++)
     views.push(view);
   for (const view of views) {
-    values.forms.find(view.text, (form, start) => {
-      if (form.kind !== 'credential') return;
-      const found = redactionOf(view.text, form, start);
-      out.push({ ...found, ...view.original(found.start, found.end) });
-    });
+    const found: Redaction[] = [];
+    findCredentials(view.text, values, found);
+    for (const each of found) out.push({ ...each, ...view.original(each.start, each.end) });
   }
+}
+
+/** Only as they stand there; no addresses. */
+export function findCredentials(text: string, values: RegisteredValues, out: Redaction[]): void {
+  if (!values.hasCredentials) return;
+  values.forms.find(text, (form, start) => {
+    if (form.kind === 'credential') out.push(redactionOf(text, form, start));
+  });
 }
 
 function deeper(view: DecodedView): DecodedView | undefined {

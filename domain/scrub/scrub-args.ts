@@ -1,10 +1,9 @@
 /** Scrubs a JSON value through and through: every text in it, and values under names that hold secrets. */
-import { isSecretValue } from './is-secret-value.ts';
-import type { Found } from './redaction.ts';
-import { REDACTED } from './redaction.ts';
+import { applyRedactions, type Found, REDACTED } from './redaction.ts';
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 import { scrubText } from './scrub-text.ts';
 import { secretNameOf } from './secret-names.ts';
+import { secretParts } from './secret-parts.ts';
 
 /** Deeper values are replaced whole: arguments of tools are flat, and recursion must end. */
 const MAX_DEPTH = 64;
@@ -13,6 +12,9 @@ const MAX_NAME = 96;
 const MAX_VALUE = 16_384;
 /** `["--password", "…"]`: the item before names the value. */
 const OPTION = /^--?([A-Za-z][\w-]{1,60})$/;
+const NAME_KEYS = ['name', 'key', 'id', 'variable'];
+/** The scheme before the credential of an `Authorization` header. */
+const SCHEME = /^(?:bearer|basic|token|bot)\s{1,4}/i;
 
 export interface ScrubbedArgs<Value> {
   readonly value: Value;
@@ -34,32 +36,56 @@ export function scrubArgs<Value>(
   };
   const walk = (node: unknown, name: string | undefined, depth: number): unknown => {
     if (typeof node === 'string') {
-      if (name === undefined || !isNamedSecret(name, node)) return scrubOne(node);
-      count('named_secret', 1);
-      return REDACTED;
+      const { text, found } = withoutNamed(name, node);
+      for (const { kind, count: times } of found) count(kind, times);
+      return scrubOne(text);
     }
     if (typeof node !== 'object' || node === null) return node;
     if (depth >= MAX_DEPTH) return REDACTED;
     if (Array.isArray(node))
       return node.map((item: unknown, at) => walk(item, optionBefore(node, at) ?? name, depth + 1));
+    const pairName = nameOfPair(node);
     return Object.fromEntries(
-      Object.entries(node).map(([key, item]) => [scrubOne(key), walk(item, key, depth + 1)]),
+      Object.entries(node).map(([key, item]) => [
+        scrubOne(key),
+        walk(item, key === 'value' ? (pairName ?? key) : key, depth + 1),
+      ]),
     );
   };
   const scrubbed = walk(value, undefined, 0) as Value;
   return { value: scrubbed, found: [...counts].map(([kind, times]) => ({ kind, count: times })) };
 }
 
+/** `["--password", "…"]`, and a header as a pair. */
 function optionBefore(list: readonly unknown[], at: number): string | undefined {
   const before = list[at - 1];
-  return typeof before === 'string' ? OPTION.exec(before)?.[1] : undefined;
+  if (typeof before !== 'string') return undefined;
+  return OPTION.exec(before)?.[1] ?? (list.length === 2 ? before : undefined);
+}
+
+/** `{ "name": "DB_PASSWORD", "value": "…" }` */
+function nameOfPair(node: object): string | undefined {
+  if (!('value' in node)) return undefined;
+  const found = NAME_KEYS.map((key) => (node as Readonly<Record<string, unknown>>)[key]);
+  return found.find((name) => typeof name === 'string');
 }
 
 /** As the same pair would be in a file of JSON. */
-function isNamedSecret(name: string, text: string): boolean {
-  if (name.length > MAX_NAME || text.length > MAX_VALUE) return false;
+function withoutNamed(name: string | undefined, text: string): { text: string; found: readonly Found[] } {
+  const untouched = { text, found: [] };
+  if (name === undefined || name.length > MAX_NAME || text.length > MAX_VALUE) return untouched;
   const secret = secretNameOf(name);
-  return (
-    secret !== undefined && isSecretValue(text, secret, { quoted: true, spaced: false, wholeLine: false })
+  if (!secret) return untouched;
+  const scheme = SCHEME.exec(text)?.[0] ?? '';
+  const shape = { quoted: true, spaced: false, wholeLine: true, scheme: scheme !== '' };
+  const parts = secretParts(text.slice(scheme.length), secret, shape);
+  if (parts.length === 0) return untouched;
+  return applyRedactions(
+    text,
+    parts.map(({ start, end }) => ({
+      start: start + scheme.length,
+      end: end + scheme.length,
+      kind: 'named_secret',
+    })),
   );
 }

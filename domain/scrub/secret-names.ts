@@ -5,6 +5,8 @@ export interface SecretName {
   readonly kind: 'named' | 'env' | 'connection' | 'virtual' | 'phrase';
   /** Passwords may be short and made of letters; other secrets are random. */
   readonly password: boolean;
+  /** A person may have chosen the value, so it may be words. */
+  readonly chosen: boolean;
   /** The name alone says little: only a value that looks random counts. */
   readonly weak: boolean;
 }
@@ -33,7 +35,10 @@ const WEAK = ending(
   'auth|_auth|credentials?|http_auth|basic_auth|(?:client|root|write|read|server|user)_key',
 );
 const PHRASE = ending('mnemonic|seed_phrase|recovery_phrase|secret_phrase');
-const CONNECTION = ending('connection_?string|conn_?str(?:ing)?');
+const CONNECTION = ending('connection_?string|conn_?str(?:ing)?|dsn');
+const CHOSEN = new RegExp(
+  `^(?:(?:client|app|application|shared|webhook|signing|jwt|session|cookie|auth|api|oauth)_)?secret${SUFFIX}`,
+);
 
 /** Names that end like a secret and hold none. */
 const HARMLESS =
@@ -63,21 +68,27 @@ export function secretNameOf(name: string): SecretName | undefined {
   }
   if (name === 'PWD') return undefined;
   const words = wordsOf(name);
-  if (HARMLESS.test(words)) return undefined;
+  return HARMLESS.test(words) ? undefined : nameOfWords(words, name.startsWith('_'));
+}
+
+const RANDOM = { password: false, chosen: false, weak: false };
+
+function nameOfWords(words: string, isInner: boolean): SecretName | undefined {
   const password = PASSWORD.test(words);
   if (password || TOKEN.test(words) || SECRET.test(words) || KEY.test(words))
-    return { kind: 'named', password, weak: false };
-  if (PHRASE.test(words)) return { kind: 'phrase', password: true, weak: false };
-  if (CONNECTION.test(words)) return { kind: 'connection', password: false, weak: false };
-  return WEAK.test(words) ? { kind: 'named', password: false, weak: !name.startsWith('_') } : undefined;
+    return { kind: 'named', password, chosen: password || CHOSEN.test(words), weak: false };
+  if (PHRASE.test(words)) return { kind: 'phrase', password: true, chosen: true, weak: false };
+  if (CONNECTION.test(words)) return { kind: 'connection', ...RANDOM };
+  return WEAK.test(words) ? { kind: 'named', ...RANDOM, weak: !isInner } : undefined;
 }
 
 function envName(name: string): SecretName | undefined {
-  if (ENV_CONNECTION.test(name)) return { kind: 'connection', password: false, weak: false };
-  if (ENV_VIRTUAL.test(name)) return { kind: 'virtual', password: false, weak: false };
+  if (ENV_CONNECTION.test(name)) return { kind: 'connection', ...RANDOM };
+  if (ENV_VIRTUAL.test(name)) return { kind: 'virtual', ...RANDOM };
   if (!ENV_SECRET.test(name) || ENV_HARMLESS.test(name) || HARMLESS.test(name.toLowerCase()))
     return undefined;
-  return { kind: 'env', password: /PASS|PWD/.test(name), weak: false };
+  const password = /PASS|PWD/.test(name);
+  return { kind: 'env', password, chosen: password, weak: false };
 }
 
 /** `dbPassword`, `DB-Password` and `db.password` are `db_password`; a leading `_` stays. */

@@ -6,6 +6,8 @@ import { type Needed, neededText } from './needed-text.ts';
 
 export interface SecretPattern {
   readonly kind: string;
+  /** Begins with words of the vendor's; `xxxx` after them is a placeholder. */
+  readonly isVendors?: true;
   /** Global; the whole match is the secret. */
   readonly pattern: RegExp;
   /** Text that must occur for the pattern to match at all; a cheap way to skip it. */
@@ -16,7 +18,7 @@ export interface SecretPattern {
 const START = '(?<![A-Za-z0-9])';
 
 function shape(kind: string, source: string, ...needs: readonly string[]): SecretPattern {
-  return { kind, pattern: new RegExp(START + source, 'g'), needs: needs.map(neededText) };
+  return { kind, pattern: new RegExp(START + source, 'g'), needs: needs.map(neededText), isVendors: true };
 }
 
 /** Requires a digit or capital soon after the prefix, so that kebab-case words survive. */
@@ -43,7 +45,6 @@ const VENDORS: readonly SecretPattern[] = [
   ),
   shape('discord', `[MNO][\\w-]{22,30}\\.[\\w-]{6,7}\\.[\\w-]{25,}`, '.'),
   shape('teams', `https://[\\w-]{1,63}\\.webhook\\.office\\.com/[\\w@/-]{20,}`, 'webhook.office.com'),
-  shape('telegram', `\\d{8,10}:AA[\\w-]{30,}`, ':AA'),
   shape('google', `AIza[\\w-]{30,}`, 'AIza'),
   shape('google', `ya29\\.[\\w.-]{20,}`, 'ya29.'),
   shape('google', `GOCSPX-[\\w-]{20,}`, 'GOCSPX-'),
@@ -124,6 +125,12 @@ const VENDORS: readonly SecretPattern[] = [
 
 const SHAPES: readonly SecretPattern[] = [
   {
+    // `bot` stands directly before it in addresses of the Bot API.
+    kind: 'telegram',
+    pattern: /(?<=(?<![A-Za-z0-9])(?:bot)?)\d{5,12}:AA[\w-]{30,}|(?<=\/bot)\d{5,12}:[\w-]{30,}/g,
+    needs: [':AA', '/bot'].map(neededText),
+  },
+  {
     kind: 'jwt',
     pattern: /(?<![\w-])eyJ[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]{0,}){1,3}/g,
     needs: ['eyJ'].map(neededText),
@@ -136,11 +143,18 @@ const SHAPES: readonly SecretPattern[] = [
     needs: ['LS0tLS1CRUdJTiB'].map(neededText),
   },
   {
-    // Only the password of a URL's user part; a reference such as ${PASS} or <password> is left.
+    // Only the password of a URL's user part; a reference such as ${PASS} or <password>, or `xxxxx`, is left.
     kind: 'url_password',
     pattern:
-      /(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:@/?#"'<>]{0,128}:)(?![$<{]|\[REDACTED\]|\*+@)[^\s/"'<>]{1,256}(?=@)/g,
+      /(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:@/?#"'<>]{0,128}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)[^\s/"'<>]{1,256}(?=@)/g,
     needs: ['://'].map(neededText),
+  },
+  {
+    // The same in the way of Go's driver for MySQL: `user:…@tcp(host:3306)/db`, `user:…@/db`.
+    kind: 'url_password',
+    pattern:
+      /(?<=(?<![\w.%+:/-])[\w.%+-]{1,64}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)(?:[^\s"'`<>]{1,256}(?=@(?:(?:tcp[46]?|udp[46]?|unix|cloudsql)\(|\([\w.-]{1,253}:\d))|[^\s/"'`<>]{1,256}(?=@\/\w))/g,
+    needs: ['@tcp', '@udp', '@unix', '@cloudsql', '@(', '@/'].map(neededText),
   },
   {
     kind: 'url_token',
@@ -156,15 +170,23 @@ const SHAPES: readonly SecretPattern[] = [
   {
     kind: 'authorization',
     pattern:
-      /(?<=(?<![A-Za-z])(?:bearer|basic|token|digest)[ \t]{1,4})(?=[^\s"',;]{0,200}(?:[0-9]|=[\s"',;]|=$))(?!\[REDACTED\])[A-Za-z0-9+/=_.~-]{16,}/gi,
+      /(?<=(?<![\w-])(?:bearer|basic|token|digest)[ \t]{1,4})(?=[^\s"',;]{0,200}(?:[0-9]|=[\s"',;]|=$))(?!\[REDACTED\])[A-Za-z0-9+/=_.~-]{16,}/gi,
     needs: ['earer', 'asic', 'oken', 'igest', 'EARER', 'ASIC', 'OKEN', 'IGEST'].flatMap((word) =>
       [' ', '\t'].map((blank) => neededText(word + blank)),
     ),
   },
   {
+    // Digits in two places, or capitals in a row twice, are no word of a sentence on bearers.
+    kind: 'authorization',
+    pattern:
+      /(?<=(?<![\w-])(?:[Bb]earer|BEARER)[ \t]{1,4})(?=[^\s"',;]{0,60}(?:\d[^\s"',;\d]{1,60}\d|[A-Z]{2}[a-z][^\s"',;]{0,60}[A-Z]{2}[a-z]))[\w+/.~-]{10,}={0,2}/g,
+    needs: ['earer ', 'earer\t', 'EARER ', 'EARER\t'].map(neededText),
+  },
+  {
     // curl -u user:password and the like.
     kind: 'command_line',
-    pattern: /(?<=(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{1,2}["']?[\w.@-]{1,64}:)(?![$<{[])[^\s"'@]{4,}/g,
+    pattern:
+      /(?<=(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{1,2}["']?[\w.@-]{1,64}:)(?![$<{[]|(\S)\1*(?![^\s"']))[^\s"'@]{4,}/g,
     needs: ['-u', '--user', '-U', '--proxy-user'].flatMap((word) =>
       [' ', '='].map((after) => neededText(word + after)),
     ),
@@ -204,5 +226,14 @@ const SHAPES: readonly SecretPattern[] = [
     needs: ['login'].map(neededText),
   },
 ];
+
+/** A vendor's words with nothing but one letter after them, as in documentation: `ghp_xxxx…`. */
+export function isMasked({ isVendors, needs }: SecretPattern, found: string): boolean {
+  if (!isVendors || found.at(-1) !== found.at(-2)) return false;
+  return needs.some(({ text }) => {
+    const at = found.indexOf(text);
+    return at >= 0 && at < 3 && /^(?:[a-z0-9]{0,8}[-_.]){0,3}(.)\1*$/.test(found.slice(at + text.length));
+  });
+}
 
 export const SECRET_PATTERNS: readonly SecretPattern[] = [...VENDORS, ...SHAPES];

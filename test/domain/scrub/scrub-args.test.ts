@@ -35,6 +35,24 @@ describe('SC-1 arguments', () => {
       assert.deepEqual(scrubArgs({ password }).value, { password: '[REDACTED]' }, password);
   });
 
+  test('a header and an address are judged as they are in text', () => {
+    const key = 'FAKEaa88bb77';
+    assert.deepEqual(
+      scrubArgs({
+        headers: { Authorization: `Bearer ${key}`, Accept: ['text/html'] },
+        pairs: [['x-api-key', key], { name: 'DB_PASSWORD', value: 'Fake1234pw' }],
+        dsn: 'user:Fake1234pw@tcp(host:3306)/db',
+        DATABASE_URL: 'postgres://user:Fake1234pw@host/db',
+      }).value,
+      {
+        headers: { Authorization: 'Bearer [REDACTED]', Accept: ['text/html'] },
+        pairs: [['x-api-key', '[REDACTED]'], { name: 'DB_PASSWORD', value: '[REDACTED]' }],
+        dsn: 'user:[REDACTED]@tcp(host:3306)/db',
+        DATABASE_URL: 'postgres://user:[REDACTED]@host/db',
+      },
+    );
+  });
+
   test('registered values go', () => {
     const registered = registerValues(['fake-registered-1']);
     assert.deepEqual(scrubArgs({ a: ['x fake-registered-1'] }, registered).value, { a: ['x [REDACTED]'] });

@@ -114,12 +114,43 @@ describe('SC-1 a value under the name of a secret goes, however the two are writ
     ['SENTRY_DSN=https://abc@o1.ingest.test/1', 'abc@o1'],
     ['VIRTUAL_HOST=abcd.example.test', 'abcd'],
     ['secret 0x' + 'fa4e'.repeat(16), 'fa4efa4e'],
+    [`GET https://api.telegram.org/bot123456:AA${KEY.repeat(2)}/getMe`, KEY],
+    ['Authorization: Bearer opaquesessioncredit', 'opaquesession'],
+    [`{"headers":{"Authorization":["Bearer ${KEY}"]}}`, KEY],
+    [`curl -H Authorization:\\ Bearer\\ ${KEY} https://x.test`, KEY],
+    ['log: Bearer aZ9kQ2mX7pL4', 'aZ9kQ2mX7pL4'],
+    [`DSN=${KEY}`, KEY],
+    [`export DSN="host=h user=u password=${PASSWORD}"`, PASSWORD],
+    [`dsn := "user:${PASSWORD}@unix(/tmp/mysql.sock)/db"`, PASSWORD],
+    ['secret: hunter2', 'hunter2'],
+    ['secret: swordfish\nuser: me', 'swordfish'],
+    ['client_secret: correct-horse-battery', 'correct-horse'],
+    ['password: "correct horse battery staple"', 'correct horse'],
+    [`key=${'fa4e01b7'.repeat(8)}  # of the image`, 'fa4e01b7'],
+    [`hash key: ${'fa4e01b7'.repeat(8)}`, 'fa4e01b7'],
+    [`https:\\/\\/user:${PASSWORD}@x.test\\/a`, PASSWORD],
   ];
   for (const [text, secret] of forms)
     test(text.slice(0, 60), () => {
       assert.ok(!scrub(text).includes(secret), scrub(text));
       assert.equal(scrub(scrub(text)), scrub(text));
     });
+});
+
+describe('SC-1 of an address only the password goes', () => {
+  const addresses = [
+    'postgres://user:…@host/db',
+    'DATABASE_URL=postgres://user:…@host:5432/db?sslmode=require',
+    'DSN=user:…@tcp(host:3306)/db?parseTime=true',
+    'sql.Open("mysql", "root:…@/db")',
+    'dsn = "host=h user=u password=… dbname=d"',
+    'CONNECTION_STRING="Server=h;User Id=sa;Pwd=…;Database=d"',
+    '{"REDIS_URL":"redis://:…@cache:6379/0"}',
+  ];
+  for (const address of addresses)
+    test(address, () =>
+      assert.equal(scrub(address.replace('…', PASSWORD)), address.replace('…', '[REDACTED]')),
+    );
 });
 
 describe('SC-1 what only looks like a secret stays', () => {
@@ -163,6 +194,25 @@ describe('SC-1 what only looks like a secret stays', () => {
     'bypass: true1234',
     'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7fake user@host',
     '<label for="password">Password</label>',
+    'docker run -v /etc/passwd:/etc/passwd:ro -v $PWD/token:/run/token:ro image',
+    '/etc/passwd:root:x:0:0:root:/root:/bin/bash',
+    '      - ./db_password:/run/secrets/db_password:ro',
+    'a'.repeat(200),
+    '0'.repeat(64),
+    `ghp_${'x'.repeat(36)}`,
+    `sk-ant-api03-${'x'.repeat(40)}`,
+    'AKIAXXXXXXXXXXXXXXXX',
+    'postgres://user:xxxxx@host/db',
+    'user:${DB_PASSWORD}@tcp(host:3306)/db',
+    'Authorization: Bearer $TOKEN',
+    'Authorization: Bearer authentication',
+    '#define sha1_digest nettle_sha1_digest',
+    '"jsonwebtoken": "^9.0.2"',
+    'Settings refer to it as `secret://NAME`',
+    'secret: projects/one/secrets/two',
+    'DSN=reporting',
+    'sha256 cellar: :any, arm64_sonoma: "' + 'fa4e01b7'.repeat(8) + '"',
+    'existingSecret: postgres-admin-prod',
   ];
   for (const text of texts) test(text.slice(0, 60), () => assert.equal(scrub(text), text));
 });
@@ -243,6 +293,17 @@ describe('SC-1 what holds for every text', () => {
     ['f', 1_000_000],
     ['mysql -p', 120_000],
     ['jdbc:oracle:thin:', 60_000],
+    ['\u001b[', 500_000],
+    ['\u001b]8;', 250_000],
+    ['^[]', 330_000],
+    ['\\u001b', 160_000],
+    ['a\u001b[0mb', 160_000],
+    ['a\n\\n', 250_000],
+    ['%25', 330_000],
+    ['&amp;', 200_000],
+    ['u:p@tcp(', 125_000],
+    ['DSN="host=a password=b ', 40_000],
+    ['Bearer 1', 125_000],
   ];
   test('a megabyte of anything ends soon', { timeout: 60_000 }, () => {
     const registered = registerValues(['FAKE registered value']);

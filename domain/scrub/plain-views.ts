@@ -1,0 +1,90 @@
+/**
+ * A text as a person reads it, for the detectors that tell words from what stands around them: the colours and other
+ * sequences of a terminal are gone, and an escaped line end, blank, sign or character (`\n`, `\u003d`, `%3D`, `\/`, however
+ * often it was escaped) is what it stands for. Quotes stay escaped, since they say where a value ends.
+ */
+import { createView, type DecodedView, type ViewBuilder } from './view-builder.ts';
+
+const ESC = String.raw`(?:\x1b|\\{1,8}(?:[uU]001[bB]|[xX]1[bB]|033|e)|\^\[)`;
+/** CSI (colours), OSC (links, titles) and character sets (ECMA-48); colours also where a log has lost their ESC. */
+const TERMINAL = [
+  String.raw`${ESC}(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\x07\x1b\\\n]{0,256}(?:\x07|${ESC}\\{1,8})|[()][0-9A-B])`,
+  String.raw`\[\d{1,3}(?:;\d{1,3}){0,8}m`,
+].join('|');
+const ESCAPED = [
+  String.raw`\\{1,8}(?:[nrtfbv /_=:@.-]|[uU][0-9a-fA-F]{4}|[xX][0-9a-fA-F]{2})`,
+  '%(?:25){0,3}[0-7][0-9a-fA-F]',
+  '&(?:amp;){0,3}(?:amp|lt|gt|quot|apos|nbsp|#[0-9]{1,3}|#[xX][0-9a-fA-F]{1,2});',
+].join('|');
+const READABLE = new RegExp(`(${TERMINAL})|${ESCAPED}`, 'g');
+
+const SIGNS: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  f: '\f',
+  v: '\v',
+  b: ' ',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
+/** What is farther from anything to undo is not read again. */
+const AROUND = 512;
+/** Ends whatever a detector has begun. */
+const GAP = '\n\0\n';
+
+/**
+ * None when there is nothing to undo. A second one, where sequences of a terminal are blanks, when one stands between
+ * two words that would be joined without it. Linear.
+ */
+export function plainViews(text: string): readonly DecodedView[] {
+  const joined = readPlain(text, '');
+  if (!joined) return [];
+  const parted = joined.joinsWords ? readPlain(text, ' ') : undefined;
+  return parted ? [joined.view, parted.view] : [joined.view];
+}
+
+/** With `between` in place of each sequence of a terminal. */
+function readPlain(text: string, between: '' | ' '): { view: DecodedView; joinsWords: boolean } | undefined {
+  const view = createView(text);
+  let isEmpty = true;
+  let joinsWords = false;
+  for (const { index, 0: found, 1: sequence } of text.matchAll(READABLE)) {
+    const end = index + found.length;
+    isEmpty = false;
+    leaveOut(view, text, index);
+    view.replace(index, end, sequence === undefined ? signOf(found) : between);
+    joinsWords ||=
+      sequence !== undefined && isWord(text.charCodeAt(index - 1)) && isWord(text.charCodeAt(end));
+  }
+  if (isEmpty) return undefined;
+  leaveOut(view, text, text.length);
+  return { view: view.finish(), joinsWords };
+}
+
+/** Leaves out the whole lines before `until` that are far from what was undone last and from `until`. */
+function leaveOut(view: ViewBuilder, text: string, until: number): void {
+  const start = view.at + AROUND;
+  if (until - start <= AROUND) return;
+  const far = text.slice(start, until - AROUND);
+  const [first, last] = [far.indexOf('\n'), far.lastIndexOf('\n')];
+  if (last > first) view.replace(start + first, start + last + 1, GAP);
+}
+
+function signOf(escaped: string): string {
+  const code = /^%|[uUxX]([0-9a-fA-F]{2,4});?$|#(\d+);$/.exec(escaped);
+  if (code)
+    return String.fromCharCode(code[2] ? Number(code[2]) : Number.parseInt(code[1] ?? escaped.slice(-2), 16));
+  const name = /[a-z]+(?=;$)|.$/.exec(escaped)?.[0] ?? '';
+  return SIGNS[name] ?? name;
+}
+
+/** Outside of the text the code is NaN, which is none. */
+function isWord(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+}
