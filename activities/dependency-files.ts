@@ -4,7 +4,7 @@
  */
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
 import { namedFiles } from '#domain/named-files.ts';
-import type { PassedFile } from './pass-files.ts';
+import { isGits, type PassedFile } from './pass-files.ts';
 import { FileProblem } from './workspace/file-problem.ts';
 import type { Files } from './workspace/files.ts';
 
@@ -16,7 +16,7 @@ export interface Dependency {
   readonly workspace: string | undefined;
 }
 
-/** What does not fit beside `given` or finds its place taken is left out and named, since who gives the work cannot know what is there. */
+/** What does not fit beside `given`, finds its place taken or is git's own is left out and named, since who gives the work cannot know what is there. */
 export async function readDependencyFiles(
   files: Pick<Files, 'readBytes' | 'list'>,
   dependencies: readonly Dependency[],
@@ -34,7 +34,8 @@ export async function readDependencyFiles(
       const name = `${id}/${path.startsWith(folder) ? path.slice(folder.length) : path}`;
       const found = await thereOrNot(() => files.readBytes(scope, path, Math.max(0, bytes)));
       if (found === 'not there') continue;
-      if (found === undefined || places === 0 || read.some((other) => isInTheWay(other.name, name))) {
+      const isTaken = read.some((other) => isInTheWay(other.name, name));
+      if (found === undefined || places === 0 || isTaken || isGits(name)) {
         leftOut.push(`${path} of ${id}`);
         continue;
       }

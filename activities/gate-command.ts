@@ -30,7 +30,7 @@ export async function runGateCommand(
 ): Promise<GateCheck> {
   const { owner, sandbox, seconds, signal } = gate;
   const scope = { ...owner, idempotencyKey: gate.id, ...(sandbox ? { mount: MOUNT } : {}) };
-  const folder = await files.hold(scope, '.');
+  const folder = await files.hold(scope, '.', 'run');
   const timeoutMs = seconds * 1000;
   try {
     const outcome = await shell.run({

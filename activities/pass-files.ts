@@ -1,6 +1,7 @@
 /** Files that go with work given to another agent: read in the giver's workspace, written into the target's (DE-2). */
 import { basename } from 'node:path';
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
+import { isGitInternal, REPOSITORY_HEAD } from '#domain/git-internals.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import { type Scrubber, withoutSecrets } from './scrubber.ts';
 import { withFileProblems } from './workspace/file-problem.ts';
@@ -24,6 +25,8 @@ export async function readPassedFiles(
   let left: number = DELEGATION_LIMITS.filesBytes;
   for (const path of paths) {
     const name = basename(path);
+    if (isGits(name))
+      return refused(`"${name}" is one of git's own files, which git would obey at its new place`);
     if (read.has(name)) return refused(`two of the files are named "${name}"`);
     const result = await withFileProblems(async () => {
       const bytes = await files.readBytes(scope, path, left);
@@ -35,6 +38,11 @@ export async function readPassedFiles(
     if (!result.ok) return result;
   }
   return [...read.values()];
+}
+
+/** What git would obey where it is put; without a HEAD no folder becomes a repository. */
+export function isGits(name: string): boolean {
+  return isGitInternal(name) || basename(name).toUpperCase() === REPOSITORY_HEAD;
 }
 
 function refused(message: string): Refused {

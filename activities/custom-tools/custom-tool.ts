@@ -89,7 +89,7 @@ async function runTemplate(
   const secrets = registerValues(Object.values(env));
   const hide = (text: string): string => scrubText(text, secrets).text;
   const timeoutMs = definition.timeout_seconds * 1000;
-  const folder = await files.hold(call, definition.working_dir ?? '.');
+  const folder = await files.hold(call, definition.working_dir ?? '.', 'run');
   // A piece of a value does not look like it, so that nobody watches a command that has some.
   const feed = secrets.size === 0 ? createProgressFeed(call.progress) : undefined;
   try {

@@ -14,13 +14,21 @@ const PASSED = [
   'NODE_EXTRA_CA_CERTS',
 ];
 
-/** Programs must not wait for a person or a pager, nor paint. */
+/**
+ * Programs must not wait for a person or a pager, nor paint. git obeys no folder that only looks like a repository, which
+ * text files can make, and starts no program that a repository names for watching its files.
+ */
 export const FIXED = {
   TERM: 'dumb',
   NO_COLOR: '1',
   PAGER: 'cat',
   GIT_PAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
+  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_KEY_0: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_0: 'explicit',
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
   DEBIAN_FRONTEND: 'noninteractive',
 };
 

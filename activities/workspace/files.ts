@@ -4,6 +4,7 @@ import { type FileHandle, lstat, mkdir, open, opendir, stat } from 'node:fs/prom
 import { join } from 'node:path';
 import { createChangeJournal } from './change-journal.ts';
 import { errnoOf, FileProblem, fileProblem, shown } from './file-problem.ts';
+import { guardGitFolder } from './guard-git.ts';
 import { type Folder, openFolder, openParent } from './open-folder.ts';
 import { type Page, type PageRequest, readPage } from './read-page.ts';
 import { isTemporary, replaceFile } from './replace-file.ts';
@@ -61,7 +62,8 @@ export interface Files {
   ): Promise<{ done: boolean }>;
   /** Immediate children by name; at most `limit`, `total` says how many there are. */
   list(scope: FileScope, path: string, limit: number): Promise<{ entries: readonly Entry[]; total: number }>;
-  hold(scope: FileScope, path: string): Promise<HeldFolder>;
+  /** `run`: for commands, which may write there. */
+  hold(scope: FileScope, path: string, use: 'search' | 'run'): Promise<HeldFolder>;
   /** Whether the path names a folder; FileNotFound when it names nothing. */
   isFolder(scope: FileScope, path: string): Promise<boolean>;
 }
@@ -150,9 +152,10 @@ export function createFiles(options: FilesOptions): Files {
       });
     },
 
-    async hold(scope, path) {
+    async hold(scope, path, use) {
       return explained('failed to open folder', path, async () => {
         const safe = await resolve(scope, path, 'read');
+        if (use === 'run') guardGitFolder(safe);
         const folder = await openFolder(safe.absolute, path);
         return held(folder, safe, rules);
       });

@@ -5,6 +5,7 @@ import type { ToolErrorCode } from '#domain/errors.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
 import { errnoOf, FileProblem, fileProblem } from './file-problem.ts';
 import { openFile } from './files.ts';
+import { guardGitFolder } from './guard-git.ts';
 import { openFolder, openParent } from './open-folder.ts';
 import { existing } from './replace-file.ts';
 import { type PathRules, resolvePath, type SafePath } from './resolve-path.ts';
@@ -58,8 +59,11 @@ async function look(safe: SafePath, op: PathOp): Promise<boolean> {
       await file.close();
       return op === 'read' && size > MODEL_RESULT_BYTES;
     }
-    case 'list':
     case 'cwd':
+      guardGitFolder(safe);
+      await (await openFolder(safe.absolute, safe.given)).close();
+      return false;
+    case 'list':
       await (await openFolder(safe.absolute, safe.given)).close();
       return false;
     case 'write':

@@ -5,6 +5,7 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { FileProblem, shown } from './file-problem.ts';
+import { guardGit } from './guard-git.ts';
 
 export interface ExtraRoot {
   /** Absolute path; need not exist. */
@@ -45,7 +46,7 @@ const MAX_BYTES = 4096;
 
 /**
  * Resolves `path` against `workspace` (absolute, existing). Throws FileProblem: InvalidPath when it leads out of every
- * root, PermissionDenied for a denied prefix or a write to a read-only root. Says nothing about what exists outside.
+ * root, PermissionDenied for a denied prefix, a write to a read-only root or to what git obeys. Says nothing about what exists outside.
  * `mount` is where a box shows the workspace: paths and links that were written in there begin with it.
  */
 export async function resolvePath(
@@ -59,7 +60,18 @@ export async function resolvePath(
     throw new FileProblem('InvalidPath', `path ${shown(path)} holds a NUL character, which no file name may`);
   if (Buffer.byteLength(path) > MAX_BYTES)
     throw new FileProblem('InvalidPath', `the path is longer than ${MAX_BYTES} bytes`);
-  const home = await realpath(workspace);
+  const safe = await contained(rules, await realpath(workspace), path, access, mount);
+  if (access === 'write') await guardGit(safe);
+  return safe;
+}
+
+async function contained(
+  rules: PathRules,
+  home: string,
+  path: string,
+  access: 'read' | 'write',
+  mount: string | undefined,
+): Promise<SafePath> {
   const absolute = await followLinks(home, path, mount);
   for (const root of [{ path: home, writable: true }, ...rules.extraRoots]) {
     const top = root.path === home ? home : await realOrSame(root.path);

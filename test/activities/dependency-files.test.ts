@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { readDependencyFiles } from '#activities/dependency-files.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
@@ -57,6 +57,17 @@ describe('DE-2 files of dependencies', () => {
     await writeFile(join(workspace, 'delegated/del-5/a.md'), 'another');
     const found = await readDependencyFiles(files, [{ id: 'del-5', result: 'a.md', workspace }], []);
     assert.deepEqual([names(found.read), found.leftOut], [['del-5/a.md'], ['delegated/del-5/a.md of del-5']]);
+  });
+
+  it('are none of git’s own, which git would obey where they are put', async () => {
+    for (const path of ['sub/.git/config', 'made/HEAD']) {
+      await mkdir(join(workspace, dirname(path)), { recursive: true });
+      await writeFile(join(workspace, path), 'x');
+    }
+    const result = 'sub/.git/config and made/HEAD';
+    const found = await readDependencyFiles(files, [{ id: 'del-6', result, workspace }], []);
+    const leftOut = ['sub/.git/config of del-6', 'made/HEAD of del-6'];
+    assert.deepEqual(found, { read: [], leftOut });
   });
 
   it('are none when the agent is no more', async () => {

@@ -34,7 +34,7 @@ export const tool = defineTool<z.infer<typeof input>, 'files'>({
         return toolError('InvalidPath', 'pattern: begins at the folder of `path`; leave the / away');
       const matches = compileGlob(asked.pattern);
       if (typeof matches === 'string') return toolError('InvalidArgs', `pattern: ${matches}`);
-      const folder = await files.hold(call, asked.path === '' ? '.' : asked.path);
+      const folder = await files.hold(call, asked.path === '' ? '.' : asked.path, 'search');
       try {
         const found: string[] = [];
         const args = ['--files', '--null', ...(asked.include_ignored ? ['--no-ignore'] : [])];

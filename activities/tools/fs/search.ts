@@ -43,7 +43,7 @@ export const tool = defineTool<Input, 'files'>({
     withFileProblems(async (): Promise<ToolResult> => {
       const path = asked.path === '' ? '.' : asked.path;
       const one = !(await files.isFolder(call, path));
-      const folder = await files.hold(call, one ? dirname(path) : path);
+      const folder = await files.hold(call, one ? dirname(path) : path, 'search');
       try {
         const reader = createMatchReader(asked.max_results);
         const args = argumentsOf(asked, one ? basename(path) : undefined);

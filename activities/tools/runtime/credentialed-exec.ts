@@ -122,7 +122,7 @@ async function runChecked(
     call.progress(`${cli.name}: the word "${keyword}" in ${option} is excused by keyword_allowlist\n`);
   const timeoutMs = Math.min(cli.timeout_seconds, MAX_TIMEOUT_SECONDS) * 1000;
   const feed = createProgressFeed(call.progress);
-  const folder = await files.hold(call, asked.working_dir ?? '.');
+  const folder = await files.hold(call, asked.working_dir ?? '.', 'run');
   try {
     const ran = await secureClis.run({
       tenant: call.tenant,

@@ -74,7 +74,7 @@ export const tool = defineTool<Input, 'files' | 'shell' | 'processes' | 'secureC
         return toolError('InvalidArgs', 'command: is too long; write a script file and run that');
       const secured = await refuseSecured(deps.secureClis, call, asked.command);
       if (secured) return secured;
-      const folder = await deps.files.hold(call, asked.working_dir ?? '.');
+      const folder = await deps.files.hold(call, asked.working_dir ?? '.', 'run');
       try {
         return asked.background
           ? await inBackground(deps, asked, call, folder)

@@ -164,7 +164,7 @@ describe('R6 a held folder shows', () => {
     await writeFile(join(workspace, 'd/plain.txt'), 'abc\ndef');
     await symlink(join(base, 'secret.txt'), join(workspace, 'd/link.txt'));
     await link(join(base, 'secret.txt'), join(workspace, 'd/hard.txt'));
-    const folder = await files.hold(toolCall(workspace), 'd');
+    const folder = await files.hold(toolCall(workspace), 'd', 'search');
     t.after(() => folder.close());
     assert.deepEqual((await folder.linesAt('plain.txt', [0, 4, 99], 2))?.map(String), ['ab', 'de', '']);
     for (const name of ['link.txt', 'hard.txt', 'none.txt', '../../secret.txt'])
