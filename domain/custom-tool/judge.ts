@@ -44,7 +44,7 @@ export function judgeCustomTool(
   const words = shell.commands
     .filter((each) => each.words.length > 0)
     .map((each) => each.words.map((word) => word.value));
-  const denial = problemsOf(shell, rules).find((each) => each.severity === 'deny');
+  const denial = problemsOf(shell, rules).find((each) => each.severity === 'deny' && !each.isForAuthors);
   if (denial)
     return {
       decision: 'deny',

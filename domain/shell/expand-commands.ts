@@ -12,6 +12,8 @@ export interface ExpandedShell {
   readonly functions: ReadonlySet<string>;
   readonly problem: string | null;
   readonly hasForkBomb: boolean;
+  /** `${x@P}` and its like. */
+  readonly expandsPrompt: boolean;
   /** Arithmetic or `[[` may run a command that stands in quoted text. */
   readonly evaluatesCommand: boolean;
   /** A shell is given text that is not known before it runs. */
@@ -23,6 +25,7 @@ export function expandCommands(source: string): ExpandedShell {
   const functions = new Set<string>();
   let problem: string | null = null;
   let hasForkBomb = false;
+  let expandsPrompt = false;
   let evaluatesText = false;
   let hidesCommand = false;
   let hasUnknownScript = false;
@@ -31,6 +34,7 @@ export function expandCommands(source: string): ExpandedShell {
     const parsed: ParsedShell = parseShell(text);
     problem ??= parsed.problem;
     hasForkBomb ||= parsed.hasForkBomb;
+    expandsPrompt ||= parsed.expandsPrompt;
     evaluatesText ||= parsed.evaluatesText;
     hidesCommand ||= parsed.hidesCommand;
     for (const name of parsed.functions) functions.add(name);
@@ -55,6 +59,7 @@ export function expandCommands(source: string): ExpandedShell {
     functions,
     problem,
     hasForkBomb,
+    expandsPrompt,
     evaluatesCommand: evaluatesText && hidesCommand,
     hasUnknownScript,
   };

@@ -1,4 +1,5 @@
 /** What speaks against a command: rows of the categories, denied paths, and what cannot be judged. */
+import { downloadThenRun } from './download-then-run.ts';
 import type { ExpandedShell } from './expand-commands.ts';
 import { deniedPath } from './path-denials.ts';
 import { CATEGORIES } from './rules/categories.ts';
@@ -8,6 +9,8 @@ import { programOf, type ShellCommand } from './shell-command.ts';
 export interface Problem {
   /** `deny`: never. `confirm`: only when a person says so. */
   readonly severity: 'deny' | 'confirm';
+  /** Who makes a custom tool may have it in its template; allowed always where its category is switched off. */
+  readonly isForAuthors?: true;
   readonly category: string;
   readonly rule: string;
   readonly reason: string;
@@ -32,6 +35,22 @@ export function findProblems(
       category: 'destructive_ops',
       rule: 'fork_bomb',
       reason: 'starts itself without end',
+    });
+  if (shell.expandsPrompt && !off.has('filter_bypass'))
+    problems.push({
+      severity: 'deny',
+      category: 'filter_bypass',
+      rule: 'prompt_expansion',
+      reason: 'expands a variable’s text once more, which runs what stands in it',
+    });
+  const runner =
+    off.has('data_exfiltration') || off.has('remote_code') ? null : downloadThenRun(shell.commands);
+  if (runner)
+    problems.push({
+      severity: 'deny',
+      category: 'data_exfiltration',
+      rule: 'remote_code',
+      reason: `${programOf(runner)} runs what another command of the line downloads`,
     });
   for (const command of shell.commands) {
     const path = deniedPath(command, deniedPaths);
@@ -60,6 +79,7 @@ function problemsOf(command: ShellCommand, off: ReadonlySet<string>): readonly P
       if (off.has(rule.rule) || !matchesRule(rule, command)) continue;
       found.push({
         severity: rule.severity ?? 'deny',
+        ...(rule.isForAuthors ? { isForAuthors: true as const } : {}),
         category,
         rule: rule.rule,
         reason: `${programOf(command) || 'it'} ${rule.reason}`,

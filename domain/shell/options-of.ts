@@ -28,6 +28,8 @@ const VALUE_LETTERS: Readonly<Record<string, string>> = {
   install: 'gmotS',
   ln: 'tS',
   ls: 'ITw',
+  gmake: 'fCIoW',
+  make: 'fCIoW',
   mkdir: 'm',
   mv: 'tS',
   node: 'epr',
@@ -43,6 +45,7 @@ const VALUE_LETTERS: Readonly<Record<string, string>> = {
   uniq: 'fsw',
   wget: 'aoOeiBtTwQPUl',
   xargs: 'adEILnPs',
+  xxd: 'cgls',
   zip: 'bntP',
 };
 

@@ -34,6 +34,7 @@ interface Walk {
   readonly functions: Set<string>;
   problem: string | null;
   hasForkBomb: boolean;
+  expandsPrompt: boolean;
   evaluatesText: boolean;
   hidesCommand: boolean;
 }
@@ -47,6 +48,7 @@ export function parseShell(source: string): ParsedShell {
     functions: new Set(),
     problem: tree.errors?.[0]?.message ?? null,
     hasForkBomb: false,
+    expandsPrompt: false,
     evaluatesText: false,
     hidesCommand: false,
   };
@@ -91,7 +93,16 @@ function note(node: SyntaxNode, walk: Walk): void {
   if ('script' in node && node.script === undefined) walk.problem ??= 'a substitution cannot be read';
   if (node.type === 'Word' && hidesCommand(node)) walk.hidesCommand = true;
   if (EVALUATES.has(node.type)) walk.evaluatesText = true;
+  if (isPromptExpansion(node)) walk.expandsPrompt = true;
 }
+
+function isPromptExpansion(node: SyntaxNode): boolean {
+  if (node.type !== 'ParameterExpansion' || node.operation?.type !== 'Transform') return false;
+  return PROMPT_EXPANSIONS.test(node.operation.operand?.value ?? '');
+}
+
+/** `P` runs substitutions; `E`, `A`, `K` and `k` turn data into what is code elsewhere. */
+const PROMPT_EXPANSIONS = /^[PEAKk]$/;
 
 /** Arithmetic and `[[` evaluate the text of variables and subscripts. */
 const EVALUATES = new Set(['TestCommand', 'ArithmeticCommand', 'ArithmeticFor', 'ArithmeticExpansion']);

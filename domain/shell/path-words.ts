@@ -24,7 +24,12 @@ const OUTPUT_OPTIONS = ['o', 'O', 'output', 't', 'target-directory'];
 
 /** Everything that names a file: arguments that are not text, values after `=`, targets of redirections. */
 export function pathWordsOf(command: ShellCommand): readonly ShellWord[] {
-  return [...argumentPaths(command), ...command.redirects.flatMap(targetOf)];
+  return [...argumentPaths(command), ...command.redirects.flatMap(targetOf)].flatMap(eachChoice);
+}
+
+/** `for f in a .env; do cat "$f"`: each value that the word can have. */
+function eachChoice(word: ShellWord): readonly ShellWord[] {
+  return word.choices?.map((value) => ({ ...word, value })) ?? [word];
 }
 
 function targetOf({ target, operator }: ShellRedirect): readonly ShellWord[] {
@@ -41,7 +46,7 @@ export function argumentPaths(command: ShellCommand): readonly ShellWord[] {
   if (habit === 'find') return findPaths(command);
   const texts = TEXT_OPTIONS.get(habit) ?? [];
   const options = optionsOf(command, texts);
-  const messages = habit === 'git' ? gitMessages(command) : new Set<ShellWord>();
+  const messages = habit === 'git' ? gitTexts(command) : new Set<ShellWord>();
   const operands = operandPaths(habit, options).filter((word) => !messages.has(word));
   const values = options.values.filter((each) => !texts.includes(each.option)).map(valueWord);
   return [...operands, ...values, ...operands.flatMap(assignedWord)];
@@ -66,10 +71,37 @@ function assignedWord(word: ShellWord): readonly ShellWord[] {
   return value === undefined ? [] : [{ ...word, value }];
 }
 
-/** `-m` has a value for some subcommands only; there is no path after it for any. */
-function gitMessages(command: ShellCommand): ReadonlySet<ShellWord> {
+/** `-m` has a value for some subcommands only; there is no path after it for any. The pattern of `git grep`. */
+export function gitTexts(command: ShellCommand): ReadonlySet<ShellWord> {
   const args = argumentsOf(command);
-  return new Set(args.filter((_, at) => /^-[a-zA-Z]*[mSG]$/.test(args[at - 1]?.value ?? '')));
+  const searches = args[0]?.value === 'grep';
+  const texts = new Set(
+    args.filter((_, at) =>
+      (searches ? /^-[a-zA-Z]*e$/ : /^-[a-zA-Z]*[mSG]$/).test(args[at - 1]?.value ?? ''),
+    ),
+  );
+  const pattern =
+    searches && texts.size === 0 ? args.slice(1).find((word) => !word.value.startsWith('-')) : undefined;
+  return pattern ? new Set([pattern]) : texts;
+}
+
+/** Words that are text as far as the program's habits say: patterns, messages, what is printed. */
+export function textWordsOf(command: ShellCommand): ReadonlySet<ShellWord> {
+  const program = programOf(command);
+  if (TEXT_ONLY.has(program)) return new Set(argumentsOf(command));
+  const habit = habitOf(program);
+  if (habit === 'find') {
+    const { own } = findParts(command);
+    return new Set(own.filter((_, at) => FIND_TEXT.has(own[at - 1]?.value ?? '')));
+  }
+  const names = TEXT_OPTIONS.get(habit) ?? [];
+  const options = optionsOf(command, names);
+  const paths = new Set(operandPaths(habit, options));
+  return new Set([
+    ...options.operands.filter((word) => !paths.has(word)),
+    ...options.values.filter((each) => names.includes(each.option)).map(({ word }) => word),
+    ...(habit === 'git' ? gitTexts(command) : []),
+  ]);
 }
 
 /** Where `find` looks, and what its tests read; patterns are text. */
@@ -85,10 +117,11 @@ export function writtenPathsOf(command: ShellCommand): readonly ShellWord[] {
   const options = optionsOf(command, ['output', 'target-directory']);
   const { operands, letters, names } = options;
   const editsInPlace = habitOf(program) === 'sed' && (letters.has('i') || names.includes('in-place'));
-  if (WRITES_ALL.has(program) || editsInPlace) return [...written, ...operands];
+  if (WRITES_ALL.has(program) || editsInPlace) return [...written, ...operands].flatMap(eachChoice);
   const outputs = options.values.filter((each) => OUTPUT_OPTIONS.includes(each.option)).map(valueWord);
   const given = operands
     .filter((word) => word.value.startsWith('of='))
     .map((word) => literalWord(word.value.slice(3)));
-  return [...written, ...outputs, ...given, ...(WRITES_LAST.has(program) ? operands.slice(-1) : [])];
+  const last = WRITES_LAST.has(program) ? operands.slice(-1) : [];
+  return [...written, ...outputs, ...given, ...last].flatMap(eachChoice);
 }

@@ -52,7 +52,7 @@ export function proposeAllowlistEntry(
   if (!only || shell.problem !== null) return { refused: 'it cannot be read as one command' };
   const reason = openness(only) ?? (others.length > 0 ? 'it is more than one command' : null);
   if (reason !== null) return { refused: reason };
-  const denied = findProblems(shell, [], []).find((each) => each.severity === 'deny');
+  const denied = findProblems(shell, [], []).find((each) => each.severity === 'deny' && !each.isForAuthors);
   if (denied) return { refused: denied.reason };
   return entryOf(
     only.words.map((word) => word.value),

@@ -1,10 +1,15 @@
 /** One word of the parser's tree, as the rules see it: what is known of its value and what is not. */
 import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
 import type { ShellCommand, ShellWord } from './shell-command.ts';
-import type { Variables } from './variables-of.ts';
+import { isPlainArithmetic } from './plain-arithmetic.ts';
+import type { Variable, Variables } from './variables-of.ts';
 
-/** Expansions whose value is a number or a word of the shell's own. */
-const HARMLESS_PARAMETERS = new Set('? # $ ! 0 - PWD LINENO RANDOM SECONDS UID'.split(' '));
+/** Expansions whose value is a number or a word of the shell's own, and what the script itself gives to a function. */
+const HARMLESS_PARAMETERS = new Set(
+  '? # $ ! 0 1 2 3 4 5 6 7 8 9 - PWD OLDPWD HOME USER LOGNAME HOSTNAME PATH LINENO RANDOM SECONDS UID EUID PPID'.split(
+    ' ',
+  ),
+);
 
 /** Values of one word that are followed at most; more are unknown. */
 const MAX_CHOICES = 64;
@@ -115,6 +120,7 @@ type Expansion = Exclude<
 >;
 
 function readExpansion(part: Expansion, reading: Reading, isQuoted: boolean): void {
+  if (readsKnown(part, reading)) return;
   if (part.type === 'SimpleExpansion') readParameter(part.text.slice(1), part, reading, isQuoted);
   else if (part.type === 'ParameterExpansion') {
     const isPlain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
@@ -126,6 +132,30 @@ function readExpansion(part: Expansion, reading: Reading, isQuoted: boolean): vo
   }
 }
 
+/** Braces of plain words, arithmetic of known numbers, and what `<(…)` is read by. */
+function readsKnown(part: Expansion, reading: Reading): boolean {
+  const { choices } = reading;
+  const values = knownValues(part, reading);
+  if (values === null) return false;
+  appendUnknown(reading, part.text, part.type !== 'ProcessSubstitution');
+  reading.choices = combined(choices, values);
+  return true;
+}
+
+function knownValues(part: Expansion, reading: Reading): readonly string[] | null {
+  switch (part.type) {
+    case 'BraceExpansion':
+      if (/^\{\d{1,6}\.\.\d{1,6}\}$/.test(part.text)) return ['0', '1'];
+      return /^\{[\w./@-]*(?:,[\w./@-]*)+\}$/.test(part.text) ? part.text.slice(1, -1).split(',') : null;
+    case 'ArithmeticExpansion':
+      return isPlainArithmetic(part.text, reading.variables) ? ['0'] : null;
+    case 'ProcessSubstitution':
+      return part.text.startsWith('<(') && reading.hasSources && reading.value === '' ? ['/dev/fd/9'] : null;
+    default:
+      return null;
+  }
+}
+
 function readParameter(
   name: string,
   part: { readonly text: string; readonly pos: number },
@@ -133,21 +163,31 @@ function readParameter(
   isQuoted: boolean,
 ): void {
   const variable = reading.variables.get(name);
+  const isSet = variable?.certain.some((range) => part.pos >= range.from && part.pos < range.to) === true;
+  // Names in capitals may come from the environment; others are then empty.
+  const isTrusted = isSet || !/[A-Z]/.test(name);
   if (variable?.values[0] === undefined) {
-    appendUnknown(reading, part.text, HARMLESS_PARAMETERS.has(name));
+    readUnknown(name, part.text, reading, isTrusted ? variable : undefined);
     return;
   }
-  const isSet = variable.certain.some((range) => part.pos >= range.from && part.pos < range.to);
-  // Names in capitals may come from the environment; others are then empty.
   const values = isSet ? variable.values : [...variable.values, ''];
   const splits = !isQuoted && values.some((value) => /[\s*?[]/.test(value));
-  const known = reading.choices;
-  const isKnown = known !== null && known.length * values.length <= MAX_CHOICES && !splits;
   reading.value += variable.values[0];
   reading.isLiteral = false;
-  reading.choices =
-    isKnown && (isSet || !/[A-Z]/.test(name))
-      ? known.flatMap((before) => values.map((value) => before + value))
-      : null;
+  reading.choices = isTrusted && !splits ? combined(reading.choices, values) : null;
   if (reading.choices === null) reading.isHarmless = false;
+}
+
+/** A number is never a path that leads out, nor an option. */
+function readUnknown(name: string, text: string, reading: Reading, variable: Variable | undefined): void {
+  const isOwn = variable?.isOwn === true;
+  const before = reading.choices;
+  appendUnknown(reading, text, isOwn || HARMLESS_PARAMETERS.has(name));
+  if (isOwn && variable.isNumber) reading.choices = combined(before, ['0']);
+}
+
+/** Each beginning with each end; null when they are too many. */
+function combined(before: readonly string[] | null, values: readonly string[]): readonly string[] | null {
+  if (before === null || before.length * values.length > MAX_CHOICES) return null;
+  return before.flatMap((start) => values.map((value) => start + value));
 }

@@ -63,6 +63,8 @@ export interface ParsedShell {
   readonly problem: string | null;
   /** A function that starts itself more than once or in the background. */
   readonly hasForkBomb: boolean;
+  /** `${x@P}` and its like, which expand a variable’s text once more or tell what the shell would make of it. */
+  readonly expandsPrompt: boolean;
   /** Uses arithmetic or `[[`, which evaluate text once more. */
   readonly evaluatesText: boolean;
   /** Has quoted text that would be a command if it were evaluated. */

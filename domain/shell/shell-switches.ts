@@ -10,6 +10,8 @@ export const SHELL_SWITCHES = [
   'data_exfiltration',
   'remote_code',
   'upload',
+  'dns_query',
+  'sends_files',
   'local_address',
   'reverse_shell',
   'code_injection',

@@ -4,7 +4,7 @@ const words = (line: string): readonly string[] => line.split(' ');
 
 /** Every argument is text. */
 export const TEXT_ONLY: ReadonlySet<string> = new Set(
-  words('echo printf true false : basename dirname seq expr sleep date kill exit return'),
+  words('echo printf true false : basename dirname seq expr sleep date kill exit return read type which tr'),
 );
 
 /** The first operand is a pattern or script, unless one of these letters gives it. */
@@ -16,7 +16,6 @@ export const TEXT_FIRST: ReadonlyMap<string, string> = new Map([
   ['awk', 'f'],
   ['jq', 'f'],
   ['yq', 'f'],
-  ['tr', ''],
 ]);
 
 /** Options whose value is text, by letter or long name. */
@@ -42,12 +41,12 @@ export const FIND_TEXT: ReadonlySet<string> = new Set(
 /** Programs that write to every operand. */
 export const WRITES_ALL: ReadonlySet<string> = new Set(
   words(
-    'tee touch truncate mkdir rm rmdir unlink shred mkfifo mknod chmod chown chgrp chattr setfacl history',
+    'tee touch truncate mkdir rm rmdir unlink shred mkfifo mknod chmod chown chgrp chattr setfacl history mv split',
   ),
 );
 
 /** Programs that write to their last operand. */
-export const WRITES_LAST: ReadonlySet<string> = new Set(words('cp mv ln install rsync scp dd'));
+export const WRITES_LAST: ReadonlySet<string> = new Set(words('cp ln install rsync scp dd'));
 
 /** Programs with one habit: `gawk` reads its words as `awk` does. */
 export function habitOf(program: string): string {

@@ -1,6 +1,6 @@
 /** The commands that a command starts: behind `sudo`, in `sh -c`, after `find -exec`. */
 import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
-import { SCRIPT_OPTIONS, SHELLS, WRAPPERS, type Wrapper } from './wrappers.ts';
+import { SCRIPT_OPTIONS, SHELLS, STARTING_SUBCOMMAND, WRAPPERS, type Wrapper } from './wrappers.ts';
 
 /** Text that a shell will read. */
 export interface InnerScript {
@@ -26,10 +26,13 @@ export function unwrapCommand(command: ShellCommand): Unwrapped {
   if (program === 'trap') return unwrapTrap(args, via);
   if (['find', 'gfind', 'fd'].includes(program)) return unwrapFind(command, via);
   const scripts = optionScripts(program, args, via);
-  const wrapper = WRAPPERS.get(program);
+  const wrapper = startsOther(program, args) ? WRAPPERS.get(program) : undefined;
   const isLookUp = program === 'command' && /^-[vV]/.test(args[0]?.value ?? '');
   return wrapper && !isLookUp ? unwrapWrapper(command, wrapper, scripts, via) : { commands: [], scripts };
 }
+
+/** In `via`, before `xargs`: the words that it adds end by NUL alone. */
+export const XARGS_NUL = 'xargs -0';
 
 function unwrapWrapper(
   command: ShellCommand,
@@ -42,7 +45,15 @@ function unwrapWrapper(
   if (wrapper.joins) return { commands: [], scripts: [...scripts, ...joined(inner.words, via).scripts] };
   const isOpen = command.isOpen || wrapper.isOpen === true;
   const { words, assignments } = inner;
-  return { commands: [{ ...command, words, assignments, redirects: [], via, isOpen }], scripts };
+  const isNul =
+    via.at(-1) === 'xargs' && ownWords(command, words).some(({ value }) => /^(?:-\w*0|--null)$/.test(value));
+  const from = isNul ? [...via.slice(0, -1), XARGS_NUL, 'xargs'] : via;
+  return { commands: [{ ...command, words, assignments, redirects: [], via: from, isOpen }], scripts };
+}
+
+/** A wrapper's arguments before the command that it starts. */
+export function ownWords(command: ShellCommand, inner: readonly ShellWord[]): readonly ShellWord[] {
+  return argumentsOf(command).filter((word) => !inner.includes(word));
 }
 
 function unwrapTrap(args: readonly ShellWord[], via: readonly string[]): Unwrapped {
@@ -53,6 +64,12 @@ function unwrapTrap(args: readonly ShellWord[], via: readonly string[]): Unwrapp
 function joined(words: readonly ShellWord[], via: readonly string[]): Unwrapped {
   const text = words.map((word) => word.value).join(' ');
   return { commands: [], scripts: [{ text, isLiteral: words.every((word) => word.isLiteral), via }] };
+}
+
+/** `poetry run x` starts x; `poetry show x` does not. */
+function startsOther(program: string, args: readonly ShellWord[]): boolean {
+  const starting = STARTING_SUBCOMMAND.get(program);
+  return starting === undefined || args[0]?.value === starting;
 }
 
 /** `sh -c script`, `bash -lc script`, and a script on the input. */

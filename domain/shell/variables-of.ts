@@ -1,18 +1,25 @@
 /** Values that a script gives to its own variables, so that `X=rm; $X -rf /` is seen for what it is. */
 import {
   type Assignment,
+  type Command,
   type For,
   forEachChild,
   type ParsedScript,
   type SyntaxNode,
   type Word,
 } from 'unbash';
+import { setsNothing } from './plain-arithmetic.ts';
 import { readWord } from './read-word.ts';
+import type { ShellCommand } from './shell-command.ts';
 
 /** What the script says about one of its variables. */
 export interface Variable {
-  /** Every value that the script gives to it. */
+  /** Every value that the script gives to it; empty when it has others, too. */
   readonly values: readonly string[];
+  /** What it holds comes from the script and from commands that are judged, and from no variable that the script was given. */
+  readonly isOwn: boolean;
+  /** It only ever holds integers. */
+  readonly isNumber: boolean;
   /** Where in the text it surely has one of them; elsewhere it may be unset or come from the environment. */
   readonly certain: readonly { readonly from: number; readonly to: number }[];
 }
@@ -23,12 +30,13 @@ export type Variables = ReadonlyMap<string, Variable>;
 const MAX_VALUES = 32;
 const MAX_DEPTH = 100;
 /** Programs that set variables in ways that are not followed here. */
-const SETTERS = new Set(
-  'read mapfile readarray getopts printf unset eval source . let wait declare typeset local'.split(' '),
-);
+const SETTERS = new Set('mapfile readarray getopts unset eval source . let declare typeset local'.split(' '));
+/** With an option only. */
+const MAY_SET = new Set(['printf', 'wait']);
+const NAME = /^[a-zA-Z_]\w*$/;
 
 interface Collected {
-  readonly known: Map<string, { values: readonly string[]; certain: Variable['certain'] }>;
+  readonly known: Map<string, Variable>;
   readonly unknown: Set<string>;
   /** Positions within backticks are those of another text. */
   readonly hasPositions: boolean;
@@ -54,7 +62,10 @@ export function variablesOf(tree: ParsedScript, source: string): Variables {
       if (each.type === 'Assignment') markCertain(found, each.name, each.end, source.length);
   }
   if (found.isUnclear) return new Map();
-  for (const name of found.unknown) found.known.delete(name);
+  for (const name of found.unknown) {
+    const variable = found.known.get(name);
+    if (variable) found.known.set(name, { ...variable, values: [] });
+  }
   return found.known;
 }
 
@@ -69,24 +80,46 @@ function look(node: SyntaxNode, found: Collected, depth: number): void {
       lookAtLoop(node, found);
       break;
     case 'Select':
-      found.unknown.add(node.name.value);
+      forget(found, node.name.value);
       break;
     case 'Command':
-      found.isUnclear ||= SETTERS.has(node.name?.value ?? '');
+      lookAtCommand(node, found);
       break;
     case 'ParameterExpansion':
       // `${x:=value}` sets it.
-      if (node.operation?.type === 'Default') found.unknown.add(node.parameter);
+      if (node.operation?.type === 'Default') forget(found, node.parameter);
+      break;
+    case 'ArithmeticExpansion':
+      if (setsNothing(node.text)) return;
+      found.isUnclear = true;
       break;
     default:
-      // `$((x=1))` sets names, too.
+      // `((x=1))` sets names, too.
       if (node.type.startsWith('Arithmetic')) found.isUnclear = true;
   }
   forEachChild(node, (child) => look(child, found, depth + 1));
 }
 
+function lookAtCommand(node: Command, found: Collected): void {
+  const words = [node.name, ...node.suffix].filter((each) => each?.type === 'Word');
+  const at = words.findIndex((word) => !/^(?:command|builtin|-.*)$/.test(word.value));
+  const program = words[at]?.value ?? '';
+  const args = words.slice(at + 1);
+  const isPlain = args.every((word) => readWord(word, new Map(), []).isLiteral);
+  if (program === 'read') {
+    found.isUnclear ||= !isPlain;
+    // The value of an option such as `-p` is taken for a name as well, which does no harm.
+    for (const word of args) if (NAME.test(word.value)) own(found, word.value);
+  } else found.isUnclear ||= SETTERS.has(program) || (MAY_SET.has(program) && namesVariable(args[0]));
+}
+
+/** `printf -v name`, `wait -p name`, or a word that may be such an option. */
+function namesVariable(first: Word | undefined): boolean {
+  return first !== undefined && /^(?:-.*[vp]|["']?-?\$)/.test(first.text);
+}
+
 function lookAtLoop(node: For, found: Collected): void {
-  if (node.wordlist === undefined) found.unknown.add(node.name.value);
+  if (node.wordlist === undefined) forget(found, node.name.value);
   for (const word of node.wordlist ?? []) set(found, node.name.value, word);
   if (found.hasPositions) markCertain(found, node.name.value, node.body.pos, node.body.end);
 }
@@ -94,21 +127,51 @@ function lookAtLoop(node: For, found: Collected): void {
 function assign(node: Assignment, found: Collected): void {
   const isPlain = node.value.type === 'Word' && !node.append && !node.index;
   if (isPlain && node.value.type === 'Word') set(found, node.name, node.value);
-  else found.unknown.add(node.name);
+  else forget(found, node.name);
 }
 
+/** In place of what stands in a substitution: it is judged on its own. */
+const JUDGED: ShellCommand = {
+  words: [],
+  assignments: [],
+  redirects: [],
+  input: null,
+  via: [],
+  isOpen: false,
+};
+
+const UNSET: Variable = { values: [], isOwn: true, isNumber: true, certain: [] };
+
 function set(found: Collected, name: string, value: Word): void {
-  const word = readWord(value, found.known, []);
+  const word = readWord(value, found.known, [JUDGED]);
   const values = word.isLiteral ? [word.value] : word.choices;
-  const before = found.known.get(name);
-  const all = [...(before?.values ?? []), ...(values ?? [])];
+  const before = found.known.get(name) ?? UNSET;
+  const all = [...before.values, ...(values ?? [])];
   if (values === null || all.length > MAX_VALUES) found.unknown.add(name);
-  else found.known.set(name, { values: all, certain: before?.certain ?? [] });
+  found.known.set(name, {
+    values: all,
+    isOwn: before.isOwn && (word.isLiteral || word.isHarmless || word.choices !== null),
+    isNumber:
+      before.isNumber && (setsNothing(word.text) || (values ?? ['']).every((each) => /^\d+$/.test(each))),
+    certain: before.certain,
+  });
+}
+
+/** Set to what a command reads. */
+function own(found: Collected, name: string): void {
+  found.unknown.add(name);
+  found.known.set(name, { ...(found.known.get(name) ?? UNSET), isNumber: false });
+}
+
+/** Set in a way that is not followed. */
+function forget(found: Collected, name: string): void {
+  found.unknown.add(name);
+  found.known.set(name, { ...(found.known.get(name) ?? UNSET), isOwn: false, isNumber: false });
 }
 
 function markCertain(found: Collected, name: string, from: number, to: number): void {
   const before = found.known.get(name);
   // A part that is within another one says nothing new, and a script may repeat itself thousands of times.
   if (!before || before.certain.some((each) => each.from <= from && each.to >= to)) return;
-  found.known.set(name, { values: before.values, certain: [...before.certain, { from, to }] });
+  found.known.set(name, { ...before, certain: [...before.certain, { from, to }] });
 }

@@ -28,6 +28,11 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['stdbuf', { letters: 'ioe', isHarmless: true }],
   ['command', { isHarmless: true }],
   ['builtin', { isHarmless: true }],
+  // Starts what the project has installed; what it may fetch instead is for its rules to say.
+  ['npx', { letters: 'pc', names: ['package', 'call'], isHarmless: true }],
+  ['poetry', { operands: 1, isHarmless: true }],
+  ['pipenv', { operands: 1, isHarmless: true }],
+  ['bundle', { operands: 1, isHarmless: true }],
   ['setsid', {}],
   ['exec', { letters: 'a' }],
   ['xargs', { letters: 'adEILnPs', isOpen: true, isHarmless: true }],
@@ -69,6 +74,13 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['entr', { joins: false }],
   ['ld.so', {}],
   ['ld-linux-x86-64.so.2', { names: ['library-path', 'preload'] }],
+]);
+
+/** Of wrappers that do other things, too: the first argument with which they start a program. */
+export const STARTING_SUBCOMMAND: ReadonlyMap<string, string> = new Map([
+  ['poetry', 'run'],
+  ['pipenv', 'run'],
+  ['bundle', 'exec'],
 ]);
 
 /** Options after which a word is a script for a shell. */

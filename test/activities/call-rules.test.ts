@@ -338,7 +338,7 @@ describe('SH-2 commands', () => {
   });
 
   test('what asks says what the risk is', () => {
-    const verdict = judge('exec', { command: 'npm install left-pad' }, { exec: { ask: 'on-miss' } });
-    assert.equal(verdict.verdict === 'ask' && verdict.risk, 'package_install');
+    const verdict = judge('exec', { command: 'cat .env' }, { exec: { ask: 'on-miss' } });
+    assert.equal(verdict.verdict === 'ask' && verdict.risk, 'credential_access');
   });
 });

@@ -43,8 +43,7 @@ export const codeInjection: Category = {
       rule: 'eval_injection',
       reason: 'runs decoded code',
       programs: INTERPRETERS,
-      argument:
-        /b64decode|fromhex|unhexlify|atob\(|["']base64["']|decode_base64|Base64|base64_decode|EncodedCommand/,
+      code: /b64decode|fromhex|unhexlify|atob\(|["']base64["']|decode_base64|Base64|base64_decode|EncodedCommand/,
       line: /exec|eval|system|-e|-c|-Enc/i,
     },
     {

@@ -7,7 +7,7 @@ export const containerEscape: Category = {
     {
       rule: 'container_escape',
       reason: 'talks to the container engine’s socket',
-      argument: /(?:docker|containerd|podman|crio|cri-dockerd|buildkitd)[\w-]*\.sock/,
+      argument: /(?:docker|containerd|podman|crio|cri-dockerd|buildkitd)[\w-]*\.sock(?:et)?(?![\w-]|\.\w)/,
     },
     {
       rule: 'container_escape',

@@ -1,23 +1,40 @@
 /** SH-1: remote code execution and sending data out. */
 import { allSources, inputSources } from '../all-sources.ts';
+import { runsFile } from '../code-of.ts';
+import { DOWNLOADERS } from '../download-then-run.ts';
 import { INTERPRETERS, SHELLS } from '../wrappers.ts';
-import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
+import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import type { Category } from './rule.ts';
 
-const DOWNLOADERS = new Set(
-  'curl wget fetch aria2c http https httpie lynx links w3m nc ncat netcat socat ftp gh ssh'.split(' '),
-);
-
+const isInterpreter = (command: ShellCommand): boolean => INTERPRETERS.test(programOf(command));
 const isRunner = (command: ShellCommand): boolean =>
   SHELLS.has(programOf(command)) ||
-  INTERPRETERS.test(programOf(command)) ||
-  ['eval', 'source', '.', 'xargs', 'parallel', 'make', 'at', 'batch', 'crontab'].includes(programOf(command));
+  isInterpreter(command) ||
+  ['eval', 'source', '.', 'parallel', 'make', 'at', 'batch', 'crontab'].includes(programOf(command));
+
+/** Modules and code that take their input for data: `curl … | python3 -m json.tool`. */
+const readsData = (command: ShellCommand): boolean =>
+  isInterpreter(command) &&
+  !command.isOpen &&
+  (runsFile(command) || argumentsOf(command).some((word, at, all) => isDataCode(all[at - 1]?.value, word)));
+
+const isDataCode = (option: string | undefined, { value, isLiteral }: ShellWord): boolean =>
+  isLiteral &&
+  ((option === '-m' && value === 'json.tool') ||
+    (/^-(?:[a-zA-Z]*[ce]|pe|-eval)$/.test(option ?? '') &&
+      !/exec|eval|compile|import_module|__import__|system|spawn|popen|subprocess|Function|runIn|load|require\(\s*[^'"]|pickle|`/i.test(
+        value,
+      )));
 
 const downloads = (commands: readonly ShellCommand[]): boolean =>
   [...allSources(commands)].some((each) => DOWNLOADERS.has(programOf(each)));
 
 /** The command is fed by a download, perhaps by way of others, as in `curl … | base64 -d | sh`. */
-const reads = (command: ShellCommand): boolean => downloads(inputSources(command.input));
+const reads = (command: ShellCommand): boolean =>
+  downloads(inputSources(command.input)) && !readsData(command);
+
+const isAboutItself = (command: ShellCommand): boolean =>
+  argumentsOf(command).every((word) => /^(?:-[hvV]|--?help|--?version)$/.test(word.value));
 
 const usesNetwork = ['curl', 'wget', 'fetch', 'http', 'https', 'aria2c', 'xh', 'curlie'];
 
@@ -121,15 +138,36 @@ export const dataExfiltration: Category = {
       rule: 'sends_output',
       reason: 'puts what a command prints into a request',
       severity: 'confirm',
-      programs: [...usesNetwork, 'dig', 'nslookup', 'host', 'ping', 'nc', 'ncat', 'telnet', 'whois'],
+      programs: [...usesNetwork, 'ping', 'whois'],
       when: (command) => argumentsOf(command).some((word) => word.sources.length > 0),
+    },
+    {
+      rule: 'dns_query',
+      reason: 'puts its words into a question to other machines',
+      isForAuthors: true,
+      programs: ['nslookup', 'dig', 'host', 'drill', 'delv', 'kdig', 'dog', 'adig', 'ahost', 'dnslookup'],
+      when: (command) => !isAboutItself(command),
+    },
+    {
+      rule: 'dns_query',
+      reason: 'puts its words into a question to other machines',
+      isForAuthors: true,
+      programs: ['resolvectl', 'systemd-resolve', 'getent'],
+      subcommand: /^(?:query|a?hosts(?:v[46])?)\b/,
     },
     {
       rule: 'sends_files',
       reason: 'copies files to another machine',
-      severity: 'confirm',
-      programs: ['scp', 'sftp', 'rsync', 'ftp', 'rclone', 's3cmd', 'croc', 'magic-wormhole', 'wormhole'],
-      argument: /^[^/\s:]+:/,
+      isForAuthors: true,
+      programs: ['scp', 'rsync', 'ftp', 'rclone', 's3cmd'],
+      argument: /^[^/\s:]+:|^(?:rsync|scp|ftp):/,
+    },
+    {
+      rule: 'sends_files',
+      reason: 'copies files to another machine',
+      isForAuthors: true,
+      programs: ['sftp', 'ftp', 'tftp', 'lftp', 'croc', 'magic-wormhole', 'wormhole'],
+      when: (command) => !isAboutItself(command),
     },
   ],
 };

@@ -51,8 +51,7 @@ export const destructiveOps: Category = {
       rule: 'destructive_files',
       reason: 'deletes files by code',
       programs: /^(?:python[\d.]*|node|nodejs|perl|ruby|php|deno|bun)$/,
-      argument:
-        /rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|remove_tree|fs\.rm\b|os\.(?:remove|unlink|removedirs)|\brm\s+-\w*[rRf]/,
+      code: /rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|remove_tree|fs\.rm\b|os\.(?:remove|unlink|removedirs)|\brm\s+-\w*[rRf]/,
     },
     {
       rule: 'destructive_files',

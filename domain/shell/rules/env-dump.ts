@@ -1,4 +1,5 @@
 /** Printing the environment, where keys may be (REFERENCE §3). */
+import { jqReadsEnvironment } from '../jq-program.ts';
 import { argumentsOf } from '../shell-command.ts';
 import { unwrapCommand } from '../unwrap-command.ts';
 import type { Category } from './rule.ts';
@@ -24,10 +25,16 @@ export const envDump: Category = {
     {
       rule: 'env_dump',
       reason: 'prints every variable',
-      programs: ['set', 'export', 'declare', 'typeset', 'local', 'readonly'],
+      programs: ['export', 'declare', 'typeset', 'local', 'readonly'],
       when: (command) =>
         argumentsOf(command).every((word) => /^-\w*[px]\w*$/.test(word.value)) &&
         command.assignments.length === 0,
+    },
+    {
+      rule: 'env_dump',
+      reason: 'prints every variable',
+      programs: ['set'],
+      when: (command) => command.words.length === 1,
     },
     {
       rule: 'env_dump',
@@ -44,8 +51,7 @@ export const envDump: Category = {
       rule: 'env_dump',
       reason: 'reads the environment by code',
       programs: CODE_RUNNERS,
-      argument:
-        /process\s*(?:\.\s*env\b|\[\s*["'`]env)|os\s*\.\s*environ|getenv|\bENV\b|%ENV|\$_ENV|\$_SERVER|Deno\.env|Bun\.env|\/environ\b/,
+      code: /process\s*(?:\.\s*env\b|\[\s*["'`]env)|os\s*\.\s*environ|getenv|\bENV\b|%ENV|\$_ENV|\$_SERVER|Deno\.env|Bun\.env|\/environ\b/,
     },
     {
       rule: 'env_dump',
@@ -57,7 +63,7 @@ export const envDump: Category = {
       rule: 'env_dump',
       reason: 'reads the environment from jq',
       programs: ['jq', 'yq', 'gojq'],
-      argument: /\$ENV\b|(?:^|[\s|(,[{:])env(?:\b|\.)|strenv|envsubst/,
+      when: jqReadsEnvironment,
     },
     {
       rule: 'env_dump',

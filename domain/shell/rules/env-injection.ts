@@ -1,5 +1,11 @@
 /** SH-1: variables that make another program run other code. */
+import { programOf, type ShellCommand } from '../shell-command.ts';
 import type { Category } from './rule.ts';
+
+/** `IFS= read -r line`: for this one command, which starts nothing. */
+function splitsInput(command: ShellCommand): boolean {
+  return programOf(command) === 'read' && command.assignments.every(({ name }) => name === 'IFS');
+}
 
 export const envInjection: Category = {
   category: 'env_injection',
@@ -19,6 +25,7 @@ export const envInjection: Category = {
       rule: 'env_injection',
       reason: 'sets a variable that steers programs',
       severity: 'confirm',
+      when: (command) => !splitsInput(command),
       variable:
         /^(?:PATH|IFS|HOME|SHELL|CDPATH|GLOBIGNORE|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|SSH_ASKPASS|SUDO_ASKPASS|LESS\w*|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|PYTHON(?:PATH|STARTUP|HOME|INSPECT|BREAKPOINT|USERBASE)|PERL5?(?:LIB|OPT|DB)|RUBY(?:OPT|LIB)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES|CARGO_\w+|RUSTC\w*|GOFLAGS|GOPROXY|CC|CXX|LUA_\w*|PHPRC|PHP_INI_SCAN_DIR|DOCKER_HOST|KUBECONFIG|AWS_\w+|XDG_\w+|npm_config_\w+|NPM_CONFIG_\w+|PIP_\w+|UV_\w+|TAR_OPTIONS|GREP_OPTIONS|GCONV_PATH|HOSTALIASES|TERMINFO|\w*_proxy|\w*_PROXY)$/i,
     },

@@ -13,6 +13,12 @@ export const filterBypass: Category = {
     },
     {
       rule: 'filter_bypass',
+      reason: 'changes or writes what the shell remembers of commands',
+      programs: ['history'],
+      letters: 'sawnrcd',
+    },
+    {
+      rule: 'filter_bypass',
       reason: 'starts a program from sed',
       programs: ['sed', 'gsed'],
       argument: /(?:^|[;{}\n]|\d|\$|\/)\s*e(?:\s|$)|s([/|,#@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiImM\d]*e/,

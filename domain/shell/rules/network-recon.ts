@@ -40,7 +40,9 @@ export const networkRecon: Category = {
       programs: [
         'ngrok',
         'cloudflared',
+        'frp',
         'frpc',
+        'frps',
         'chisel',
         'localtunnel',
         'lt',
@@ -56,6 +58,5 @@ export const networkRecon: Category = {
       reason: 'logs in to another machine',
       programs: ['ssh', 'mosh', 'sshpass', 'autossh', 'telnet', 'rsh', 'rlogin'],
     },
-    { rule: 'network_recon', reason: 'probes ports', programs: ['nc', 'ncat', 'netcat'], letters: 'z' },
   ],
 };

@@ -1,33 +1,94 @@
-/** Installing or fetching software. A person may allow it, as in the seeds. */
-import type { Category, CommandRule } from './rule.ts';
+/** Installing, updating and removing software, and fetching it to run it. */
+import { argumentsOf, type ShellCommand } from '../shell-command.ts';
+import { lineOf, type Category, type CommandRule } from './rule.ts';
 
 const row = (
   rule: Omit<CommandRule, 'rule' | 'reason' | 'severity'>,
   reason = 'installs software',
-): CommandRule => ({
-  rule: 'package_install',
-  reason,
+): CommandRule => ({ rule: 'package_install', reason, isForAuthors: true, ...rule });
+
+/** What is installed runs, and only what is not there is fetched: a person may allow it. */
+const runs = (rule: Omit<CommandRule, 'rule' | 'reason' | 'severity'>): CommandRule => ({
+  ...row(rule, 'may fetch software and runs it'),
   severity: 'confirm',
-  ...rule,
 });
+
+/** `npx -y x`, `npx x@1`, `npx -p x`: from the registry, whatever is installed. */
+const fetches = (command: ShellCommand): boolean =>
+  argumentsOf(command).some((word, at, all) => {
+    const isOption = /^(?:-\w*[yp]\w*|--yes|--package(?:=.*)?)$/.test(word.value);
+    const isName = all.slice(0, at).every((before) => /^-|^(?:exec|x)$/.test(before.value));
+    return isName && (isOption || /.@|:\/\/|^git[+@]|^github:/.test(word.value));
+  });
+
+/** `npx --no tsc`: fetches nothing. */
+const isOffline = (command: ShellCommand): boolean =>
+  /^--no(?:-install)?$/.test(argumentsOf(command)[0]?.value ?? '');
+
+const isAboutItself = (command: ShellCommand): boolean =>
+  argumentsOf(command).every((word) => /^(?:-[hvV]|--help|--version)$/.test(word.value));
+
+const PIP_READS = /-m\s*pip\s+(?:list|show|freeze|check|inspect|debug|help|--version|-V)\b/;
+
+/** A subcommand that says what is done, before it at most one operand such as an option's value. */
+const NODE_INSTALLS =
+  /^(?!(?:run|run-script|test|t|start|exec|x|help|info|view|search|config|pkg|ls|list|explain|why|docs|audit|-\w)\s)(?:\S+\s)?(?:i|in|ins|inst|install|isntall|install-test|it|add|ci|clean-install|un|uninstall|remove|rm|dlx|global|up|update|upgrade|dedupe|import)(?:\s|$)/;
+const LANGUAGE_INSTALLS =
+  /^(?:\+\S+ )?(?:install|binstall|uninstall|get|require|add|remove|update|upgrade)(?:\s|$)|^(?:global|tool|mod|extension|plugin|plugins|pub|deps|hex|pm) (?:require|install|add|get|download|upgrade|update)(?:\s|$)|^deps\.get\b/;
 
 export const packageInstall: Category = {
   category: 'package_install',
   rules: [
-    row({ programs: /^pip[\d.]*$/, subcommand: /^(?:install|download|wheel|uninstall)\b/ }),
-    row({ programs: /^(?:python[\d.]*|pypy\d*)$/, line: /-m\s*(?:pip|ensurepip|easy_install|pipx|uv)\b/ }),
+    row({ programs: /^pip[\d.]*$/, argument: /^(?:install|download|wheel|uninstall)$/ }),
     row({
-      programs: ['pipx', 'easy_install', 'conda', 'mamba', 'micromamba', 'poetry', 'pdm', 'rye', 'hatch'],
-      subcommand: /^(?:install|run|add|create|update|upgrade|inject)\b/,
+      programs: /^(?:python[\d.]*|pypy\d*)$/,
+      line: /-m\s*(?:pip|ensurepip|easy_install|pipx|uv)\b/,
+      when: (command) => !PIP_READS.test(lineOf(command)),
     }),
-    row({ programs: ['uv'], subcommand: /^(?:add|pip|tool|sync|run|x)\b/ }),
     row({
-      programs: ['npm', 'pnpm', 'yarn', 'bun', 'cnpm'],
+      programs: [
+        'pipx',
+        'easy_install',
+        'conda',
+        'mamba',
+        'micromamba',
+        'poetry',
+        'pdm',
+        'rye',
+        'hatch',
+        'pipenv',
+      ],
+      subcommand: /^(?:install|uninstall|remove|add|create|update|upgrade|inject|sync|self)\b/,
+    }),
+    row({ programs: ['pipx'], subcommand: /^run\b/ }, 'fetches software and runs it'),
+    row({ programs: ['easy_install'] }),
+    row({
+      programs: ['uv'],
       subcommand:
-        /^(?:i|in|ins|inst|install|isntall|install-test|it|add|ci|clean-install|exec|x|dlx|create|init|link|ln|global|up|update|upgrade|rebuild|dedupe|import)\b/,
+        /^(?:add|remove|sync|x)\b|^pip (?:install|uninstall|sync)\b|^(?:tool|python) (?:install|run|upgrade)\b/,
     }),
+    runs({ programs: ['uv'], subcommand: /^run\b/ }),
+    row({ programs: ['npm', 'pnpm', 'yarn', 'bun', 'cnpm'], subcommand: NODE_INSTALLS }),
+    row(
+      { programs: ['npm', 'pnpm', 'yarn', 'bun'], subcommand: /^(?:create|init|innit) \S/ },
+      'fetches software and runs it',
+    ),
     row({ programs: ['yarn'], when: (command) => command.words.length === 1 }),
-    row({ programs: ['npx', 'bunx', 'pnpx', 'uvx', 'corepack'] }, 'fetches software and runs it'),
+    row(
+      {
+        programs: ['npx', 'npm', 'bunx', 'pnpx'],
+        when: (command) => startsPackage(command) && fetches(command),
+      },
+      'fetches software and runs it',
+    ),
+    row(
+      { programs: ['bunx', 'pnpx', 'uvx'], when: (command) => !isAboutItself(command) },
+      'fetches software and runs it',
+    ),
+    runs({
+      programs: ['npx', 'npm', 'corepack'],
+      when: (command) => startsPackage(command) && !isOffline(command) && !isAboutItself(command),
+    }),
     row({
       programs: [
         'apt',
@@ -47,14 +108,18 @@ export const packageInstall: Category = {
         'microdnf',
         'emerge',
         'xbps-install',
-        'nix-env',
         'nix',
         'guix',
         'opkg',
+        'apk',
       ],
-      line: /\b(?:install|add|upgrade|update|remove|purge|dist-upgrade|in|-i\w*|shell|run|reinstall)\b/,
+      argument:
+        /^(?:install|add|del|fix|upgrade|update|remove|purge|autoremove|dist-upgrade|full-upgrade|in|reinstall|uninstall|shell|run|refresh|tap)$/,
     }),
-    row({ programs: ['apk'], subcommand: /^(?:add|del|upgrade|fix)\b/ }),
+    row({
+      programs: ['nix-env', 'xbps-install', 'emerge'],
+      argument: /^-\w*[iuS]|^--(?:install|upgrade|sync)/,
+    }),
     row({ programs: ['pacman', 'yay', 'paru'], argument: /^-\w*[SUR]/ }),
     row({ programs: ['dpkg', 'rpm'], argument: /^(?:-\w*[iUFe]\w*|--install|--upgrade)$/ }),
     row({
@@ -66,8 +131,6 @@ export const packageInstall: Category = {
         'go',
         'composer',
         'luarocks',
-        'cpan',
-        'cpanm',
         'dotnet',
         'mix',
         'opam',
@@ -77,15 +140,22 @@ export const packageInstall: Category = {
         'deno',
         'dart',
         'flutter',
+        'rustup',
         'helm',
-        'code',
         'gh',
+        'asdf',
+        'mise',
       ],
-      line: /(?:^|\s)(?:install|binstall|get|require|add|update|global require|tool install|mod download|extension install|plugin install|--install-extension)\b/,
-      when: (command) =>
-        !/^(?:build|test|run|vet|fmt|check|clippy|doc)\b/.test(command.words[1]?.value ?? ''),
+      subcommand: LANGUAGE_INSTALLS,
     }),
+    row({ programs: ['code', 'codium', 'cursor'], names: ['install-extension'] }),
     row({ programs: ['cpan', 'cpanm'] }),
-    row({ programs: ['go'], line: /^run\s+\S+@/ }),
+    row({ programs: ['go'], line: /^run\s+\S+@/ }, 'fetches software and runs it'),
   ],
 };
+
+/** `npx …`, and `npm exec …`; not `npm test`. */
+function startsPackage(command: ShellCommand): boolean {
+  const [program, first] = command.words.map((word) => word.value);
+  return !/(?:^|\/)npm$/.test(program ?? '') || /^(?:exec|x)$/.test(first ?? '');
+}

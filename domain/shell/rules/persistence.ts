@@ -1,10 +1,29 @@
 /** SH-1: what stays after the command and runs again by itself. */
-import type { Category } from './rule.ts';
+import { isGitInternal } from '../../git-internals.ts';
+import { globMayMatch } from '../glob-may-match.ts';
+import { pathWordsOf, writtenPathsOf } from '../path-words.ts';
+import { programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
+import { type Category, normalPath } from './rule.ts';
 
 const STARTUP_FILES =
   /(?:^|\/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|pam_environment|vimrc|gitconfig|npmrc|pypirc|pythonrc)|authorized_keys2?|rc\.local|crontab|config\.fish|ld\.so\.preload)$/;
 const STARTUP_FOLDERS =
-  /(?:^|\/)(?:cron\.[a-z]+|spool\/cron|init\.d|systemd\/(?:system|user)|autostart|LaunchAgents|LaunchDaemons|profile\.d|\.git\/(?:hooks|config|info|modules|worktrees|objects)|\.husky|\.ssh|\.config\/(?:fish|autostart|systemd)|sitecustomize\.py|usercustomize\.py)(?:\/|$)/;
+  /(?:^|\/)(?:cron\.[a-z]+|spool\/cron|init\.d|systemd\/(?:system|user)|autostart|LaunchAgents|LaunchDaemons|profile\.d|\.husky|\.ssh|\.config\/(?:fish|autostart|systemd)|sitecustomize\.py|usercustomize\.py)(?:\/|$)/;
+
+/** A pattern such as `.g*` may stand for it; `*` alone does not. */
+function namesGit(word: ShellWord): boolean {
+  const path = normalPath(word);
+  return (
+    isGitInternal(path) ||
+    (word.isGlob &&
+      path.split('/').some((part) => /[*?[]/.test(part) && globMayMatch(part.toLowerCase(), '.git')))
+  );
+}
+
+/** `rm .git/index.lock`, after a git that was killed. */
+function isLock(word: ShellWord, command: ShellCommand): boolean {
+  return programOf(command) === 'rm' && word.value.endsWith('.lock');
+}
 
 export const persistence: Category = {
   category: 'persistence',
@@ -33,6 +52,18 @@ export const persistence: Category = {
       written: STARTUP_FILES,
     },
     { rule: 'persistence', reason: 'writes where programs are started from', written: STARTUP_FOLDERS },
+    {
+      rule: 'persistence',
+      reason: 'writes to git’s own files, from which git starts programs',
+      when: (command) => writtenPathsOf(command).some((word) => namesGit(word) && !isLock(word, command)),
+    },
+    {
+      rule: 'persistence',
+      reason: 'enters or copies git’s own files, from which git starts programs',
+      severity: 'confirm',
+      programs: ['cd', 'pushd', 'cp', 'ln', 'install', 'rsync'],
+      when: (command) => pathWordsOf(command).some(namesGit),
+    },
     {
       rule: 'persistence',
       reason: 'changes which programs npm starts',

@@ -32,7 +32,7 @@ export const processControl: Category = {
       rule: 'process_control',
       reason: 'ends processes by code',
       programs: /^(?:python[\d.]*|perl|ruby|node|php)$/,
-      argument: /os\.kill|process\.kill|Process\.kill|\bkillpg|posix_kill|kill\s+["']?(?:9|KILL)/,
+      code: /os\.kill|process\.kill|Process\.kill|\bkillpg|posix_kill|kill\s+["']?(?:9|KILL)/,
     },
     {
       rule: 'process_control',

@@ -1,4 +1,5 @@
 /** SH-1: connections that hand out a shell, and the pipes they are built of. */
+import { argumentsOf } from '../shell-command.ts';
 import type { Category } from './rule.ts';
 
 /** Code that opens connections. */
@@ -13,29 +14,10 @@ export const reverseShell: Category = {
   rules: [
     {
       rule: 'reverse_shell',
-      reason: 'starts a program on a connection',
-      programs: ['nc', 'ncat', 'netcat', 'nc.traditional', 'nc.openbsd'],
-      letters: 'ec',
-      names: ['exec', 'sh-exec', 'lua-exec'],
-    },
-    {
-      rule: 'reverse_shell',
-      reason: 'listens for connections',
-      programs: ['nc', 'ncat', 'netcat', 'nc.traditional', 'nc.openbsd'],
-      letters: 'l',
-      names: ['listen'],
-    },
-    {
-      rule: 'reverse_shell',
-      reason: 'joins a shell with a connection',
-      programs: ['nc', 'ncat', 'netcat', 'telnet', 'socat'],
-      when: (command) => command.input?.kind === 'pipe' || command.input?.kind === 'file',
-    },
-    {
-      rule: 'reverse_shell',
-      reason: 'starts a program on a connection',
-      programs: ['socat'],
-      argument: /(?:^|,)(?:exec|system|pty|shell):?/i,
+      reason: 'opens a raw connection',
+      programs: ['nc', 'ncat', 'netcat', 'nc.traditional', 'nc.openbsd', 'socat'],
+      when: (command) =>
+        !argumentsOf(command).every((word) => /^(?:-[hV]|--?help|--version)$/.test(word.value)),
     },
     { rule: 'reverse_shell', reason: 'makes a named pipe', programs: ['mkfifo'] },
     { rule: 'reverse_shell', reason: 'makes a named pipe or a device', programs: ['mknod'] },
@@ -43,7 +25,7 @@ export const reverseShell: Category = {
       rule: 'reverse_shell',
       reason: 'opens a connection by code',
       programs: CODE_RUNNERS,
-      argument: NETWORK_CODE,
+      code: NETWORK_CODE,
       line: /(?:^|\s)(?:-[a-zA-Z]*[ceErnpM]|--eval|--print|eval\b)/,
     },
     {

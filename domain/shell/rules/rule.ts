@@ -1,4 +1,6 @@
 /** The form of a row in the category tables, and how a row is matched. */
+import { codeWordsOf } from '../code-of.ts';
+import { actingWordsOf } from '../data-words.ts';
 import { hasOption, optionsOf } from '../options-of.ts';
 import { pathWordsOf, writtenPathsOf } from '../path-words.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
@@ -10,14 +12,18 @@ export interface CommandRule {
   readonly reason: string;
   /** `confirm`: a person may allow it once. */
   readonly severity?: 'deny' | 'confirm';
+  /** Denied to models only: who makes a custom tool may have it in its template. */
+  readonly isForAuthors?: true;
   /** What follows must all hold; what is not given is not asked. */
   readonly programs?: readonly string[] | RegExp;
   /** The first operand, or the first two with a space. */
   readonly subcommand?: RegExp;
   readonly letters?: string;
   readonly names?: readonly string[];
-  /** Any argument's value. */
+  /** Any argument's value; where no programs are named, only of those that do something. */
   readonly argument?: RegExp;
+  /** Any word that an interpreter may run as code. */
+  readonly code?: RegExp;
   /** All arguments, joined by spaces. */
   readonly line?: RegExp;
   /** Any path that is read or written, not text such as a pattern. */
@@ -51,9 +57,13 @@ function matchesOptions({ letters, names }: CommandRule, command: ShellCommand):
   return hasOption(optionsOf(command), letters ?? '', names);
 }
 
-function matchesArguments({ argument, line, variable }: CommandRule, command: ShellCommand): boolean {
+function matchesArguments(rule: CommandRule, command: ShellCommand): boolean {
+  const { argument, code, line, variable } = rule;
+  const words = (): readonly ShellWord[] =>
+    rule.programs === undefined ? actingWordsOf(command) : argumentsOf(command);
   return (
-    (argument === undefined || argumentsOf(command).some((word) => argument.test(word.value))) &&
+    (argument === undefined || words().some((word) => argument.test(word.value))) &&
+    (code === undefined || codeWordsOf(command).some((word) => code.test(word.value))) &&
     (line === undefined || line.test(lineOf(command))) &&
     (variable === undefined || variablesSet(command).some((name) => variable.test(name)))
   );

@@ -1,9 +1,10 @@
 /** Which git commands look at the repository or change it in ways that git can undo. */
+import { isGitInternal } from '../../git-internals.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
 import type { SafePrograms } from './safe-program.ts';
 
-/** Options before the subcommand. */
-const GLOBAL = /^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs|--version|--help)$/;
+/** Options before the subcommand; `-C` has a folder after it. */
+const GLOBAL = /^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs|--version|--help|-C)$/;
 
 /** Options that start programs, read elsewhere or write where they are told, under any subcommand; abbreviations too. */
 const REFUSED = [
@@ -49,6 +50,16 @@ const without =
   (args) =>
     !args.some((arg) => refused.test(arg));
 
+const isFirst =
+  (allowed: RegExp): Check =>
+  (args) =>
+    allowed.test(args[0] ?? '');
+
+/** Branches by their usual names: any other word may be a file, whose changes would be lost. */
+const BRANCH = /^(?:-|main|master|develop|trunk|(?:feature|bugfix|hotfix)\/[\w./-]+)$/;
+/** Editors, strategies and keys are programs that the repository may name. */
+const HISTORY = without(/^-(?!-)\w*[eixSsXF]|^--(?:str|sig|ra|ro|file)/);
+
 const SUBCOMMANDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['status', always],
   ['log', without(/^-O/)],
@@ -74,13 +85,45 @@ const SUBCOMMANDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['tag', without(/^-[a-zA-Z]*[dfFsu]/)],
   ['add', without(/^-[a-zA-Z]*[ipfe]/)],
   ['commit', without(/^-[a-zA-Z]*[FtCceS]$|^--(?:file|fixup|reuse|reedit)/)],
-  ['stash', (args) => /^(?:list|show|push|save)?$/.test(args[0] ?? '')],
+  ['stash', isFirst(/^(?:list|show|push|save|pop|apply)?$/)],
   ['remote', (args) => args.length === 0 || /^(?:-v|show|get-url)$/.test(args[0] ?? '')],
-  ['config', (args) => /^(?:--get|--list|-l|--get-all|get|list)$/.test(args[0] ?? '')],
-  ['switch', without(/^-[a-zA-Z]*[fC]|^--discard/)],
-  ['checkout', (args) => args[0] === '-b' && args.length === 2],
+  [
+    'config',
+    (args) =>
+      /^(?:--get|--list|-l|--get-all|get|list)$/.test(args[0] ?? '') ||
+      (args.length === 2 && /^user\.(?:name|email)$/.test(args[0] ?? '')),
+  ],
+  ['switch', without(/^-[a-zA-Z]*[fC]|^--(?:dis|or)/)],
+  [
+    'checkout',
+    (args) => (args[0] === '-b' && args.length <= 3) || (args.length === 1 && BRANCH.test(args[0] ?? '')),
+  ],
+  ['reset', without(/^--(?!soft|mixed|quiet)|^-(?!q$|-)/)],
+  [
+    'restore',
+    (args) => /^(?:--staged|-S)$/.test(args[0] ?? '') && !args.slice(1).some((arg) => arg.startsWith('-')),
+  ],
+  ['rm', (args) => args.includes('--cached') && !args.some((arg) => /^-(?!-)\w*f/.test(arg))],
+  ['mv', without(/^-(?!-)\w*f/)],
+  ['merge', HISTORY],
+  ['rebase', HISTORY],
+  ['cherry-pick', HISTORY],
+  ['revert', HISTORY],
+  ['worktree', isFirst(/^list$/)],
+  ['submodule', isFirst(/^(?:status)?$/)],
+  ['notes', isFirst(/^(?:list|show)?$/)],
+  ['check-ignore', always],
+  ['check-attr', always],
+  ['bisect', isFirst(/^(?:start|good|bad|new|old|skip|reset|log)$/)],
+  ['apply', without(/^--(?:u|b|dir|inc)/)],
+  ['format-patch', without(/^-o/)],
+  ['archive', without(/^--(?:rem|add)/)],
+  ['clean', (args) => args.some((arg) => /^(?:-\w*n\w*|--dry-run)$/.test(arg))],
+  ['fsck', without(/^--(?:lost)/)],
+  ['var', always],
+  ['help', without(/^-/)],
   ['init', (args) => args.length === 0],
-  ['reflog', (args) => args[0] === undefined || args[0] === 'show'],
+  ['reflog', isFirst(/^(?:show|HEAD\S*|-.*)?$/)],
   ['version', always],
 ]);
 
@@ -88,12 +131,12 @@ export const GIT: SafePrograms = new Map([['git', { when: isHarmlessGit }]]);
 
 function isHarmlessGit(command: ShellCommand): boolean {
   const words = argumentsOf(command).map((word) => word.value);
-  const at = words.findIndex((word) => !GLOBAL.test(word));
+  const at = words.findIndex((word, index) => !GLOBAL.test(word) && words[index - 1] !== '-C');
   if (at < 0) return words.length > 0;
   const [subcommand = '', ...args] = words.slice(at);
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   const check = SUBCOMMANDS.get(subcommand);
-  return check !== undefined && check(own) && !own.some(isRefused);
+  return check !== undefined && check(own) && !own.some(isRefused) && !words.some(isGitInternal);
 }
 
 function isRefused(arg: string): boolean {

@@ -1,20 +1,26 @@
 /** Whether a command is known to be harmless: program, options, and no path out of the workspace. */
+import { runsFile } from '../code-of.ts';
 import { hasOption, type Options, optionsOf } from '../options-of.ts';
-import { argumentPaths } from '../path-words.ts';
-import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
-import { INTERPRETERS, SHELLS, WRAPPERS } from '../wrappers.ts';
+import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
+import { XARGS_NUL } from '../unwrap-command.ts';
+import { INTERPRETERS, SHELLS, STARTING_SUBCOMMAND, WRAPPERS } from '../wrappers.ts';
+import { argumentPaths, gitTexts, writtenPathsOf } from '../path-words.ts';
+import { ARCHIVES } from './archives.ts';
 import { GIT } from './git.ts';
 import { hasKnownChoices, isInside, isInsidePath } from './is-inside.ts';
+import { LANGUAGE_RUNNERS } from './language-runners.ts';
 import { PROJECT_RUNNERS } from './project-runners.ts';
 import { READERS } from './readers.ts';
 import { readsEverything } from './reads-everything.ts';
 import type { SafeProgram } from './safe-program.ts';
 import { SCRIPT_PROGRAMS } from './script-programs.ts';
 
-const TABLES = [READERS, GIT, SCRIPT_PROGRAMS, PROJECT_RUNNERS];
+const TABLES = [READERS, ARCHIVES, GIT, SCRIPT_PROGRAMS, PROJECT_RUNNERS, LANGUAGE_RUNNERS];
 
 /** Folders of the system's own programs: `/bin/ls` is `ls`, `./ls` is not. */
 const SYSTEM_FOLDER = /^(?:\/usr)?\/bin\/[\w.+-]+$/;
+/** Programs of the project's own packages, and its wrappers of build tools: as `npm test` starts them. */
+const PROJECT_PROGRAM = /^(?:\.\/)?(?:node_modules\/\.bin\/[\w.-]+|gradlew|mvnw)$/;
 
 /** @param functions names that the script defines; their bodies are judged on their own. */
 export function isHarmless(command: ShellCommand, functions: ReadonlySet<string>): boolean {
@@ -25,7 +31,12 @@ export function isHarmless(command: ShellCommand, functions: ReadonlySet<string>
   if (functions.has(name.value))
     return !command.isOpen && argumentsOf(command).every((word) => word.isLiteral && isInside(word));
   const program = programOf(command);
-  if (name.value !== program && !SYSTEM_FOLDER.test(name.value)) return false;
+  if (name.value !== program && !SYSTEM_FOLDER.test(name.value))
+    return PROJECT_PROGRAM.test(name.value) && isOfProject(command);
+  return isHarmlessProgram(command, program);
+}
+
+function isHarmlessProgram(command: ShellCommand, program: string): boolean {
   if (SHELLS.has(program)) return isShellOfLiteral(command);
   const row = TABLES.map((table) => table.get(program)).find((each) => each !== undefined);
   const wrapper = WRAPPERS.get(program);
@@ -48,7 +59,7 @@ function isDescriptor(operator: string, target: ShellWord): boolean {
 
 function passes(command: ShellCommand, row: SafeProgram): boolean {
   if (command.isOpen && row.isOpenSafe !== true && !isFedByFind(command)) return false;
-  if (INTERPRETERS.test(programOf(command)) && command.input !== null) return false;
+  if (readsCode(command)) return false;
   const options = optionsOf(command);
   return (
     argumentsOf(command).every((word) => isKnownWord(word, command, row)) &&
@@ -60,14 +71,35 @@ function passes(command: ShellCommand, row: SafeProgram): boolean {
   );
 }
 
+function readsCode(command: ShellCommand): boolean {
+  return INTERPRETERS.test(programOf(command)) && command.input !== null && !runsFile(command);
+}
+
 /** Literal, or of values that are known, or text that is only printed. */
 function isKnownWord(word: ShellWord, command: ShellCommand, row: SafeProgram): boolean {
   if (word.isLiteral && !word.isGlob) return true;
+  if (isMessage(word, command)) return true;
   if (row.isText === true) return (word.isHarmless || word.isLiteral) && (!word.isGlob || isInside(word));
   if (INTERPRETERS.test(programOf(command))) return false;
   if (!word.isLiteral) return hasKnownChoices(word);
   // A name that a leading `*` finds may read as an option, but has no slash: it leads nowhere else.
   return /^[\w./@]/.test(word.text) || (row.startsPrograms !== true && row.when === undefined);
+}
+
+/** `git commit -m "$(cat <<'X' …)"`: quoted, so that it stays one word. */
+function isMessage(word: ShellWord, command: ShellCommand): boolean {
+  return (
+    programOf(command) === 'git' &&
+    word.isHarmless &&
+    /^".*"$/s.test(word.text) &&
+    gitTexts(command).has(word)
+  );
+}
+
+function isOfProject(command: ShellCommand): boolean {
+  const program = programOf(command);
+  const row = PROJECT_RUNNERS.get(program) ?? LANGUAGE_RUNNERS.get(program);
+  return row !== undefined && !INTERPRETERS.test(program) && passes(command, row);
 }
 
 /** An option with a path out of the workspace: `--file=/etc/passwd`, `-X/etc`. */
@@ -80,12 +112,26 @@ function carriesPath(command: ShellCommand, options: Options): boolean {
   });
 }
 
-/** Paths that `find` below the workspace hands to `-exec`; what they are is decided by `find`'s own words. */
+/** Paths that `find` below the workspace hands on; what they are is decided by `find`'s own words. They are only read. */
 function isFedByFind(command: ShellCommand): boolean {
+  if (!READERS.has(programOf(command)) || writtenPathsOf(command).length > 0) return false;
+  if (command.via.at(-1) === 'xargs') return isFedByNames(command);
+  return command.via.at(-1) === 'find' && command.words.slice(1).some((word) => word.value === '{}');
+}
+
+/** As `-exec` would read them. */
+const EXECUTES = ['-exec', 'cat', '{}', ';'].map(literalWord);
+
+/** `find src -print0 | xargs -0 …`: names end by NUL alone and begin with the folder, so none reads as an option or as two. */
+function isFedByNames({ input, via }: ShellCommand): boolean {
+  if (!via.includes(XARGS_NUL) || input?.kind !== 'pipe' || input.from.length !== 1) return false;
+  const [source] = input.from;
+  if (source === undefined || programOf(source) !== 'find') return false;
+  const [folder, ...tests] = argumentsOf(source).map((word) => word.value);
   return (
-    command.via.at(-1) === 'find' &&
-    command.words.slice(1).some((word) => word.value === '{}') &&
-    READERS.has(programOf(command))
+    tests.at(-1) === '-print0' &&
+    /^[\w.]/.test(folder ?? '') &&
+    !readsEverything({ ...source, words: [...source.words, ...EXECUTES] })
   );
 }
 
@@ -99,10 +145,16 @@ function isShellOfLiteral(command: ShellCommand): boolean {
 /** A harmless wrapper's own words: no options but those that only steer time and order. */
 function isPlainWrapper(command: ShellCommand): boolean {
   const args = argumentsOf(command);
-  if (args.length === 0) return false;
-  switch (programOf(command)) {
+  const [first] = args;
+  if (first === undefined) return false;
+  const program = programOf(command);
+  const starting = STARTING_SUBCOMMAND.get(program);
+  if (starting !== undefined) return first.value === starting;
+  switch (program) {
     case 'command':
-      return /^-[vV]$/.test(args[0]?.value ?? '') || !(args[0]?.value ?? '').startsWith('-');
+      return /^-[vV]$/.test(first.value) || !first.value.startsWith('-');
+    case 'npx':
+      return /^--no(?:-install)?$/.test(first.value);
     case 'env':
       return args.every((word) => !/^-[a-zA-Z]*[SCu]|^--(?:s|c|i|u|a|b|d)/.test(word.value));
     case 'time':

@@ -27,12 +27,15 @@ const runsFile = (options: RegExp, file: RegExp) => (command: ShellCommand) => {
 /** A file or folder of the workspace, by a plain relative name. */
 const FILE = /^(?:\.\/)?[\w@][\w@.+/-]*$/;
 const PYTHON_MODULES =
-  /^(?:json\.tool|pytest|unittest|compileall|py_compile|tabnanny|doctest|mypy|ruff|black|flake8|isort|coverage|tokenize|ast|this|calendar)$/;
+  /^(?:json\.tool|pytest|unittest|compileall|py_compile|tabnanny|doctest|mypy|ruff|black|flake8|isort|coverage|pylint|tokenize|ast|this|calendar|venv)$/;
+
+const PIP_READS = /^(?:list|show|freeze|check|--version|-V)$/;
 
 const python: SafeProgram = {
   when: (command) => {
     const args = values(command);
     const [first, second] = args[0] === '-u' || args[0] === '-B' ? args.slice(1) : args;
+    if (first === '-m' && second === 'pip') return PIP_READS.test(args[2] ?? '');
     if (first === '-m') return PYTHON_MODULES.test(second ?? '');
     return runsFile(/^-[uBEsSO]+$/, /^(?:\.\/)?[\w@][\w@.+/-]*\.py$/)(command);
   },
@@ -46,12 +49,14 @@ const node: SafeProgram = {
     (values(command).every((arg) => arg === '--test') && command.words.length > 1),
 };
 const PACKAGE_SCRIPTS =
-  /^(?:test|t|tst|run|run-script|start|ls|list|la|ll|outdated|version|root|prefix|bin|why|explain)$/;
+  /^(?:test|t|tst|run|run-script|start|build|lint|ls|list|la|ll|outdated|version|root|prefix|bin|why|explain)$/;
 const REFUSED_BY_NPM =
   /^(?:-g|--global|--prefix|--script-shell|--userconfig|--globalconfig|--node-options|--init-module|--registry|-C|--shell|--node)(?:=|$)/;
 const npm: SafeProgram = {
   when: (command) =>
-    runs(PACKAGE_SCRIPTS, REFUSED_BY_NPM)(command) || /^(?:-v|--version)$/.test(values(command)[0] ?? ''),
+    runs(PACKAGE_SCRIPTS, REFUSED_BY_NPM)(command) ||
+    /^(?:-v|--version)$/.test(values(command)[0] ?? '') ||
+    /^(?:pkg get|pack --dry-run|-r (?:build|test|lint))\b/.test(values(command).slice(0, 2).join(' ')),
 };
 const make: SafeProgram = {
   when: (command) =>
@@ -83,25 +88,6 @@ export const PROJECT_RUNNERS: SafePrograms = new Map<string, SafeProgram>([
   ['make', make],
   ['gmake', make],
   [
-    'cargo',
-    {
-      when: runs(
-        /^(?:build|test|check|clippy|fmt|doc|bench|run|tree|metadata|--version)$/,
-        /^(?:--config|--manifest-path|-Z|-C)/,
-      ),
-    },
-  ],
-  [
-    'go',
-    {
-      when: runs(
-        /^(?:build|test|vet|fmt|version|list|doc)$/,
-        /^-(?:exec|toolexec|overlay|C|o|modfile|ldflags|gcflags|vettool)/,
-      ),
-    },
-  ],
-  ['gofmt', READ_ONLY()],
-  [
     'tsc',
     {
       when: (command) =>
@@ -109,7 +95,13 @@ export const PROJECT_RUNNERS: SafePrograms = new Map<string, SafeProgram>([
     },
   ],
   ['eslint', tool],
-  ['prettier', tool],
+  [
+    'prettier',
+    {
+      when: (command) =>
+        tool.when?.({ ...command, words: command.words.filter((word) => word.value !== '-c') }) === true,
+    },
+  ],
   ['biome', tool],
   ['oxlint', tool],
   ['jest', tool],
@@ -120,8 +112,9 @@ export const PROJECT_RUNNERS: SafePrograms = new Map<string, SafeProgram>([
   ['ruff', tool],
   ['black', tool],
   ['flake8', tool],
+  ['isort', tool],
+  ['pylint', { notNames: ['load-plugins', 'rcfile', 'init-hook'], when: tool.when ?? (() => false) }],
+  ['coverage', { when: runs(/^(?:report|run|html|json|xml)$/, /^--(?:rcfile|concurrency)/) }],
+  ['pip', { when: (command) => PIP_READS.test(values(command)[0] ?? '') }],
+  ['pip3', { when: (command) => PIP_READS.test(values(command)[0] ?? '') }],
 ]);
-
-function READ_ONLY(): SafeProgram {
-  return { notNames: ['cpuprofile'] };
-}

@@ -1,5 +1,7 @@
 /** Programs that read or print, and plain writes inside of the workspace; per option, not per program (SECURITY §2). */
+import { optionsOf } from '../options-of.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
+import { jqReadsEnvironment } from '../jq-program.ts';
 import type { SafeProgram, SafePrograms } from './safe-program.ts';
 
 const READS: SafeProgram = {};
@@ -66,19 +68,33 @@ export const READERS: SafePrograms = new Map<string, SafeProgram>([
       notLetters: 'fL',
       notNames: ['from-file', 'rawfile', 'slurpfile', 'library-path'],
       when: (command) =>
+        !jqReadsEnvironment(command) &&
         argumentsOf(command).every(
-          (word) => !/\b(?:env|input_filename|import|include)\b|\$ENV/.test(word.value),
+          (word) => !/(?<!\.)\b(?:input_filename|import|include)\b/.test(word.value),
         ),
     },
   ],
+  ['join', READS],
+  ['expand', READS],
+  ['unexpand', READS],
+  ['shuf', { notLetters: 'o', notNames: ['output', 'random-source'] }],
+  ['split', { notNames: ['filter', 'additional-suffix'] }],
+  ['iconv', { notLetters: 'o', notNames: ['output'] }],
+  ['zgrep', { notLetters: 'fR', notNames: ['file', 'exclude-from', 'dereference-recursive'] }],
+  [
+    'ag',
+    {
+      startsPrograms: true,
+      notLetters: 'pfuUaz',
+      notNames: ['pager', 'path-to-ignore', 'follow', 'unrestricted', 'search-zip', 'hidden', 'all-types'],
+    },
+  ],
+  ['bc', { when: (command) => argumentsOf(command).every((word) => /^-[lqs]+$/.test(word.value)) }],
   ['base64', READS],
   ['base32', READS],
   ['od', READS],
   ['hexdump', { notLetters: 'f' }],
-  [
-    'xxd',
-    { when: (command) => argumentsOf(command).filter((word) => !word.value.startsWith('-')).length < 2 },
-  ],
+  ['xxd', { notLetters: 'r', when: (command) => optionsOf(command).operands.length < 2 }],
   ['strings', READS],
   ['md5sum', { notLetters: 'c', notNames: ['check'] }],
   ['sha1sum', { notLetters: 'c', notNames: ['check'] }],
@@ -104,6 +120,18 @@ export const READERS: SafePrograms = new Map<string, SafeProgram>([
   ['cal', READS],
   ['whoami', READS],
   ['uname', READS],
+  ['locale', PRINTS],
+  ['getconf', PRINTS],
+  ['lscpu', PRINTS],
+  ['tput', { when: (command) => /^(?:cols|lines|colors)$/.test(argumentsOf(command)[0]?.value ?? '') }],
+  [
+    'lsof',
+    {
+      when: (command) =>
+        argumentsOf(command).every((word) => /^-(?:i\S*|P|n|t|iTCP)$|^:\d+$/.test(word.value)),
+    },
+  ],
+  ['ss', { when: (command) => argumentsOf(command).every((word) => /^-[ltnpua4]+$/.test(word.value)) }],
   ['arch', READS],
   ['nproc', READS],
   ['uptime', READS],
@@ -139,13 +167,55 @@ export const READERS: SafePrograms = new Map<string, SafeProgram>([
         ),
     },
   ],
+  ['read', { when: (command) => readsNames(command) }],
+  ['history', { when: (command) => command.words.length === 1 }],
   ['export', { isText: true, when: onlyOption(/^$/) }],
   ['mkdir', READS],
   ['touch', READS],
   ['cp', { notLetters: 'lsLHS', notNames: ['link', 'symbolic-link', 'suffix', 'backup'] }],
   ['mv', { notLetters: 'S', notNames: ['suffix', 'backup'] }],
   ['tee', READS],
+  ['mktemp', { when: (command) => argumentsOf(command).every((word) => word.value === '-d') }],
+  ['chmod', { notNames: ['reference'], when: (command) => isHarmlessMode(modeOf(command)) }],
+  [
+    'ln',
+    {
+      notLetters: 'tTLdF',
+      notNames: ['target-directory', 'no-target-directory', 'logical', 'directory', 'backup', 'suffix'],
+      when: (command) => isLinkInside(command),
+    },
+  ],
 ]);
+
+/** `read 'a[$(id)]'` would evaluate a subscript, and names in capitals steer programs. */
+function readsNames(command: ShellCommand): boolean {
+  return argumentsOf(command).every(
+    (word, at, all) =>
+      /^-[rs]+$|^-[rs]*[ndtp]$|^[a-z_]\w*$|^REPLY$/.test(word.value) ||
+      /^-[rs]*[ndtp]$/.test(all[at - 1]?.value ?? ''),
+  );
+}
+
+function modeOf(command: ShellCommand): string {
+  const args = argumentsOf(command).map((word) => word.value);
+  return args.find((arg) => !/^-(?:R|v|c|f|-.*)$/.test(arg)) ?? '';
+}
+
+/** Nothing that others may write to or that becomes its owner. */
+function isHarmlessMode(mode: string): boolean {
+  if (/^0?[0-7]{3}$/.test(mode)) return /[0145]$/.test(mode);
+  return mode
+    .split(',')
+    .every((part) => /^(?:[ugo]*[-+=][rxX]*|u?[-+=][rwxX]*|[ugoa]*-[rwxX]*|a[+=][rxX]*)$/.test(part));
+}
+
+/** A symbolic link to what is below the folder that it is in, so that it leads to no other place than its own text says. */
+function isLinkInside(command: ShellCommand): boolean {
+  const { letters, names, operands } = optionsOf(command);
+  const isSymbolic = letters.has('s') || names.includes('symbolic');
+  const hasHidden = operands.some((word) => /(?:^|\/)\./.test(word.value));
+  return isSymbolic && operands.length === 2 && !hasHidden;
+}
 
 /** `cd` without a folder goes home, `cd -` anywhere. */
 function staysBelow(command: ShellCommand): boolean {

@@ -49,9 +49,12 @@ function rgReadsEverything(command: ShellCommand): boolean {
   return hasOption(optionsOf(command), 'u.', ['hidden', 'unrestricted']);
 }
 
+/** Says what files are named and how they are, not what is in them. */
+const LOOKS = /^(?:ls|stat|du|basename|dirname|echo)$/;
+
 function findReadsEverything(command: ShellCommand): boolean {
   const { own, started } = findParts(command);
-  if (started.length === 0) return false;
+  if (started.every((words) => LOOKS.test(words[0]?.value ?? ''))) return false;
   const [first] = own;
   const isFromRoot =
     first === undefined || first.value.startsWith('-') || own.some((word) => isRoot(word.value));

@@ -1,16 +1,18 @@
 /** sed, awk, find and xargs: harmless only with scripts and tests of a form that cannot start or write anything. */
 import { optionsOf } from '../options-of.ts';
-import type { ShellCommand } from '../shell-command.ts';
-import { findParts } from '../unwrap-command.ts';
+import { programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
+import { FIND_TEXT } from '../text-arguments.ts';
+import { findParts, ownWords, unwrapCommand } from '../unwrap-command.ts';
 import type { SafePrograms } from './safe-program.ts';
 
 const ADDRESS = String.raw`(?:\d+|\$|\/(?:[^/\\\n]|\\.)*\/)`;
 const SED_STEP = new RegExp(
-  String.raw`^\s*(?:${ADDRESS}(?:,\s*[+~]?${ADDRESS})?)?\s*!?(?:[pdqGhHgxnN=]|q\d+|s([/|,#@:])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI\d]*|y\/[^/\n]*\/[^/\n]*\/)\s*$`,
+  String.raw`^\s*(?:${ADDRESS}(?:,\s*[+~]?${ADDRESS})?)?\s*!?(?:[pdqGhHgxnN=]|[aic] [^\\\n]*|q\d+|s([/|,#@:])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI\d]*|y\/[^/\n]*\/[^/\n]*\/)\s*$`,
 );
 
 /** Steps are separated by `;`, which may also stand inside of an expression: then the step does not match and asks. */
-function isHarmlessSed(command: ShellCommand): boolean {
+function isHarmlessSed(given: ShellCommand): boolean {
+  const command = { ...given, words: given.words.map(withoutSuffix) };
   const options = optionsOf(command, ['expression']);
   if ([...options.letters].some((letter) => !'nrEeizusb'.includes(letter))) return false;
   if (
@@ -22,16 +24,25 @@ function isHarmlessSed(command: ShellCommand): boolean {
     )
   )
     return false;
-  const given = options.values
+  const expressions = options.values
     .filter((each) => each.option === 'e' || each.option === 'expression')
     .map((each) => each.value);
-  const scripts = given.length > 0 ? given : [options.operands[0]?.value ?? ''];
+  const scripts = expressions.length > 0 ? expressions : [options.operands[0]?.value ?? ''];
   return scripts.every(
     (script) =>
       SED_STEP.test(script) ||
       script.split(/[;\n]/).every((step) => step.trim() === '' || SED_STEP.test(step)),
   );
 }
+
+/** `-i.bak` keeps the old file beside the new one. */
+function withoutSuffix(word: ShellWord): ShellWord {
+  return /^-[nrEsuz]*i\.[\w~]+$/.test(word.value) ? { ...word, value: '-i' } : word;
+}
+
+/** A number ends what is compared: `print > 5 "/../x"` names a file. */
+const COMPARISON =
+  /(?:\$\w+|\bN[RF]|\blength(?:\([^()]*\))?)\s*>=?\s*[\d.]+(?=\s*(?:$|[){};&|?,]))|\w+\s*>=\s*\d+/g;
 
 function isHarmlessAwk(command: ShellCommand): boolean {
   const { letters, names, operands, values } = optionsOf(command);
@@ -41,9 +52,14 @@ function isHarmlessAwk(command: ShellCommand): boolean {
   // Assignments among the operands set variables; what follows is a path.
   return (
     !/system|getline|ENVIRON|PROCINFO|ARGV|@|\/inet|close\s*\(|fflush|>/.test(
-      script.replaceAll(/\$\w+\s*>=?\s*[\d.]+|NR\s*>=?\s*\d+|NF\s*>=?\s*\d+|\w+\s*>=\s*\d+/g, ''),
+      script.replaceAll(COMPARISON, ''),
     ) && !/(?<!\|)\|(?!\|)/.test(script)
   );
+}
+
+/** Of sed or awk: the command's program only reads and prints, or edits in place. */
+export function isHarmlessScript(command: ShellCommand): boolean {
+  return programOf(command).endsWith('sed') ? isHarmlessSed(command) : isHarmlessAwk(command);
 }
 
 const FIND_TESTS =
@@ -52,12 +68,17 @@ const FIND_TESTS =
 /** What `-exec` starts is judged on its own. */
 function isHarmlessFind(command: ShellCommand): boolean {
   return findParts(command).own.every(
-    (word) => !/^-[a-zA-Z]/.test(word.value) || FIND_TESTS.test(word.value) || /^-\d+$/.test(word.value),
+    (word, at, own) =>
+      !/^-[a-zA-Z]/.test(word.value) ||
+      FIND_TESTS.test(word.value) ||
+      FIND_TEXT.has(own[at - 1]?.value ?? ''),
   );
 }
 
 function isHarmlessXargs(command: ShellCommand): boolean {
-  const { letters, names } = optionsOf(command);
+  const [inner] = unwrapCommand(command).commands;
+  const own = ownWords(command, inner?.words ?? []);
+  const { letters, names } = optionsOf({ ...command, words: [...command.words.slice(0, 1), ...own] });
   return (
     names.every((name) =>
       /^(?:null|no-run-if-empty|max-args|max-lines|verbose|max-procs|delimiter)$/.test(name),

@@ -32,6 +32,14 @@ interface DenyVectors {
 const corpus = load<Corpus>('../../vectors/shell-bypass-corpus.json');
 const vectors = load<DenyVectors>('../../vectors/shell-deny.json');
 const own = load<{ doubtful: string[]; harmless: string[] }>('./commands.json');
+const everyday = Object.values(
+  load<{ commands: Record<string, string[]> }>('./everyday.json').commands,
+).flat();
+const hostile = load<{ denied: string[]; held: string[] }>('./hostile.json');
+
+/** Of what developers and agents do all day, how much may be denied and how much asked about. */
+const MOST_DENIED = 0.01;
+const MOST_ASKED = 0.05;
 
 describe('SH-1 the corpus of ways round a policy, with the default settings', () => {
   test('every bypass is denied or put to a person', (context) => {
@@ -58,6 +66,31 @@ describe('SH-1 the corpus of ways round a policy, with the default settings', ()
     assert.ok(allowed.length >= core.length * HARMLESS_GATE);
     for (const { id, cmd } of corpus.benign)
       assert.notEqual(judgeCommand(cmd, DEFAULT_RULES).decision, 'deny', `${id} ${cmd}`);
+  });
+
+  test('of what developers do all day at most 1 % is denied and 5 % asked about', (context) => {
+    const verdicts = everyday.map((cmd) => ({ cmd, ...judgeCommand(cmd, DEFAULT_RULES) }));
+    const share = (decision: string): number => {
+      const some = verdicts.filter((each) => each.decision === decision);
+      for (const { cmd } of some) if (decision !== 'allow') context.diagnostic(`${decision}: ${cmd}`);
+      return some.length / verdicts.length;
+    };
+    const [denied, asked] = [share('deny'), share('ask')];
+    context.diagnostic(`of ${verdicts.length}: ${denied * 100} % denied, ${asked * 100} % asked about`);
+    assert.ok(denied <= MOST_DENIED && asked <= MOST_ASKED);
+  });
+
+  test('what looks like it and is not is denied, or asked about', () => {
+    for (const cmd of hostile.denied) assert.equal(judgeCommand(cmd, DEFAULT_RULES).decision, 'deny', cmd);
+    for (const cmd of hostile.held) assert.notEqual(judgeCommand(cmd, DEFAULT_RULES).decision, 'allow', cmd);
+  });
+
+  test('what is denied stays so behind a wrapper, a pipe or in a script of its own', () => {
+    for (const cmd of hostile.denied.filter((each) => !each.includes('\n'))) {
+      const quoted = `'${cmd.replaceAll("'", `'\\''`)}'`;
+      for (const hidden of [`true && ${cmd}`, `{ ${cmd}; }`, `sh -c ${quoted}`, `echo "$(${cmd})"`])
+        assert.equal(judgeCommand(hidden, DEFAULT_RULES).decision, 'deny', hidden);
+    }
   });
 
   test('what cannot be read is never allowed', () => {

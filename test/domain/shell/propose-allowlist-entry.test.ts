@@ -34,12 +34,14 @@ describe('SH-2 allow always', () => {
       assert.notEqual(judgeCommand(other, rules).decision, 'allow', other);
   });
 
-  test('an installation that a person allowed always is allowed, its likes are not', () => {
+  test('an installation that a person allowed always is allowed where the category is off, its likes are not', () => {
     const proposal = proposeAllowlistEntry('npm install left-pad', resolve);
     assert.ok('pattern' in proposal);
     const rules = { ...DEFAULT_RULES, stored: [proposal.pattern], resolve };
-    assert.equal(judgeCommand('npm install left-pad', rules).decision, 'allow');
-    assert.equal(judgeCommand('npm install right-pad', rules).decision, 'ask');
+    assert.equal(judgeCommand('npm install left-pad', rules).decision, 'deny');
+    const off = { ...rules, categoriesOff: ['package_install'] };
+    assert.equal(judgeCommand('npm install left-pad', off).decision, 'allow');
+    assert.equal(judgeCommand('npm install right-pad', off).decision, 'ask');
   });
 
   test('another file of the same name is another program: before it in PATH, behind its link, or not to be found', () => {

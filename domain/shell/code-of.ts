@@ -1,0 +1,25 @@
+/** Which words of an interpreter's command may be code: none when it runs a file by a plain name. */
+import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
+import { INTERPRETERS } from './wrappers.ts';
+
+/** Letters and names after which interpreters take code or load it. In doubt a word is code. */
+const CODE_OPTION = /^-(?!-)\w*[ceEprRnMBxl]|^--(?:eval|print|exec|command|require|import|run|loader|init)/;
+const FILE = /^(?:\.{1,2}\/)*[\w@][\w@.+/-]*$/;
+
+/** `node build.js ENV=prod`: what follows the file's name are its own arguments, and its input is data. */
+export function runsFile(command: ShellCommand): boolean {
+  if (!INTERPRETERS.test(programOf(command))) return false;
+  const args = argumentsOf(command);
+  const first = args.find((word) => !word.value.startsWith('-'));
+  return (
+    first !== undefined &&
+    first.isLiteral &&
+    first.value !== 'eval' &&
+    FILE.test(first.value) &&
+    !args.some((word) => CODE_OPTION.test(word.value))
+  );
+}
+
+export function codeWordsOf(command: ShellCommand): readonly ShellWord[] {
+  return runsFile(command) ? [] : argumentsOf(command);
+}

@@ -1,0 +1,87 @@
+/**
+ * Making and listing archives in the workspace. Unpacking is not among it: an archive may hold files that git and shells
+ * obey. Neither are options that start programs, take names from a file, follow links or remove what was packed.
+ */
+import { argumentsOf, type ShellCommand } from '../shell-command.ts';
+import { isInsidePath } from './is-inside.ts';
+import type { SafeProgram, SafePrograms } from './safe-program.ts';
+
+const TAR_LETTERS = /^[ctzjJavfCbpSO]+$/;
+const TAR_NAMES =
+  /^--(?:create|list|gzip|gunzip|bzip2|xz|zstd|auto-compress|verbose|exclude-vcs|totals|no-recursion|numeric-owner|sort=name|(?:file|directory|exclude|owner|group|mtime|transform|strip-components|format)=.*)$/;
+/** Of which the value may be the next word. */
+const TAR_LONG_VALUES = /^--(?:file|directory|exclude|owner|group|mtime|format)$/;
+
+/** Its first word may have its letters without a dash, and then their values follow in order. */
+function isHarmlessTar(command: ShellCommand): boolean {
+  const words = argumentsOf(command).map((word) => word.value);
+  const paths: string[] = [];
+  let isSafe = words.length > 0;
+  let hasMode = false;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    const isBundle = at === 0 && !word.startsWith('-');
+    if (TAR_LONG_VALUES.test(word)) at += 1;
+    else if (word.startsWith('--')) isSafe &&= TAR_NAMES.test(word);
+    else if (isBundle || (word.startsWith('-') && word !== '-')) {
+      const letters = word.replace(/^-/, '');
+      isSafe &&= TAR_LETTERS.test(letters);
+      hasMode ||= /[ct]/.test(letters);
+    } else paths.push(word);
+  }
+  hasMode ||= words.some((word) => word === '--create' || word === '--list');
+  return isSafe && hasMode && namesKnownFiles(words, paths);
+}
+
+/** `tar cf host:x` would call a machine; the whole workspace has hidden folders that no command may name. */
+function namesKnownFiles(words: readonly string[], paths: readonly string[]): boolean {
+  const isListing = words.some((word, at) => word === '--list' || (/^-?\w*t/.test(word) && at === 0));
+  return (
+    words.every((word) => !/^[^=]*:/.test(word.replace(/^--[\w-]+=/, '')) && isInsidePath(word)) &&
+    (isListing || paths.every((path) => !/^(?:\.?\/*)+$/.test(path)))
+  );
+}
+
+const onlyOptions = (options: RegExp): SafeProgram => ({
+  when: (command) =>
+    argumentsOf(command).every((word) => !/^-./.test(word.value) || options.test(word.value)),
+});
+
+const gzip = onlyOptions(
+  /^(?:-[cdfklnqrtv1-9]+|--(?:stdout|decompress|keep|list|test|quiet|verbose|fast|best))$/,
+);
+const xz = onlyOptions(
+  /^(?:-[cdzkltqv0-9eT]+|--(?:stdout|decompress|keep|list|test|quiet|verbose|threads=\d+))$/,
+);
+
+export const ARCHIVES: SafePrograms = new Map<string, SafeProgram>([
+  ['tar', { when: isHarmlessTar }],
+  ['zip', { when: isHarmlessZip }],
+  ['unzip', { when: (command) => /^-(?:l|lv|v|t|Z|Z1|p)q*$/.test(argumentsOf(command)[0]?.value ?? '') }],
+  ['zipinfo', {}],
+  ['gzip', gzip],
+  ['gunzip', gzip],
+  ['zcat', gzip],
+  ['gzcat', gzip],
+  ['xz', xz],
+  ['unxz', xz],
+  ['xzcat', xz],
+  ['bzip2', xz],
+  ['bunzip2', xz],
+  ['bzcat', xz],
+  ['zstd', xz],
+  ['zstdcat', xz],
+]);
+
+/** `-T` with `-TT` starts a program, `-m` removes what was packed, `-@` reads names. */
+function isHarmlessZip(command: ShellCommand): boolean {
+  const words = argumentsOf(command);
+  const [, ...packed] = words.filter((word) => !word.value.startsWith('-'));
+  return (
+    words.every(
+      (word) => !/^-./.test(word.value) || /^(?:-[rqjx9v0-8X]+|--(?:recurse-paths|quiet))$/.test(word.value),
+    ) &&
+    packed.length > 0 &&
+    packed.every((word) => !/^(?:\.?\/*)+$/.test(word.value))
+  );
+}
