@@ -151,7 +151,11 @@ const subagents = z.strictObject({
 });
 
 /** What holds for every agent, below its own policy. */
-const tools = toolPolicySchema.safeExtend({ rate_limit_per_hour: z.int().min(0).max(1_000_000).optional() });
+const tools = toolPolicySchema.safeExtend({
+  rate_limit_per_hour: z.int().min(0).max(1_000_000).optional(),
+  /** Of these, made at once; a tenth of them unless given. */
+  rate_limit_burst: z.int().min(1).max(1_000_000).optional(),
+});
 
 /** SH-3. What holds for agents that do not say otherwise; a mode alone stands for `{ mode }`. */
 const sandbox = z.preprocess(

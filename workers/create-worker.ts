@@ -140,7 +140,7 @@ function deploymentOf(
 /** EX-6; 0 an hour: no limit. */
 function rateLimitOf({ tools }: WorkerParts['config']): { readonly perHour: number; readonly burst: number } {
   const perHour = tools.rate_limit_per_hour ?? 0;
-  return { perHour, burst: Math.max(1, Math.ceil(perHour / 10)) };
+  return { perHour, burst: tools.rate_limit_burst ?? Math.max(1, Math.ceil(perHour / 10)) };
 }
 
 /** All activity types of the worker: the fixed ones, each native tool under its own name, and one for all others. */

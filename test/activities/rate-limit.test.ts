@@ -36,3 +36,21 @@ describe('EX-6 tool calls of a session are limited', () => {
     assert.equal(made.filter((call) => call.code === 'RateLimited').length, 2);
   });
 });
+
+describe('EX-6 how many calls may be made at once is a setting', () => {
+  test('of ten an hour three run at once, and the fourth comes too soon', async () => {
+    const worker = await startLiveWorker({
+      settings: 'tools:\n  rate_limit_per_hour: 10\n  rate_limit_burst: 3\n',
+    });
+    try {
+      const calls = [1, 2, 3, 4].map((n) => `write_file {"path":"p${n}.txt","content":"x"}`).join('\n');
+      const { turn_id } = await worker.say('burst', calls);
+      await worker.ended(turn_id);
+      const made = await worker.calls(turn_id);
+      assert.equal(made.filter((call) => call.ok).length, 3);
+      assert.equal(made.filter((call) => call.code === 'RateLimited').length, 1);
+    } finally {
+      await worker.close();
+    }
+  });
+});
