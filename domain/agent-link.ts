@@ -57,8 +57,8 @@ export function refuseUser(link: AgentLink, to: string, { user, roles }: LinkUse
   const { user_allow: allow, user_deny: deny, require_role: role } = settings;
   const isDenied = user !== null && (deny ?? []).includes(user);
   const isMissing = allow !== undefined && (user === null || !allow.includes(user));
-  // Nobody knows whether a nameless caller is one of those who are denied.
-  const isUnknown = user === null && (deny ?? []).length > 0;
+  // Where there is a list, whose turn it is matters: nobody knows whether a nameless caller is one of those who are denied.
+  const isUnknown = user === null && deny !== undefined;
   if (isDenied || isMissing || isUnknown || (role !== undefined && !roles.includes(role)))
     return 'you are not authorized to use this delegation link';
   return undefined;

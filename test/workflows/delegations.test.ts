@@ -13,6 +13,7 @@ describe('DE-2 delegations', () => {
         { key: 'writer', model: 'rehearsal/follow', description: 'writes reports' },
         { key: 'editor', model: 'rehearsal/follow' },
         { key: 'stranger', model: 'rehearsal/follow' },
+        { key: 'denying', model: 'rehearsal/follow' },
       ],
     });
     const made = await stack.ask('POST', '/v1/agent-links', {
@@ -129,6 +130,18 @@ describe('DE-2 delegations', () => {
     const to = (key: string) => `${delegate({ agent_key: key, task: 'x' })}\nthen\nDone.`;
     assert.match(await resultOf('r1', to('stranger')), /no delegation link from this agent to "stranger"/);
     assert.match(await resultOf('r2', to('ghost')), /target agent "ghost" not found/);
+  });
+
+  it('a link that denies some lets nobody through whose name is not known', async () => {
+    const made = await stack.ask('POST', '/v1/agent-links', {
+      body: { source: 'main', target: 'denying', settings: { user_deny: ['bob'] } },
+    });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    const script = `${delegate({ agent_key: 'denying', task: 'x' })}\nthen\nDone.`;
+    const { turn_id } = await stack.worker.say('nameless', script);
+    await stack.worker.ended(turn_id);
+    assert.match((await stack.worker.calls(turn_id))[0]?.result ?? '', /not authorized to use this/);
+    assert.match(await resultOf('named', script), /"status":"delegated"/);
   });
 
   it('a full link refuses the next one, and frees its place at the end', async () => {
