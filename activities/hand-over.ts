@@ -3,7 +3,8 @@
  * its way to its tool, and the basis of a step on its way from the last result to the model call.
  */
 import type { RunToolResult } from '#domain/turn.ts';
-import type { Claim, StepBasis } from './store/turn-ledger.ts';
+import type { Claim } from './store/call-claim.ts';
+import type { StepBasis } from './store/turn-ledger.ts';
 
 export type Running = Extract<Claim, { kind: 'run' }>;
 

@@ -3,7 +3,7 @@
  * is an activity type of its own; this is what each of them does.
  */
 import { randomUUID } from 'node:crypto';
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { answerIdOf, isCallOf } from '#domain/ids.ts';
@@ -18,8 +18,16 @@ import type { TranscriptCache } from './prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant } from './scrubber.ts';
 import type { BudgetSettlement } from './store/budget-ledger.ts';
 import { isTransient } from './store/pool.ts';
-import type { Claim, RecordedResult, TurnLedger } from './store/turn-ledger.ts';
-import { type Attempt, attemptNow, createTakeOver, type OwnQueue, type TakeOver } from './take-over.ts';
+import type { Claim } from './store/call-claim.ts';
+import type { RecordedResult, TurnLedger } from './store/turn-ledger.ts';
+import {
+  type Attempt,
+  attemptNow,
+  createTakeOver,
+  type OwnQueue,
+  STOPPED,
+  type TakeOver,
+} from './take-over.ts';
 import { type Unrun, whyUnrun } from './why-unrun.ts';
 
 export interface RunToolDeps extends PerformDeps {
@@ -142,8 +150,28 @@ async function runClaimed(
   attempt: Attempt<RunToolInput>,
 ): Promise<RunToolResult> {
   const started = performance.now();
-  const result = await perform(deps, tool, input, claimed.running, attempt.signal);
+  const done = await perform(deps, tool, input, claimed.running, attempt.signal);
+  const result = isCutOff(done, attempt.signal) ? cutOff(tool, done) : done;
   return recordResult(deps, input, claimed, attempt, result, performance.now() - started);
+}
+
+type CutOff = Extract<ToolResult, { ok: false }>;
+
+/** It was ended by the end of its worker, or since the server took that for dead: by nobody who wanted the call to end. */
+function isCutOff(result: ToolResult, { aborted, reason }: AbortSignal): result is CutOff {
+  if (!aborted || result.ok || result.code !== 'Cancelled') return false;
+  return !(reason instanceof CancelledFailure && reason.message === STOPPED);
+}
+
+/** What may be run again is, where there is a worker. */
+function cutOff(tool: Tool, result: CutOff): ToolResult {
+  if (tool.replay !== 'once')
+    throw ApplicationFailure.retryable(
+      `${tool.name} was cut off: its worker ended or was lost`,
+      'Unavailable',
+    );
+  const message = `${result.message}\n[the worker that ran it ended or was lost; nobody stopped the call]`;
+  return { ...result, code: 'OutcomeUnknown', message };
 }
 
 async function recordResult(

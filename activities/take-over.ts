@@ -2,7 +2,7 @@
  * Work that a local activity begins within a workflow task, since it is mostly over at once: that saves the server a task. What
  * is not over soon goes on as an activity on this worker's own task queue, which takes the running work over and begins nothing anew.
  */
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { within } from './within.ts';
 
 /** One try, whichever activity it runs in. */
@@ -58,6 +58,9 @@ export interface Place<Input, Result> {
   begin(input: Input, runId: string, work?: Work<Input, Result>): void;
   giveUp(): void;
 }
+
+/** The message of the CancelledFailure that a signal is aborted with when the workflow cancels its activity; Temporal's word. */
+export const STOPPED = 'CANCELLED';
 
 /** As long as the activity that follows is waited for (`followOptions`). */
 const UNFOLLOWED_MS = 10_000;
@@ -172,7 +175,7 @@ export function createTakeOver<Input, Result>({
       const left = Array.from(running).filter(([, { input }]) => isMeant(input));
       for (const [key, begun] of left) {
         forget(key, begun);
-        begun.stop.abort(new Error('nobody goes on with this any more'));
+        begun.stop.abort(new CancelledFailure(STOPPED));
       }
       await Promise.allSettled(left.map(([, { result }]) => result));
     },

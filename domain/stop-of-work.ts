@@ -2,6 +2,9 @@
 import { turnIdOf } from './ids.ts';
 import type { StopInput } from './turn.ts';
 
+/** The reason of a stop by the clock. */
+export const TIME_UP = 'its time was up';
+
 export function stopOfWork(
   messageId: string,
   { by = 'system', reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },

@@ -300,6 +300,8 @@ export interface EndTurnInput {
   readonly step: number;
   readonly status: 'completed' | 'failed' | 'stopped';
   readonly error?: { readonly code: string; readonly message: string };
+  /** Ends the answer of a turn that a limit has ended. */
+  readonly text?: string;
   readonly by?: string;
   readonly settle?: readonly SettledCall[];
   /** Messages of the turn that no model call has taken. */

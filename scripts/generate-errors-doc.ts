@@ -48,7 +48,8 @@ const TOOL_WORDS: Readonly<Record<ToolErrorCode, string>> = {
   BudgetExceeded: 'A budget is used up; it has not run.',
   SandboxUnavailable:
     'The box that commands run in is missing or was lost; nothing runs outside of it instead.',
-  OutcomeUnknown: 'The call had begun when its worker was lost; whether it took effect is not known.',
+  OutcomeUnknown:
+    'The call had begun when its worker ended or was lost; whether it took effect is not known.',
   Cancelled: 'The turn was stopped.',
 };
 

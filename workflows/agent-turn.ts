@@ -37,7 +37,7 @@ import { awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
 import { createModelCaller, type ModelCaller } from './steps/call-model.ts';
-import { causeOf } from './steps/first-try.ts';
+import { reasonOf } from './steps/first-try.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
@@ -58,9 +58,16 @@ const stateQuery = defineQuery<TurnState>(AGENT_TURN.queries.state);
  */
 const RUN_LIMITS = { events: 3_000, bytes: 4_000_000, messages: 1_000 };
 
+/** What stops end: all of the turn, or what it asks people. */
+interface Scopes {
+  readonly turn: CancellationScope;
+  readonly questions: CancellationScope;
+}
+
 /** The turn as it goes: what a cancelled step leaves behind is read from here. */
 interface Going {
   readonly model: ModelCaller;
+  readonly questions: CancellationScope;
   step: number;
   messages: readonly HeldMessage[];
   settle: readonly SettledCall[];
@@ -81,8 +88,10 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
 async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome> {
   const view = createTurnView(input);
   const turnScope = new CancellationScope();
+  const questions = new CancellationScope({ cancellable: true, parent: turnScope });
+  const scopes = { turn: turnScope, questions };
   const idleStop = createIdleStop(input, inbox.isIdle);
-  const received = handleMessages(inbox, idleStop, view, turnScope);
+  const received = handleMessages(inbox, idleStop, view, scopes);
   const resume = input.carry?.resume;
 
   const without =
@@ -95,7 +104,7 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   const turn = resume?.turn ?? inbox.startTurn();
   labelUnlabelled(input);
   view.begin(turn);
-  const end = await runTurn(turn, input, inbox, view, turnScope, received);
+  const end = await runTurn(turn, input, inbox, view, scopes, received);
   const stop = inbox.stopWanted();
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
@@ -112,18 +121,14 @@ function outcomeOf({ turnId }: QueuedTurn, { status, preview, error }: TurnEnd):
 }
 
 /** Returns how many messages this run has taken. */
-function handleMessages(
-  inbox: TurnInbox,
-  idleStop: IdleStop,
-  view: TurnView,
-  turnScope: CancellationScope,
-): () => number {
+function handleMessages(inbox: TurnInbox, idleStop: IdleStop, view: TurnView, scopes: Scopes): () => number {
   let received = 0;
   const act = <Result>(change: () => Result): Result => {
     received += 1;
     const result = change();
     const stop = inbox.stopWanted();
-    if (stop && stop.level !== 'step') turnScope.cancel();
+    if (stop?.level === 'step') scopes.questions.cancel();
+    else if (stop) scopes.turn.cancel();
     return result;
   };
   const refuse = (given: unknown, steering = false): void => {
@@ -156,12 +161,13 @@ async function runTurn(
   input: AgentTurnInput,
   inbox: TurnInbox,
   view: TurnView,
-  turnScope: CancellationScope,
+  scopes: Scopes,
   received: () => number,
 ): Promise<TurnEnd> {
   const resume = input.carry?.resume;
   const going: Going = {
     model: createModelCaller(input.quick),
+    questions: scopes.questions,
     step: resume?.step ?? 1,
     messages: resume ? [] : turn.messages,
     settle: resume?.settle ?? [],
@@ -169,7 +175,7 @@ async function runTurn(
     ...(resume?.gate ? { gate: resume.gate } : {}),
   };
   try {
-    return await turnScope.run(() => untilHandedOut(turn, going, input, inbox, view, received));
+    return await scopes.turn.run(() => untilHandedOut(turn, going, input, inbox, view, received));
   } catch (error) {
     if (isCancellation(error)) return { ...going, status: 'stopped', preview: '' };
     if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
@@ -233,6 +239,8 @@ async function steps(
     turnId: turn.turnId,
     onChange: view.call,
     onNewTask: going.model.restart,
+    questions: going.questions,
+    onStopped: (settled: SettledCall) => void (going.settle = [...going.settle, settled]),
     asksNext: () => !inbox.stopWanted() && inbox.steeringWaits() === 0 && !shouldGoOnInNewRun(received()),
   };
   for (; ; going.step += 1) {
@@ -247,8 +255,10 @@ async function steps(
     if (answer.kind === 'duplicate')
       return { ...going, status: 'stopped', preview: 'duplicate', duplicate: true };
     if (answer.kind === 'limit') {
+      // The stop has taken the question for more back.
+      if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
       const { code, message } = answer;
-      return { ...going, status: 'failed', preview: message, error: { code, message } };
+      return { ...going, status: 'failed', preview: message, error: { code, message }, limit: message };
     }
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
       going.tasks = true;
@@ -318,11 +328,4 @@ async function goOnInNewRun(
 
 function sessionOf({ tenant, session_key, tells }: AgentTurnInput): AgentTurnInput {
   return { tenant, session_key, ...(tells === undefined ? {} : { tells }) };
-}
-
-function reasonOf(failure: ActivityFailure | ApplicationFailure): { code: string; message: string } {
-  const cause = causeOf(failure);
-  if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'Internal', message: cause.message };
-  const name = failure instanceof ActivityFailure ? failure.activityType : 'an activity';
-  return { code: 'Unavailable', message: `${name} did not end: ${cause?.message ?? failure.message}` };
 }

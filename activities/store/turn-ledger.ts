@@ -5,13 +5,12 @@
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
-import type { BudgetExceeded } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
-import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
 import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
+import type { Claim, ClaimRules } from './call-claim.ts';
 import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
 import type { InvokedCall } from './message-store.ts';
 import type { Pool } from './pool.ts';
@@ -112,60 +111,6 @@ export interface BeginStep {
   readonly defaultAgent: string;
   readonly runId: string;
   readonly budget: BudgetRequest;
-}
-
-export type Claim =
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'lost'; readonly session: string; readonly turn: string }
-  | {
-      readonly kind: 'done';
-      readonly ok: boolean;
-      readonly code: string | null;
-      readonly result: string | null;
-      readonly child: ChildStart | null;
-    }
-  | { readonly kind: 'refused'; readonly status: string; readonly session: string; readonly turn: string }
-  | { readonly kind: 'limited'; readonly seconds: number; readonly session: string; readonly turn: string }
-  | {
-      readonly kind: 'over_budget';
-      readonly exceeded: BudgetExceeded;
-      readonly session: string;
-      readonly turn: string;
-    }
-  | {
-      readonly kind: 'run';
-      /** False for a call that only reads: nothing was written, its row will be its result. */
-      readonly claimed: boolean;
-      /** It holds a part of a budget, to be settled with its result. */
-      readonly budgeted: boolean;
-      readonly session: string;
-      readonly turn: string;
-      readonly step: number;
-      readonly tool: string;
-      readonly asked_as: string;
-      readonly summary: string;
-      readonly args: Readonly<Record<string, unknown>>;
-      readonly sealed: string | null;
-      readonly digest: string;
-      readonly approved: boolean;
-      /** What the digest of an approved call is bound to; null where an older version asked. */
-      readonly sandbox?: SandboxTerms | null;
-      readonly context: MessageContext;
-      readonly tenant_policy: TenantPolicy | null;
-      readonly agent: AgentConfig;
-      readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
-    };
-
-export interface ClaimRules {
-  /** A claim without a result is `lost`, not run again. */
-  readonly once: boolean;
-  /** Runs without a claim; its row is its result. */
-  readonly reads: boolean;
-  /** 0: no limit (EX-6). */
-  readonly perHour: number;
-  readonly burst: number;
-  /** For tools that are costly (DU-7). */
-  readonly budget?: BudgetRequest;
 }
 
 export interface ResultRecord {
@@ -367,5 +312,6 @@ function endTurnValues(end: EndTurnInput, defaultAgent: string, runId: string): 
     JSON.stringify(end.dropped ?? []),
     defaultAgent,
     runId,
+    end.text ?? null,
   ];
 }

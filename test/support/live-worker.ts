@@ -93,6 +93,8 @@ export interface LiveWorker {
   state(session: string): Promise<TurnState | undefined>;
   /** The approval that the session's turn waits for; resolves when its workflow runs. */
   approvalOf(session: string): Promise<string>;
+  /** Ends the worker alone, as an operator does; what it runs has its grace time. */
+  shutDown(): Promise<void>;
   /** Ends the worker, and replays all that it did. */
   close(): Promise<void>;
 }
@@ -165,6 +167,12 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     ...encoding,
   });
   const running = worker.run();
+  let isEnding = false;
+  const shutDown = (): Promise<void> => {
+    if (!isEnding) worker.shutdown();
+    isEnding = true;
+    return running;
+  };
   const client = new Client({ connection: clientConnection, ...encoding });
 
   return {
@@ -196,10 +204,10 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
           );
         return name === 'MISSING' ? undefined : waiting.approval_id;
       }),
+    shutDown,
     async close() {
       await endSessions(client, tenant);
-      worker.shutdown();
-      await running;
+      await shutDown();
       await tools.processes.stopOwn();
       try {
         await replayAll(client, tenant, { workflowBundle: bundle, ...encoding });

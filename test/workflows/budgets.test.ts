@@ -108,8 +108,9 @@ describe('DU-7 budgets of turns', () => {
 
   it('stops without asking where the budget says so', async () => {
     const { turn_id } = await say('stops', THREE_CALLS, 'stops');
-    const { status, error, steps } = await stack.worker.ended(turn_id);
+    const { status, error, steps, text } = await stack.worker.ended(turn_id);
     assert.deepEqual([status, error?.code, steps], ['failed', 'BudgetExceeded', 2]);
+    assert.match(text ?? '', /^This turn was ended by a limit: .*budget/);
     const accounts = await stack.ask('GET', `/v1/budgets/accounts?subject=${turn_id}`);
     const own = { budget: 'agent:stops:turn:total', subject: turn_id, since: '1970-01-01', measure: 'calls' };
     assert.deepEqual(accounts.body.data, [{ ...own, spent: 2, reserved: 0, extra: 0 }]);
@@ -140,12 +141,14 @@ describe('DU-7 budgets of turns', () => {
     assert.deepEqual(await callsOf(body.turn_id), [0, 0]);
   });
 
-  it('a stop of the turn takes the question back', async () => {
-    const { turn, id } = await askedFor('stopped');
-    await stack.worker.temporal.stop(stack.tenant, 'stopped', { turn_id: turn, level: 'now', by: 'ann' });
-    assert.equal((await stack.worker.ended(turn)).status, 'stopped');
-    assert.equal((await show(id)).status, 'withdrawn');
-  });
+  for (const level of ['step', 'now'] as const)
+    it(`a stop of the turn (${level}) takes the question back`, async () => {
+      const { turn, id } = await askedFor(`stopped-${level}`);
+      const stop = { turn_id: turn, level, by: 'ann' };
+      await stack.worker.temporal.stop(stack.tenant, `stopped-${level}`, stop);
+      assert.equal((await stack.worker.ended(turn)).status, 'stopped');
+      assert.equal((await show(id)).status, 'withdrawn');
+    });
 
   it('a costly tool that has no room does not run, and the model reads why', async () => {
     const run = 'exec {"command":"echo hi"}';

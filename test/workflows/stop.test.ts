@@ -43,6 +43,28 @@ describe('DU-4 stopping', () => {
     assert.equal(live.probes.effects.filter((effect) => effect.tool === 'poke').length, 0);
   });
 
+  it('at the step: what it asks people is taken back at once, and the turn ends', async () => {
+    const { turn_id } = await live.say('asks', 'poke {"note":"asks"}');
+    const id = await live.approvalOf('asks');
+    await stop('asks', turn_id, 'step');
+    assert.equal((await live.ended(turn_id)).status, 'stopped');
+    const { rows } = await live.pool.query<{ status: string }>(
+      'select status from approvals where tenant_id = $1 and id = $2',
+      [live.tenant, id],
+    );
+    assert.equal(rows[0]?.status, 'withdrawn');
+    assert.deepEqual(
+      (await live.calls(turn_id)).map((call) => [call.code, call.result]),
+      [
+        [
+          'ApprovalWithdrawn',
+          'ApprovalWithdrawn: the turn was stopped before anybody decided. The call has not run.',
+        ],
+      ],
+    );
+    assert.equal(live.probes.effects.filter((effect) => effect.note === 'asks').length, 0);
+  });
+
   it('now: the running call is cancelled and the turn says who stopped it', async () => {
     const turn = await busy('now');
     await stop('now', turn, 'now', 'bea');
@@ -207,5 +229,51 @@ describe('DU-4 stopping', () => {
     await live.client.workflow.getHandle(workflowIdOf(live, 'cancel')).cancel();
     assert.equal((await live.ended(turn)).status, 'stopped');
     assert.equal((await live.calls(turn))[0]?.state, 'done');
+  });
+});
+
+describe('DU-2 a command that is cut off and that nobody has stopped', () => {
+  let live: LiveWorker;
+  before(async () => {
+    live = await startLiveWorker({
+      agents: [{ key: 'runs', exec: { security: 'full', ask: 'off' } }],
+      env: { TEMPOCLAW_SHUTDOWN_GRACE_SECONDS: '1' },
+    });
+  });
+  after(() => live.close());
+
+  async function runs(session: string): Promise<{ turn: string; seconds: string }> {
+    const seconds = uniqueSeconds();
+    const command = `echo begun; sleep ${seconds}`;
+    const { turn_id } = await live.say(session, `exec ${JSON.stringify({ command })}`, { agent: 'runs' });
+    assert.ok(await eventually(() => runningWith(seconds).length > 0));
+    return { turn: turn_id, seconds };
+  }
+
+  async function isOfUnknownOutcome({ turn, seconds }: { turn: string; seconds: string }): Promise<void> {
+    const call = await live.until('the result', async () =>
+      (await live.calls(turn)).find(({ state }) => state === 'done'),
+    );
+    assert.equal(call.code, 'OutcomeUnknown', call.result ?? '');
+    assert.match(call.result ?? '', /begun[^]*its worker|begun[^]*the worker that ran it/);
+    assert.deepEqual(runningWith(seconds), []);
+  }
+
+  it('is of unknown outcome when the server does not know its activity any more', async () => {
+    const run = await runs('dropped');
+    await live.client.workflow.getHandle(workflowIdOf(live, 'dropped')).terminate('test');
+    await isOfUnknownOutcome(run);
+  });
+
+  it('is of unknown outcome when its worker shuts down, and of what may run again nothing is recorded', async () => {
+    const held = await live.say('held', 'hold {"note":"held"}');
+    await live.probes.untilHeld('held');
+    const run = await runs('shut-down');
+    await live.shutDown();
+    await isOfUnknownOutcome(run);
+    assert.deepEqual(
+      (await live.calls(held.turn_id)).map(({ state, code }) => [state, code]),
+      [['requested', null]],
+    );
   });
 });

@@ -234,7 +234,10 @@ describe('SA subagents', () => {
     );
     const [message] = await told('slow', 1);
     assert.match(message?.text ?? '', /A subagent task "slow" just timed out\./);
-    assert.equal((await rows('slow'))[0]?.status, 'timeout');
+    const [row] = await rows('slow');
+    assert.equal(row?.status, 'timeout');
+    const turns = await live.turns(row?.session_key ?? '');
+    assert.equal(turns[0]?.text, 'This turn was ended by a limit: its time was up.');
   });
 
   it('SA-3 SA-4 a subagent cannot spawn, and never has a tool that its parent has not', async () => {

@@ -113,6 +113,11 @@ rules:
     await live.until('the end of the child', async () =>
       (await child.describe()).status.name === 'CANCELLED' ? true : undefined,
     );
+    const [call] = await live.calls(turn_id);
+    assert.deepEqual(
+      [call?.code, call?.result],
+      ['Cancelled', 'Cancelled: the turn was stopped during the pause.'],
+    );
   });
 
   it('DU-2 a call whose attempt was lost is not run again: OutcomeUnknown, and the model goes on', async () => {
@@ -140,6 +145,7 @@ rules:
     const { turn_id } = await live.say('circles', 'Go.', { agent: 'circles' });
     const turn = await live.ended(turn_id);
     assert.deepEqual([turn.status, turn.error?.code, turn.steps], ['failed', 'LoopDetected', 5]);
+    assert.match(turn.text ?? '', /ended by a limit: .*identical call 5 times/);
     assert.equal((await live.calls(turn_id)).length, 5);
   });
 
@@ -159,6 +165,9 @@ rules:
       const turn = await live.ended(turn_id);
       assert.deepEqual([turn.status, turn.error?.code, turn.steps], ['failed', 'IterationLimit', limit]);
       assert.match(turn.error?.message ?? '', new RegExp(`its ${limit} model calls`));
+      assert.match(turn.text ?? '', new RegExp(`ended by a limit: .*its ${limit} model calls`));
+      const end = (await live.events(agent)).at(-1);
+      assert.deepEqual([end?.type, end?.data['text']], ['turn.failed', turn.text]);
       const outcome = (await live.client.workflow.getHandle(workflowIdOf(live, agent)).result()) as Record<
         string,
         unknown

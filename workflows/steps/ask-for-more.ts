@@ -23,6 +23,7 @@ export async function askForMore(
     turnId: turn,
     onChange: onAsk ?? (() => undefined),
     onNewTask: () => undefined,
+    questions: scope,
   };
   let settled: Promise<string | undefined> | undefined;
   scope

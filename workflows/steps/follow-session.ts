@@ -8,8 +8,8 @@ import {
 } from '@temporalio/workflow';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import type { SessionEnded } from '#domain/subagent.ts';
-import { stopOfWork } from '#domain/stop-of-work.ts';
-import { AGENT_TURN } from '#domain/turn.ts';
+import { stopOfWork, TIME_UP } from '#domain/stop-of-work.ts';
+import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
 import { type SessionEnd, type SessionLimits, type SessionWork, STOP_PATIENCE } from './run-session.ts';
 
 /** One that was cancelled and is still there is cancelled again after this. */
@@ -30,7 +30,8 @@ export async function followSession(
     if (!isCancellation(error)) throw error;
     isCancelled = true;
   }
-  if (!isOver()) await CancellationScope.nonCancellable(() => endSession(work, limits, isOver, isCancelled));
+  const stop = stopOfWork(work.message_id, inTime ? limits.askedBy() : { reason: TIME_UP });
+  if (!isOver()) await CancellationScope.nonCancellable(() => endSession(work, stop, isOver, isCancelled));
   const outcome = ended();
   return {
     ...(outcome ? { outcome } : {}),
@@ -41,13 +42,12 @@ export async function followSession(
 
 async function endSession(
   work: SessionWork,
-  limits: SessionLimits,
+  stop: StopInput,
   isOver: () => boolean,
   atOnce: boolean,
 ): Promise<void> {
   const session = getExternalWorkflowHandle(sessionWorkflowId(work.tenant, work.session_key));
   if (!atOnce) {
-    const stop = stopOfWork(work.message_id, limits.askedBy());
     await isReached(session.signal(AGENT_TURN.signals.stop, stop));
     if (await condition(isOver, STOP_PATIENCE)) return;
   }

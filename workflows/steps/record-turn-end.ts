@@ -11,6 +11,7 @@ import type {
   TurnActivities,
   TurnOutcome,
 } from '#domain/turn.ts';
+import { TIME_UP } from '#domain/stop-of-work.ts';
 import type { TurnInbox } from '#domain/turn-inbox.ts';
 import { RECORD } from '../activity-options.ts';
 
@@ -20,6 +21,8 @@ export interface TurnEnd {
   readonly step: number;
   readonly preview: string;
   readonly error?: { readonly code: string; readonly message: string };
+  /** Which limit ended it. */
+  readonly limit?: string;
   readonly settle: readonly SettledCall[];
   readonly messages: readonly HeldMessage[];
   /** The messages belong to another turn: this one never was. */
@@ -48,6 +51,7 @@ export async function recordTurnEnd(
     step: end.step,
     status: end.status,
     ...(end.error ? { error: end.error } : {}),
+    ...textOf(end, stop),
     ...(stop?.by === undefined ? {} : { by: stop.by }),
     ...(stop?.level === 'all' ? { endCommands: true as const } : {}),
     ...(isSessionStopped(end, stop) ? { endSubagents: true as const } : {}),
@@ -64,6 +68,12 @@ export async function recordTurnEnd(
     // Waiting turns that were stopped while the end was being recorded.
     dropped = inbox.takeDropped();
   } while (dropped.length > 0);
+}
+
+/** Who asked reads the limit in place of an answer, or after what was said before it. */
+function textOf({ limit, status }: TurnEnd, stop: StopInput | undefined): Pick<EndTurnInput, 'text'> {
+  const why = limit ?? (status === 'stopped' && stop?.reason === TIME_UP ? TIME_UP : undefined);
+  return why === undefined ? {} : { text: `This turn was ended by a limit: ${why}.` };
 }
 
 /** Of turns that a run had which was ended from outside; before another one begins. */

@@ -13,7 +13,14 @@ import {
 } from '@temporalio/workflow';
 import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
-import type { CallModelResult, PlannedCall, RunToolInput, RunToolResult, SettledCall } from '#domain/turn.ts';
+import type {
+  CallModelResult,
+  ChildStart,
+  PlannedCall,
+  RunToolInput,
+  RunToolResult,
+  SettledCall,
+} from '#domain/turn.ts';
 import { followOptions, localToolOptions, soonToolOptions, toolOptions } from '../activity-options.ts';
 import { inheritedLabels } from './child-labels.ts';
 import { causeOf, firstTry } from './first-try.ts';
@@ -31,6 +38,10 @@ export interface CallSurroundings {
   readonly onNewTask: () => void;
   /** Whether the model is asked next for nothing but what a call of now results in. */
   readonly asksNext: () => boolean;
+  /** A stop at the step takes back what is asked in it. */
+  readonly questions: CancellationScope;
+  /** Told how a call ended that the stop of the turn has ended, where that is known. */
+  readonly onStopped: (settled: SettledCall) => void;
 }
 
 /**
@@ -64,8 +75,11 @@ async function runCall(
   around: CallSurroundings,
   { quick, isAlone }: Pace,
 ): Promise<SettledCall | undefined> {
+  let child: ChildStart | undefined;
   try {
     if (call.approval) {
+      // Nobody is asked for a turn that ends with this step.
+      if (around.questions.consideredCancelled) return undefined;
       around.onChange(call, 'waiting');
       const outcome = await askForApproval(call, call.approval, around);
       around.onNewTask();
@@ -75,24 +89,33 @@ async function runCall(
     around.onChange(call, 'running');
     const asks = quick === 'waiting' && isAlone && around.asksNext();
     const result = await runTool(call, around, asks);
-    if (!result.child) return undefined;
-    const settled = await runChild(call, result.child, quick !== undefined);
+    ({ child } = result);
+    if (!child) return undefined;
+    const settled = await runChild(call, child, quick !== undefined);
     around.onNewTask();
     return settled;
   } catch (error) {
     // A child that somebody cancelled by itself is a result for the model; only a stop of the turn ends the turn.
-    if (isCancellation(error) && CancellationScope.current().consideredCancelled) throw error;
+    if (isCancellation(error) && CancellationScope.current().consideredCancelled) {
+      // A pause has no effect, so that its end is no unknown outcome.
+      if (child?.type === 'wait') around.onStopped(stoppedPause(call));
+      throw error;
+    }
     return lostCall(call, error);
   } finally {
     around.onChange(call, 'over');
   }
 }
 
+function stoppedPause({ id }: PlannedCall): SettledCall {
+  return { id, ok: false, code: 'Cancelled', text: 'Cancelled: the turn was stopped during the pause.' };
+}
+
 /** Resolves with the decision or the end of the question; its row is written before. */
 export function askForApproval(
   call: PlannedCall,
   asked: NonNullable<PlannedCall['approval']>,
-  around: Pick<CallSurroundings, 'tenant' | 'sessionKey' | 'turnId'>,
+  around: Pick<CallSurroundings, 'tenant' | 'sessionKey' | 'turnId' | 'questions'>,
 ): Promise<SettleApprovalResult> {
   const { id, ...terms } = asked;
   const input: ApprovalInput = {
@@ -103,14 +126,16 @@ export function askForApproval(
     session_key: around.sessionKey,
     turn_id: around.turnId,
   };
-  return executeChild<(input: ApprovalInput) => Promise<SettleApprovalResult>>(APPROVAL.type, {
-    workflowId: approvalWorkflowId(id),
-    args: [input],
-    // A turn that is stopped or terminated takes its question back (AP-1).
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    staticSummary: call.summary,
-    typedSearchAttributes: inheritedLabels('pending'),
-  });
+  return around.questions.run(() =>
+    executeChild<(input: ApprovalInput) => Promise<SettleApprovalResult>>(APPROVAL.type, {
+      workflowId: approvalWorkflowId(id),
+      args: [input],
+      // A turn that is stopped or terminated takes its question back (AP-1).
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      staticSummary: call.summary,
+      typedSearchAttributes: inheritedLabels('pending'),
+    }),
+  );
 }
 
 async function runTool(

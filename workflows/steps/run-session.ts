@@ -13,8 +13,8 @@ import {
   TemporalFailure,
 } from '@temporalio/workflow';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
-import { stopOfWork } from '#domain/stop-of-work.ts';
-import { AGENT_TURN, type AgentTurnInput, type TurnOutcome } from '#domain/turn.ts';
+import { stopOfWork, TIME_UP } from '#domain/stop-of-work.ts';
+import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
 import { childLabels } from './child-labels.ts';
 
 /** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
@@ -62,7 +62,8 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
       (error: unknown) => void (ends.problem = problemOf(error)),
     );
     inTime = await condition(() => isOver() || limits.isAsked(), Math.max(1, limits.deadline - Date.now()));
-    if (!isOver()) await stopSession(work, session, limits, scope, isOver);
+    const asked = inTime ? limits.askedBy() : { reason: TIME_UP };
+    if (!isOver()) await stopSession(stopOfWork(work.message_id, asked), session, scope, isOver);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
     // Cancelled itself: the session's turns are cancelled with it, and end in their own order.
@@ -96,13 +97,11 @@ function startSession(work: SessionWork): Promise<ChildWorkflowHandle<AgentTurn>
 }
 
 async function stopSession(
-  work: SessionWork,
+  stop: StopInput,
   session: ChildWorkflowHandle<AgentTurn>,
-  limits: SessionLimits,
   scope: CancellationScope,
   isOver: () => boolean,
 ): Promise<void> {
-  const stop = stopOfWork(work.message_id, limits.askedBy());
   await session.signal(AGENT_TURN.signals.stop, stop).catch((error: unknown) => {
     // It has just ended, or is cancelled below.
     log.info('stop did not reach the session', { problem: problemOf(error) });

@@ -1,7 +1,7 @@
--- Ends a turn once; open calls become Cancelled or OutcomeUnknown, waiting approvals are withdrawn.
+-- Ends a turn once; open calls become Cancelled or OutcomeUnknown, waiting approvals are withdrawn. p_text: ends its answer.
 create function end_turn(
   p_tenant text, p_session text, p_turn text, p_step int, p_status text, p_error jsonb, p_by text, p_settled jsonb,
-  p_messages jsonb, p_dropped jsonb, p_default_agent text, p_run text
+  p_messages jsonb, p_dropped jsonb, p_default_agent text, p_run text, p_text text default null
 ) returns boolean
 language plpgsql as $$
 declare
@@ -44,7 +44,9 @@ begin
     from tool_calls where tenant_id = p_tenant and turn_id = p_turn and state <> 'done'));
   update approvals set status = 'withdrawn', decided_at = now(), decided_by = coalesce(p_by, 'system'), changed_at = clock_timestamp()
     where tenant_id = p_tenant and turn_id = p_turn and status = 'pending';
-  update turns set status = p_status, error = p_error, ended_at = now() where tenant_id = p_tenant and id = p_turn;
+  update turns set status = p_status, error = p_error, ended_at = now(),
+      text = nullif(concat_ws(E'\n\n', nullif(text, ''), p_text), '')
+    where tenant_id = p_tenant and id = p_turn returning * into t;
   perform append_events(p_tenant, p_session, p_turn, jsonb_build_array(jsonb_build_object('type', 'turn.' || p_status, 'data',
     jsonb_strip_nulls(jsonb_build_object('text', t.text, 'steps', t.steps, 'error', p_error, 'by', p_by)))));
   perform count_turn_holds(p_tenant, p_turn);
