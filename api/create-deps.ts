@@ -92,6 +92,7 @@ export async function createDeps(
       rateLimitPerMinute: config.api.rateLimitPerMinute,
       bodyLimitBytes: config.api.bodyLimitBytes,
       corsOrigins: config.api.corsOrigins,
+      allowedHosts: [config.api.host, ...config.api.allowedHosts],
       publicUrl: config.api.publicUrl,
       temporalUiUrl: config.temporal.uiUrl,
       temporalNamespace: config.temporal.namespace,

@@ -62,6 +62,8 @@ export interface ApiSettings {
   readonly rateLimitPerMinute: number;
   readonly bodyLimitBytes: number;
   readonly corsOrigins: readonly string[];
+  /** Beside localhost, addresses and the name in `publicUrl`. */
+  readonly allowedHosts: readonly string[];
   /** The address others know us by; https turns on HSTS. */
   readonly publicUrl?: string | undefined;
   readonly temporalUiUrl?: string | undefined;

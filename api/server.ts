@@ -11,6 +11,7 @@ import type { Api, ApiDeps } from './deps.ts';
 import { drainOnClose } from './drain.ts';
 import { serveErrorPage } from './error-page.ts';
 import { toProblem } from './errors.ts';
+import { keepDoors } from './keep-doors.ts';
 import { useIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { describeApi, serveOpenApi } from './openapi.ts';
@@ -45,6 +46,7 @@ import { addTurnRoutes } from './routes/turns.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import { createTenantCare } from './tenant-care.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
+import { countWrongKeys } from './wrong-keys.ts';
 
 /** A client sends its headers and its body within these, or is cut off (F: slow requests). */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -93,9 +95,11 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   await addSecurityHeaders(app, settings.publicUrl?.startsWith('https:') ?? false);
   // The web UI's pages ask the codec endpoint from their own origin.
   const uiOrigin = deps.codec && settings.temporalUiUrl ? [new URL(settings.temporalUiUrl).origin] : [];
-  allowOrigins(app, [...settings.corsOrigins, ...uiOrigin]);
-  const authenticator = addAuthentication(app, deps);
+  const origins = [...settings.corsOrigins, ...uiOrigin];
+  keepDoors(app, settings, origins);
+  allowOrigins(app, origins);
   await addRateLimit(app, settings.rateLimitPerMinute);
+  const authenticator = addAuthentication(app, deps);
   useIdempotency(app, deps.pool);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';
@@ -178,17 +182,14 @@ function addAuthentication(app: Api, deps: ApiDeps): ReturnType<typeof createAut
   const authenticator = createAuthenticator(deps.pool);
   const careFor = createTenantCare(deps.pool, deps.models);
   app.decorateRequest('caller', null);
-  app.addHook('onRequest', async (request, reply) => {
-    const hosts = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
-    if (hosts.length > 1) {
-      // What follows on such a connection may not be what it seems.
-      reply.header('connection', 'close');
-      throw new Failure('InvalidInput', 'The request names more than one host');
-    }
+  const slowDown = countWrongKeys(app);
+  app.addHook('onRequest', async (request) => {
     const { url } = request.routeOptions;
     const scope = url?.startsWith('/docs') ? 'public' : request.routeOptions.config.scope;
     if (scope === 'public') return;
-    const caller = await authenticator.authenticate(request.headers.authorization);
+    const caller = await authenticator
+      .authenticate(request.headers.authorization)
+      .catch((error: unknown) => slowDown(request, error));
     request.caller = caller;
     if (scope) requireScope(caller, scope);
     await careFor(caller.tenant);
@@ -197,8 +198,8 @@ function addAuthentication(app: Api, deps: ApiDeps): ReturnType<typeof createAut
 }
 
 async function addRateLimit(app: Api, perMinute: number): Promise<void> {
-  if (perMinute === 0) return;
   await app.register(rateLimit, {
+    global: perMinute > 0,
     max: perMinute,
     timeWindow: '1 minute',
     cache: 10_000,

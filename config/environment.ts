@@ -20,6 +20,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_RATE_LIMIT_PER_MINUTE'], 'api.rateLimitPerMinute', 'number'],
   [['TEMPOCLAW_BODY_LIMIT_BYTES'], 'api.bodyLimitBytes', 'number'],
   [['TEMPOCLAW_CORS_ORIGINS'], 'api.corsOrigins', 'list'],
+  [['TEMPOCLAW_ALLOWED_HOSTS'], 'api.allowedHosts', 'list'],
   [['TEMPOCLAW_TASK_QUEUE'], 'temporal.taskQueue', 'text'],
   [['TEMPOCLAW_TEMPORAL_UI_URL', 'TEMPORAL_UI_URL'], 'temporal.uiUrl', 'text'],
   [['TEMPOCLAW_TEMPORAL_PORT'], 'temporal.port', 'number'],

@@ -67,6 +67,8 @@ const models = z.strictObject({
   idleTimeoutSeconds: seconds.default(60),
 });
 
+const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
+
 const api = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
   port: port.default(7400),
@@ -78,6 +80,11 @@ const api = z.strictObject({
     .max(256 * 1_048_576)
     .default(1_048_576),
   corsOrigins: z.array(z.string().min(1)).max(100).default([]),
+  /** Names by which the API and the web UI that `tempoclaw up` starts are called, beside localhost, addresses and publicUrl's. */
+  allowedHosts: z
+    .array(z.string().regex(HOST_NAME, 'must be a host name without a port'))
+    .max(100)
+    .default([]),
 });
 
 const temporal = z.strictObject({

@@ -31,8 +31,8 @@ export const APPROVAL_STATUSES = [
 ] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-/** 2 minutes, then it denies (SH-2). */
-export const DEFAULT_APPROVAL_SECONDS = 120;
+/** A day, so that the next morning is early enough; then it denies (SH-2). */
+export const DEFAULT_APPROVAL_SECONDS = 86_400;
 
 /** How a decision came: with a key over HTTP, by a signed link, or as a message of any Temporal client. */
 export type DecisionWay = 'api' | 'link' | 'temporal';

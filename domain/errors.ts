@@ -32,6 +32,7 @@ export const FAILURES = {
   EventsTrimmed: { status: 410, retryable: false, title: 'The events asked for are no longer kept' },
   TooLarge: { status: 413, retryable: false, title: 'The request is too large' },
   UnsupportedMedia: { status: 415, retryable: false, title: 'The content type is not supported' },
+  Misdirected: { status: 421, retryable: false, title: 'This server does not go by that name' },
   Unprocessable: { status: 422, retryable: false, title: 'The request is well formed but cannot be done' },
   IdempotencyMismatch: {
     status: 422,

@@ -23,6 +23,7 @@ const REMEDIES: Readonly<Record<FailureType, string>> = {
   EventsTrimmed: 'Begin after `first_id` - 1, and read the transcript for what came before.',
   TooLarge: 'Send less.',
   UnsupportedMedia: 'Send `application/json` in UTF-8.',
+  Misdirected: 'Ask by a name that it is known by, or add this one to `api.allowedHosts`.',
   Unprocessable: 'Correct what `detail` names.',
   IdempotencyMismatch: 'Use a new Idempotency-Key for a new request.',
   RateLimited: 'Wait `Retry-After` seconds.',

@@ -10,6 +10,7 @@ import type { Config } from '#config';
 import { childEnvironment, commandFolders, temporalConnection, userCacheDir, withoutPassword } from '#config';
 import { endBackgroundCommands, processesFolder } from '#activities/process/background.ts';
 import { migrate } from '#activities/store/migrate.ts';
+import { hostNames } from '#domain/net/judge-visitor.ts';
 import type { Child } from './child.ts';
 import { startNodeProgram } from './node-program.ts';
 import { localHost, nextFreePort } from './ports.ts';
@@ -183,6 +184,7 @@ function temporalStep({ options: { config }, info, keep, onSpawn }: Parts): Step
           namespace,
           port,
           uiPort,
+          uiHosts: hostNames(uiUrl, ...config.api.allowedHosts),
           env,
           onSpawn: onSpawn('temporal'),
         });

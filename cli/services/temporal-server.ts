@@ -4,6 +4,7 @@ import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import type { Child, Exit } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
+import { guardUi, portRefusedByBrowsers } from './guard-ui.ts';
 import { isPortOpen, nextFreePort } from './ports.ts';
 
 const READY_MS = 60_000;
@@ -20,6 +21,8 @@ export interface TemporalServerOptions {
   readonly inMemory?: boolean;
   /** Start the web UI (default true). */
   readonly ui?: boolean;
+  /** Names by which the web UI is called beside localhost and addresses. */
+  readonly uiHosts?: ReadonlySet<string>;
   /** Told of the process before it is ready, so that it can be ended meanwhile. */
   readonly onSpawn?: (child: Child) => void;
 }
@@ -44,13 +47,14 @@ const DYNAMIC_CONFIG = [
   'matching.numTaskqueueWritePartitions=1',
   'system.enableActivityEagerExecution=true',
   'history.workflowIdReuseMinimalInterval=0',
+  // Nobody asks its HTTP API, which would answer a page of any site: no page can have a name that is reserved.
+  'frontend.httpAllowedHosts=["nobody.invalid"]',
 ] as const;
 
 /** Starts the server and waits until its namespace answers. Throws, with the end of its log, when it does not. */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<RunningTemporal> {
   const port = await nextFreePort(options.port);
-  const uiPort =
-    options.ui === false ? undefined : await nextFreePort(options.uiPort, '127.0.0.1', new Set([port]));
+  const uiPort = options.ui === false ? undefined : await portRefusedByBrowsers(new Set([port]));
   const child = await startChild({
     name: 'Temporal',
     command: options.binary,
@@ -61,20 +65,35 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   });
   options.onSpawn?.(child);
   const address = `127.0.0.1:${port}`;
+  let guardPort: number | undefined;
   try {
     await waitUntil(child, () => isServing(address, options.namespace), READY_MS);
+    if (uiPort !== undefined) guardPort = await openUi(options, port, uiPort, child);
   } catch (error) {
     await child.stop();
     throw error;
   }
   return {
     address,
-    ...(uiPort !== undefined && { uiUrl: `http://127.0.0.1:${uiPort}` }),
+    ...(guardPort !== undefined && { uiUrl: `http://127.0.0.1:${guardPort}` }),
     pid: child.pid,
     child,
     exited: child.exited,
     stop: () => child.stop(),
   };
+}
+
+/** The UI is there for as long as its server. */
+async function openUi(
+  { uiPort: wanted, uiHosts = new Set() }: TemporalServerOptions,
+  serverPort: number,
+  uiPort: number,
+  child: Child,
+): Promise<number> {
+  const port = await nextFreePort(wanted, '127.0.0.1', new Set([serverPort, uiPort]));
+  const guard = await guardUi({ port, uiPort, hosts: uiHosts });
+  void child.exited.then(() => guard.close());
+  return port;
 }
 
 function serverArguments(options: TemporalServerOptions, port: number, uiPort: number | undefined): string[] {

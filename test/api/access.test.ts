@@ -1,14 +1,84 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createAuthenticator } from '#api/auth.ts';
+import { rawAsk } from '#test/support/raw-ask.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 describe('IN-1 who may call', () => {
   let api: TestApi;
   before(async () => {
-    api = await startApi();
+    api = await startApi({
+      settings: {
+        publicUrl: 'https://agents.example.com/base',
+        allowedHosts: ['agents.internal'],
+        corsOrigins: ['https://console.example.com'],
+      },
+    });
   });
   after(() => api.stop());
+
+  /** Over a socket, with headers that `fetch` would not send. */
+  const knock = async (method: string, path: string, headers: Record<string, string>): Promise<number> => {
+    const given = { 'content-type': 'application/json', authorization: `Bearer ${api.key}`, ...headers };
+    return (await rawAsk(api.url + path, method, given, method === 'GET' ? '' : '{}')).status;
+  };
+
+  it('R3 answers by its own names only, so that no page can have another name point here', async () => {
+    const port = new URL(api.url).port;
+    const own = [
+      'localhost',
+      `LocalHost.:${port}`,
+      'app.localhost:1',
+      `127.0.0.1:${port}`,
+      '[::1]',
+      '10.0.0.7:80',
+    ];
+    for (const host of [...own, 'agents.internal:8080', 'Agents.Example.com'])
+      assert.equal(await knock('GET', '/v1/sessions', { host }), 200, host);
+    const foreign = [
+      'evil.example',
+      `evil.example:${port}`,
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+    ];
+    for (const host of [...foreign, 'xagents.internal', 'a@localhost', '127.0.0.1:80:80'])
+      for (const path of ['/v1/sessions', '/readyz', '/docs/', '/nothing'])
+        assert.equal(await knock('GET', path, { host }), 421, `${host} ${path}`);
+    const told = JSON.parse((await rawAsk(`${api.url}/readyz`, 'GET', { host: 'evil.example' })).text);
+    assert.equal(told.code, 'Misdirected');
+    assert.match(told.detail, /"evil.example"; add it to api.allowedHosts/);
+  });
+
+  it('R3 lets pages of other origins change nothing', async () => {
+    const post = (origin: string, more = {}) => knock('POST', '/v1/sessions/none/stop', { origin, ...more });
+    for (const origin of [api.url, 'https://agents.example.com', 'https://console.example.com'])
+      assert.equal(await post(origin), 404, origin);
+    const { port } = new URL(api.url);
+    for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:${Number(port) + 1}`, ''])
+      assert.equal(await post(origin), 403, origin);
+    assert.equal(await knock('GET', '/v1/sessions', { origin: 'https://evil.example' }), 200);
+  });
+
+  it('tells who tries keys to wait, ever longer, and lets right keys from the same address in', async () => {
+    const other = await startApi();
+    try {
+      const waits: number[] = [];
+      for (let at = 0; at < 60; at += 1) {
+        const key = `tc_${String(at).padStart(43, 'A')}`;
+        const { status, headers, body } = await other.ask('GET', '/v1/sessions', { key });
+        if (status !== 429) assert.ok(status === 401 && waits.length === 0, `try ${at}: ${status}`);
+        else waits.push(Number(headers.get('retry-after')));
+        if (status === 429) assert.equal(body.code, 'RateLimited');
+      }
+      assert.equal(waits.length, 40);
+      assert.deepEqual([waits[0], waits[1], waits.at(-1)], [60, 120, 3_600]);
+      const cold = await other.makeKey(['read']);
+      assert.equal((await other.ask('GET', '/v1/sessions', { key: cold })).status, 200);
+      assert.equal((await other.ask('GET', '/v1/sessions', { key: null })).status, 401);
+    } finally {
+      await other.stop();
+    }
+  });
 
   it('refuses every way to come without a good key, with one shape of answer', async () => {
     const expired = await api.makeKey(['admin'], { expiresAt: '2020-01-01T00:00:00Z' });

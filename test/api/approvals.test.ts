@@ -24,7 +24,7 @@ describe('AP-2 approvals over HTTP', () => {
     stack.ask('POST', `/v1/approvals/${id}/decision`, { body, key });
   const pokes = (note: string) => stack.worker.probes.effects.filter((effect) => effect.note === note).length;
 
-  it('shows what waits, approves it, and the call runs once', async () => {
+  it('SH-2 shows what waits, for a day, approves it, and the call runs once', async () => {
     const { turn, approval } = await askFor('approve');
     const shown = await stack.ask('GET', `/v1/approvals/${approval}`);
     assert.equal(shown.body.workflow_id, `approval/${approval}`);
@@ -33,7 +33,7 @@ describe('AP-2 approvals over HTTP', () => {
     assert.deepEqual(shown.body.args, { note: 'approve' });
     assert.equal(shown.body.turn_id, turn);
     assert.equal(shown.body.session_key, 'approve');
-    assert.ok(Date.parse(shown.body.expires_at) > Date.now());
+    assert.equal(Math.round((Date.parse(shown.body.expires_at) - Date.now()) / 3_600_000), 24);
     assert.equal((await stack.ask('GET', `/v1/turns/${turn}`)).body.status, 'waiting_approval');
 
     const decided = await decide(approval, { decision: 'accept' });

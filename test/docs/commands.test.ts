@@ -32,7 +32,7 @@ describe('commands of the documentation', () => {
   let bin: string;
   before(async () => {
     clone = await cloneRepository();
-    program = await clone.start({ TEMPOCLAW_APPROVAL_EXPIRY_SECONDS: '600' });
+    program = await clone.start();
     // What the pages tell the reader to have.
     bin = join(dirname(clone.folder), 'bin');
     await mkdir(bin);

@@ -145,6 +145,8 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
       rateLimitPerMinute: 0,
       bodyLimitBytes: 1_048_576,
       corsOrigins: [],
+      // As the hostile requests of the vectors call it.
+      allowedHosts: ['api.test'],
       temporalUiUrl: 'http://ui.test:8233/',
       temporalNamespace: 'default',
       ...options.settings,

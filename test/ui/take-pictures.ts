@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const clone = await cloneRepository();
   const browser = await startBrowser(path);
   try {
-    const program = await clone.start({ TEMPOCLAW_APPROVAL_EXPIRY_SECONDS: '3600' });
+    const program = await clone.start();
     const only = process.argv[2];
     const wanted = (name: string): boolean => only === undefined || only === name;
     if (wanted('turn')) await takeTurn(clone, program, browser);

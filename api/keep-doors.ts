@@ -1,0 +1,31 @@
+/** Turns away what pages of other sites send, before anything else looks at it (domain/net/judge-visitor.ts). */
+import { Failure } from '#domain/errors.ts';
+import { type DoorProblem, doorProblem, hostNames } from '#domain/net/judge-visitor.ts';
+import type { Api, ApiSettings } from './deps.ts';
+
+export function keepDoors(
+  app: Api,
+  { allowedHosts, publicUrl }: Pick<ApiSettings, 'allowedHosts' | 'publicUrl'>,
+  origins: readonly string[],
+): void {
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
+  const doors = { hosts: hostNames(publicUrl, ...allowedHosts), origins: new Set([...own, ...origins]) };
+  app.addHook('onRequest', async (request, reply) => {
+    const { raw, method, headers, is404 } = request;
+    const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+    if (hosts.length > 1) {
+      // What follows on such a connection may not be what it seems.
+      reply.header('connection', 'close');
+      throw new Failure('InvalidInput', 'The request names more than one host');
+    }
+    const problem = doorProblem(doors, { method, host: headers.host, origin: headers.origin });
+    // What is not there changes nothing, and says so itself.
+    if (problem && !(is404 && problem.kind === 'origin')) throw refusal(problem);
+  });
+}
+
+function refusal({ kind, name }: DoorProblem): Failure {
+  return kind === 'host'
+    ? new Failure('Misdirected', `It is not known by the name ${name}; add it to api.allowedHosts`)
+    : new Failure('Forbidden', `Pages of ${name} may change nothing here; add it to api.corsOrigins`);
+}

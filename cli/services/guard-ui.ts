@@ -1,0 +1,70 @@
+/**
+ * Stands before the dev server's web UI, which answers whoever asks: it lets only those in whom domain/net/judge-visitor.ts
+ * lets in. The UI itself listens at a port that browsers refuse to speak to, so that no page can go round.
+ */
+import { createServer, request as httpRequest } from 'node:http';
+import { doorProblem } from '#domain/net/judge-visitor.ts';
+import { isPortFree } from './ports.ts';
+
+const HOST = '127.0.0.1';
+
+/** "Bad ports" above 1023 of the Fetch standard that hold no file system and no display. */
+const REFUSED_PORTS = [
+  1719, 1720, 1723, 3659, 4045, 4190, 5060, 5061, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+];
+
+/** Undefined when all are in use. In any order, so that two that start at once rarely want the same. */
+export async function portRefusedByBrowsers(taken: ReadonlySet<number>): Promise<number | undefined> {
+  const from = Math.floor(Math.random() * REFUSED_PORTS.length);
+  for (const port of [...REFUSED_PORTS.slice(from), ...REFUSED_PORTS.slice(0, from)])
+    if (!taken.has(port) && (await isPortFree(port, HOST))) return port;
+  return undefined;
+}
+
+export interface UiGuardOptions {
+  readonly port: number;
+  /** The UI's own. */
+  readonly uiPort: number;
+  /** Names by which it is called beside localhost and addresses. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** Throws when it cannot listen. `close` cuts what is open. */
+export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<{ close(): void }> {
+  const doors = { hosts, origins: new Set<string>() };
+  const server = createServer((asked, answer) => {
+    const { method = 'GET', url = '/', headers } = asked;
+    const problem = doorProblem(doors, { method, host: headers.host, origin: headers.origin });
+    if (problem || !url.startsWith('/')) {
+      answer.writeHead(problem?.kind === 'origin' ? 403 : 421, { 'content-type': 'text/plain' });
+      answer.end(`${problem ? REFUSALS[problem.kind](problem.name) : 'Ask for a path.'}\n`);
+      return;
+    }
+    const passed = httpRequest({ host: HOST, port: uiPort, method, path: url, headers }, (given) => {
+      answer.writeHead(given.statusCode ?? 502, given.headers);
+      given.on('error', () => answer.destroy()).pipe(answer);
+    });
+    passed.on('error', () => {
+      if (answer.headersSent) answer.destroy();
+      else answer.writeHead(502, { 'content-type': 'text/plain' }).end('Temporal does not answer.\n');
+    });
+    answer.on('close', () => passed.destroy());
+    asked.on('error', () => passed.destroy()).pipe(passed);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen({ port, host: HOST, exclusive: true }, resolve);
+  });
+  // A connection that breaks is its browser's business.
+  server.on('error', () => undefined);
+  return {
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const REFUSALS = {
+  host: (name: string) => `This is not known by the name ${name}; add it to api.allowedHosts.`,
+  origin: (name: string) => `Pages of ${name} may change nothing here.`,
+};

@@ -1,0 +1,57 @@
+/**
+ * Whether a request comes from a page that a local server may answer. A page anywhere can have its own name point at this
+ * machine (DNS rebinding): its browser then lets it read the answers, but still says the name, in `Host`. Addresses are no
+ * such names.
+ */
+import { parseAddress } from './parse-address.ts';
+
+export interface Doors {
+  /** Names, without ports, beside `localhost` and addresses. */
+  readonly hosts: ReadonlySet<string>;
+  /** Origins that may change things beside the server's own; `*` is all. */
+  readonly origins: ReadonlySet<string>;
+}
+
+export interface Visitor {
+  readonly method: string;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+}
+
+export type DoorProblem = { readonly kind: 'host' | 'origin'; readonly name: string };
+
+const HARMLESS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Undefined for those who may come in. Programs that are no browsers need to send neither header. */
+export function doorProblem({ hosts, origins }: Doors, visitor: Visitor): DoorProblem | undefined {
+  const { method, host, origin } = visitor;
+  if (host !== undefined && !isOurs(nameOf(host), hosts)) return { kind: 'host', name: shown(host) };
+  if (origin === undefined || HARMLESS.has(method)) return undefined;
+  const isOwn = URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
+  return isOwn || origins.has(origin) || origins.has('*')
+    ? undefined
+    : { kind: 'origin', name: shown(origin) };
+}
+
+/** The names of settings: plain, or of addresses such as `https://agents.example.com/base`. */
+export function hostNames(...given: readonly (string | undefined)[]): ReadonlySet<string> {
+  return new Set(given.flatMap((text) => (text === undefined ? [] : [nameOf(text) ?? text.toLowerCase()])));
+}
+
+/** Lower case, without port and final dot. */
+function nameOf(text: string): string | undefined {
+  const address = text.includes('://') ? text : `http://${text}`;
+  if (/[\s\\@]/.test(text) || !URL.canParse(address)) return undefined;
+  return new URL(address).hostname.replace(/\.$/, '');
+}
+
+function isOurs(name: string | undefined, hosts: ReadonlySet<string>): boolean {
+  if (name === undefined || name === '') return false;
+  if (name === 'localhost' || name.endsWith('.localhost') || hosts.has(name)) return true;
+  return parseAddress(name.replace(/^\[|\]$/g, '')) !== undefined;
+}
+
+/** What anybody may have sent. */
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}
