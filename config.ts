@@ -227,10 +227,6 @@ export function temporalConnection(config: Config): {
 /** Contradictions that parsing alone cannot see; nothing should start while there are any. */
 export function preflight(config: Config): string[] {
   const problems: string[] = [];
-  const { decisionToken } = config.approvals;
-  if (decisionToken.required && decisionToken.secret === undefined) {
-    problems.push('approvals.decisionToken.required is on but there is no approvals.decisionToken.secret');
-  }
   const chosen = config.models.default?.split('/')[0];
   if (chosen !== undefined && chosen !== 'rehearsal' && config.models.providers[chosen] === undefined) {
     const known = [...Object.keys(config.models.providers), 'rehearsal'].join(', ');

@@ -8,6 +8,7 @@ import type { ModelUse } from '#domain/model-use.ts';
 import type { GateAsk } from '#domain/gate-activities.ts';
 import type { CallModelInput, CallModelResult, PlannedCall } from '#domain/turn.ts';
 import { callDigest } from './call-digest.ts';
+import type { NeedsToken } from './needs-token.ts';
 import type {
   BudgetedWork,
   BudgetHold,
@@ -67,12 +68,18 @@ export interface BudgetDeskParts {
   readonly settings: readonly Budget[];
   /** How long a question for more waits. */
   readonly approvalSeconds: number;
+  readonly needsToken: NeedsToken;
 }
 
 /** What a command uses beside time. */
 const COMMAND = { tokens: 0, usd: 0, calls: 1 };
 
-export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDeskParts): BudgetDesk {
+export function createBudgetDesk({
+  ledger,
+  settings,
+  approvalSeconds,
+  needsToken,
+}: BudgetDeskParts): BudgetDesk {
   const release: BudgetDesk['release'] = async (input, hold, attempt, spent) => {
     if (hold?.held) await ledger.settle(input.tenant, answerIdOf(input.turn, input.step), { attempt, spent });
   };
@@ -151,6 +158,7 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
     const summary = askSummary(args);
     const reason = exceededWords(exceeded);
     const expires_at = new Date(now + approvalSeconds * 1000).toISOString();
+    const token = await needsToken(key.tenant);
     const approval = {
       id,
       call_id,
@@ -160,14 +168,17 @@ export function createBudgetDesk({ ledger, settings, approvalSeconds }: BudgetDe
       reason,
       expires_at,
       digest: callDigest(tool, { ...args }),
-      terms: termsOf(exceeded),
+      terms: { ...termsOf(exceeded), ...(token ? { decision_token: true as const } : {}) },
       always: { refused: 'more budget is given once' },
       ...(asker ? { asker } : {}),
     };
     const data = { approval_id: id, call_id, tool, summary, args, reason, expires_at };
     const until = await ledger.ask(key, approval, [{ type: 'approval.requested', data }]);
     if (until === undefined) return undefined;
-    const asking = { id, expires: approvalSeconds, until: Math.round(until) };
+    const asking = {
+      ...{ id, expires: approvalSeconds, until: Math.round(until) },
+      ...(token ? { token } : {}),
+    };
     return { id: call_id, tool, summary, timeout: 0, approval: asking };
   }
 }

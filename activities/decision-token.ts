@@ -1,5 +1,13 @@
 /** What a decision carries to show that whoever sends it knows the deployment's secret (SECURITY B10). */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+/** Of the settings, else one of each master key: the first makes tokens, all of them check, so that keys may be rotated. */
+export function tokenSecrets(given: string | undefined, keys: readonly Buffer[]): readonly string[] {
+  if (given !== undefined) return [given];
+  return keys.map((key) =>
+    Buffer.from(hkdfSync('sha256', key, '', 'decision token', 32)).toString('base64url'),
+  );
+}
 
 /**
  * Base64url, 43 characters. Bound to the one approval; with `by` also to the user who decides, which proves that it is

@@ -184,7 +184,7 @@ function plannedApproval(
   id: string,
   expires: number,
   until: number | null,
-  { quorum = 1, escalate, remind_seconds }: ApprovalTerms,
+  { quorum = 1, escalate, remind_seconds, decision_token }: ApprovalTerms,
   always: AlwaysOffer | null,
 ): NonNullable<PlannedCall['approval']> {
   return {
@@ -195,6 +195,18 @@ function plannedApproval(
     ...(escalate === undefined ? {} : { escalate: escalate.after_seconds }),
     ...(remind_seconds === undefined ? {} : { remind: remind_seconds }),
     ...(always === null ? {} : { always: alwaysWords(always) }),
+    ...(decision_token ? { token: true as const } : {}),
+  };
+}
+
+/** The same plan with what it asks to be decided with tokens. */
+export function withTokens(plan: CallPlan): CallPlan {
+  return {
+    ...plan,
+    approvals: plan.approvals.map((one) => ({ ...one, terms: { ...one.terms, decision_token: true } })),
+    planned: plan.planned.map((call) =>
+      call.approval ? { ...call, approval: { ...call.approval, token: true } } : call,
+    ),
   };
 }
 

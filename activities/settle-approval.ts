@@ -29,10 +29,8 @@ export interface SettleApprovalDeps {
   readonly scrubber: Scrubber;
   readonly sealer: Sealer;
   readonly placeOf: PlaceOf;
-  /** Decisions must carry a token: whoever reaches Temporal's port can signal (SECURITY B10). */
-  readonly tokenRequired: boolean;
-  /** Without it no token proves anything. */
-  readonly tokenSecret: string | undefined;
+  /** A token under one of these proves that whoever sent it does more than reach Temporal's port (SECURITY B10). */
+  readonly tokenSecrets: readonly string[];
 }
 
 export function createSettleApproval(
@@ -87,8 +85,11 @@ function refusal(
   who: Decider,
 ): SettleApprovalResult | undefined {
   const id = input.approval_id;
-  if (deps.tokenRequired && !carriesToken(deps.tokenSecret, input, decision))
-    return refused('Forbidden', `approval ${id} takes decisions with its token only; the HTTP API adds it`);
+  if (basis.terms.decision_token && !basis.proof && !carriesToken(deps, input, decision))
+    return refused(
+      'Forbidden',
+      `approval ${id} is decided by the HTTP API, the CLI, a link, or with a token: tempoclaw approvals token ${id}`,
+    );
   const problem = deciderProblem(basis, who);
   if (problem !== undefined) return refused('Forbidden', `approval ${id}: ${problem}`);
   if (decision.digest !== undefined && decision.digest !== basis.digest)
@@ -110,17 +111,14 @@ function isAsShown(given: Readonly<Record<string, unknown>>, { tool, args }: App
 
 /** By a proof of the API, or by a user's token; else what the payload claims. */
 function readDecider(
-  { tokenSecret }: SettleApprovalDeps,
-  { tenant, approval_id }: SettleApprovalInput,
+  deps: SettleApprovalDeps,
+  input: SettleApprovalInput,
   { by, token }: DecideInput,
   proof: DecisionProof | null,
 ): Decider {
   if (proof) return { by: proof.by, user: proof.user_id, scopes: proof.scopes, proof: 'key' };
   const claimed = by?.slice(0, 200) || 'unnamed';
-  const isProven =
-    tokenSecret !== undefined &&
-    by !== undefined &&
-    isToken(token, decisionToken(tokenSecret, tenant, approval_id, by));
+  const isProven = by !== undefined && isTokenOf(deps, input, token, by);
   if (!isProven) return { by: claimed, user: null, scopes: [], proof: 'claim' };
   return { by: claimed, user: claimed, scopes: ['approve'], proof: 'token' };
 }
@@ -305,15 +303,20 @@ async function settleEdit(
 
 /** Of the approval, or of the approval and the user who decides. */
 function carriesToken(
-  secret: string | undefined,
-  { tenant, approval_id }: SettleApprovalInput,
+  deps: SettleApprovalDeps,
+  input: SettleApprovalInput,
   { token, by }: DecideInput,
 ): boolean {
-  if (secret === undefined) return false;
-  return (
-    isToken(token, decisionToken(secret, tenant, approval_id)) ||
-    (by !== undefined && isToken(token, decisionToken(secret, tenant, approval_id, by)))
-  );
+  return isTokenOf(deps, input, token) || (by !== undefined && isTokenOf(deps, input, token, by));
+}
+
+function isTokenOf(
+  { tokenSecrets }: SettleApprovalDeps,
+  { tenant, approval_id }: SettleApprovalInput,
+  token: string | undefined,
+  by?: string,
+): boolean {
+  return tokenSecrets.some((secret) => isToken(token, decisionToken(secret, tenant, approval_id, by)));
 }
 
 function refused(

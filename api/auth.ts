@@ -130,3 +130,12 @@ export function userOf(caller: Caller, named: string | undefined): string | unde
     throw new Failure('Forbidden', `This key speaks for the user ${caller.user} only`);
   return caller.user;
 }
+
+/** For what lets somebody else decide in the name of a user. */
+export function requireOwnUser(caller: Caller, user: string, what: string): void {
+  if (caller.user !== user && !caller.scopes.has('admin'))
+    throw new Failure(
+      'Forbidden',
+      `A key makes ${what} for its own user; one for somebody else needs the scope admin`,
+    );
+}

@@ -9,7 +9,7 @@ import { createHostPrograms } from '#activities/host-programs.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
-import { decisionToken } from '#activities/decision-token.ts';
+import { tokenSecrets } from '#activities/decision-token.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
 import { createPool } from '#activities/store/pool.ts';
 import { connectTemporal } from './client.ts';
@@ -63,7 +63,8 @@ export async function createDeps(
     taskQueue: config.temporal.taskQueue,
     ...(dataConverter === undefined ? {} : { dataConverter }),
   });
-  const { required, secret } = config.approvals.decisionToken;
+  const [tokenSecret] = tokenSecrets(config.approvals.decisionToken.secret, secrets.masterKeys);
+  if (tokenSecret === undefined) throw new Error('there is no master key');
   const catalog = await loadCatalog();
   const catalogs = createAgentCatalogs({
     pool,
@@ -97,10 +98,7 @@ export async function createDeps(
       temporalUiUrl: config.temporal.uiUrl,
       temporalNamespace: config.temporal.namespace,
     },
-    decisionToken:
-      required && secret !== undefined
-        ? (tenant, approval) => decisionToken(secret, tenant, approval)
-        : undefined,
+    tokenSecret,
     logLevel: config.log.level,
     logs,
   };

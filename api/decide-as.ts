@@ -39,13 +39,7 @@ export async function sendDecision(
 ): Promise<DecisionReceipt> {
   const decision = readDecision(word);
   if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
-  const token = deps.decisionToken?.(tenant, approval.id);
-  const input: DecideInput = {
-    ...pickGiven(rest),
-    decision,
-    by: sender.by,
-    ...(token === undefined ? {} : { token }),
-  };
+  const input: DecideInput = { ...pickGiven(rest), decision, by: sender.by };
   try {
     const receipt = await decideApproval(deps, tenant, approval, input, sender);
     deps.metrics.decided(receipt.already ? 'repeated' : 'decided');

@@ -95,8 +95,8 @@ export interface ApiDeps {
   readonly rules: CallRules;
   readonly policy: PolicyBasis;
   readonly settings: ApiSettings;
-  /** What decisions carry when the settings ask for it, so that Temporal's port alone decides nothing. */
-  readonly decisionToken?: ((tenant: string, approvalId: string) => string) | undefined;
+  /** Under which decision tokens are made. */
+  readonly tokenSecret: string;
   readonly logLevel: string;
   /** Where log lines go; standard output when absent. */
   readonly logs?: LogStream | undefined;

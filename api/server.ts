@@ -21,6 +21,7 @@ import { addAgentRoutes } from './routes/agents.ts';
 import { addApiKeyRoutes } from './routes/api-keys.ts';
 import { addApprovalEventRoutes } from './routes/approval-events.ts';
 import { addApprovalLinkRoutes } from './routes/approval-links.ts';
+import { addApprovalTokenRoutes } from './routes/approval-tokens.ts';
 import { addApprovalRoutes } from './routes/approvals.ts';
 import { addBudgetRoutes } from './routes/budgets.ts';
 import { addCodecRoutes } from './routes/codec.ts';
@@ -134,6 +135,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   addTurnRoutes(app, deps);
   addApprovalRoutes(app, deps);
   addApprovalLinkRoutes(app, deps);
+  addApprovalTokenRoutes(app, deps);
   addApprovalEventRoutes(app, deps);
   addAgentRoutes(app, deps);
   addAgentLinkRoutes(app, deps);

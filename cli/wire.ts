@@ -3,7 +3,12 @@ import type { z } from 'zod';
 import type { agentSchema } from '#domain/schema/agent.ts';
 import type { budgetAccountSchema, budgetSchema, usageSchema } from '#domain/schema/budget.ts';
 import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
-import type { approvalSchema, bulkReceiptSchema, decisionReceiptSchema } from '#domain/schema/approval.ts';
+import type {
+  approvalSchema,
+  approvalTokenSchema,
+  bulkReceiptSchema,
+  decisionReceiptSchema,
+} from '#domain/schema/approval.ts';
 import type { customToolSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
 import type { agentLinkSchema } from '#domain/schema/agent-link.ts';
 import type { delegationDetailSchema, delegationSchema } from '#domain/schema/delegation.ts';
@@ -23,6 +28,7 @@ export type Agent = z.infer<typeof agentSchema>;
 export type AgentLink = z.infer<typeof agentLinkSchema>;
 export type Approval = z.infer<typeof approvalSchema>;
 export type ApprovalLink = z.infer<typeof approvalLinkSchema>;
+export type ApprovalToken = z.infer<typeof approvalTokenSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
 export type BudgetAccount = z.infer<typeof budgetAccountSchema>;
 export type BulkReceipt = z.infer<typeof bulkReceiptSchema>;

@@ -8,7 +8,7 @@ import { setAt } from './layer.ts';
 /** An environment as Node gives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Kind = 'text' | 'number' | 'boolean' | 'list';
+type Kind = 'text' | 'number' | 'boolean' | 'boolean or auto' | 'list';
 
 /** [variables in order of preference, key, kind]. An empty variable counts as unset, as in a compose file. */
 const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
@@ -38,7 +38,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_EMBEDDINGS_MODEL'], 'embeddings.model', 'text'],
   [['TEMPOCLAW_REHEARSAL_DIR'], 'rehearsal.dir', 'text'],
   [['TEMPOCLAW_APPROVAL_EXPIRY_SECONDS'], 'approvals.expirySeconds', 'number'],
-  [['TEMPOCLAW_DECISION_TOKEN_REQUIRED'], 'approvals.decisionToken.required', 'boolean'],
+  [['TEMPOCLAW_DECISION_TOKEN_REQUIRED'], 'approvals.decisionToken.required', 'boolean or auto'],
   [['TEMPOCLAW_DECISION_TOKEN_SECRET'], 'approvals.decisionToken.secret', 'text'],
   [['TEMPOCLAW_MAX_SUBAGENTS'], 'subagents.maxConcurrent', 'number'],
   [['TEMPOCLAW_SANDBOX'], 'sandbox.mode', 'text'],
@@ -164,13 +164,15 @@ const EXPECTED: Readonly<Record<Kind, string>> = {
   text: 'text',
   number: 'a number',
   boolean: 'true or false (also yes/no, on/off, 1/0)',
+  'boolean or auto': 'true, false or auto',
   list: 'a list separated by commas',
 };
 
 function parseText(text: string, kind: Kind): unknown {
   if (kind === 'text') return text;
   if (kind === 'number') return /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
-  if (kind === 'boolean') return parseBoolean(text);
+  if (kind === 'boolean or auto' && /^auto$/i.test(text)) return 'auto';
+  if (kind !== 'list') return parseBoolean(text);
   return text
     .split(',')
     .map((part) => part.trim())

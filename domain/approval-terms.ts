@@ -21,6 +21,8 @@ export interface ApprovalTerms {
   readonly escalate?: { readonly after_seconds: number; readonly to: Approvers } | undefined;
   /** An event says again that it waits, so often. */
   readonly remind_seconds?: number | undefined;
+  /** Messages of Temporal clients must carry a decision token; settled by the settings when it is asked. */
+  readonly decision_token?: true | undefined;
 }
 
 export const TERM_LIMITS = {

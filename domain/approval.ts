@@ -47,7 +47,7 @@ export interface DecideInput {
   readonly text?: string;
   /** Who decides. The API sets it from the key. */
   readonly by?: string;
-  /** Needed when the configuration asks for one, and to prove `by`; see docs/temporal-contract.md. */
+  /** Needed where the approval's terms say so, and to prove `by`; see docs/temporal-contract.md. */
   readonly token?: string;
   /** Of the call that was looked at: refused when it has been edited since. */
   readonly digest?: string;
@@ -72,6 +72,8 @@ export interface ApprovalInput {
   readonly remind?: number;
   /** In words: what `approve_always` would allow, or why it is not to be had. */
   readonly always?: string;
+  /** Its messages must carry a decision token. */
+  readonly token?: true;
 }
 
 /**
@@ -100,6 +102,8 @@ export interface ApprovalState {
   readonly quorum?: number;
   /** True since others may decide as well. */
   readonly escalated?: true;
+  /** Updates and signals must carry a decision token. */
+  readonly token_required?: true;
 }
 
 /** Answer to the winner, and to those who decided the same afterwards (`already`). */

@@ -211,6 +211,7 @@ export interface PlannedCall {
     readonly remind?: number;
     /** See ApprovalInput. */
     readonly always?: string;
+    readonly token?: true;
   };
 }
 

@@ -11,6 +11,7 @@ import type { Catalog } from '#activities/catalog.ts';
 import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
 import type { WorldDeps } from '#activities/deps.ts';
+import { tokenSecrets } from '#activities/decision-token.ts';
 import { createEndLostTurns } from '#activities/end-lost-turns.ts';
 import { createEndTurn } from '#activities/end-turn.ts';
 import { createReleaseAnswer } from '#activities/gate-run.ts';
@@ -24,12 +25,15 @@ import { createLostWork } from '#activities/lost-work.ts';
 import { createHostPrograms } from '#activities/host-programs.ts';
 import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
+import { createNeedsToken } from '#activities/needs-token.ts';
 import { createNoteApproval } from '#activities/note-approval.ts';
 import { createSendToSession } from '#activities/send-to-session.ts';
 import type { OwnQueue } from '#activities/take-over.ts';
 import { createTeamDesk } from '#activities/team-desk.ts';
 import { createStopSession } from '#activities/stop-session.ts';
+import type { Shell } from '#activities/process/shell.ts';
 import { createSettleApproval } from '#activities/settle-approval.ts';
+import { agentSandboxes } from '#activities/store/agent-store.ts';
 import { createApprovalLedger } from '#activities/store/approval-ledger.ts';
 import { createBudgetLedger } from '#activities/store/budget-ledger.ts';
 import type { EventNotifier } from '#activities/store/event-notifier.ts';
@@ -67,6 +71,7 @@ export interface WorkerParts {
   readonly temporal: WorkflowReach & Pick<TemporalAccess, 'submit'>;
   readonly sealer: Sealer;
   readonly vault: Vault;
+  readonly masterKeys: readonly Buffer[];
   readonly bundle: WorkflowBundle;
   /** Names the bundle's code; the version of this worker when `worker.deploymentName` is set. */
   readonly buildId: string;
@@ -209,8 +214,7 @@ function createActivities(
     settle_approval: createSettleApproval({
       ...shared,
       approvals,
-      tokenRequired: config.approvals.decisionToken.required,
-      tokenSecret: config.approvals.decisionToken.secret,
+      tokenSecrets: tokenSecrets(config.approvals.decisionToken.secret, parts.masterKeys),
     }),
     note_approval: createNoteApproval(approvals),
   };
@@ -231,6 +235,14 @@ function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
     resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
   });
   const ledger = createTurnLedger(pool, notifier.poke);
+  const placeOf = (own: AgentConfig['sandbox'] | null): ReturnType<Shell['placeOf']> =>
+    parts.tools.shell.placeOf(sandboxOf(config.sandbox, own ?? undefined));
+  const needsToken = createNeedsToken({
+    required: config.approvals.decisionToken.required,
+    sandbox: config.sandbox,
+    placeOf,
+    sandboxesOf: (tenant) => agentSandboxes(pool, tenant),
+  });
   return {
     catalog,
     catalogs: parts.catalogs,
@@ -242,8 +254,8 @@ function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
     whySecured: (tenant: string, agent: string, command: string) =>
       whySecured(vault.clisNow(tenant), agent, command),
     sandbox: config.sandbox,
-    placeOf: (own: AgentConfig['sandbox'] | null) =>
-      parts.tools.shell.placeOf(sandboxOf(config.sandbox, own ?? undefined)),
+    placeOf,
+    needsToken,
     transcripts: createTranscriptCache(TRANSCRIPTS),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
@@ -254,6 +266,7 @@ function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
       ledger: createBudgetLedger(pool, notifier.poke),
       settings: config.budgets,
       approvalSeconds: config.approvals.expirySeconds,
+      needsToken,
     }),
   };
 }

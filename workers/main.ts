@@ -87,6 +87,7 @@ async function main(): Promise<void> {
     tools,
     sealer: secrets.sealer,
     vault: secrets.vault,
+    masterKeys: secrets.masterKeys,
     bundle,
     buildId,
     ...(dataConverter ? { dataConverter } : {}),

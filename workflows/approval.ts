@@ -246,6 +246,7 @@ function stateOf(going: Going): ApprovalState {
     refused: going.refused,
     ...(input.quorum === undefined ? {} : { approvals: going.approvals, quorum: input.quorum }),
     ...(going.opened ? { escalated: true as const } : {}),
+    ...(input.token ? { token_required: true as const } : {}),
   };
 }
 
@@ -291,6 +292,11 @@ function waitingDetails({ input, deadline, summary, approvals, opened }: Going):
     `- session: \`${input.session_key}\``,
     `- turn: \`${input.turn_id}\``,
     ...(input.always === undefined ? [] : [`- \`approve_always\`: ${markdownCode(input.always)}`]),
-    '- decide: update or signal `decide` with `{"decision":"approve"}` or `{"decision":"reject","reason":"…"}`',
+    ...(input.token ? [DECIDE_WITH_TOKEN] : [DECIDE]),
   ].join('\n');
 }
+
+const DECIDE =
+  '- decide: update or signal `decide` with `{"decision":"approve"}` or `{"decision":"reject","reason":"…"}`';
+const DECIDE_WITH_TOKEN =
+  '- decide: update or signal `decide` with `{"decision":"approve","token":"…"}`; `tempoclaw approvals token ID` makes the token';

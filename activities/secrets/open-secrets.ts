@@ -8,6 +8,8 @@ import { createVault, type Vault } from './vault.ts';
 export interface Secrets {
   readonly sealer: Sealer;
   readonly vault: Vault;
+  /** The first seals, all open. For deriving others; never to be shown or kept. */
+  readonly masterKeys: readonly Buffer[];
   readonly changes: ChangeFeed;
   close(): Promise<void>;
 }
@@ -27,5 +29,5 @@ export async function openSecrets(given: {
   const changes = createChangeFeed({ databaseUrl, pool, onError });
   const deploymentValues = [...given.deploymentValues, ...keys.map((key) => key.toString('base64'))];
   const vault = createVault({ pool, sealer, changes, deploymentValues, onError });
-  return { sealer, vault, changes, close: () => changes.close() };
+  return { sealer, vault, masterKeys: keys, changes, close: () => changes.close() };
 }

@@ -88,3 +88,15 @@ export async function deleteAgent(pool: Pool, tenant: string, key: string): Prom
   );
   return (rowCount ?? 0) > 0;
 }
+
+/** Where the commands of the tenant's agents run, each setting once; also of deleted ones, whose sessions go on. */
+export async function agentSandboxes(
+  pool: Pool,
+  tenant: string,
+): Promise<readonly (NonNullable<AgentConfig['sandbox']> | null)[]> {
+  const { rows } = await pool.query<{ sandbox: NonNullable<AgentConfig['sandbox']> | null }>(
+    `select distinct config -> 'sandbox' as sandbox from agents where tenant_id = $1`,
+    [tenant],
+  );
+  return rows.map(({ sandbox }) => sandbox);
+}

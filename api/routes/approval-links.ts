@@ -19,7 +19,7 @@ import {
 } from '#domain/schema/approval-link.ts';
 import { textSchema } from '#domain/schema/scalars.ts';
 import { askingPage, PAGE_POLICY, tellingPage } from '../approval-page.ts';
-import { type Caller, callerOf, signatureOf } from '../auth.ts';
+import { type Caller, callerOf, requireOwnUser, signatureOf } from '../auth.ts';
 import { sendDecision } from '../decide-as.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { approvalOr404 } from '../found.ts';
@@ -106,15 +106,10 @@ function addMaking(app: Api, deps: ApiDeps): void {
   );
 }
 
-/** With a link somebody decides in the name of its user: who makes one must speak for that user, or be an admin. */
+/** Who makes one must speak for the user, or be an admin. */
 function scopesFor(caller: Caller, user: string): ApprovalLinkScopes {
-  if (caller.user === user) return [...caller.scopes];
-  if (!caller.scopes.has('admin'))
-    throw new Failure(
-      'Forbidden',
-      'A key makes links for its own user; one for somebody else needs the scope admin',
-    );
-  return ['approve'];
+  requireOwnUser(caller, user, 'links');
+  return caller.user === user ? [...caller.scopes] : ['approve'];
 }
 
 type ApprovalLinkScopes = (typeof SCOPES)[number][];

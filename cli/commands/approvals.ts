@@ -28,7 +28,7 @@ import {
 } from '#cli/command-context.ts';
 import { printFields, printJson, statusStyle } from '#cli/output.ts';
 import { agoWords, oneLine } from '#cli/text.ts';
-import type { Approval, ApprovalLink, BulkReceipt } from '#cli/wire.ts';
+import type { Approval, ApprovalLink, ApprovalToken, BulkReceipt } from '#cli/wire.ts';
 
 interface ListOptions extends PageOptions {
   readonly status: string;
@@ -104,6 +104,13 @@ export function register(program: Command): void {
       .option('--only <decision>', 'approve or reject, and not the other')
       .option('--expires <seconds>', 'when it ends; with the approval at the latest', readSeconds),
   ).action(link);
+  withApiOptions(
+    approvals
+      .command('token')
+      .description('make a token with which a Temporal client decides it')
+      .argument('<id>')
+      .option('--by <user>', 'who decides with it; your key’s user when it has one'),
+  ).action(token);
   withApiOptions(
     approvals
       .command('watch')
@@ -193,6 +200,17 @@ async function link(id: string, options: LinkOptions): Promise<void> {
   out.line(made.url ?? '');
   err.line(
     err.paint('dim', `whoever has it decides as ${oneLine(made.for, 80)}, once, until ${made.expires_at}`),
+  );
+}
+
+async function token(id: string, options: ApiOptions & { by?: string }): Promise<void> {
+  const { client, out, err, json } = createContext(options);
+  const made = await client.post<ApprovalToken>(pathOf('approvals', id, 'token'), { by: options.by });
+  if (json) return printJson(out, made);
+  out.line(made.token ?? '');
+  const by = made.by === null ? '' : `, with "by": ${JSON.stringify(oneLine(made.by, 80))}`;
+  err.line(
+    err.paint('dim', `send it as "token" with update or signal "decide"${by}, until ${made.expires_at}`),
   );
 }
 

@@ -51,7 +51,13 @@ export const approvalSchema = z.object({
   decided_by: z.string().nullable(),
   decided_at: timeSchema.nullable(),
   note: z.string().nullable(),
-  terms: z.object(approvalTermsShape),
+  terms: z.object({
+    ...approvalTermsShape,
+    decision_token: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Who decides by Temporal needs a decision token; this API needs none' }),
+  }),
   always: alwaysSchema.nullable().meta({
     description: 'What `approve_always` would store; null where an older version asked, and it is refused',
   }),
@@ -142,6 +148,21 @@ export const decisionReceiptSchema = z.object({
   approvals: z.int().optional().meta({ description: 'While a quorum is not complete: people who agreed' }),
   quorum: z.int().optional(),
   tally: z.string().optional().meta({ description: '`1 of 2`' }),
+});
+
+export const approvalTokenCreateSchema = z
+  .strictObject({
+    by: labelSchema
+      .optional()
+      .meta({ description: 'The user who decides with it; the key’s own when it has one' }),
+  })
+  .meta({ examples: [{}, { by: 'ann' }] });
+
+export const approvalTokenSchema = z.object({
+  approval_id: idSchema,
+  token: z.string().nullable().meta({ description: 'Null in a repeated answer: it is kept nowhere' }),
+  by: z.string().nullable().meta({ description: 'To be sent along as `by` where it is given' }),
+  expires_at: timeSchema,
 });
 
 /** Approvals that one request may decide. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
+import { decisionToken } from '#activities/decision-token.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
@@ -23,6 +24,7 @@ describe('AP-2 the contract from the temporal CLI', () => {
   before(async () => {
     const escalate = { after_seconds: 100, to: { users: ['boss'] } };
     live = await startLiveWorker({
+      env: { TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'true' },
       agents: [{ key: 'rises', tools: { ask: [{ tool: 'poke', escalate, expires_seconds: 600 }] } }],
     });
     folder = await mkdtemp(join(tmpdir(), 'tempoclaw-cli-'));
@@ -54,9 +56,10 @@ describe('AP-2 the contract from the temporal CLI', () => {
     return stdout;
   }
   /** Starts a turn whose call waits for a decision. */
-  async function asked(session: string): Promise<{ turn: string; APPROVAL: string }> {
-    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`);
-    return { turn: turn_id, APPROVAL: await live.approvalOf(session) };
+  async function asked(session: string, agent = 'main') {
+    const { turn_id } = await live.say(session, `poke {"note":"${session}"}`, { agent });
+    const APPROVAL = await live.approvalOf(session);
+    return { turn: turn_id, APPROVAL, TOKEN: decisionToken(live.tokenSecret, live.tenant, APPROVAL) };
   }
   const codeOf = async (turn: string): Promise<string | null | undefined> => {
     await live.ended(turn);
@@ -101,19 +104,18 @@ describe('AP-2 the contract from the temporal CLI', () => {
     ['withdraw', 'ApprovalWithdrawn'],
   ] as const)
     it(`${name}: the call ends with ${code ?? 'its result'}`, async () => {
-      const { turn, APPROVAL } = await asked(name);
+      const { turn, APPROVAL, TOKEN } = await asked(name);
       assert.match(await line('approval-state', { APPROVAL }), /pending/);
-      await line(name, { APPROVAL });
+      await line(name, { APPROVAL, TOKEN });
       assert.equal(await codeOf(turn), code);
     });
 
   it('escalates', async () => {
-    const { turn_id } = await live.say('rises', 'poke {"note":"rises"}', { agent: 'rises' });
-    const APPROVAL = await live.approvalOf('rises');
+    const { turn, APPROVAL, TOKEN } = await asked('rises', 'rises');
     await line('escalate', { APPROVAL });
     assert.match(await line('approval-state', { APPROVAL }), /"escalated":true/);
-    await line('reject', { APPROVAL });
-    assert.equal(await codeOf(turn_id), 'ApprovalDenied');
+    await line('reject', { APPROVAL, TOKEN });
+    assert.equal(await codeOf(turn), 'ApprovalDenied');
   });
 
   it('ends a pause', async () => {

@@ -12,6 +12,7 @@ import { NativeConnection, type ReplayWorkerOptions, Worker } from '@temporalio/
 import { createCatalog, loadTools } from '#activities/catalog.ts';
 import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
 import type { Tool } from '#activities/define-tool.ts';
+import { tokenSecrets } from '#activities/decision-token.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import type { KeySettings } from '#activities/secrets/master-key.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
@@ -79,6 +80,8 @@ export interface LiveWorker {
   readonly probes: Probes;
   /** Where its master key is, for an API that shall have the same. */
   readonly keys: KeySettings;
+  /** Under which its decision tokens are made. */
+  readonly tokenSecret: string;
   /** A message of a client that is not our API: with its text, by update-with-start. */
   say(session: string, text: string, options?: Partial<SubmitInput>): Promise<Receipt>;
   /** Resolves when the turn has ended, as its row says. */
@@ -120,7 +123,14 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   await writeFile(join(folder, 'tempoclaw.yaml'), options.settings ?? '{}');
   const config = loadConfig({
     // What is on this machine must not decide where commands run; an agent may still ask for a box.
-    env: { TEMPOCLAW_SANDBOX: 'off', ...options.env, TEMPORAL_ADDRESS: address, DATABASE_URL: database.url },
+    // Nor may whether decisions need a token.
+    env: {
+      TEMPOCLAW_SANDBOX: 'off',
+      TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'false',
+      ...options.env,
+      TEMPORAL_ADDRESS: address,
+      DATABASE_URL: database.url,
+    },
     cwd: folder,
     flags: { taskQueue: `q-${tenant}` },
   });
@@ -162,6 +172,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     tools,
     sealer: secrets.sealer,
     vault: secrets.vault,
+    masterKeys: secrets.masterKeys,
     bundle,
     buildId,
     ...encoding,
@@ -205,6 +216,8 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
         return name === 'MISSING' ? undefined : waiting.approval_id;
       }),
     shutDown,
+    tokenSecret:
+      tokenSecrets(config.approvals.decisionToken.secret, secrets.masterKeys)[0] ?? 'there is always one',
     async close() {
       await endSessions(client, tenant);
       await shutDown();

@@ -131,6 +131,7 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
     feed,
     notifier,
     secrets,
+    tokenSecret: worker?.tokenSecret ?? 'of nobody',
     metrics: createMetrics(),
     models: createModelDirectory(createModels({ providers: {} })),
     tools: createToolDirectory(catalog, catalogs),

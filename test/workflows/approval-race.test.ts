@@ -113,33 +113,3 @@ describe('AP-2 decisions that race', () => {
     assert.equal((await live.calls(turn_id))[0]?.code, 'ApprovalExpired');
   });
 });
-
-describe('AP-2 decisions that need a token', () => {
-  it('are refused without it, by signal too, and taken with it', async () => {
-    const { decisionToken } = await import('#activities/decision-token.ts');
-    const secret = 'a-secret-of-at-least-thirty-two-characters';
-    const live = await startLiveWorker({
-      env: { TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'true', TEMPOCLAW_DECISION_TOKEN_SECRET: secret },
-    });
-    try {
-      const { turn_id } = await live.say('token', 'poke {"note":"token"}');
-      const approval = await live.approvalOf('token');
-      const handle = live.client.workflow.getHandle(`approval/${approval}`);
-      for (const token of [undefined, 'wrong', decisionToken(secret, live.tenant, 'apr_other')])
-        await assert.rejects(
-          live.temporal.decide(approval, { decision: 'approve', ...(token === undefined ? {} : { token }) }),
-          (error: unknown) => error instanceof Failure && error.type === 'Forbidden',
-        );
-      await handle.signal('decide', { decision: 'approve' });
-      assert.equal((await handle.query<{ status: string }>('state')).status, 'pending');
-      await handle.signal('decide', {
-        decision: 'approve',
-        token: decisionToken(secret, live.tenant, approval),
-      });
-      await live.ended(turn_id);
-      assert.equal(live.probes.effects.length, 1);
-    } finally {
-      await live.close();
-    }
-  });
-});

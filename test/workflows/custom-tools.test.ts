@@ -216,6 +216,7 @@ describe('CU custom tools at work', () => {
           ledger: createBudgetLedger(pool, () => undefined),
           settings: [],
           approvalSeconds: 60,
+          needsToken: async () => false,
         }),
         ownQueue: { name: 'nobody polls it', most: 1 },
       },

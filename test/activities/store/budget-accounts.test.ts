@@ -346,7 +346,12 @@ describe('DU-7 accounts of a budget', () => {
     const { budget } = await begin(tenant, 'second');
     assert.ok(budget && !budget.held);
     const budgets = createBudgetLedger(pool, () => undefined);
-    const desk = createBudgetDesk({ ledger: budgets, settings: [], approvalSeconds: 60 });
+    const desk = createBudgetDesk({
+      ledger: budgets,
+      settings: [],
+      approvalSeconds: 60,
+      needsToken: async () => false,
+    });
     const input = { tenant, session: 'second', turn: 'turn_second', step: 1, messages: [] };
     const asked = await desk.atLimit(input, budget.exceeded, Date.now());
     assert.equal(asked.kind, 'budget');

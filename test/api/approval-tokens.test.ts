@@ -1,0 +1,110 @@
+/** AP-2, B10: over Temporal an approval is decided with its token, where commands may run unboxed; by all other ways as ever. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApprovalState, DecideInput } from '#domain/approval.ts';
+import { Failure } from '#domain/errors.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+describe('B10 decisions over Temporal where commands run unboxed', () => {
+  let stack: Stack;
+  let ann: string;
+  before(async () => {
+    stack = await startStack({
+      env: { TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'auto' },
+      agents: [{ key: 'two', tools: { ask: [{ tool: 'poke', quorum: 2 }] } }],
+    });
+    ann = await stack.makeKey(['read', 'approve'], { user: 'ann' });
+  });
+  after(() => stack.stop());
+
+  async function askFor(note: string, body: object = {}) {
+    const said = await stack.ask('POST', `/v1/sessions/${note}/messages`, {
+      body: { text: `poke {"note":"${note}"}`, ...body },
+    });
+    const id = await stack.worker.approvalOf(note);
+    return {
+      turn: said.body.turn_id as string,
+      id,
+      handle: stack.worker.client.workflow.getHandle(`approval/${id}`),
+    };
+  }
+  const makeToken = (id: string, body: object = {}, key = stack.key) =>
+    stack.ask('POST', `/v1/approvals/${id}/token`, { body, key });
+  const byTemporal = (id: string, more: Partial<DecideInput> = {}) =>
+    stack.worker.temporal.decide(id, { decision: 'approve', ...more });
+  const forbidden = (error: unknown): boolean => error instanceof Failure && error.type === 'Forbidden';
+  const pokes = (note: string) => stack.worker.probes.effects.filter((effect) => effect.note === note).length;
+
+  it('are refused without the token, by update and by signal, and taken with it', async () => {
+    const { turn, id, handle } = await askFor('bare');
+    const other = await askFor('another');
+    const { token } = (await makeToken(other.id)).body;
+    for (const bad of [{}, { by: 'ann' }, { token: 'wrong' }, { token }, { decision: 'reject' as const }])
+      await assert.rejects(byTemporal(id, bad), forbidden, JSON.stringify(bad));
+    await handle.signal('decide', { decision: 'approve' });
+    await handle.signal('decide', { decision: 'approve', token });
+    assert.equal((await handle.query<ApprovalState>('state')).status, 'pending');
+    const made = await makeToken(id);
+    assert.equal(made.status, 200);
+    assert.deepEqual([made.body.approval_id, made.body.by], [id, null]);
+    await handle.signal('decide', { decision: 'approve', token: made.body.token });
+    await stack.worker.ended(turn);
+    assert.equal(pokes('bare'), 1);
+    assert.equal((await byTemporal(other.id, { token, by: 'ci' }))?.decided_by, 'ci');
+    await stack.worker.ended(other.turn);
+  });
+
+  it('are told to need it by state, HTTP and the web UI; a key and a link decide without', async () => {
+    const { turn, id, handle } = await askFor('shown');
+    assert.equal((await handle.query<ApprovalState>('state')).token_required, true);
+    const shown = await stack.ask('GET', `/v1/approvals/${id}`);
+    assert.equal(shown.body.terms.decision_token, true);
+    const details = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    assert.match(details.currentDetails, /"token":"…".*tempoclaw approvals token ID/);
+    const decided = await stack.ask('POST', `/v1/approvals/${id}/decision`, {
+      body: { decision: 'approve' },
+    });
+    assert.equal(decided.status, 200, JSON.stringify(decided.body));
+    await stack.worker.ended(turn);
+
+    const linked = await askFor('linked', { user: 'ann' });
+    const { url } = (await stack.ask('POST', `/v1/approvals/${linked.id}/links`, { body: { for: 'ann' } }))
+      .body;
+    const digest = /name="digest" value="([0-9a-f]{64})"/.exec(await (await fetch(url)).text())?.[1] ?? '';
+    const form = new URLSearchParams({ decision: 'approve', digest });
+    assert.equal((await fetch(url, { method: 'POST', body: form, redirect: 'manual' })).status, 303);
+    await stack.worker.ended(linked.turn);
+    assert.equal(pokes('linked'), 1);
+  });
+
+  it('AP-4 a token speaks for the user of its key, and an admin makes them for those who may decide', async () => {
+    const { turn, id } = await askFor('people', { agent: 'two', user: 'cyd' });
+    const own = await makeToken(id, {}, ann);
+    assert.equal(own.body.by, 'ann');
+    assert.equal((await makeToken(id, { by: 'bea' }, ann)).status, 403);
+    const service = await stack.makeKey(['read', 'approve']);
+    assert.equal((await makeToken(id, {}, service)).status, 403);
+    assert.equal((await makeToken(id, { by: 'bea' }, service)).status, 403);
+    const { token } = own.body;
+    await assert.rejects(byTemporal(id, { token, by: 'bea' }), forbidden);
+    assert.equal((await byTemporal(id, { token, by: 'ann' }))?.tally, '1 of 2');
+    const beas = (await makeToken(id, { by: 'bea' })).body.token;
+    assert.equal((await byTemporal(id, { token: beas, by: 'bea' }))?.status, 'approved');
+    await stack.worker.ended(turn);
+    assert.equal((await makeToken(id)).status, 409);
+  });
+
+  it('R8 nobody gets a token for what he may not decide, nor for what is not there', async () => {
+    const { turn, id } = await askFor('bobs', { user: 'bob' });
+    assert.equal((await makeToken(id, {}, ann)).status, 404);
+    assert.equal((await makeToken(id, { by: 'ann' })).status, 422);
+    assert.equal((await makeToken('apr_never', {})).status, 404);
+    assert.equal((await makeToken(id, {}, (await stack.makeTenant()).key)).status, 404);
+    assert.equal((await makeToken(id, {}, await stack.makeKey(['read', 'run']))).status, 403);
+    const once = { headers: { 'idempotency-key': 'a-token' }, body: {} };
+    assert.match((await stack.ask('POST', `/v1/approvals/${id}/token`, once)).body.token, /^[\w-]{43}$/);
+    assert.equal((await stack.ask('POST', `/v1/approvals/${id}/token`, once)).body.token, null);
+    await stack.ask('POST', `/v1/approvals/${id}/decision`, { body: { decision: 'reject' } });
+    await stack.worker.ended(turn);
+  });
+});
