@@ -1,5 +1,5 @@
 /**
- * All that a machine can hold of the rules: format, lint, types, boundaries, dead code, numbers of migrations, generated docs. Runs them side
+ * All that a machine can hold of the rules: format, lint, types, boundaries, dead code, numbers of migrations, the lock of packages, generated docs. Runs them side
  * by side and says of each what is wrong; exit code 1 when one is.
  */
 import { spawn } from 'node:child_process';
@@ -28,6 +28,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['boundaries', 'depcruise', '--config', '.dependency-cruiser.cjs', 'config.ts', ...folders],
   ['dead code', 'knip'],
   ['migrations', process.execPath, 'scripts/check-migrations.ts'],
+  ['lock', process.execPath, 'scripts/check-lock.ts'],
   ...globSync('scripts/generate-*.ts')
     .toSorted()
     .map((script) => [`docs: ${script}`, process.execPath, script, '--check'] as const),
