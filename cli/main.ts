@@ -1,4 +1,5 @@
 /** The `tempoclaw` command: picks the command's module, and turns every end into words and an exit code. */
+import '../config/unset-empty-variables.ts';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '#config';
 import manifest from '../package.json' with { type: 'json' };

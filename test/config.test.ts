@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { after, describe, test } from 'node:test';
 import {
   type Config,
@@ -282,4 +284,26 @@ describe('preflight and describe', () => {
     assert.match(text, /postgres:\/\/db\.test\/x/);
     for (const secret of ['verysecret', KEY]) assert.ok(!text.includes(secret), text);
   });
+});
+
+describe('each program', () => {
+  for (const main of ['api/main.ts', 'workers/main.ts'])
+    test(`${main} takes an empty variable as unset, also where a package reads it while it is imported`, () => {
+      const names = [
+        'OPENAI_BASE_URL',
+        'ANTHROPIC_BASE_URL',
+        'GOOGLE_GENERATIVE_AI_BASE_URL',
+        'DATABASE_URL',
+      ];
+      const { stderr } = spawnSync(
+        process.execPath,
+        [fileURLToPath(new URL(`../${main}`, import.meta.url))],
+        {
+          cwd: folder,
+          env: { PATH: process.env['PATH'], ...Object.fromEntries(names.map((name) => [name, ''])) },
+          encoding: 'utf8',
+        },
+      );
+      assert.match(stderr, /needs DATABASE_URL/);
+    });
 });
