@@ -52,6 +52,8 @@ export interface Stand {
   readonly postgres: Killable;
   readonly temporal: Killable;
   readonly api: Killable;
+  /** All of them, `api` the first. */
+  readonly apis: readonly Killable[];
   readonly workers: readonly Killable[];
   /** There when the stand is lossy. */
   readonly proxies: readonly LossyProxy[];
@@ -70,10 +72,14 @@ export interface Stand {
 export interface AskOptions {
   readonly body?: unknown;
   readonly idempotencyKey?: string;
+  /** Which of the API's processes; the first. */
+  readonly api?: number;
 }
 
 export interface StandOptions {
   readonly workers: number;
+  /** Processes of the API; one. */
+  readonly apis?: number;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly agents?: readonly AgentConfig[];
   /** Workers and API reach Postgres and Temporal through proxies that can lose replies. */
@@ -123,12 +129,12 @@ export async function createStand(options: StandOptions): Promise<Stand> {
     n === 0 ? withPort(databaseUrl, proxy.port) : `127.0.0.1:${proxy.port}`,
   );
   const programs = await createPrograms({ folder, database, temporal, options });
-  await Promise.all([programs.api.start(), ...programs.workers.map((worker) => worker.start())]);
+  await Promise.all([...programs.apis, ...programs.workers].map((part) => part.start()));
   const witnessFile = join(folder, 'witness');
   let connection: Connection | undefined;
 
   const ask: Stand['ask'] = (tenant, method, path, given = {}) =>
-    request(programs.apiUrl, tenant, method, path, given);
+    request(programs.apiUrls[given.api ?? 0] ?? programs.apiUrl, tenant, method, path, given);
   return {
     tenants,
     pool,
@@ -160,7 +166,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
     async close() {
       await connection?.close();
       await pool.end();
-      for (const part of [...programs.workers, programs.api, services.temporal, services.postgres])
+      for (const part of [...programs.workers, ...programs.apis, services.temporal, services.postgres])
         await part.stop();
       for (const proxy of proxies) await proxy.close();
       await rm(folder, { recursive: true, force: true });
@@ -251,34 +257,44 @@ function clockEnvironment(offset: number | undefined): Record<string, string> {
 }
 
 async function createPrograms({ folder, database, temporal, options }: Surroundings) {
-  const port = await nextFreePort(0);
+  const ports = await Promise.all(Array.from({ length: options.apis ?? 1 }, () => nextFreePort(0)));
   const env = childEnvironment({
     TEMPOCLAW_STATE_DIR: folder,
     TEMPOCLAW_CONFIG: join(folder, 'tempoclaw.yaml'),
-    TEMPOCLAW_PORT: String(port),
     TEMPOCLAW_LOG_LEVEL: 'warn',
     TEMPOCLAW_SANDBOX: 'off',
     TEMPORAL_ADDRESS: temporal,
     DATABASE_URL: database,
   });
-  const program = (name: string, main: string, offset?: number, root = ROOT): Killable =>
+  interface More {
+    readonly offset?: number | undefined;
+    readonly root?: string;
+    readonly port?: number;
+  }
+  const program = (name: string, main: string, { offset, root = ROOT, port = 0 }: More = {}): Killable =>
     createKillable(async () => {
       const { child } = await startNodeProgram({
         name,
         main: join(root, main),
-        env: { ...env, ...clockEnvironment(offset) },
+        env: { ...env, TEMPOCLAW_PORT: String(port), ...clockEnvironment(offset) },
         logFile: join(folder, 'logs', `${name}.log`),
         stopGraceMs: 15_000,
       });
       return child;
     });
+  const [apis, apiUrls] = [
+    ports.map((port, n) => program(`api-${n}`, 'api/main.ts', { port, offset: options.clocks?.api })),
+    ports.map((port) => `http://127.0.0.1:${port}`),
+  ] as const;
   return {
-    apiUrl: `http://127.0.0.1:${port}`,
-    api: program('api', 'api/main.ts', options.clocks?.api),
+    apis,
+    apiUrls,
+    api: apis[0] as Killable,
+    apiUrl: apiUrls[0] as string,
     workers: Array.from({ length: options.workers }, (_, n) =>
-      program(`worker-${n}`, 'workers/main.ts', options.clocks?.workers),
+      program(`worker-${n}`, 'workers/main.ts', { offset: options.clocks?.workers }),
     ),
-    workerOf: (root: string) => program('worker-of-another-build', 'workers/main.ts', undefined, root),
+    workerOf: (root: string) => program('worker-of-another-build', 'workers/main.ts', { root }),
   };
 }
 
