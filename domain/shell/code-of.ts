@@ -4,6 +4,8 @@ import { INTERPRETERS } from './wrappers.ts';
 
 /** Letters and names after which interpreters take code or load it. In doubt a word is code. */
 const CODE_OPTION = /^-(?!-)\w*[ceEprRnMBxl]|^--(?:eval|print|exec|command|require|import|run|loader|init)/;
+/** Of interpreters; they read code from an argument or their input. */
+const SUBCOMMANDS = new Set(['eval', 'inspect', 'debug', 'repl', 'run', 'x', 'exec']);
 const FILE = /^(?:\.{1,2}\/)*[\w@][\w@.+/-]*$/;
 
 /** `node build.js ENV=prod`: what follows the file's name are its own arguments, and its input is data. */
@@ -14,7 +16,7 @@ export function runsFile(command: ShellCommand): boolean {
   return (
     first !== undefined &&
     first.isLiteral &&
-    first.value !== 'eval' &&
+    !SUBCOMMANDS.has(first.value) &&
     FILE.test(first.value) &&
     !args.some((word) => CODE_OPTION.test(word.value))
   );

@@ -40,12 +40,13 @@ export function expandCommands(source: string): ExpandedShell {
     for (const name of parsed.functions) functions.add(name);
     for (const command of parsed.commands) addCommand({ ...command, via: [...via, ...command.via] }, depth);
   };
-  const addCommand = (command: ShellCommand, depth: number): void => {
+  const addCommand = (command: ShellCommand, depth: number, isVariant = false): void => {
     if (depth > MAX_NESTING || found.length >= MAX_EXPANDED) {
       problem ??= 'the command is too deep or too long to be judged';
       return;
     }
     found.push(command);
+    if (!isVariant) for (const each of variantsOf(command)) addCommand(each, depth, true);
     const inner = unwrapCommand(command);
     for (const each of inner.commands) addCommand(each, depth + 1);
     for (const script of inner.scripts) {
@@ -63,4 +64,19 @@ export function expandCommands(source: string): ExpandedShell {
     evaluatesCommand: evaluatesText && hidesCommand,
     hasUnknownScript,
   };
+}
+
+/**
+ * `for c in test install; do npm $c; done`: the command with each further value that one of its words can have, so that all
+ * that looks at values sees each. An empty one is no word unless it is quoted.
+ */
+function variantsOf(command: ShellCommand): readonly ShellCommand[] {
+  return command.words.flatMap((word, at) =>
+    (word.choices ?? [])
+      .filter((value) => value !== word.value)
+      .map((value) => {
+        const own = value === '' && word.text.startsWith('$') ? [] : [{ ...word, value }];
+        return { ...command, words: [...command.words.slice(0, at), ...own, ...command.words.slice(at + 1)] };
+      }),
+  );
 }

@@ -1,5 +1,6 @@
 /** Whether a command is known to be harmless: program, options, and no path out of the workspace. */
 import { runsFile } from '../code-of.ts';
+import { isGitInternal } from '../../git-internals.ts';
 import { hasOption, type Options, optionsOf } from '../options-of.ts';
 import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { XARGS_NUL } from '../unwrap-command.ts';
@@ -21,6 +22,12 @@ const TABLES = [READERS, ARCHIVES, GIT, SCRIPT_PROGRAMS, PROJECT_RUNNERS, LANGUA
 const SYSTEM_FOLDER = /^(?:\/usr)?\/bin\/[\w.+-]+$/;
 /** Programs of the project's own packages, and its wrappers of build tools: as `npm test` starts them. */
 const PROJECT_PROGRAM = /^(?:\.\/)?(?:node_modules\/\.bin\/[\w.-]+|gradlew|mvnw)$/;
+
+const LOOKS = new Set(
+  'ls cat tac nl head tail wc stat file du cut grep egrep fgrep zgrep md5sum sha1sum sha256sum sha512sum cksum readlink realpath basename dirname echo strings od hexdump zcat xzcat bzcat diff cmp tree cd find'.split(
+    ' ',
+  ),
+);
 
 /** @param functions names that the script defines; their bodies are judged on their own. */
 export function isHarmless(command: ShellCommand, functions: ReadonlySet<string>): boolean {
@@ -64,7 +71,9 @@ function passes(command: ShellCommand, row: SafeProgram): boolean {
   return (
     argumentsOf(command).every((word) => isKnownWord(word, command, row)) &&
     !hasOption(options, row.notLetters ?? '', row.notNames) &&
-    argumentPaths(command).every(isInside) &&
+    argumentPaths(command).every(
+      (word) => isInside(word) && (isLook(command) || !isGitInternal(word.value)),
+    ) &&
     (row.isText === true || !carriesPath(command, options)) &&
     !readsEverything(command) &&
     (row.when?.(command) ?? true)
@@ -114,9 +123,14 @@ function carriesPath(command: ShellCommand, options: Options): boolean {
 
 /** Paths that `find` below the workspace hands on; what they are is decided by `find`'s own words. They are only read. */
 function isFedByFind(command: ShellCommand): boolean {
-  if (!READERS.has(programOf(command)) || writtenPathsOf(command).length > 0) return false;
+  if (!isLook(command) || writtenPathsOf(command).length > 0) return false;
   if (command.via.at(-1) === 'xargs') return isFedByNames(command);
   return command.via.at(-1) === 'find' && command.words.slice(1).some((word) => word.value === '{}');
+}
+
+/** Only reads, whatever paths it is given. */
+function isLook(command: ShellCommand): boolean {
+  return LOOKS.has(programOf(command));
 }
 
 /** As `-exec` would read them. */
