@@ -24,18 +24,15 @@ const OUTPUT_OPTIONS = ['o', 'O', 'output', 't', 'target-directory'];
 
 /** Everything that names a file: arguments that are not text, values after `=`, targets of redirections. */
 export function pathWordsOf(command: ShellCommand): readonly ShellWord[] {
-  return [...argumentPaths(command), ...command.redirects.flatMap(targetOf)].flatMap(eachChoice);
-}
-
-/** `for f in a .env; do cat "$f"`: each value that the word can have. */
-function eachChoice(word: ShellWord): readonly ShellWord[] {
-  return word.choices?.map((value) => ({ ...word, value })) ?? [word];
+  return [...argumentPaths(command), ...command.redirects.flatMap(targetOf)];
 }
 
 function targetOf({ target, operator }: ShellRedirect): readonly ShellWord[] {
   if (target === null) return [];
   const isDescriptor = (operator === '>&' || operator === '<&') && /^(?:\d+-?|-)$/.test(target.value);
-  return isDescriptor ? [] : [target];
+  if (isDescriptor) return [];
+  // Of arguments each value makes a command of its own (expand-commands).
+  return target.choices?.map((value) => ({ ...target, value })) ?? [target];
 }
 
 /** Operands and option values that are paths as far as the program's habits say. */
@@ -117,11 +114,11 @@ export function writtenPathsOf(command: ShellCommand): readonly ShellWord[] {
   const options = optionsOf(command, ['output', 'target-directory']);
   const { operands, letters, names } = options;
   const editsInPlace = habitOf(program) === 'sed' && (letters.has('i') || names.includes('in-place'));
-  if (WRITES_ALL.has(program) || editsInPlace) return [...written, ...operands].flatMap(eachChoice);
+  if (WRITES_ALL.has(program) || editsInPlace) return [...written, ...operands];
   const outputs = options.values.filter((each) => OUTPUT_OPTIONS.includes(each.option)).map(valueWord);
   const given = operands
     .filter((word) => word.value.startsWith('of='))
     .map((word) => literalWord(word.value.slice(3)));
   const last = WRITES_LAST.has(program) ? operands.slice(-1) : [];
-  return [...written, ...outputs, ...given, ...last].flatMap(eachChoice);
+  return [...written, ...outputs, ...given, ...last];
 }
