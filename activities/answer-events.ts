@@ -1,7 +1,16 @@
 /** What the session's feed says of a model's answer: its words, what it asks people for, and what was refused at once. */
 import { alwaysWords } from '#domain/approval.ts';
 import type { NewEvent } from '#domain/event.ts';
+import type { ModelAnswer } from '#domain/model.ts';
 import type { CallPlan } from './plan-calls.ts';
+
+/** What is written down as the answer's text: one without words and calls says so, to users and to whoever gave the work. */
+export function answerText({ text, calls, finish }: ModelAnswer): string {
+  if (text.trim() !== '' || calls.length > 0) return text;
+  return finish === 'length'
+    ? '[The model used up its output tokens before it said anything. Raise limits.output_tokens of the agent or lower its thinking.]'
+    : '[The model ended its answer without a word. Ask again, or say what is missing.]';
+}
 
 /** `text` is scrubbed; nothing is said when it is empty. */
 export function answerEvents(plan: CallPlan, messageId: string, text: string, step: number): NewEvent[] {

@@ -14,7 +14,7 @@ import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import { Failure } from '#domain/errors.ts';
 import { NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure } from './activity-failure.ts';
-import { answerEvents } from './answer-events.ts';
+import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
 import { EXEC } from './call-rules.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
@@ -246,7 +246,8 @@ async function record(
   given: Given & { readonly spent: Spent } & Pick<AnswerRecord, 'uses'>,
 ): Promise<CallModelResult> {
   const { answer, ref } = given;
-  const text = storableText(deps.scrubber.text(answer.text));
+  const said = ref === NO_MODEL ? answer.text : answerText(answer);
+  const text = storableText(deps.scrubber.text(said));
   const runs = answer.calls.some((call) => deps.catalog.find(call.name)?.tool.name === EXEC);
   const place = runs ? await deps.placeOf(basis.sandbox) : 'host';
   const where = { tenant: input.tenant, turn: input.turn, step: input.step };

@@ -69,11 +69,24 @@ type AskedCall = ModelAnswer['calls'][number];
 
 export function planCalls(deps: PlanDeps, basis: CallBasis, asked: readonly AskedCall[]): CallPlan {
   const plans = asked.slice(0, MAX_CALLS).map((call, index) => planCall(deps, basis, call, index));
+  const next = asked[MAX_CALLS];
+  if (next) plans.push(notRun(deps, basis, next, asked.length));
   return {
     calls: plans.map((plan) => plan.call),
     approvals: plans.flatMap((plan) => (plan.approval ? [plan.approval] : [])),
     planned: plans.flatMap((plan) => (plan.planned ? [plan.planned] : [])),
   };
+}
+
+/** The first of those that are too many, refused with words for all of them. */
+function notRun(deps: PlanDeps, basis: CallBasis, asked: AskedCall, total: number): OnePlan {
+  const id = callIdOf(basis.turn, basis.step, MAX_CALLS);
+  const rest = total - MAX_CALLS - 1;
+  const all = rest > 0 ? `this one and the ${rest} after it have` : 'this one has';
+  const message = `an answer may make ${MAX_CALLS} calls, and this one asked for ${total}: ${all} not run; ask for fewer at a time`;
+  const read = deps.catalog.parse(asked.name, asked.args);
+  const common = { id, index: MAX_CALLS, ...described(deps, asked, read, sealedCall(basis.tenant, id)) };
+  return refused(deps, common, 'RateLimited', message);
 }
 
 interface OnePlan {
@@ -85,11 +98,7 @@ interface OnePlan {
 function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: number): OnePlan {
   const id = callIdOf(basis.turn, basis.step, index);
   const read = asked.invalid
-    ? ({
-        ok: false,
-        code: 'InvalidArgs',
-        message: `the arguments are not a JSON object: ${asked.invalid}`,
-      } as const)
+    ? ({ ok: false, code: 'InvalidArgs', message: asked.invalid } as const)
     : deps.catalog.parse(asked.name, asked.args);
   const args = read.ok ? read.args : asked.args;
   const common = { id, index, ...described(deps, asked, read, sealedCall(basis.tenant, id)) };

@@ -76,7 +76,8 @@ export type ModelErrorCode =
   | 'BadRequest'
   | 'ContextOverflow'
   | 'UnknownModel'
-  | 'Filtered';
+  | 'Filtered'
+  | 'TooLarge';
 
 const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set([
   'RateLimited',

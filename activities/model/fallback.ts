@@ -15,8 +15,11 @@ export interface FallbackOptions {
   readonly onFallback?: (fallback: Fallback) => void;
 }
 
-/** What is wrong with the request is wrong with every model; what does not fit is compacted by the caller. */
-const FINAL: ReadonlySet<ModelErrorCode> = new Set(['BadRequest', 'Filtered', 'ContextOverflow']);
+/**
+ * What is wrong with the request is wrong with every model; what does not fit is compacted by the caller; what was too much
+ * is paid for.
+ */
+const FINAL: ReadonlySet<ModelErrorCode> = new Set(['BadRequest', 'Filtered', 'ContextOverflow', 'TooLarge']);
 
 /**
  * The first answer of `refs`, with the reference that gave it. `request.model` is set here.

@@ -5,11 +5,12 @@
 import {
   type JSONSchema7,
   jsonSchema,
-  type LanguageModel,
+  type LanguageModelMiddleware,
   type LanguageModelUsage,
   streamText,
   type ToolSet,
   type TextStreamPart,
+  wrapLanguageModel,
 } from 'ai';
 import {
   type ModelAnswer,
@@ -18,6 +19,7 @@ import {
   type OfferedTool,
   type Usage,
 } from '#domain/model.ts';
+import { nestingProblem } from './asked-call.ts';
 import { type ErrorContext, toModelError } from './model-error.ts';
 import { estimateAnswerTokens, estimatePromptTokens } from './prompt-size.ts';
 import type { ProviderSettings } from './provider-settings.ts';
@@ -27,11 +29,15 @@ import { wirePrompt } from './wire-prompt.ts';
 
 type ProviderOptions = NonNullable<Parameters<typeof streamText>[0]['providerOptions']>;
 
+type WrapStream = NonNullable<LanguageModelMiddleware['wrapStream']>;
+type StreamPart = Awaited<ReturnType<WrapStream>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+type SdkModel = Parameters<typeof wrapLanguageModel>[0]['model'];
+
 export interface SdkCall {
   readonly settings: ProviderSettings;
   /** The key that is sent, to be cut out of messages. */
   readonly apiKey: string | undefined;
-  readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModel;
+  readonly createModel: (fetch: typeof globalThis.fetch) => SdkModel;
   readonly headers?: Readonly<Record<string, string>>;
   /** For the whole request. */
   readonly options?: ProviderOptions;
@@ -56,7 +62,7 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
   const timed = createTimedFetch({ ...settings, provider: settings.name });
   try {
     const { fullStream } = streamText({
-      model: call.createModel(timed.fetch),
+      model: wrapLanguageModel({ model: call.createModel(timed.fetch), middleware: FLAT_ARGUMENTS }),
       messages: markLast(wirePrompt(request.messages, names), call.cacheMarks),
       ...(request.system && {
         instructions: {
@@ -75,12 +81,28 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
       // Errors are read from the stream; the default prints them with the whole request.
       onError: () => undefined,
     });
-    return await readStream(fullStream, { request, names, context, markBegun: () => timed.markBegun() });
+    return await readStream(fullStream, { request, names, context, markContent: () => timed.markContent() });
   } catch (error) {
     request.signal.throwIfAborted();
     throw toModelError(error, context);
   }
 }
+
+/** The SDK walks a call's arguments by recursion: what is nested too deep arrives as words in their place. */
+const FLAT_ARGUMENTS: LanguageModelMiddleware = {
+  async wrapStream({ doStream }) {
+    const { stream, ...rest } = await doStream();
+    const flat = stream.pipeThrough(
+      new TransformStream<StreamPart, StreamPart>({
+        transform(part, controller) {
+          const problem = part.type === 'tool-call' ? nestingProblem(part.input) : undefined;
+          controller.enqueue(problem ? ({ ...part, input: JSON.stringify(problem) } as StreamPart) : part);
+        },
+      }),
+    );
+    return { ...rest, stream: flat };
+  },
+};
 
 function markLast<Message extends object>(
   messages: Message[],
@@ -118,17 +140,15 @@ interface Reading {
   readonly request: ModelRequest;
   readonly names: WireNames;
   readonly context: ErrorContext;
-  readonly markBegun: () => void;
+  readonly markContent: () => void;
 }
 
-/** Parts that show a model at work. A reasoning part's mere start is none: silence after it may be long and is usual. */
-const CONTENT: ReadonlySet<string> = new Set([
-  'text-delta',
-  'reasoning-delta',
-  'tool-input-start',
-  'tool-input-delta',
-  'tool-call',
-]);
+/** Whether the model is seen at work. A part's mere start is none: silence after it may be long and is usual. */
+function hasContent(part: TextStreamPart<ToolSet>): boolean {
+  if (part.type === 'text-delta' || part.type === 'reasoning-delta') return part.text !== '';
+  if (part.type === 'tool-input-delta') return part.delta !== '';
+  return part.type === 'tool-input-start' || part.type === 'tool-call' || part.type === 'file';
+}
 
 async function readStream(
   stream: AsyncIterable<TextStreamPart<ToolSet>>,
@@ -143,11 +163,11 @@ async function readStream(
     rawFinish: undefined,
   };
   for await (const part of stream) {
-    if (CONTENT.has(part.type)) reading.markBegun();
+    if (hasContent(part)) reading.markContent();
     if (part.type === 'text-delta') {
       gathered.text += part.text;
       if (gathered.text.length > MAX_TEXT_CHARS)
-        throw new ModelError('BadAnswer', `${context.provider} sent too much text`);
+        throw new ModelError('TooLarge', `${context.provider} sent more than ${MAX_TEXT_CHARS} characters`);
       if (part.text) request.onDelta(part.text);
     } else if (part.type === 'tool-call') {
       gathered.calls.push(toCall(part, names));

@@ -53,6 +53,9 @@ export function toModelError(thrown: unknown, context: ErrorContext): ModelError
   const where = `${context.provider} (${context.model})`;
   const network = ofNetwork(thrown, where, context);
   if (network) return network;
+  // A structure that nothing can walk; the next answer would hardly be another.
+  if (thrown instanceof RangeError)
+    return new ModelError('TooLarge', `${where} gave an answer that is nested too deep`);
   const words = wordsOf(thrown);
   // An error inside a stream comes with no status of its own, though some name one.
   const status = Number(field(thrown, 'statusCode') || field(thrown, 'code'));

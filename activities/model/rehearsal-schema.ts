@@ -96,6 +96,7 @@ export const ERROR_CODES = [
   'ContextOverflow',
   'UnknownModel',
   'Filtered',
+  'TooLarge',
 ] as const;
 
 const error = strict({

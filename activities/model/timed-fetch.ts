@@ -1,27 +1,27 @@
 /**
  * The fetch that model providers are reached with: limits on waiting and size, and no redirects, so that a key is never
- * carried to another host. Timing is done on bytes, below the SDK, so that a provider's keep-alive counts as life.
+ * carried to another host. Whoever reads the answer says when content came: bytes that hold none (keep-alives) are silence.
  */
 import { ModelError } from '#domain/model.ts';
 
 export interface FetchLimits {
   readonly provider: string;
-  /** Milliseconds that the provider may be silent before `markBegun`: reasoning models send headers, then think. */
+  /** Milliseconds until the first content: reasoning models send headers, then think. */
   readonly firstByteTimeoutMs: number;
-  /** Milliseconds that it may be silent after. */
+  /** Milliseconds between two pieces of content, and from the last one to the end. */
   readonly idleTimeoutMs: number;
 }
 
 export interface TimedFetch {
   readonly fetch: typeof fetch;
-  /** Says that content has arrived, so that the shorter limit holds from here on. */
-  markBegun(): void;
+  /** Says that content has arrived: the time begins anew, and the shorter limit holds from here on. */
+  markContent(): void;
 }
 
 /** Far above any model's answer; below what would trouble a worker. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** A fetch for one model call. It throws ModelError Timeout, BadRequest (redirect) and BadAnswer (size); else as fetch does. */
+/** A fetch for one model call. It throws ModelError Timeout, BadRequest (redirect) and TooLarge; else as fetch does. */
 export function createTimedFetch(limits: FetchLimits): TimedFetch {
   const { provider } = limits;
   let begun = false;
@@ -60,35 +60,29 @@ export function createTimedFetch(limits: FetchLimits): TimedFetch {
       throw new ModelError('BadRequest', `${provider} redirects; set ${setting} to where it is`);
     }
     const { status, statusText, headers } = response;
-    const body = response.body?.pipeThrough(watchBytes(provider, arm, disarm)) ?? null;
+    const body = response.body?.pipeThrough(watchBytes(provider, disarm)) ?? null;
     if (!body) disarm();
     return new Response(body, { status, statusText, headers });
   };
 
   return {
     fetch: timedFetch,
-    markBegun() {
-      if (begun) return;
+    markContent() {
       begun = true;
       rearm();
     },
   };
 }
 
-function watchBytes(
-  provider: string,
-  arm: () => void,
-  disarm: () => void,
-): TransformStream<Uint8Array, Uint8Array> {
+function watchBytes(provider: string, disarm: () => void): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
       if (bytes > MAX_BYTES) {
         disarm();
-        throw new ModelError('BadAnswer', `${provider} sent more than ${MAX_BYTES} bytes`);
+        throw new ModelError('TooLarge', `${provider} sent more than ${MAX_BYTES} bytes`);
       }
-      arm();
       controller.enqueue(chunk);
     },
     flush: disarm,

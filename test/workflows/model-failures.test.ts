@@ -16,6 +16,16 @@ rules:
     reply: { error: { status: 401, message: The key is not accepted. } }
   - when: { user: filtered }
     reply: { error: { code: Filtered, message: The provider refuses this text. } }
+  - when: { user: far too much }
+    reply: { error: { code: TooLarge, message: An answer without an end. } }
+  - when: { user: says nothing }
+    reply: { text: ' ' }
+  - when: { user: thinks until its tokens are used up }
+    reply: { text: ' ', finish: length }
+  - when: { user: asks too often, step: 0 }
+    reply: { calls: [{ tool: peek, args: { note: again }, times: 67 }] }
+  - when: { user: nests too deep, step: 0 }
+    reply: { calls: [{ tool: peek, args: '{"note":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}' }] }
   - when: { user: always down }
     reply: { error: { code: Unreachable, message: Nobody is there., retry_after: 1ms } }
   - reply: { text: ok }
@@ -27,7 +37,7 @@ describe('MO a model that fails', () => {
     live = await startLiveWorker({
       scripts: { flaky: FLAKY, small: SMALL },
       agents: [
-        { key: 'flaky', model: 'rehearsal/flaky' },
+        { key: 'flaky', model: 'rehearsal/flaky', tools: { allow: ['peek'] } },
         { key: 'small', model: 'rehearsal/small', tools: { allow: ['peek'] } },
         { key: 'nowhere', model: 'rehearsal/no-such-script' },
         { key: 'falls-back', model: ['rehearsal/flaky', 'rehearsal/small'], tools: { allow: ['peek'] } },
@@ -60,6 +70,7 @@ describe('MO a model that fails', () => {
   for (const [text, code] of [
     ['bad key', 'Auth'],
     ['filtered', 'Filtered'],
+    ['far too much', 'TooLarge'],
   ] as const)
     it(`"${text}" is not tried again: the turn fails and says ${code}`, async () => {
       const turn = await say(code, text);
@@ -67,6 +78,31 @@ describe('MO a model that fails', () => {
       assert.match(turn.error?.message ?? '', new RegExp(`^${code}: `));
       assert.equal((await say(code, 'goes on')).status, 'completed', 'the session goes on');
     });
+
+  it('an answer without a word says so, and why as far as it is known', async () => {
+    const turn = await say('silent', 'says nothing');
+    assert.deepEqual([turn.status, turn.steps], ['completed', 1]);
+    assert.match(turn.text ?? '', /without a word/);
+    const used = await say('silent', 'thinks until its tokens are used up');
+    assert.match(used.text ?? '', /used up its output tokens.*limits\.output_tokens/);
+  });
+
+  it('of too many calls in one answer the model is told which were not run', async () => {
+    const { turn_id } = await live.say('many', 'asks too often', { agent: 'flaky' });
+    assert.equal((await live.ended(turn_id)).status, 'completed');
+    const calls = await live.calls(turn_id);
+    assert.deepEqual([calls.length, calls.filter((call) => call.ok).length], [65, 64]);
+    const last = calls.at(-1);
+    assert.equal(last?.ok, false);
+    assert.match(last?.result ?? '', /asked for 67: this one and the 2 after it have not run/);
+  });
+
+  it('arguments that are nested too deep are told to the model, and the turn goes on', async () => {
+    const { turn_id } = await live.say('deep', 'nests too deep', { agent: 'flaky' });
+    assert.equal((await live.ended(turn_id)).status, 'completed');
+    const [call] = await live.calls(turn_id);
+    assert.match(call?.result ?? '', /^InvalidArgs: .*nested deeper than 64 levels/);
+  });
 
   it('a model that is always down ends the turn after some tries', async () => {
     const turn = await say('down', 'always down');

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import { generateWithFallback } from '#activities/model/fallback.ts';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
 import { ModelError } from '#domain/model.ts';
-import { ask } from './ask.ts';
+import { ask, requestOf, say } from './ask.ts';
 import { type SeenRequest, startServer, type TestServer } from './provider-server.ts';
 
 /** Events of the three protocols, each a stream that has begun to say `Half`. */
@@ -170,6 +171,55 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
     });
   }
 
+  /** Sends `more` for as long as somebody listens. */
+  const keepSending = (response: ServerResponse, more: string): void => {
+    const timer = setInterval(() => response.write(more), 20);
+    response.on('close', () => clearInterval(timer));
+  };
+  const EMPTY = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x' };
+  const KEEP_ALIVES: Readonly<Record<string, string>> = {
+    comments: ': still here\n\n',
+    'empty deltas': `data: ${JSON.stringify({ ...EMPTY, choices: [{ index: 0, delta: { content: '' } }] })}\n\n`,
+    'deltas with nothing in them': `data: ${JSON.stringify({ ...EMPTY, choices: [{ index: 0, delta: {} }] })}\n\n`,
+  };
+  for (const [what, more] of Object.entries(KEEP_ALIVES)) {
+    test(`${what} do not make silence longer, before the first content or after it`, async () => {
+      const before = await failureOf(
+        'chat/c',
+        (_, response) => {
+          send(response, []);
+          keepSending(response, more);
+        },
+        wantsAnswer,
+      );
+      assert.match(before.message, /no answer within 0.3 s/);
+      const after = await failureOf(
+        'chat/c',
+        (_, response) => {
+          send(response, CHAT);
+          keepSending(response, more);
+        },
+        wantsMore,
+      );
+      assert.match(after.message, /nothing more within 0.2 s/);
+    });
+  }
+
+  test('content that keeps coming is no silence, however long it takes', async () => {
+    fault = (_, response) => {
+      let left = 12;
+      const timer = setInterval(() => {
+        left -= 1;
+        if (left > 0) return send(response, CHAT);
+        clearInterval(timer);
+        send(response, [{ ...EMPTY, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }]);
+        response.end('data: [DONE]\n\n');
+      }, 50);
+    };
+    const { answer } = await ask(wantsMore, 'chat/c', 'anything');
+    assert.equal(answer.text, 'Half'.repeat(11));
+  });
+
   test('silence before the first content is judged by the longer limit, though headers have come', async () => {
     const error = await failureOf(
       'anthropic/a',
@@ -201,6 +251,55 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
       for (let count = 0; count < 40; count++) response.write(chunk);
     });
     assert.match(error.message, /more than \d+ bytes/);
+    assert.deepEqual([error.code, error.retryable], ['TooLarge', false]);
+  });
+
+  test('more text than any model writes is given up, and no other model is asked', async () => {
+    const asked = server.seen.length;
+    fault = (_, response) => {
+      const content = 'x'.repeat(1_000_000);
+      send(
+        response,
+        Array.from({ length: 5 }, () => ({ ...EMPTY, choices: [{ index: 0, delta: { content } }] })),
+      );
+    };
+    const { model: _, ...request } = requestOf([say('anything')]);
+    await assert.rejects(generateWithFallback(models, ['chat/c', 'local/l'], request), {
+      code: 'TooLarge',
+      retryable: false,
+    });
+    assert.equal(server.seen.length - asked, 1);
+  });
+
+  test('arguments that are nested too deep are the model’s to mend', async () => {
+    const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
+    for (const [depth, isInvalid] of [
+      [20, false],
+      [64, false],
+      [65, true],
+      [100_000, true],
+    ] as const) {
+      fault = (_, response) => {
+        const call = {
+          index: 0,
+          id: 'c1',
+          type: 'function',
+          function: { name: 'read_file', arguments: nested(depth) },
+        };
+        const delta = { tool_calls: [call] };
+        send(response, [
+          { ...EMPTY, choices: [{ index: 0, delta }] },
+          { ...EMPTY, choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+        ]);
+        response.end('data: [DONE]\n\n');
+      };
+      const { answer } = await ask(models, 'chat/c', 'anything');
+      const [asked] = answer.calls;
+      assert.equal(asked?.name, 'read_file');
+      assert.equal(asked.invalid !== undefined, isInvalid, `${depth} levels: ${asked.invalid}`);
+      if (isInvalid) assert.match(asked.invalid ?? '', /are not a JSON object: nested deeper than 64 levels/);
+      if (isInvalid) assert.deepEqual(asked.args, {});
+    }
   });
 });
 
