@@ -17,7 +17,7 @@ export function answerEvents(plan: CallPlan, messageId: string, text: string, st
   const said: NewEvent[] =
     text === '' ? [] : [{ type: 'message.completed', data: { message_id: messageId, text, step } }];
   const asked = plan.approvals.map((approval): NewEvent => {
-    const { id, call_id, tool, summary, args, reason, risk, expires_at, always } = approval;
+    const { id, call_id, tool, summary, args, reason, risk, expires_at, always, files } = approval;
     return {
       type: 'approval.requested',
       data: {
@@ -30,6 +30,7 @@ export function answerEvents(plan: CallPlan, messageId: string, text: string, st
         risk,
         expires_at,
         always: alwaysWords(always),
+        ...(files.length > 0 ? { files } : {}),
       },
     };
   });

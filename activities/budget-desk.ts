@@ -175,10 +175,8 @@ export function createBudgetDesk({
     const data = { approval_id: id, call_id, tool, summary, args, reason, expires_at };
     const until = await ledger.ask(key, approval, [{ type: 'approval.requested', data }]);
     if (until === undefined) return undefined;
-    const asking = {
-      ...{ id, expires: approvalSeconds, until: Math.round(until) },
-      ...(token ? { token } : {}),
-    };
+    const terms = token ? { token } : {};
+    const asking = { id, expires: approvalSeconds, until: Math.round(until), ...terms };
     return { id: call_id, tool, summary, timeout: 0, approval: asking };
   }
 }

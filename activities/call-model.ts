@@ -22,8 +22,7 @@ import { allowedReads, type AllowedRead } from './allowed-reads.ts';
 import { type EarlyStarts, recordAnswer } from './early-start.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
 import { type Given, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
-import type { NeedsToken } from './needs-token.ts';
-import { type CallPlan, type PlanDeps, planCalls, planRecorded, withTokens } from './plan-calls.ts';
+import { type CallPlan, type PlanDeps, planCalls, planRecorded } from './plan-calls.ts';
 import type { ReadAhead } from './read-ahead.ts';
 import { recordReads } from './record-reads.ts';
 import { END_AT, identicalAnswers } from './prompt/loop-guard.ts';
@@ -34,7 +33,6 @@ import type { StepBasis, TurnLedger } from './store/turn-ledger.ts';
 import { type Attempt, createTakeOver, type OwnQueue } from './take-over.ts';
 
 export interface CallModelDeps extends PlanDeps, AskModelDeps {
-  readonly needsToken: NeedsToken;
   readonly ledger: TurnLedger;
   /** `catalog` is the native tools; these are an agent's. */
   readonly catalogs: AgentCatalogs;
@@ -252,9 +250,7 @@ async function record(
   const place = runs ? await deps.placeOf(basis.sandbox) : 'host';
   const where = { tenant: input.tenant, turn: input.turn, step: input.step };
   const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place } as const;
-  const asked = planCalls(deps, callBasis, answer.calls);
-  const needsToken = asked.approvals.length > 0 && (await deps.needsToken(input.tenant));
-  const plan = needsToken ? withTokens(asked) : asked;
+  const plan = await planCalls(deps, callBasis, answer.calls);
   const judging = plan.calls.length === 0 ? await gatesNow(deps, input.tenant, basis, agent, ref) : {};
   const isWithheld = judging.gates !== undefined;
   const usd = deps.models.cost(ref, answer.usage)?.usd;

@@ -1,5 +1,6 @@
 /** How a tool is written: one file with one `defineTool`. The catalog reads the folder; a new tool changes nothing else. */
 import type { z } from 'zod';
+import type { RunFiles } from '#domain/bound-file.ts';
 import type { SubagentContext } from '#domain/subagent.ts';
 import type { TeamContext } from '#domain/team.ts';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
@@ -92,6 +93,8 @@ export interface ToolSpec<Input, Needs extends keyof Deps> {
   readonly gone?: string;
   /** The verdict on the command that canonical arguments make, for tools that are one. */
   readonly judge?: (args: Readonly<Record<string, unknown>>, exec: EffectiveExec) => ShellVerdict;
+  /** Which files of the workspace a call with these canonical arguments runs or hands on. */
+  readonly runsFiles?: (args: Readonly<Record<string, unknown>>) => RunFiles;
   /** Must run after the calls before it in the same answer. */
   readonly serial?: boolean;
   readonly run: (deps: Pick<Deps, Needs>, input: Input, call: RunningCall) => Promise<ToolResult>;

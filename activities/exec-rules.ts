@@ -10,6 +10,12 @@ export function commandOf(args: Readonly<Record<string, unknown>>): string {
   return typeof given === 'string' ? given : '';
 }
 
+/** The folder of exec's arguments that it runs in. */
+export function folderOf(args: Readonly<Record<string, unknown>>): string | undefined {
+  const given = args['working_dir'];
+  return typeof given === 'string' ? given : undefined;
+}
+
 export interface StoredCommands {
   /** Entries that `proposeAllowlistEntry` made and a person stored. */
   readonly stored: readonly string[];

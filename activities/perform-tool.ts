@@ -8,6 +8,7 @@ import {
   sandboxTerms,
 } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
+import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
 import { teamWorkspace } from '#domain/team.ts';
@@ -16,6 +17,7 @@ import type { NewEvent } from '#domain/event.ts';
 import { MODEL_RESULT_BYTES, toolError, type ToolResult } from '#domain/tool.ts';
 import type { ToolErrorCode } from '#domain/errors.ts';
 import type { ChildStart, RunToolInput, RunToolResult } from '#domain/turn.ts';
+import type { ReadBoundFiles } from './bound-files.ts';
 import { callDigest, canonical } from './call-digest.ts';
 import { type CallRules, EXEC } from './call-rules.ts';
 import { cutText } from './cut-text.ts';
@@ -40,6 +42,15 @@ export interface PerformDeps {
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
   readonly placeOf: PlaceOf;
+  readonly boundFiles: ReadBoundFiles;
+}
+
+/** The call has not run: what it would run now is not what was approved. */
+export interface FilesChanged {
+  readonly changed: readonly string[];
+  readonly files: readonly BoundFile[];
+  /** Of the call with these files. */
+  readonly digest: string;
 }
 
 /** Never throws: what goes wrong in a tool is a result for the model (EX-4). */
@@ -49,7 +60,7 @@ export async function perform(
   input: RunToolInput,
   claim: Running,
   signal: AbortSignal,
-): Promise<ToolResult> {
+): Promise<ToolResult | FilesChanged> {
   if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
   try {
     const args = realArgs(deps.sealer, input.tenant, {
@@ -57,11 +68,8 @@ export async function perform(
       args: claim.args,
       sealed: claim.sealed,
     });
-    const bound = claim.sandbox ?? undefined;
-    if (bound && canonical(bound) !== canonical(sandboxTerms(sandboxOf(deps.sandbox, claim.agent.sandbox))))
-      return toolError('PermissionDenied', movedSince(claim));
-    if (callDigest(claim.tool, args, tool.definition, bound) !== claim.digest)
-      return toolError('PermissionDenied', unlike(tool));
+    const other = otherThanJudged(deps, tool, claim, args);
+    if (other !== undefined) return toolError('PermissionDenied', other);
     const user = claim.context.user ?? null;
     const verdict = deps.rules.judge({
       agent: claim.agent,
@@ -78,11 +86,43 @@ export async function perform(
       return toolError('PermissionDenied', `the rules now ask for an approval: ${verdict.reason}`);
     const read = readArguments(tool, undefined, args);
     if (!read.ok) return toolError('InvalidArgs', read.message);
+    // Last, so that as little time as may be is left between this look and the start.
+    const changed = await changedSince(deps, tool, input, claim, args);
+    if (changed) return changed;
     return await tool.run(deps.tools, read.input, callContext(deps, input, claim, signal));
   } catch (error) {
     if (signal.aborted) return stoppedResult(tool);
     return toolError('ExecutionFailed', error instanceof Error ? error.message : 'the tool failed');
   }
+}
+
+/** Why the call is not the one that was judged; undefined when it is. */
+function otherThanJudged(
+  deps: PerformDeps,
+  tool: Tool,
+  claim: Running,
+  args: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const bound = claim.sandbox ?? undefined;
+  if (bound && canonical(bound) !== canonical(sandboxTerms(sandboxOf(deps.sandbox, claim.agent.sandbox))))
+    return movedSince(claim);
+  const digest = callDigest(claim.tool, args, tool.definition, bound, claim.files ?? []);
+  return digest === claim.digest ? undefined : unlike(tool);
+}
+
+async function changedSince(
+  deps: PerformDeps,
+  tool: Tool,
+  { tenant }: RunToolInput,
+  claim: Running,
+  args: Readonly<Record<string, unknown>>,
+): Promise<FilesChanged | undefined> {
+  if (!claim.approved) return undefined;
+  const files = await deps.boundFiles({ ...claim, tenant, tool, args, scrubber: deps.scrubber });
+  const changed = changedFiles(claim.files ?? [], files);
+  if (changed.length === 0) return undefined;
+  const digest = callDigest(claim.tool, args, tool.definition, claim.sandbox, files);
+  return { changed, files, digest };
 }
 
 function callContext(

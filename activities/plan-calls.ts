@@ -2,6 +2,7 @@
 import type { AgentConfig } from '#domain/agent.ts';
 import { type AlwaysOffer, alwaysWords } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import { type BoundFile, boundFilesWords } from '#domain/bound-file.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import {
@@ -14,6 +15,8 @@ import {
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
+import type { ReadBoundFiles } from './bound-files.ts';
+import type { NeedsToken } from './needs-token.ts';
 import { callDigest } from './call-digest.ts';
 import { type CallRules, type RuleScope, EXEC } from './call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from './catalog.ts';
@@ -38,6 +41,8 @@ export interface PlanDeps {
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
   readonly placeOf: PlaceOf;
+  readonly boundFiles: ReadBoundFiles;
+  readonly needsToken: NeedsToken;
 }
 
 /** Where commands of an agent with this setting would run now. Never throws. */
@@ -67,15 +72,22 @@ export interface CallPlan {
 
 type AskedCall = ModelAnswer['calls'][number];
 
-export function planCalls(deps: PlanDeps, basis: CallBasis, asked: readonly AskedCall[]): CallPlan {
-  const plans = asked.slice(0, MAX_CALLS).map((call, index) => planCall(deps, basis, call, index));
+export async function planCalls(
+  deps: PlanDeps,
+  basis: CallBasis,
+  asked: readonly AskedCall[],
+): Promise<CallPlan> {
+  const plans: OnePlan[] = [];
+  for (const [index, call] of asked.slice(0, MAX_CALLS).entries())
+    plans.push(await planCall(deps, basis, call, index));
   const next = asked[MAX_CALLS];
   if (next) plans.push(notRun(deps, basis, next, asked.length));
-  return {
-    calls: plans.map((plan) => plan.call),
-    approvals: plans.flatMap((plan) => (plan.approval ? [plan.approval] : [])),
-    planned: plans.flatMap((plan) => (plan.planned ? [plan.planned] : [])),
+  const plan = {
+    calls: plans.map(({ call }) => call),
+    approvals: plans.flatMap(({ approval }) => (approval ? [approval] : [])),
+    planned: plans.flatMap(({ planned }) => (planned ? [planned] : [])),
   };
+  return plan.approvals.length > 0 && (await deps.needsToken(basis.tenant)) ? withTokens(plan) : plan;
 }
 
 /** The first of those that are too many, refused with words for all of them. */
@@ -95,7 +107,7 @@ interface OnePlan {
   readonly planned?: PlannedCall;
 }
 
-function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: number): OnePlan {
+async function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: number): Promise<OnePlan> {
   const id = callIdOf(basis.turn, basis.step, index);
   const read = asked.invalid
     ? ({ ok: false, code: 'InvalidArgs', message: asked.invalid } as const)
@@ -117,13 +129,15 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
   const approval_id = approvalIdOf(basis.tenant, id);
   const { tool, args: shown, custom_tool } = common;
   const sandbox = sandboxTerms(sandboxOf(deps.sandbox, basis.sandbox ?? undefined));
-  const digest = callDigest(tool, args, custom_tool, sandbox);
+  const agent = { ...basis.agent, ...(basis.sandbox ? { sandbox: basis.sandbox } : {}) };
+  const files = await deps.boundFiles({ ...basis, agent, tool: read.tool, args, scrubber: deps.scrubber });
+  const digest = callDigest(tool, args, custom_tool, sandbox, files);
   // It may quote the call.
   const reason = storableText(deps.scrubber.text(verdict.reason));
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
   const until = Math.round(basis.askedAt + expires * 1000);
-  const always = offerOf(deps, common, basis.place, terms);
+  const always = offerOf(deps, common, basis.place, terms, files);
   return {
     call: { ...common, digest, verdict: 'ask', reason, approval_id },
     approval: {
@@ -141,10 +155,14 @@ function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: num
       expires_at: new Date(until).toISOString(),
       always,
       sandbox,
+      files,
     },
-    planned: { ...planned, approval: plannedApproval(approval_id, expires, until, terms, always) },
+    planned: { ...planned, approval: plannedApproval(approval_id, expires, until, { terms, always, files }) },
   };
 }
+
+/** What is allowed always is asked about no more, so that nobody would look at them again. */
+export const RUNS_FILES = 'it runs files of the workspace, which may be others the next time';
 
 /** What people are shown is what is stored, so nothing that they see only in part. */
 function offerOf(
@@ -152,8 +170,10 @@ function offerOf(
   { tool, args, sealed, custom_tool }: Common,
   place: CommandPlace,
   { quorum }: ApprovalTerms,
+  files: readonly BoundFile[],
 ): AlwaysOffer {
   if (sealed !== undefined) return { refused: 'it holds a secret' };
+  if (files.length > 0) return { refused: RUNS_FILES };
   return rules.alwaysOffer({
     tool,
     args,
@@ -188,14 +208,24 @@ function described(
   };
 }
 
+/** Characters of files in the web UI; the API has all. */
+const FILES_SHOWN = 2_000;
+
+interface ShownTerms {
+  readonly terms: ApprovalTerms;
+  readonly always: AlwaysOffer | null;
+  readonly files: readonly BoundFile[];
+}
+
 /** What the approval's workflow must know of its terms; who may decide is looked up when somebody does. */
-function plannedApproval(
+export function plannedApproval(
   id: string,
   expires: number,
   until: number | null,
-  { quorum = 1, escalate, remind_seconds, decision_token }: ApprovalTerms,
-  always: AlwaysOffer | null,
+  { terms, always, files }: ShownTerms,
 ): NonNullable<PlannedCall['approval']> {
+  const { quorum = 1, escalate, remind_seconds, decision_token } = terms;
+  const words = boundFilesWords(files);
   return {
     id,
     expires,
@@ -204,12 +234,13 @@ function plannedApproval(
     ...(escalate === undefined ? {} : { escalate: escalate.after_seconds }),
     ...(remind_seconds === undefined ? {} : { remind: remind_seconds }),
     ...(always === null ? {} : { always: alwaysWords(always) }),
+    ...(words === undefined ? {} : { files: words.slice(0, FILES_SHOWN) }),
     ...(decision_token ? { token: true as const } : {}),
   };
 }
 
 /** The same plan with what it asks to be decided with tokens. */
-export function withTokens(plan: CallPlan): CallPlan {
+function withTokens(plan: CallPlan): CallPlan {
   return {
     ...plan,
     approvals: plan.approvals.map((one) => ({ ...one, terms: { ...one.terms, decision_token: true } })),
@@ -234,8 +265,9 @@ export function planRecorded(
     const planned = read.ok ? plannedCall(deps, call.id, read, agent) : unread;
     if (call.approval === null) return [planned];
     const expires = call.expires ?? deps.approvalSeconds;
-    const { approval, until, terms, always = null } = call;
-    return [{ ...planned, approval: plannedApproval(approval, expires, until, terms ?? {}, always) }];
+    const { approval, until, terms, always = null, files } = call;
+    const shown = { terms: terms ?? {}, always, files: files ?? [] };
+    return [{ ...planned, approval: plannedApproval(approval, expires, until, shown) }];
   });
 }
 

@@ -42,6 +42,8 @@ export function createReadAhead(
       if (!tool) throw new Error(`no tool ${running.tool}`);
       const began = performance.now();
       const result = await perform(deps, tool, { tenant, call: id }, running, over);
+      // Only of what was approved, and nothing was.
+      if ('changed' in result) throw new Error(`files of ${running.tool} were bound`);
       return [id, shownResult(deps, id, running, result, performance.now() - began)];
     });
     const results = await within(MOST_MS, Promise.all(all));

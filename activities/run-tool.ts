@@ -13,8 +13,9 @@ import type { AskAhead } from './call-model.ts';
 import type { Tool } from './define-tool.ts';
 import type { Claimed, EarlyStart } from './early-start.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
-import { perform, type PerformDeps, shownResult } from './perform-tool.ts';
+import { type FilesChanged, perform, type PerformDeps, shownResult } from './perform-tool.ts';
 import type { TranscriptCache } from './prompt/transcript-cache.ts';
+import { newAsk, plannedAgain } from './ask-again.ts';
 import { type ForAnyTenant, forTenant } from './scrubber.ts';
 import type { BudgetSettlement } from './store/budget-ledger.ts';
 import { isTransient } from './store/pool.ts';
@@ -37,6 +38,8 @@ export interface RunToolDeps extends PerformDeps {
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetDesk;
   readonly ownQueue: OwnQueue;
+  /** For which an approval waits unless its terms say otherwise. */
+  readonly approvalSeconds: number;
   readonly askAhead: AskAhead;
   /** To which a tool that is begun soon adds its own. */
   readonly earlyStarts: Map<string, EarlyStart>;
@@ -138,6 +141,7 @@ async function runTool(
     const { ok, code, child } = claim;
     return { ok: ok ?? false, ...(code ? { code } : {}), ...(child ? { child } : {}) };
   }
+  if (claim.kind === 'asked') return { ok: false, asked: plannedAgain(claim) };
   if (claim.kind !== 'run') return settleUnrun(deps, input, claim);
   return runClaimed(deps, tool, input, { running: claim, fence }, attempt);
 }
@@ -151,6 +155,7 @@ async function runClaimed(
 ): Promise<RunToolResult> {
   const started = performance.now();
   const done = await perform(deps, tool, input, claimed.running, attempt.signal);
+  if ('changed' in done) return askAgain(deps, input, claimed, attempt, done);
   const result = isCutOff(done, attempt.signal) ? cutOff(tool, done) : done;
   return recordResult(deps, input, claimed, attempt, result, performance.now() - started);
 }
@@ -172,6 +177,22 @@ function cutOff(tool: Tool, result: CutOff): ToolResult {
     );
   const message = `${result.message}\n[the worker that ran it ended or was lost; nobody stopped the call]`;
   return { ...result, code: 'OutcomeUnknown', message };
+}
+
+/** The claim is given back, and the loop waits for the new approval. */
+async function askAgain(
+  deps: RunToolDeps,
+  input: RunToolInput,
+  claimed: Claimed,
+  attempt: Attempt<RunToolInput>,
+  changed: FilesChanged,
+): Promise<RunToolResult> {
+  const { running, fence } = claimed;
+  const ask = newAsk(running, changed, deps.approvalSeconds);
+  if ('ok' in ask) return recordResult(deps, input, claimed, attempt, ask, 0);
+  const settle = running.budgeted ? settlement(attempt.number, 0) : undefined;
+  const asked = await deps.ledger.askAgain(input.tenant, running.session, input.call, fence, ask, settle);
+  return asked ? { ok: false, asked: plannedAgain(asked) } : { ok: false, code: 'Cancelled' };
 }
 
 async function recordResult(

@@ -9,14 +9,15 @@ import {
 import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
-import { storableJson } from '#domain/storable-text.ts';
 import { recordFailure } from './activity-failure.ts';
+import type { ReadBoundFiles } from './bound-files.ts';
 import { callDigest, canonical } from './call-digest.ts';
 import type { CallRules } from './call-rules.ts';
 import type { Catalog } from './catalog.ts';
 import { decisionToken, isToken } from './decision-token.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
-import { callSummary, type PlaceOf, sealedCall } from './plan-calls.ts';
+import { editedCall } from './edited-call.ts';
+import type { PlaceOf } from './plan-calls.ts';
 import type { Tool } from './define-tool.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from './store/approval-ledger.ts';
@@ -29,6 +30,7 @@ export interface SettleApprovalDeps {
   readonly scrubber: Scrubber;
   readonly sealer: Sealer;
   readonly placeOf: PlaceOf;
+  readonly boundFiles: ReadBoundFiles;
   /** A token under one of these proves that whoever sent it does more than reach Temporal's port (SECURITY B10). */
   readonly tokenSecrets: readonly string[];
 }
@@ -283,22 +285,8 @@ async function settleEdit(
       'Unprocessable',
       'the edited call falls under a rule with other approvers; reject it and have it asked anew',
     );
-  const shown = storableJson(deps.scrubber.args(read.args));
-  const { definition } = read.tool;
-  const digest = callDigest(basis.tool, read.args, definition, basis.sandbox);
-  return deps.approvals.settle({
-    ...settled,
-    status: 'approved',
-    edit: {
-      args: shown,
-      digest,
-      summary: callSummary(deps, read.tool, read.input),
-      sealed:
-        callDigest(basis.tool, shown, definition, basis.sandbox) === digest
-          ? null
-          : deps.sealer.seal(JSON.stringify(read.args), sealedCall(settled.tenant, basis.call_id)),
-    },
-  });
+  const edit = await editedCall(deps, settled.tenant, basis, read);
+  return deps.approvals.settle({ ...settled, status: 'approved', edit });
 }
 
 /** Of the approval, or of the approval and the user who decides. */

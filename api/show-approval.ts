@@ -33,6 +33,7 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     terms: row.terms,
     always: row.always === null ? null : showAlways(row.always),
     sandbox: row.sandbox === null ? null : { ...row.sandbox },
+    files: row.files.map((file) => ({ ...NO_FILE, ...file })),
     ...tallyOf(row),
     escalated_at: row.escalated_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
@@ -40,6 +41,8 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     links: { temporal: link(workflowId) },
   };
 }
+
+const NO_FILE = { sha256: null, bytes: null, missing: false, unbound: null };
 
 function showAlways(offer: AlwaysOffer): z.infer<typeof approvalSchema>['always'] {
   const nothing = { allows: null, program: null, file: null, args: null };

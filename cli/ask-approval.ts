@@ -46,8 +46,18 @@ export function approvalLines(approval: Approval, output: Output): string[] {
     paint('dim', `  ${about.filter(Boolean).join(' · ')}`),
     ...(approval.reason ? [paint('dim', `  asked because: ${oneLine(approval.reason, 400)}`)] : []),
     indent(cut),
+    ...filesLines(approval).map((line) => paint('dim', `  runs: ${oneLine(line, 400)}`)),
     paint('dim', `  always: ${oneLine(alwaysLine(approval), 2_200)}`),
   ];
+}
+
+/** One a line, so that they can be compared. */
+function filesLines({ files }: Approval): string[] {
+  const there = files.filter(({ missing }) => !missing);
+  return (there.length > 0 ? there : files).map(({ path, sha256, bytes, unbound }) => {
+    if (sha256 !== null) return `${path} (${bytes} bytes, sha256 ${sha256})`;
+    return unbound === null ? `${path} (not there yet)` : `${path} (not bound: ${unbound})`;
+  });
 }
 
 /** What “always” would store, for people; or why it is not offered. */

@@ -74,6 +74,8 @@ export interface ApprovalInput {
   readonly always?: string;
   /** Its messages must carry a decision token. */
   readonly token?: true;
+  /** In words: files of the workspace that it runs, to which the decision is bound. */
+  readonly files?: string;
 }
 
 /**

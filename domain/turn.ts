@@ -212,6 +212,7 @@ export interface PlannedCall {
     /** See ApprovalInput. */
     readonly always?: string;
     readonly token?: true;
+    readonly files?: string;
   };
 }
 
@@ -260,6 +261,8 @@ export interface RunToolResult {
   readonly code?: string;
   readonly preview?: string;
   readonly child?: ChildStart;
+  /** It has not run: files that it runs are not those that were approved, and people are asked anew. */
+  readonly asked?: NonNullable<PlannedCall['approval']>;
   /** It still runs: an activity on this queue, its worker's own, goes on with it and has its result. */
   readonly continues?: string;
 }

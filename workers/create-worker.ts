@@ -41,6 +41,7 @@ import type { Pool } from '#activities/store/pool.ts';
 import type { Sealer } from '#activities/store/seal.ts';
 import { awaitsAnswer } from '#activities/store/task-gate-store.ts';
 import { createTurnLedger } from '#activities/store/turn-ledger.ts';
+import { createBoundFiles } from '#activities/bound-files.ts';
 import { createWakeSession } from '#activities/wake-session.ts';
 import { createDelegationParts } from './create-delegations.ts';
 import { createSubagents } from './create-subagents.ts';
@@ -177,8 +178,6 @@ function createActivities(
       sendToSession: createSendToSession(wake),
       teams: createTeamDesk({ pool, board: teams.board, wake }),
     },
-    workspaceOf: (tenant: string, workspace: string) =>
-      workspaceFolder(config.workspaceRoot, tenant, workspace),
   };
   const given = {
     endCommands: subagents.endCommands,
@@ -243,6 +242,8 @@ function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
     placeOf,
     sandboxesOf: (tenant) => agentSandboxes(pool, tenant),
   });
+  const workspaceOf = (tenant: string, workspace: string): string =>
+    workspaceFolder(config.workspaceRoot, tenant, workspace);
   return {
     catalog,
     catalogs: parts.catalogs,
@@ -262,6 +263,8 @@ function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
     ownQueue,
     earlyStarts: new Map<string, EarlyStart>(),
     rateLimit: rateLimitOf(config),
+    boundFiles: createBoundFiles({ files: parts.tools.files, sandbox: config.sandbox, workspaceOf }),
+    workspaceOf,
     budgets: createBudgetDesk({
       ledger: createBudgetLedger(pool, notifier.poke),
       settings: config.budgets,

@@ -291,6 +291,7 @@ function waitingDetails({ input, deadline, summary, approvals, opened }: Going):
     ...(opened ? ['- escalated: others may decide as well'] : []),
     `- session: \`${input.session_key}\``,
     `- turn: \`${input.turn_id}\``,
+    ...(input.files === undefined ? [] : [`- runs: ${markdownCode(input.files)}`]),
     ...(input.always === undefined ? [] : [`- \`approve_always\`: ${markdownCode(input.always)}`]),
     ...(input.token ? [DECIDE_WITH_TOKEN] : [DECIDE]),
   ].join('\n');

@@ -12,6 +12,7 @@ import { judgeCustomTool } from '#domain/custom-tool/judge.ts';
 import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
 import { readTemplate, type Template } from '#domain/custom-tool/template.ts';
 import { registerValues } from '#domain/scrub/registered-values.ts';
+import { filesRunBy } from '#domain/shell/run-files.ts';
 import { scrubText } from '#domain/scrub/scrub-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import { argumentsSchema } from './arguments-schema.ts';
@@ -51,6 +52,13 @@ export function createCustomTool(
         deniedPaths: DEFAULT_PATH_RULES.deniedPrefixes,
         mayAsk: exec.ask !== 'off',
       }),
+    runsFiles: (args) => {
+      const rendered = renderCommand(template, parameters, args as Arguments);
+      return {
+        ...filesRunBy(rendered.ok ? rendered.command : ''),
+        folder: definition.working_dir ?? undefined,
+      };
+    },
     run: (deps, input, call) =>
       withFileProblems(async () =>
         runTemplate(deps, { definition, template, args: input as Arguments, env: await environment() }, call),

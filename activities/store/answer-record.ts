@@ -1,6 +1,7 @@
 /** A model's answer as it is written down, with the calls it asks for and the approvals that these need. */
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { BoundFile } from '#domain/bound-file.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { BudgetSettlement } from './budget-ledger.ts';
@@ -65,6 +66,7 @@ export interface NewApproval {
   /** ISO 8601, by the database's clock. */
   readonly expires_at: string;
   readonly always: AlwaysOffer;
-  /** Its digest is bound to this. */
+  /** Its digest is bound to these. */
   readonly sandbox: SandboxTerms;
+  readonly files: readonly BoundFile[];
 }

@@ -9,6 +9,7 @@ import type {
   SettleApprovalResult,
 } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { BoundFile } from '#domain/bound-file.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
@@ -32,6 +33,7 @@ export interface SettleRecord {
     readonly digest: string;
     readonly summary: string;
     readonly sealed: string | null;
+    readonly files?: readonly BoundFile[];
   };
   /** Allows calls like this one from now on. */
   readonly allow?: { readonly id: string; readonly pattern: string };

@@ -1,6 +1,7 @@
 /** Approvals as the API reads them; `settle_approval` of the schema decides them. */
 import type { AlwaysOffer, ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { BoundFile } from '#domain/bound-file.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Pool } from './pool.ts';
 
@@ -36,6 +37,7 @@ export interface ApprovalRow {
   /** These two are null where an older version asked. */
   readonly always: AlwaysOffer | null;
   readonly sandbox: SandboxTerms | null;
+  readonly files: readonly BoundFile[];
   readonly escalated_at: Date | null;
   /** Those who agreed to the call as it is now, where the terms have a quorum. */
   readonly agreed: readonly string[];
@@ -47,7 +49,7 @@ export interface ApprovalRow {
 }
 
 const COLUMNS = `id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
-  decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, escalated_at, created_at, created_at::text as created_text,
+  decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, escalated_at, created_at, created_at::text as created_text,
   expires_at, expires_at <= now() as is_over,
   (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.parent_session) from subagents s
      where s.tenant_id = approvals.tenant_id and s.session_key = approvals.session_key) as subagent,

@@ -1,10 +1,24 @@
 /** What an attempt of a call gets from the ledger when it asks for the call (`claim_call`). */
 import type { AgentConfig } from '#domain/agent.ts';
+import type { AlwaysOffer } from '#domain/approval.ts';
+import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { BoundFile } from '#domain/bound-file.ts';
 import type { BudgetExceeded } from '#domain/budget.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, MessageContext } from '#domain/turn.ts';
 import type { BudgetRequest } from './budget-ledger.ts';
+
+/** An approval that was made for a call whose files were not those that had been approved. */
+export interface AskedAgain {
+  readonly approval: string;
+  readonly expires: number;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  readonly terms: ApprovalTerms | null;
+  readonly always: AlwaysOffer | null;
+  readonly files: readonly BoundFile[];
+}
 
 export type Claim =
   | { readonly kind: 'missing' }
@@ -16,6 +30,8 @@ export type Claim =
       readonly result: string | null;
       readonly child: ChildStart | null;
     }
+  /** An earlier attempt has asked anew, and nobody has decided yet. */
+  | ({ readonly kind: 'asked' } & AskedAgain)
   | { readonly kind: 'refused'; readonly status: string; readonly session: string; readonly turn: string }
   | { readonly kind: 'limited'; readonly seconds: number; readonly session: string; readonly turn: string }
   | {
@@ -42,6 +58,11 @@ export type Claim =
       readonly approved: boolean;
       /** What the digest of an approved call is bound to; null where an older version asked. */
       readonly sandbox?: SandboxTerms | null;
+      readonly files?: readonly BoundFile[] | null;
+      /** How often it has been asked about. */
+      readonly asks?: number;
+      readonly approval?: string | null;
+      readonly terms?: ApprovalTerms | null;
       readonly context: MessageContext;
       readonly tenant_policy: TenantPolicy | null;
       readonly agent: AgentConfig;
@@ -58,4 +79,17 @@ export interface ClaimRules {
   readonly burst: number;
   /** For tools that are costly (DU-7). */
   readonly budget?: BudgetRequest;
+}
+
+/** A call whose files are not those that were approved is asked about anew. */
+export interface NewAsk {
+  readonly id: string;
+  readonly digest: string;
+  readonly files: readonly BoundFile[];
+  readonly reason: string;
+  readonly always: AlwaysOffer;
+  /** Of `always`, for the feed. */
+  readonly words: string;
+  /** Seconds. */
+  readonly expires: number;
 }

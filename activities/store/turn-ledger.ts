@@ -5,12 +5,13 @@
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { BoundFile } from '#domain/bound-file.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
 import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
-import type { Claim, ClaimRules } from './call-claim.ts';
+import type { AskedAgain, Claim, ClaimRules, NewAsk } from './call-claim.ts';
 import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
 import type { InvokedCall } from './message-store.ts';
 import type { Pool } from './pool.ts';
@@ -33,6 +34,7 @@ export interface RecordedCall extends CallRow {
   readonly terms: ApprovalTerms | null;
   /** Absent or null where its approval does not say. */
   readonly always?: AlwaysOffer | null;
+  readonly files?: readonly BoundFile[] | null;
   readonly state: string;
 }
 
@@ -173,6 +175,15 @@ export interface TurnLedger {
   /** A summary stands for the transcript up to `position`. */
   recordSummary(key: TurnKey, summary: string, position: number, use: ModelUse): Promise<void>;
   claim(tenant: string, call: string, fence: string, rules: ClaimRules): Promise<Claim>;
+  /** See ask_again; null when the call is not the attempt's any more. */
+  askAgain(
+    tenant: string,
+    session: string,
+    call: string,
+    fence: string,
+    ask: NewAsk,
+    settle?: BudgetSettlement,
+  ): Promise<AskedAgain | null>;
   /** Ends calls whatever attempt holds them; those that are done stay as they are. */
   settle(key: TurnKey, settled: readonly SettledCall[]): Promise<void>;
   recordResult(result: ResultRecord): Promise<RecordedResult>;
@@ -267,6 +278,16 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
       if (claim.kind === 'run' && claim.claimed) onWrite(tenant, claim.session);
       return claim;
     },
+
+    askAgain: (tenant, session, id, fence, ask, settle) =>
+      write({ tenant, session }, 'ask_again', [
+        tenant,
+        session,
+        id,
+        fence,
+        json(ask),
+        settle ? json(settle) : null,
+      ]),
 
     async settle(key, settled) {
       await write(key, 'settle_calls', [key.tenant, key.session, key.turn, json(settled)]);

@@ -64,6 +64,20 @@ export const approvalSchema = z.object({
   sandbox: jsonObjectSchema.nullable().meta({
     description: 'Where it would run, as the agent was set; it does not run under another setting',
   }),
+  files: z
+    .array(
+      z.object({
+        path: z.string().meta({ description: 'From the workspace, as the call names it' }),
+        sha256: z.string().nullable(),
+        bytes: z.int().nullable(),
+        missing: z.boolean().meta({ description: 'It was not there when the call was asked about' }),
+        unbound: z.string().nullable().meta({ description: 'Why it is not known what it holds' }),
+      }),
+    )
+    .meta({
+      description:
+        'Files of the workspace that the call runs; one that has changed by its start is asked about anew',
+    }),
   approved_by: z
     .array(z.string())
     .meta({ description: 'Where there is a quorum: who agreed to these arguments' }),

@@ -74,7 +74,10 @@ describe('SH-2 what “always” would store', () => {
     const requested = events.find((event) => event.type === 'approval.requested');
     assert.equal(requested?.data['always'], approval.always.allows);
     const handle = stack.worker.client.workflow.getHandle(approval.workflow_id);
-    const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    // Its row is there a moment before its workflow.
+    const metadata = await stack.worker.until('the workflow', () =>
+      handle.query<{ currentDetails: string }>('__temporal_workflow_metadata').catch(() => undefined),
+    );
     assert.match(metadata.currentDetails, new RegExp(`approve_always.*${greet} 'a b' now`));
     const link = await stack.ask('POST', `/v1/approvals/${approval.id}/links`, { body: { for: 'ann' } });
     const page = await fetch(link.body.url).then((answer) => answer.text());

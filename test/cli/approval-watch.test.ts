@@ -87,6 +87,7 @@ describe('AP-2 approvals watch', () => {
     api.setApproval('apr_1', { status: 'denied' });
     const asked = await watch.sees(/meanwhile[\s\S]*the second[\s\S]*Run it\?[\s\S]*Later/, from);
     assert.match(asked, /always: \/usr\/bin\/rm -r build/);
+    assert.match(asked, /runs: run\.sh \(12 bytes, sha256 a{64}\)/);
     watch.type(ENTER);
     await watch.sees(/approved by key:test/, from);
     assert.deepEqual(api.requests.find(({ path }) => path.endsWith('apr_2/decision'))?.body, {

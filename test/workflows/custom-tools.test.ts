@@ -218,6 +218,8 @@ describe('CU custom tools at work', () => {
           approvalSeconds: 60,
           needsToken: async () => false,
         }),
+        boundFiles: async () => [],
+        approvalSeconds: 60,
         ownQueue: { name: 'nobody polls it', most: 1 },
       },
       createToolOfCall({ pool, sealer, resolve: async (_tenant, text) => text }),

@@ -77,18 +77,9 @@ async function runCall(
 ): Promise<SettledCall | undefined> {
   let child: ChildStart | undefined;
   try {
-    if (call.approval) {
-      // Nobody is asked for a turn that ends with this step.
-      if (around.questions.consideredCancelled) return undefined;
-      around.onChange(call, 'waiting');
-      const outcome = await askForApproval(call, call.approval, around);
-      around.onNewTask();
-      // Denied, expired, answered: recorded as the call's result by the approval itself.
-      if (outcome.kind === 'settled' && outcome.status !== 'approved') return undefined;
-    }
-    around.onChange(call, 'running');
-    const asks = quick === 'waiting' && isAlone && around.asksNext();
-    const result = await runTool(call, around, asks);
+    const asks = (): boolean => quick === 'waiting' && isAlone && around.asksNext();
+    const result = await askAndRun(call, around, asks);
+    if (!result) return undefined;
     ({ child } = result);
     if (!child) return undefined;
     const settled = await runChild(call, child, quick !== undefined);
@@ -104,6 +95,29 @@ async function runCall(
     return lostCall(call, error);
   } finally {
     around.onChange(call, 'over');
+  }
+}
+
+/** Undefined when it may not run. How often it is asked about is bounded by its activity. */
+async function askAndRun(
+  call: PlannedCall,
+  around: CallSurroundings,
+  asks: () => boolean,
+): Promise<RunToolResult | undefined> {
+  for (let asked = call; ; ) {
+    if (asked.approval) {
+      // Nobody is asked for a turn that ends with this step.
+      if (around.questions.consideredCancelled) return undefined;
+      around.onChange(asked, 'waiting');
+      const outcome = await askForApproval(asked, asked.approval, around);
+      around.onNewTask();
+      // Denied, expired, answered: recorded as the call's result by the approval itself.
+      if (outcome.kind === 'settled' && outcome.status !== 'approved') return undefined;
+    }
+    around.onChange(asked, 'running');
+    const result = await runTool(asked, around, asks());
+    if (!result.asked) return result;
+    asked = { ...call, approval: result.asked };
   }
 }
 

@@ -59,7 +59,7 @@ begin
       'calls', (select coalesce(jsonb_agg(jsonb_build_object(
                  'id', c.id, 'tool', c.tool, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'),
                  'approval', c.approval_id, 'state', c.state, 'terms', a.terms,
-                 'always', a.always,
+                 'always', a.always, 'files', a.files,
                  'expires', extract(epoch from a.expires_at - a.created_at)::int,
                  'until', extract(epoch from a.expires_at) * 1000) order by c.index), '[]')
                from tool_calls c left join approvals a on a.tenant_id = p_tenant and a.id = c.approval_id

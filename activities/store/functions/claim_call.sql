@@ -1,7 +1,7 @@
 -- Claims a call for one attempt (DU-2) and returns all that running it needs. The approval is used up by the same
 -- transaction that claims. A call that only reads needs no claim: its row is its result (p_reads).
 -- kind: run | done (its result is known) | lost (`once`, claimed before, no result) | refused (why: status) | limited
--- (EX-6; seconds to wait) | over_budget (exceeded: DU-7) | missing
+-- (EX-6; seconds to wait) | over_budget (exceeded: DU-7) | asked (again, and not decided yet) | missing
 create function claim_call(
   p_tenant text, p_call text, p_fence text, p_once boolean, p_reads boolean, p_per_hour int, p_burst int,
   p_budget jsonb default null
@@ -10,6 +10,7 @@ language plpgsql as $$
 declare
   c tool_calls%rowtype;
   t turns%rowtype;
+  a approvals%rowtype;
   claims boolean;
   seconds int;
   budget jsonb;
@@ -41,8 +42,11 @@ begin
     update approvals set used_at = now() where tenant_id = p_tenant and id = c.approval_id and call_id = c.id
       and status = 'approved' and used_at is null and digest = c.digest;
     if not found then
+      select * into a from approvals where tenant_id = p_tenant and id = c.approval_id;
+      -- Only an attempt of this very call asks anew (ask_again).
+      if a.status = 'pending' then return asked_again(a) || '{"kind":"asked"}'; end if;
       return jsonb_build_object('kind', 'refused', 'session', c.session_key, 'turn', c.turn_id, 'status', coalesce(
-        (select status from approvals where tenant_id = p_tenant and id = c.approval_id), 'missing'));
+        a.status, 'missing'));
     end if;
   end if;
   if p_budget is not null and has_budgets(p_tenant, t.agent_key, coalesce(t.budget_root,
@@ -58,9 +62,13 @@ begin
     perform append_events(p_tenant, c.session_key, c.turn_id, jsonb_build_array(jsonb_build_object('type', 'tool.started',
       'data', jsonb_build_object('call_id', c.id, 'tool', c.tool, 'summary', c.summary, 'step', c.step))));
   end if;
+  if c.approval_id is not null then
+    select * into a from approvals where tenant_id = p_tenant and id = c.approval_id;
+  end if;
   return jsonb_build_object('kind', 'run', 'claimed', claims, 'budgeted', budget is not null, 'session', c.session_key, 'turn', c.turn_id, 'step', c.step,
     'tool', c.tool, 'asked_as', c.asked_as, 'summary', c.summary, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'), 'digest', c.digest,
-    'approved', c.verdict = 'ask', 'sandbox', (select sandbox from approvals where tenant_id = p_tenant and id = c.approval_id), 'context', t.context,
+    'approved', c.verdict = 'ask', 'sandbox', a.sandbox, 'files', a.files, 'terms', a.terms, 'approval', a.id,
+    'asks', (select count(*) from approvals x where x.tenant_id = p_tenant and x.turn_id = c.turn_id and x.call_id = c.id), 'context', t.context,
     'tenant_policy', (select policy from tenants where id = p_tenant),
     'agent', (select config from agents where tenant_id = p_tenant and key = t.agent_key),
     'allowlist', allowlist_of(p_tenant, t.agent_key, t.context ->> 'user'));

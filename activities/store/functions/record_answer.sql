@@ -39,9 +39,9 @@ begin
       c ->> 'result', case when (c ->> 'ran')::boolean then now() end, case when c ->> 'state' = 'done' then now() end
     from jsonb_array_elements(p_calls) c;
   insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest,
-      reason, risk, terms, always, sandbox, expires_at)
+      reason, risk, terms, always, sandbox, files, expires_at)
     select p_tenant, a ->> 'id', a ->> 'call_id', p_session, p_turn, agent, a ->> 'user', a ->> 'tool', a -> 'args',
-      a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), a -> 'always', a -> 'sandbox',
+      a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), a -> 'always', a -> 'sandbox', coalesce(a -> 'files', '[]'),
       coalesce((a ->> 'expires_at')::timestamptz, now() + make_interval(secs => (a ->> 'expires')::float))
     from jsonb_array_elements(p_approvals) a;
   -- An answer that gates have yet to judge is not handed out (release_answer).

@@ -14,7 +14,7 @@ begin
     return;
   end if;
   update approvals set args = coalesce(p_edit -> 'args', args), digest = coalesce(p_edit ->> 'digest', digest),
-      summary = coalesce(p_edit ->> 'summary', summary), changed_at = clock_timestamp()
+      summary = coalesce(p_edit ->> 'summary', summary), files = coalesce(p_edit -> 'files', files), changed_at = clock_timestamp()
     where tenant_id = p_tenant and id = p_id returning * into a;
   if p_edit is not null then
     update tool_calls set args = a.args, summary = a.summary, args_sealed = decode(p_edit ->> 'sealed', 'base64'), digest = a.digest

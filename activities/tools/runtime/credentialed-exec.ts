@@ -5,12 +5,14 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#activities/define-tool.ts';
 import type { Deps } from '#activities/deps.ts';
+import { folderOf } from '#activities/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { createProgressFeed } from '#activities/process/progress-feed.ts';
 import { matchesPattern } from '#activities/secure-cli/deny-pattern.ts';
 import { grantNeeded } from '#activities/secure-cli/refuse-secured.ts';
 import type { SecureOutcome } from '#activities/secure-cli/secure-clis.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
+import { filesHandedTo } from '#domain/shell/run-files.ts';
 import { checkArguments } from '#domain/secure-cli/check-arguments.ts';
 import { readCommandLine } from '#domain/secure-cli/read-command-line.ts';
 import { mayUse, type SecureCli } from '#domain/secure-cli/secure-cli.ts';
@@ -51,6 +53,10 @@ export const tool = defineTool<Input, 'files' | 'secureClis'>({
   input,
   limits: { duration: 'long', costly: true, timeoutSeconds: MAX_TIMEOUT_SECONDS + KILL_SECONDS },
   summary: ({ binary = '', args = [], command }) => command ?? [binary, ...args].join(' '),
+  runsFiles: (args) => {
+    const words = wordsOf(args as Input);
+    return { ...filesHandedTo('ok' in words ? [] : words.args), folder: folderOf(args) };
+  },
   run: (deps, asked, call) =>
     withFileProblems(async () => {
       const clis = await deps.secureClis.list(call.tenant);

@@ -5,12 +5,14 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#activities/define-tool.ts';
 import type { Deps } from '#activities/deps.ts';
+import { commandOf, folderOf } from '#activities/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { createProgressFeed } from '#activities/process/progress-feed.ts';
 import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
 import { boxRequest } from '#activities/sandbox/box-request.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
+import { filesRunBy } from '#domain/shell/run-files.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
 /** TL: at most five minutes, whatever is asked for. */
@@ -53,6 +55,7 @@ export const tool = defineTool<Input, 'files' | 'shell' | 'processes' | 'secureC
       secondsFor(asked, exec.timeoutSeconds) + KILL_SECONDS,
   },
   summary: ({ command }) => command,
+  runsFiles: (args) => ({ ...filesRunBy(commandOf(args)), folder: folderOf(args) }),
   aliases: {
     bash: { dialect: 'goclaw' },
     exec_shell: {

@@ -328,6 +328,7 @@ function approvalRow(id: string): Record<string, unknown> {
       args: ['-r', 'build'],
       refused: null,
     },
+    files: [{ path: 'run.sh', sha256: 'a'.repeat(64), bytes: 12, missing: false, unbound: null }],
     created_at: AT,
     expires_at: new Date(Date.now() + 120_000).toISOString(),
     links: { temporal: null },

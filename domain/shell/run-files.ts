@@ -1,0 +1,210 @@
+/**
+ * Files that a command runs or feeds to an interpreter, as far as its text names them: what a person allows is what they
+ * hold. What these files run in turn is not followed. In doubt a word is one of them.
+ */
+import type { RunFiles } from '../bound-file.ts';
+import { allSources, inputSources } from './all-sources.ts';
+import { expandCommands } from './expand-commands.ts';
+import { MAX_COMMAND_LENGTH } from './fold-command.ts';
+import { pathWordsOf } from './path-words.ts';
+import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
+import { isFileLike, READS_TEXT, scriptOf } from './interpreter-script.ts';
+import { INTERPRETERS, SHELLS } from './wrappers.ts';
+
+/** Folders that a command may have changed to before it runs something. */
+const MAX_FOLDERS = 8;
+
+const UNREADABLE = 'the command cannot be read to its end';
+const UNKNOWN_WORD = 'which files it runs is known only when it runs';
+const UNKNOWN_FOLDER = 'the folder that it runs them in is known only when it runs';
+
+/** Of the system, which agents cannot write; and what is no file at all. */
+const IS_NONE = /^\/(?:usr|bin|sbin|lib|lib64|dev|proc)\/|:\/\//;
+
+type Row = readonly [program: string, names: readonly string[]];
+const rows = (programs: string, ...names: readonly string[]): Row[] =>
+  programs.split(' ').map((program) => [program, names]);
+
+/** Options whose value is a script. */
+const SCRIPT_FILE_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
+  ...rows('awk gawk mawk nawk sed gsed psql', '-f', '--file'),
+  ...rows('jq', '-f', '--from-file'),
+  ...rows('make gmake', '-f', '--file', '--makefile'),
+  ...rows('xargs', '-a', '--arg-file'),
+]);
+
+/** Files of a project that say what its programs run. */
+const PROJECT_FILES: ReadonlyMap<string, readonly string[]> = new Map([
+  ...rows('make gmake', 'GNUmakefile', 'makefile', 'Makefile'),
+  ...rows('npm npx pnpm yarn bun bunx', 'package.json'),
+  ...rows('rake', 'Rakefile'),
+  ...rows('just', 'justfile', 'Justfile', '.justfile'),
+  ...rows('cargo', 'Cargo.toml', 'build.rs'),
+  ...rows('gradle', 'build.gradle', 'build.gradle.kts'),
+  ...rows('mvn', 'pom.xml'),
+  ...rows('ant', 'build.xml'),
+  ...rows('cmake', 'CMakeLists.txt'),
+  ...rows('tox', 'tox.ini'),
+  ...rows('nox', 'noxfile.py'),
+]);
+
+/** Options of project programs that name another folder. */
+const FOLDER_OPTIONS = ['-C', '--directory', '--prefix', '--cwd', '--dir'];
+
+interface Found {
+  readonly words: readonly ShellWord[];
+  /** Known without a word of the command's. */
+  readonly names: readonly string[];
+  /** Words are there that nobody knows yet, as after `xargs`. */
+  readonly isOpen: boolean;
+}
+
+const NOTHING: Found = { words: [], names: [], isOpen: false };
+
+export function filesRunBy(command: string): RunFiles {
+  if (command.length > MAX_COMMAND_LENGTH) return { paths: [], open: UNREADABLE };
+  const shell = expandCommands(command);
+  let open = shell.problem !== null || shell.hasUnknownScript ? UNREADABLE : null;
+  const folders: string[] = [''];
+  const paths = new Set<string>();
+  for (const each of shell.commands) {
+    if (!enterFolders(folders, each)) open ??= UNKNOWN_FOLDER;
+    const found = filesOf(each);
+    if (found.isOpen) open ??= UNKNOWN_WORD;
+    const names = [...found.names];
+    for (const word of found.words) {
+      const values = valuesOf(word);
+      if (values === null) open ??= UNKNOWN_WORD;
+      else names.push(...values);
+    }
+    const own = [...folders, ...optionFolders(each).flatMap((to) => folders.map((from) => joined(from, to)))];
+    for (const name of names.filter((path) => path !== '' && path !== '-' && !IS_NONE.test(path)))
+      for (const folder of own) paths.add(joined(folder, name));
+  }
+  return { paths: [...paths], open };
+}
+
+/** Every value that the word can have; null when nobody knows them. */
+function valuesOf(word: ShellWord): readonly string[] | null {
+  if (word.text.startsWith('~') || word.isGlob || word.value.includes('{}')) return null;
+  return word.isLiteral ? [word.value] : word.choices;
+}
+
+function joined(folder: string, path: string): string {
+  const plain = path.replace(/^(?:\.\/+)+/, '');
+  return folder === '' || path.startsWith('/') ? plain : `${folder}/${plain}`;
+}
+
+/** All that it may be in by now, since nobody knows which `cd` was in a shell of its own or failed. False when not known. */
+function enterFolders(folders: string[], command: ShellCommand): boolean {
+  const program = programOf(command);
+  const isWrapped = program === 'env' || program === 'sudo';
+  if (program !== 'cd' && program !== 'pushd' && !isWrapped) return true;
+  const named = isWrapped
+    ? optionValues(command, ['-C', '--chdir', '-D'])
+    : argumentsOf(command)
+        .filter((word) => !/^-[A-Za-z@]+$|^--$/.test(word.value))
+        .slice(0, 1);
+  if (named.length === 0) return isWrapped;
+  const targets = named.map(valuesOf);
+  if (targets.some((values) => values === null || values.includes('-'))) return false;
+  const entered = targets
+    .flatMap((values) => values ?? [])
+    .flatMap((to) => folders.map((at) => joined(at, to)));
+  const fresh = entered.filter((folder) => !folders.includes(folder));
+  folders.push(...fresh.slice(0, MAX_FOLDERS - folders.length));
+  return fresh.every((folder) => folders.includes(folder));
+}
+
+function optionFolders(command: ShellCommand): readonly string[] {
+  if (!PROJECT_FILES.has(programOf(command))) return [];
+  return optionValues(command, FOLDER_OPTIONS).flatMap((word) => valuesOf(word) ?? []);
+}
+
+/** Values in the next word, joined to a letter, or after `=`. */
+function optionValues(command: ShellCommand, options: readonly string[]): readonly ShellWord[] {
+  const args = argumentsOf(command);
+  return args.flatMap((word, at): readonly ShellWord[] => {
+    const next = args[at + 1];
+    if (options.includes(word.value)) return next ? [next] : [];
+    const given = options.find(
+      (option) =>
+        word.value.startsWith(option.startsWith('--') ? `${option}=` : option) && word.value !== option,
+    );
+    if (given === undefined) return [];
+    const value = word.value.slice(given.length).replace(/^=/, '');
+    return [{ ...word, value, text: value }];
+  });
+}
+
+function filesOf(command: ShellCommand): Found {
+  const [name] = command.words;
+  if (name === undefined) return NOTHING;
+  const program = programOf(command);
+  const itself = valuesOf(name)?.filter((value) => value.includes('/'));
+  const options = optionValues(command, SCRIPT_FILE_OPTIONS.get(program) ?? []);
+  const isMakefileGiven = options.length > 0 && /^g?make$/.test(program);
+  const names = isMakefileGiven ? [] : (PROJECT_FILES.get(program) ?? []);
+  const more = argumentFiles(program, command);
+  return {
+    words: [...options, ...more.words],
+    names: [...(itself ?? []), ...names, ...more.names],
+    isOpen: itself === undefined || more.isOpen,
+  };
+}
+
+function argumentFiles(program: string, command: ShellCommand): Found {
+  if (program === 'go' || program === 'pytest') return operandFiles(command);
+  // What its words say is judged and searched on its own.
+  if (program === 'eval') return { ...NOTHING, words: substituted(argumentsOf(command)) };
+  const reads = SHELLS.has(program) || INTERPRETERS.test(program) || READS_TEXT.has(program);
+  return reads ? interpreted(command) : NOTHING;
+}
+
+/** Operands that look like files: `go run x.go`, `pytest tests/x.py`. */
+function operandFiles(command: ShellCommand): Found {
+  const words = argumentsOf(command).filter(
+    (word) => !word.value.startsWith('-') && /\.[a-z]+(?:::\S*)?$/i.test(word.value),
+  );
+  return {
+    ...NOTHING,
+    words: words.map((word) => ({ ...word, value: word.value.replace(/::.*$/, '') })),
+  };
+}
+
+/** The script of an interpreter, and what its options load; without a script what its input is made of. */
+function interpreted(command: ShellCommand): Found {
+  const args = argumentsOf(command);
+  const { words, names, reads } = scriptOf(programOf(command), args);
+  const fed = reads === 'input' ? fedWords(command) : [];
+  return {
+    words: [...words, ...fed, ...substituted(args)],
+    names,
+    isOpen: command.isOpen && reads === 'input',
+  };
+}
+
+/** What its input is read from, however far back. */
+function fedWords({ input }: ShellCommand): readonly ShellWord[] {
+  if (input?.kind === 'file') return input.target ? [input.target] : [];
+  return [...allSources(inputSources(input))].flatMap(readWords);
+}
+
+/** `bash <(cat x)`, `eval "$(cat x)"`. */
+function substituted(args: readonly ShellWord[]): readonly ShellWord[] {
+  return [...allSources(args.flatMap((word) => word.sources))].flatMap(readWords);
+}
+
+function readWords(source: ShellCommand): readonly ShellWord[] {
+  const { input } = source;
+  return [...pathWordsOf(source), ...(input?.kind === 'file' && input.target ? [input.target] : [])];
+}
+
+/** Arguments of a program without a shell that can be files of the workspace: `x.yaml`, `--input=x.json`, `@x`, `file://x`. */
+export function filesHandedTo(args: readonly string[]): RunFiles {
+  const paths = args
+    .map((arg) => arg.replace(/^--?[\w-]+=/, '').replace(/^(?:@|fileb?:\/\/)/, ''))
+    .filter((arg) => isFileLike(arg) && !/^[-~]|:\/\/|[\s\0]/.test(arg) && !IS_NONE.test(arg))
+    .map((arg) => joined('', arg));
+  return { paths: [...new Set(paths)], open: null };
+}
