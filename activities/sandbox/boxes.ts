@@ -2,7 +2,8 @@
  * One container a scope, made when it is first needed and found again by its name (SH-3). Any number of workers may ask
  * for the same one at once: the engine lets one make it.
  */
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
+import { makeWorkspace } from '#activities/workspace/workspace-folder.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import {
   type BoxLife,
@@ -65,7 +66,7 @@ export function createBoxes(options: BoxesOptions): Boxes {
     look: ({ image, runtime, mode }) => options.look.at(image, runtime, mode === 'required'),
 
     async obtain(owner, sandbox, look) {
-      await mkdir(owner.workspace, { recursive: true });
+      await makeWorkspace(owner.workspace);
       const workspace = await realpath(owner.workspace);
       const user = await boxUser(workspace, look.rootless);
       const spec = boxSpec({

@@ -1,6 +1,6 @@
 /** What tools may do with files, held in the caller's workspace (VF-4). Problems are thrown as FileProblem. */
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, opendir, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createChangeJournal } from './change-journal.ts';
 import { errnoOf, FileProblem, fileProblem, shown } from './file-problem.ts';
@@ -8,6 +8,7 @@ import { guardGitFolder } from './guard-git.ts';
 import { type Folder, openFolder, openParent } from './open-folder.ts';
 import { type Page, type PageRequest, readPage } from './read-page.ts';
 import { isTemporary, replaceFile } from './replace-file.ts';
+import { makeWorkspace } from './workspace-folder.ts';
 import { DEFAULT_PATH_RULES, isDenied, type PathRules, resolvePath, type SafePath } from './resolve-path.ts';
 
 /** Whose files; a RunningCall is one. */
@@ -85,7 +86,7 @@ export function createFiles(options: FilesOptions): Files {
   const journal = createChangeJournal(options.journalDir, options.now);
 
   const resolve = async (scope: FileScope, path: string, access: 'read' | 'write'): Promise<SafePath> => {
-    await mkdir(scope.workspace, { recursive: true });
+    await makeWorkspace(scope.workspace);
     return resolvePath(rules, scope.workspace, path, access, scope.mount);
   };
 

@@ -106,7 +106,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
       }
     },
     async start() {
-      mkdirSync(config.workspaceRoot, { recursive: true });
+      mkdirSync(config.workspaceRoot, { recursive: true, mode: 0o711 });
       const programs = options.onlyServices ? [] : [[workerStep(parts), apiStep(parts)]];
       const groups = [
         [postgresStep(parts), temporalStep(parts)],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, link, mkdir, open, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createFiles } from '#activities/workspace/files.ts';
 import { temporaryFolder, toolBench, toolCall } from '#test/support/tool-call.ts';
@@ -177,4 +177,25 @@ test('a workspace that does not exist yet is made', async (t) => {
   const files = createFiles({ journalDir: join(base, 'journal'), now: Date.now });
   const { entries } = await files.list(toolCall(join(base, 'new/ws')), '.', 10);
   assert.deepEqual(entries, []);
+});
+
+describe('VF-5 a workspace is its owner’s', () => {
+  test('other users of the machine can neither list nor read it, nor see what others there are', async (t) => {
+    const { files, base } = await toolBench(t);
+    await chmod(base, 0o755);
+    const workspace = join(base, 'tenant', 'agent');
+    await files.write(toolCall(workspace), 'notes/a.txt', 'mine');
+    assert.equal((await stat(workspace)).mode & 0o777, 0o700);
+    assert.equal((await stat(dirname(workspace))).mode & 0o066, 0);
+    if (process.geteuid?.() !== 0) return t.diagnostic('only root can look as another user');
+    const nobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
+    for (const [program, path] of [
+      ['ls', workspace],
+      ['cat', join(workspace, 'notes/a.txt')],
+      ['ls', dirname(workspace)],
+    ] as const) {
+      const tried = spawnSync(program, [path], nobody);
+      assert.match(tried.stderr, /Permission denied/, `${program} ${path}: ${tried.stdout}`);
+    }
+  });
 });
