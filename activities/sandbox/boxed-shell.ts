@@ -16,7 +16,7 @@ import { GRACE_MS } from '#activities/process/kill-tree.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
 import type { Attachment } from './attach.ts';
 import type { Boxes } from './boxes.ts';
-import { type Bubblewrap, bubblewrapPrefix } from './bubblewrap.ts';
+import type { Bubblewrap } from './bubblewrap.ts';
 import { EngineProblem } from './engine.ts';
 import type { Look } from './look-at-engine.ts';
 import { type LineRequest, NotBegun, runInBox } from './run-in-box.ts';
@@ -75,7 +75,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
     if (sandbox.mode === 'required') return notStarted('unboxed', reason);
     const inBubblewrap = await bubblewrap.works();
     const outcome = inBubblewrap
-      ? await host.run({ ...request, prefix: bubblewrapPrefix(owner.workspace, inside, sandbox) })
+      ? await host.run({ ...request, prefix: await bubblewrap.prefix(owner.workspace, inside, sandbox) })
       : await host.run(request);
     if (!sandbox.stated) return outcome;
     return { ...outcome, note: elsewhereNote(inBubblewrap, reason) };
@@ -118,7 +118,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
         : { ok: false as const, reason: look.reason };
       if (place.ok || sandbox.mode === 'required') return place;
       const inBubblewrap = await bubblewrap.works();
-      const prefix = inBubblewrap ? bubblewrapPrefix(owner.workspace, inside, sandbox) : [];
+      const prefix = inBubblewrap ? await bubblewrap.prefix(owner.workspace, inside, sandbox) : [];
       const line = inBubblewrap
         ? `exec ${[...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}`
         : command;

@@ -3,12 +3,18 @@
  * workspace at its place, and nothing else of the host; there is no limit on memory or processes beyond the host's own.
  */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { shellProgram } from '#activities/process/shell.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
+import { seccompFilter } from './seccomp-filter.ts';
 
 export interface Bubblewrap {
   /** Whether a box can be made with it here; found out once. Never throws. */
   works(): Promise<boolean>;
+  /** What comes before the command's shell: `inside` is the folder to start in, from the workspace. Only where it works. */
+  prefix(workspace: string, inside: string, sandbox: Sandbox): Promise<readonly string[]>;
 }
 
 /** What the dynamic linker, names of hosts and users, time and certificates need; no keys, no passwords. */
@@ -41,27 +47,76 @@ const TRY_MS = 5_000;
  */
 const CLOSED = ['--remount-ro', '/proc', '--remount-ro', '/'];
 
+/** Versions before 0.8 have not got it; the filter refuses new namespaces alone then. */
+const NO_NAMESPACES = ['--unshare-user', '--disable-userns'];
+
+/**
+ * Whatever this process was started with stays behind: descriptors that we have opened ourselves are closed by the kernel.
+ * Shells other than bash can name those up to 9 only. $0 is the filter, which has no other way in than a descriptor.
+ */
+const START = `for fd in /proc/self/fd/*; do
+  fd=\${fd##*/}
+  case $fd in 0 | 1 | 2) ;; ?) eval "exec $fd>&-" ;; *) [ -z "$BASH_VERSION" ] || eval "exec $fd>&-" ;; esac
+done
+exec "$@" 3<"$0"`;
+
 /** `folders` are those of PATH. */
 export function createBubblewrap(folders: readonly string[]): Bubblewrap {
-  let known: Promise<boolean> | undefined;
+  const filter = createFilterFile();
+  const begin = (more: readonly string[]): readonly string[] => [
+    shellProgram(),
+    '-c',
+    START,
+    filter(),
+    'bwrap',
+    '--seccomp',
+    '3',
+    ...more,
+  ];
+  // The options that it works with here.
+  let known: Promise<readonly string[] | undefined> | undefined;
+  const look = (): Promise<readonly string[] | undefined> => {
+    known ??= folders.some((folder) => existsSync(`${folder}/bwrap`))
+      ? tried(begin)
+      : Promise.resolve(undefined);
+    return known;
+  };
   return {
-    works() {
-      known ??= folders.some((folder) => existsSync(`${folder}/bwrap`)) ? tried() : Promise.resolve(false);
-      return known;
-    },
+    works: async () => (await look()) !== undefined,
+    prefix: async (workspace, inside, sandbox) =>
+      begin([...((await look()) ?? []), ...bubblewrapArguments(workspace, inside, sandbox)]),
   };
 }
 
 /** The kernel or its settings may forbid it although the program is there. */
-function tried(): Promise<boolean> {
-  const args = [...boxArguments({ network: false }), ...CLOSED, '/bin/sh', '-c', 'exit 0'];
-  return new Promise((resolve) => {
-    execFile('bwrap', args, { timeout: TRY_MS }, (error) => resolve(error === null));
-  });
+async function tried(
+  begin: (more: readonly string[]) => readonly string[],
+): Promise<readonly string[] | undefined> {
+  for (const options of [NO_NAMESPACES, []]) {
+    const all = [...options, ...boxArguments({ network: false }), ...CLOSED, '/bin/sh', '-c', 'exit 0'];
+    const [program = '', ...args] = begin(all);
+    const works = await new Promise<boolean>((resolve) => {
+      execFile(program, args, { timeout: TRY_MS }, (error) => resolve(error === null));
+    });
+    if (works) return options;
+  }
+  return undefined;
 }
 
-/** What comes before the command's shell: `inside` is the folder to start in, from the workspace. */
-export function bubblewrapPrefix(workspace: string, inside: string, sandbox: Sandbox): readonly string[] {
+/** Path of the filter's file, private to this process and made again when it is gone; what is old in /tmp may be removed. */
+function createFilterFile(): () => string {
+  let file: string | undefined;
+  return () => {
+    if (file !== undefined && existsSync(file)) return file;
+    const made = join(mkdtempSync(join(tmpdir(), 'tempoclaw-filter-')), 'seccomp.bpf');
+    writeFileSync(made, seccompFilter(process.arch === 'arm64' ? 'arm64' : 'x64'), { mode: 0o400 });
+    process.once('exit', () => rmSync(dirname(made), { recursive: true, force: true }));
+    file = made;
+    return made;
+  };
+}
+
+function bubblewrapArguments(workspace: string, inside: string, sandbox: Sandbox): readonly string[] {
   const mount =
     sandbox.workspace === 'none'
       ? ['--tmpfs', MOUNT]
@@ -69,7 +124,6 @@ export function bubblewrapPrefix(workspace: string, inside: string, sandbox: San
   const start = inside === '' ? MOUNT : `${MOUNT}/${inside}`;
   const variables = ['HOME', 'TMPDIR'].flatMap((name) => ['--setenv', name, '/tmp']);
   return [
-    'bwrap',
     ...boxArguments(sandbox),
     ...mount,
     ...CLOSED,

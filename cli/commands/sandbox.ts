@@ -3,11 +3,12 @@ import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import { EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { createOutput, printJson, printTable } from '#cli/output.ts';
-import { probeSandbox } from '#cli/services/probe-sandbox.ts';
+import { probeBubblewrap, probeSandbox } from '#cli/services/probe-sandbox.ts';
 
 interface TestOptions {
   readonly config?: string;
   readonly image?: string;
+  readonly bubblewrap?: boolean;
   readonly json?: boolean;
 }
 
@@ -18,16 +19,18 @@ export function register(program: Command): void {
     .description('make a box here and try it from inside; exit 1 when something does not hold')
     .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
     .option('--image <name>', 'another image than the settings’')
+    .option('--bubblewrap', 'try bubblewrap, which is used where there is no container')
     .option('--json', 'print JSON for programs')
     .action(async (options: TestOptions) => {
       process.exitCode = await test(options);
     });
 }
 
-async function test({ config: file, image, json = false }: TestOptions): Promise<ExitCode> {
+async function test({ config: file, image, bubblewrap, json = false }: TestOptions): Promise<ExitCode> {
   const out = createOutput(process.stdout);
   const { sandbox } = loadConfig({ flags: { config: file } });
-  const checks = await probeSandbox({ sandbox: image === undefined ? sandbox : { ...sandbox, image } });
+  const settings = { sandbox: image === undefined ? sandbox : { ...sandbox, image } };
+  const checks = await (bubblewrap ? probeBubblewrap(settings) : probeSandbox(settings));
   const holds = checks.every(({ ok }) => ok);
   if (json) printJson(out, { holds, checks });
   else {

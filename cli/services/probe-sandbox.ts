@@ -6,12 +6,20 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '#config';
-import { createBoxes, type Boxes } from '#activities/sandbox/boxes.ts';
+import { commandFolders, type Config } from '#config';
+import { commandEnvironment } from '#activities/process/command-environment.ts';
+import { createBoxes } from '#activities/sandbox/boxes.ts';
+import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
 import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
-import type { CommandOutcome, Shell } from '#activities/process/shell.ts';
+import { refusedNumber } from '#activities/sandbox/seccomp-filter.ts';
+import {
+  type CommandOutcome,
+  type CommandRequest,
+  createShell,
+  type Shell,
+} from '#activities/process/shell.ts';
 import { type Sandbox, sandboxOf } from '#domain/sandbox.ts';
 
 export interface ProbeResult {
@@ -28,6 +36,8 @@ interface Probe {
   readonly wanted: string;
   readonly command: string;
   readonly timeoutMs?: number;
+  /** Of a container's limits, which bubblewrap has not. */
+  readonly containerOnly?: true;
   readonly holds: (said: string, outcome: CommandOutcome) => boolean;
 }
 
@@ -36,13 +46,52 @@ const MEMORY = 64 * 1_048_576;
 const PROBE_MS = 20_000;
 const SEEN_CHARS = 200;
 
+/** Each does nothing with the arguments that it is tried with. 1 and 38: EPERM, ENOSYS. */
+const CALLS = Object.fromEntries(
+  ['mount', 'keyctl', 'bpf', 'perf_event_open', 'userfaultfd', 'io_uring_setup'].map((name) => [
+    name,
+    refusedNumber(name, process.arch === 'arm64' ? 'arm64' : 'x64'),
+  ]),
+);
+
 const PROBES: readonly Probe[] = [
-  { check: 'user', wanted: 'not root', command: 'id -u', holds: (said) => /^[1-9]\d*$/.test(said) },
+  {
+    check: 'user',
+    wanted: 'not root',
+    command: 'id -u',
+    containerOnly: true,
+    holds: (said) => /^[1-9]\d*$/.test(said),
+  },
   {
     check: 'rights',
     wanted: 'no capability, no new privileges, seccomp',
     command: 'grep -E "^(CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status',
     holds: (said) => /^CapBnd:\s0+\nCapEff:\s0+\nNoNewPrivs:\s1\nSeccomp:\s2$/.test(sorted(said)),
+  },
+  {
+    check: 'descriptors',
+    wanted: 'only its own three',
+    // The fourth is the one that looks.
+    command: 'ls /proc/self/fd | tr "\\n" " "',
+    holds: (said) => said === '0 1 2 3',
+  },
+  {
+    check: 'user namespaces',
+    wanted: 'cannot be made',
+    command:
+      'if command -v unshare >/dev/null; then unshare -U echo made 2>/dev/null; else echo untried; fi; echo end',
+    holds: (said) => /^(?:untried\n)?end$/.test(said),
+  },
+  {
+    check: 'kernel calls',
+    wanted: `refused: ${Object.keys(CALLS).join(', ')}`,
+    command: `command -v perl >/dev/null || { echo untried; exit; }; ${Object.entries(CALLS)
+      .map(
+        ([name, number]) =>
+          `perl -e 'exit(syscall(${number}, 0, 0, 0, 0, 0) >= 0 || ($! != 1 && $! != 38))' || echo ${name}`,
+      )
+      .join('; ')}; echo end`,
+    holds: (said) => said === 'end' || said === 'untried',
   },
   {
     check: 'root folder',
@@ -65,6 +114,7 @@ const PROBES: readonly Probe[] = [
   },
   {
     check: 'temporary folder',
+    containerOnly: true,
     wanted: 'writable, nothing runs from it',
     command:
       'printf "#!/bin/sh\\necho ran\\n" >/tmp/p && chmod +x /tmp/p && echo wrote; /tmp/p 2>/dev/null; rm /tmp/p',
@@ -79,11 +129,12 @@ const PROBES: readonly Probe[] = [
   {
     check: 'network',
     wanted: 'none',
-    command: 'ls /sys/class/net | tr "\\n" " "',
+    command: 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "',
     holds: (said) => said === 'lo',
   },
   {
     check: 'fork bomb',
+    containerOnly: true,
     wanted: `stopped at ${PIDS} processes`,
     command: 'b() { b | b & }; b 2>/dev/null; sleep 20',
     timeoutMs: 3_000,
@@ -91,18 +142,21 @@ const PROBES: readonly Probe[] = [
   },
   {
     check: 'after it',
+    containerOnly: true,
     wanted: 'the next command runs',
     command: 'echo alive',
     holds: (said) => said === 'alive',
   },
   {
     check: 'memory',
+    containerOnly: true,
     wanted: `stopped at ${MEMORY / 1_048_576} MiB`,
     command: 'head -c 256M /dev/zero | tail -n 1 | wc -c',
     holds: (said) => !/\d{9}/.test(said),
   },
   {
     check: 'after it',
+    containerOnly: true,
     wanted: 'the next command runs',
     command: 'echo alive',
     holds: (said) => said === 'alive',
@@ -129,25 +183,56 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
   const sandbox = probedSandbox(config);
   const look = await boxes.look(sandbox);
   if (!look.ok) return [{ check: 'box', wanted: 'can be made', ok: false, seen: look.reason }];
+  return inWorkspace(async (workspace) => {
+    const owner = { tenant: 'probe', agent: 'probe', sessionKey: 'probe', workspace };
+    const shell = createBoxedShell({
+      host: NO_HOST,
+      boxes,
+      bubblewrap: { works: async () => false, prefix: async () => [] },
+      worker: 'probe',
+      graceMs: 500,
+    });
+    const box = { sandbox, owner, inside: '' };
+    try {
+      return await probeAll({
+        workspace,
+        probes: PROBES,
+        run: (request) => shell.run({ ...request, box: { ...box, timeoutMs: request.timeoutMs } }),
+      });
+    } finally {
+      await boxes.remove(await boxes.obtain(owner, sandbox, look));
+    }
+  });
+}
+
+/** The same of bubblewrap, as far as it promises anything. */
+export async function probeBubblewrap(config: Pick<Config, 'sandbox'>): Promise<readonly ProbeResult[]> {
+  const bubblewrap = createBubblewrap(commandFolders());
+  if (!(await bubblewrap.works()))
+    return [
+      { check: 'box', wanted: 'can be made', ok: false, seen: 'bubblewrap is not here or does not work' },
+    ];
+  const shell = createShell({ environment: commandEnvironment({}), worker: 'probe', graceMs: 500 });
+  return inWorkspace(async (workspace) => {
+    const prefix = await bubblewrap.prefix(workspace, '', probedSandbox(config));
+    const probes = PROBES.filter(({ containerOnly }) => !containerOnly);
+    return probeAll({ workspace, probes, run: (request) => shell.run({ ...request, prefix }) });
+  });
+}
+
+async function inWorkspace<Result>(work: (workspace: string) => Promise<Result>): Promise<Result> {
   const workspace = await mkdtemp(join(tmpdir(), 'tempoclaw-probe-'));
-  const box = { sandbox, boxes, owner: { tenant: 'probe', agent: 'probe', sessionKey: 'probe', workspace } };
   try {
-    return [...(await probeAll(box)), await probeWorkspace(box)];
+    return await work(workspace);
   } finally {
-    await boxes.remove(await boxes.obtain(box.owner, sandbox, look));
     await rm(workspace, { recursive: true, force: true });
   }
 }
 
 interface Probed {
-  readonly sandbox: Sandbox;
-  readonly boxes: Boxes;
-  readonly owner: {
-    readonly tenant: string;
-    readonly agent: string;
-    readonly sessionKey: string;
-    readonly workspace: string;
-  };
+  readonly workspace: string;
+  readonly probes: readonly Probe[];
+  readonly run: (request: CommandRequest) => Promise<CommandOutcome>;
 }
 
 function probedSandbox({ sandbox }: Pick<Config, 'sandbox'>): Sandbox {
@@ -158,17 +243,17 @@ function probedSandbox({ sandbox }: Pick<Config, 'sandbox'>): Sandbox {
 
 async function probeAll(box: Probed): Promise<ProbeResult[]> {
   const results: ProbeResult[] = [];
-  for (const probe of PROBES) {
+  for (const probe of box.probes) {
     const outcome = await runIn(box, probe.command, probe.timeoutMs ?? PROBE_MS);
     const said = `${outcome.stdout}${outcome.stderr}`.trim();
     const seen = (outcome.reason ?? (said === '' ? outcome.ended : said)).slice(0, SEEN_CHARS);
     results.push({ check: probe.check, wanted: probe.wanted, ok: probe.holds(said, outcome), seen });
   }
-  return results;
+  return [...results, await probeWorkspace(box)];
 }
 
 async function probeWorkspace(box: Probed): Promise<ProbeResult> {
-  const { workspace } = box.owner;
+  const { workspace } = box;
   await writeFile(join(workspace, 'host'), 'of the host');
   const { stdout } = await runIn(box, 'cat host; printf "of the box" >box', PROBE_MS);
   const made = await readFile(join(workspace, 'box'), 'utf8').catch(() => 'nothing');
@@ -176,27 +261,9 @@ async function probeWorkspace(box: Probed): Promise<ProbeResult> {
   return { check: 'workspace', wanted: 'the same files inside and outside', ok, seen: `${stdout}; ${made}` };
 }
 
-async function runIn(
-  { sandbox, boxes, owner }: Probed,
-  command: string,
-  timeoutMs: number,
-): Promise<CommandOutcome> {
-  const shell = createBoxedShell({
-    host: NO_HOST,
-    boxes,
-    bubblewrap: { works: async () => false },
-    worker: 'probe',
-    graceMs: 500,
-  });
-  return shell.run({
-    command,
-    cwd: owner.workspace,
-    pwd: owner.workspace,
-    timeoutMs,
-    box: { sandbox, owner, inside: '', timeoutMs },
-    callId: randomUUID(),
-    signal: new AbortController().signal,
-  });
+function runIn({ workspace, run }: Probed, command: string, timeoutMs: number): Promise<CommandOutcome> {
+  const { signal } = new AbortController();
+  return run({ command, cwd: workspace, pwd: workspace, timeoutMs, callId: randomUUID(), signal });
 }
 
 /** A required sandbox never asks it. */

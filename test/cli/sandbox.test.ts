@@ -5,12 +5,14 @@ import { once } from 'node:events';
 import { after, describe, test as plainTest } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '#config';
+import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
+import { childEnvironment, commandFolders } from '#config';
 import { engineTests, findEngine } from '#test/support/container-engine.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
 const { test, stop } = engineTests(await findEngine());
 after(stop);
+const hasBubblewrap = await createBubblewrap(commandFolders()).works();
 
 const BIN = fileURLToPath(new URL('../../bin/tempoclaw.js', import.meta.url));
 
@@ -35,7 +37,15 @@ describe('SH-3 tempoclaw sandbox test', () => {
       checks.filter(({ ok }) => !ok),
       [],
     );
-    for (const check of ['user', 'rights', 'root folder', 'network', 'fork bomb', 'memory', 'workspace'])
+    for (const check of [
+      'user',
+      'rights',
+      'descriptors',
+      'user namespaces',
+      'kernel calls',
+      'fork bomb',
+      'memory',
+    ])
       assert.ok(
         checks.some((one) => one.check === check),
         check,
@@ -43,6 +53,34 @@ describe('SH-3 tempoclaw sandbox test', () => {
     assert.equal(holds, true);
     assert.equal(code, 0);
   });
+
+  plainTest(
+    'tries bubblewrap from inside',
+    { skip: !hasBubblewrap && 'bubblewrap does not work here' },
+    async (t) => {
+      const folder = await temporaryFolder(t);
+      const args = ['sandbox', 'test', '--bubblewrap', '--json'];
+      const { code, stdout } = await tempoclaw(folder, `unix://${folder}/none`, ...args);
+      const { checks } = JSON.parse(stdout) as Tried;
+      assert.deepEqual(
+        checks.filter(({ ok }) => !ok),
+        [],
+      );
+      for (const check of [
+        'rights',
+        'descriptors',
+        'user namespaces',
+        'kernel calls',
+        'network',
+        'workspace',
+      ])
+        assert.ok(
+          checks.some((one) => one.check === check),
+          check,
+        );
+      assert.equal(code, 0);
+    },
+  );
 
   plainTest('says that there is no engine, and fails', async (t) => {
     const folder = await temporaryFolder(t);

@@ -79,6 +79,9 @@ export interface BenchOptions {
   readonly bubblewrap?: Bubblewrap;
 }
 
+/** A machine that has none; one that is said to work starts nothing before the command. */
+export const NO_BUBBLEWRAP: Bubblewrap = { works: async () => false, prefix: async () => [] };
+
 /** The real dependencies of file and command tools, in temporary folders. */
 export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOptions = {}): Promise<Bench> {
   let processes: Processes | undefined;
@@ -96,7 +99,7 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
   const grace = options.graceMs === undefined ? {} : { graceMs: options.graceMs };
   processes = createProcesses({ dir: join(base, 'processes'), environment, now, ...grace });
   const host = createShell({ environment, worker: ownIdentity(), launch, ...grace });
-  const { boxes, bubblewrap = { works: async () => false } } = options;
+  const { boxes, bubblewrap = NO_BUBBLEWRAP } = options;
   const deps = {
     files,
     now,

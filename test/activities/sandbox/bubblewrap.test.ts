@@ -1,12 +1,14 @@
 /** SH-3: the second choice to a container, from inside. */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
 import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
+import { refusedNumber } from '#activities/sandbox/seccomp-filter.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { tool as processTool } from '#activities/tools/runtime/process.ts';
 import { tool as workspaceDir } from '#activities/tools/other/workspace-dir.ts';
@@ -40,6 +42,11 @@ async function benchWithout(t: Parameters<typeof toolBench>[0]): Promise<Bench> 
 describe('SH-3 bubblewrap in place of a container', { skip }, () => {
   const sh = async (bench: Bench, command: string, settings?: SandboxSettings): Promise<string> => {
     const result = await bench.run(tool, { command, timeout: 20 }, boxed(settings));
+    return (result.ok ? result.text : result.message).trim();
+  };
+  /** What a command says in a box that nobody asked for, of which there is no word. */
+  const quiet = async (bench: Bench, command: string): Promise<string> => {
+    const result = await bench.run(tool, { command, timeout: 20 }, { sandbox: sandboxOf({}, undefined)! });
     return (result.ok ? result.text : result.message).trim();
   };
 
@@ -90,6 +97,48 @@ describe('SH-3 bubblewrap in place of a container', { skip }, () => {
       await sh(bench, 'mount -o remount,rw /proc 2>&1; unshare -Urm mount -o remount,rw /proc'),
       /only|denied|permitted|must be/,
     );
+  });
+
+  test('R4 makes no namespaces, and asks nothing of the kernel that a command has no need of', async (t) => {
+    const bench = await benchWithout(t);
+    for (const command of ['unshare -U true', 'unshare -m true', 'unshare -n true', 'unshare --time true'])
+      assert.match(await quiet(bench, command), /not permitted|No space left/, command);
+    assert.match(await quiet(bench, 'cat /proc/self/status'), /Seccomp:\s2/);
+    const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+    const calls = ['mount', 'keyctl', 'bpf', 'perf_event_open', 'userfaultfd', 'io_uring_setup', 'setns'];
+    for (const name of calls) {
+      const number = refusedNumber(name, arch);
+      // 1: EPERM. With these arguments an allowed call succeeds, or fails with another.
+      const script = `syscall(${number}, 0, 0, 0, 0, 0); print $! + 0`;
+      assert.equal(await quiet(bench, `perl -e '${script}'`), '1', name);
+    }
+    // TIOCSTI on a descriptor that is no terminal is ENOTTY (25) where it is not refused before.
+    const types = (request: string): string =>
+      `perl -e 'my $x = "x" x 64; ioctl(STDIN, ${request}, $x); print $! + 0'`;
+    assert.equal(await quiet(bench, types('0x5412')), '1');
+    assert.equal(await quiet(bench, types('0x5401')), '25');
+    const attach = arch === 'x64' ? 101 : 117;
+    assert.equal(await quiet(bench, `perl -e 'syscall(${attach}, 16, 1, 0, 0); print $! + 0'`), '1');
+  });
+
+  test('R4 goes on to start processes and threads', async (t) => {
+    const bench = await benchWithout(t);
+    assert.equal(await quiet(bench, 'echo a | (sleep 0.01; cat) | tr a b'), 'b');
+  });
+
+  test('R4 has no descriptor of ours', async (t) => {
+    const held = await open('/dev/null');
+    t.after(() => held.close());
+    const bench = await benchWithout(t);
+    assert.equal(await quiet(bench, 'ls /proc/self/fd | tr "\\n" " "'), '0 1 2 3');
+    // As a worker inherits them from whoever started it.
+    const prefix = await bubblewrap.prefix(bench.workspace, '', boxed().sandbox);
+    const stdio = ['ignore', 'pipe', 'inherit', ...Array.from({ length: 40 }, () => held.fd)] as const;
+    const started = spawnSync(prefix[0] ?? '', [...prefix.slice(1), 'ls', '/proc/self/fd'], {
+      stdio: [...stdio],
+      encoding: 'utf8',
+    });
+    assert.equal(started.stdout.trim().replaceAll('\n', ' '), '0 1 2 3');
   });
 
   test('holds background commands too', async (t) => {

@@ -43,7 +43,10 @@ describe('SH-3 without an engine', () => {
   };
 
   plainTest('required refuses and runs nothing', async (t) => {
-    const bench = await toolBench(t, { boxes: await nowhere(t), bubblewrap: { works: async () => true } });
+    const bench = await toolBench(t, {
+      boxes: await nowhere(t),
+      bubblewrap: { works: async () => true, prefix: async () => [] },
+    });
     const result = await bench.run(tool, { command: 'echo ran >ran' }, boxed('required'));
     assert.equal(codeOf(result), 'SandboxUnavailable');
     assert.match(words(result), /no engine answers at unix:.*has not run/s);
