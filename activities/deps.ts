@@ -28,21 +28,24 @@ export interface HistoryEntry {
   readonly tool?: string;
 }
 
-/** Read-only questions about sessions, always within the caller's tenant. */
+/**
+ * Read-only questions about sessions, always within the caller's tenant, and for a caller that works for a user within that
+ * user's sessions unless the settings share them (IN-9). To others than these, `user` is null.
+ */
 export interface SessionQueries {
   list(
-    tenant: string,
+    caller: SessionCaller,
     options: { limit: number; activeMinutes?: number; agent?: string },
   ): Promise<readonly SessionSummary[]>;
   /** Newest `limit` entries, oldest first; undefined when there is no such session. */
   history(
-    tenant: string,
+    caller: SessionCaller,
     sessionKey: string,
     options: { limit: number; includeTools: boolean },
   ): Promise<readonly HistoryEntry[] | undefined>;
   /** By key. */
   agents(tenant: string, limit: number): Promise<readonly AgentSummary[]>;
-  /** Keys of the sessions of this agent and this user that have the key, or the label in their titles; at most 10. */
+  /** Keys of the sessions of this agent, and this user unless they are shared, that have the key, or the label in their titles; at most 10. */
   addressees(
     tenant: string,
     wanted: {
@@ -53,10 +56,12 @@ export interface SessionQueries {
     },
   ): Promise<readonly string[]>;
   status(
-    tenant: string,
+    caller: SessionCaller,
     sessionKey: string,
   ): Promise<Readonly<Record<string, string | number | null>> | undefined>;
 }
+
+export type SessionCaller = Pick<RunningCall, 'tenant' | 'user' | 'sessionKey'>;
 
 /** An agent as tools show it. */
 export interface AgentSummary {

@@ -95,11 +95,12 @@ function contextOf({ user, channel, chatId, roles }: RunningCall) {
 
 async function firstMessage(
   deps: HandoffDeskDeps,
-  { tenant, agent, sessionKey }: RunningCall,
+  call: RunningCall,
   { reason, withContext }: HandoffRequest,
 ): Promise<string> {
+  const { tenant, agent, sessionKey } = call;
   const options = { limit: LAST_WORDS, includeTools: false };
-  const said = withContext ? await deps.sessions.history(tenant, sessionKey, options) : undefined;
+  const said = withContext ? await deps.sessions.history(call, sessionKey, options) : undefined;
   const summary = said?.map(({ role, text }) => `${role}: ${text}`).join('\n');
   return (await deps.scrubberOf(tenant)).text(HANDOFF_WORDS.first(agent, reason, summary));
 }

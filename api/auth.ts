@@ -15,6 +15,8 @@ export interface Caller {
   readonly keyName: string;
   /** Set when the key speaks for one user only. */
   readonly user: string | null;
+  /** The only user whose sessions it reaches (IN-9); null: those of all. */
+  readonly confinedTo: string | null;
   readonly scopes: ReadonlySet<Scope>;
 }
 
@@ -88,12 +90,14 @@ export function createAuthenticator(pool: Pool, now: () => number = Date.now): A
       const row = await find(hash);
       if (!row || !timingSafeEqual(row.hash, hash)) throw unknownKey();
       if (row.revoked_at || (row.expires_at && row.expires_at.getTime() <= now())) throw unknownKey();
+      const isAdmin = row.scopes.includes('admin');
       return {
         tenant: row.tenant_id,
         keyId: row.id,
         keyName: row.name,
         user: row.user_id,
-        scopes: new Set(SCOPES.filter((scope) => row.scopes.includes(scope) || row.scopes.includes('admin'))),
+        confinedTo: isAdmin ? null : row.user_id,
+        scopes: new Set(SCOPES.filter((scope) => row.scopes.includes(scope) || isAdmin)),
       };
     },
     forget(keyId) {

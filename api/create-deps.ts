@@ -97,6 +97,7 @@ export async function createDeps(
       publicUrl: config.api.publicUrl,
       temporalUiUrl: config.temporal.uiUrl,
       temporalNamespace: config.temporal.namespace,
+      sharedSessions: config.sessions.shared,
     },
     tokenSecret,
     logLevel: config.log.level,

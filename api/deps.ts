@@ -68,6 +68,8 @@ export interface ApiSettings {
   readonly publicUrl?: string | undefined;
   readonly temporalUiUrl?: string | undefined;
   readonly temporalNamespace: string;
+  /** Keys of users reach the sessions of all users. */
+  readonly sharedSessions: boolean;
 }
 
 /** What explain and backtest judge by, beside the rows. */

@@ -1,6 +1,6 @@
 /**
- * Looks a noun up before its body is looked at, so that an id of another tenant, an id that never was and an id that
- * could not be all get the same 404 (SECURITY R8).
+ * Looks a noun up before its body is looked at, so that an id of another tenant or, for those who are confined to one, of
+ * another user (IN-9), an id that never was and an id that could not be all get the same 404 (SECURITY R8).
  */
 import type { FastifyRequest } from 'fastify';
 import { type ApprovalRow, findVisibleApproval } from '#activities/store/approval-store.ts';
@@ -12,43 +12,68 @@ import { createSubagentStore, type SubagentRow } from '#activities/store/subagen
 import { findTurn, type TurnRow } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, isSessionKey } from '#domain/ids.ts';
-import { callerOf } from './auth.ts';
+import { type Caller, callerOf } from './auth.ts';
 
 export async function sessionOr404(pool: Pool, request: FastifyRequest): Promise<SessionRow> {
   const key = paramOf(request, 'key');
-  const row = isSessionKey(key) ? await findSession(pool, callerOf(request).tenant, key) : undefined;
-  if (!row) throw new Failure('NotFound', 'There is no session with this key');
+  const row = isSessionKey(key) ? await reachableSession(pool, callerOf(request), key) : undefined;
+  if (!row) throw noSession();
   return row;
+}
+
+export async function reachableSession(
+  pool: Pool,
+  { tenant, confinedTo }: Caller,
+  key: string,
+): Promise<SessionRow | undefined> {
+  const row = await findSession(pool, tenant, key);
+  return row && isReachable(confinedTo, row.user_id) ? row : undefined;
+}
+
+function isReachable(confinedTo: string | null, user: string | null): boolean {
+  return confinedTo === null || user === confinedTo;
+}
+
+export function noSession(): Failure {
+  return new Failure('NotFound', 'There is no session with this key');
 }
 
 export async function turnOr404(pool: Pool, request: FastifyRequest): Promise<TurnRow> {
   const id = paramOf(request, 'id');
-  const row = isMessageId(id) ? await findTurn(pool, callerOf(request).tenant, id) : undefined;
-  if (!row) throw new Failure('NotFound', 'There is no turn with this id');
+  const caller = callerOf(request);
+  const row = isMessageId(id) ? await findTurn(pool, caller.tenant, id) : undefined;
+  if (!row || !(await reachableSession(pool, caller, row.session_key)))
+    throw new Failure('NotFound', 'There is no turn with this id');
   return row;
 }
 
 export async function subagentOr404(pool: Pool, request: FastifyRequest): Promise<SubagentRow> {
   const id = paramOf(request, 'id');
   const store = createSubagentStore(pool, () => undefined);
-  const row = isMessageId(id) ? await store.find(callerOf(request).tenant, id) : undefined;
-  if (!row) throw new Failure('NotFound', 'There is no subagent with this id');
+  const { tenant, confinedTo } = callerOf(request);
+  const row = isMessageId(id) ? await store.find(tenant, id) : undefined;
+  if (!row || !isReachable(confinedTo, row.user_id))
+    throw new Failure('NotFound', 'There is no subagent with this id');
   return row;
 }
 
 export async function delegationOr404(pool: Pool, request: FastifyRequest): Promise<DelegationRow> {
   const id = paramOf(request, 'id');
   const store = createDelegationStore(pool, () => undefined);
-  const row = isMessageId(id) ? await store.find(callerOf(request).tenant, id) : undefined;
-  if (!row) throw new Failure('NotFound', 'There is no delegation with this id');
+  const { tenant, confinedTo } = callerOf(request);
+  const row = isMessageId(id) ? await store.find(tenant, id) : undefined;
+  if (!row || !isReachable(confinedTo, row.user_id))
+    throw new Failure('NotFound', 'There is no delegation with this id');
   return row;
 }
 
 export async function evaluationOr404(pool: Pool, request: FastifyRequest): Promise<EvaluationRow> {
   const id = paramOf(request, 'id');
   const store = createEvaluationStore(pool, () => undefined);
-  const row = isMessageId(id) ? await store.find(callerOf(request).tenant, id) : undefined;
-  if (!row) throw new Failure('NotFound', 'There is no evaluate loop with this id');
+  const { tenant, confinedTo } = callerOf(request);
+  const row = isMessageId(id) ? await store.find(tenant, id) : undefined;
+  if (!row || !isReachable(confinedTo, row.user_id))
+    throw new Failure('NotFound', 'There is no evaluate loop with this id');
   return row;
 }
 

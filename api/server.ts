@@ -192,7 +192,7 @@ function addAuthentication(app: Api, deps: ApiDeps): ReturnType<typeof createAut
     const caller = await authenticator
       .authenticate(request.headers.authorization)
       .catch((error: unknown) => slowDown(request, error));
-    request.caller = caller;
+    request.caller = deps.settings.sharedSessions ? { ...caller, confinedTo: null } : caller;
     if (scope) requireScope(caller, scope);
     await careFor(caller.tenant);
   });

@@ -18,6 +18,7 @@ import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn.ts';
 import { NotTaken } from './client.ts';
 import type { ApiDeps } from './deps.ts';
+import { noSession } from './found.ts';
 import { MAIN_AGENT } from './tenant-care.ts';
 
 export interface Submission extends NewMessage {
@@ -97,6 +98,7 @@ async function handIn(
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
   const message = hide(scrubber, deps.secrets.sealer, tenant, submission);
   const row = await writeMessage(deps.pool, tenant, message);
+  if (row.is_foreign) throw noSession();
   const agent = checkAgent(row.agent_key, message);
   if (!row.written) checkSame(row, message);
   const workflowId = sessionWorkflowId(tenant, message.session);

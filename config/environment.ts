@@ -40,6 +40,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_APPROVAL_EXPIRY_SECONDS'], 'approvals.expirySeconds', 'number'],
   [['TEMPOCLAW_DECISION_TOKEN_REQUIRED'], 'approvals.decisionToken.required', 'boolean or auto'],
   [['TEMPOCLAW_DECISION_TOKEN_SECRET'], 'approvals.decisionToken.secret', 'text'],
+  [['TEMPOCLAW_SHARED_SESSIONS'], 'sessions.shared', 'boolean'],
   [['TEMPOCLAW_MAX_SUBAGENTS'], 'subagents.maxConcurrent', 'number'],
   [['TEMPOCLAW_SANDBOX'], 'sandbox.mode', 'text'],
   [['TEMPOCLAW_SANDBOX_IMAGE'], 'sandbox.image', 'text'],

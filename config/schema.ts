@@ -146,6 +146,12 @@ const approvals = z.strictObject({
     .prefault({}),
 });
 
+/** IN-9. */
+const sessions = z.strictObject({
+  /** Keys of users, and agents that work for one, reach the sessions of all users of the tenant. */
+  shared: z.boolean().default(false),
+});
+
 /** SA-1. */
 const subagents = z.strictObject({
   maxConcurrent: z.int().min(0).max(10_000).default(SUBAGENT_LIMITS.concurrent),
@@ -197,6 +203,7 @@ export const configSchema = z.strictObject({
   /** Folder of rehearsal scripts that replaces the ones shipped with the package. */
   rehearsal: z.strictObject({ dir: z.string().min(1).exactOptional() }).prefault({}),
   approvals: approvals.prefault({}),
+  sessions: sessions.prefault({}),
   tools: tools.prefault({}),
   subagents: subagents.prefault({}),
   /** DU-7: for every tenant, each for itself, beside what its own rows say. */

@@ -30,7 +30,7 @@ export async function createToolDeps(
   const credentials = join(config.stateDir, 'credentials');
   await removeLeftFolders(credentials);
   return {
-    sessions: createSessionQueries(pool),
+    sessions: createSessionQueries(pool, config.sessions.shared),
     now: Date.now,
     files: createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now }),
     shell: createBoxedShell({

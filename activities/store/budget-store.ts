@@ -32,11 +32,18 @@ export interface BudgetRow {
   readonly updated_at: Date;
 }
 
-/** Of the newest period that anything counts for, the most used first. Turns are too many to look through. */
-const COLUMNS = `b.id, b.scope, b.subject, b.period, b.config, b.created_by, b.created_at, b.updated_at,
+/**
+ * Of the newest period that anything counts for, the most used first. Turns are too many to look through; sessions only of the
+ * user that the place of a value names.
+ */
+const columns = (
+  confinedTo = 'null::text',
+): string => `b.id, b.scope, b.subject, b.period, b.config, b.created_by, b.created_at, b.updated_at,
   (select coalesce(jsonb_agg(to_jsonb(x)), '[]') from (
      select a.subject, a.since, a.measure, a.spent::float8, a.reserved::float8, a.extra::float8 from budget_accounts a
      where a.tenant_id = b.tenant_id and a.budget_id = b.id and b.scope <> 'turn'
+       and (${confinedTo} is null or b.scope <> 'session' or exists (select 1 from sessions s
+         where s.tenant_id = a.tenant_id and s.key = a.subject and s.user_id = ${confinedTo}))
        and a.since = (select max(n.since) from budget_accounts n where n.tenant_id = b.tenant_id and n.budget_id = b.id)
      order by a.spent + a.reserved desc, a.subject, a.measure limit 100) x) as accounts`;
 
@@ -59,7 +66,7 @@ export async function createBudget(
        select $1, $2, $3, $4, $5, $6, $7
        where (select count(*) from budgets where tenant_id = $1) < ${MAX_BUDGETS}
        on conflict do nothing returning *)
-     select ${COLUMNS} from b`,
+     select ${columns()} from b`,
     [tenant, `bud_${randomUUID()}`, scope, subject, period, configOf(budget), by],
   );
   return rows[0];
@@ -74,7 +81,7 @@ export async function changeBudget(
 ): Promise<BudgetRow | undefined> {
   const { rows } = await pool.query<BudgetRow>(
     `with b as (update budgets set config = $3, updated_at = now() where tenant_id = $1 and id = $2 returning *)
-     select ${COLUMNS} from b`,
+     select ${columns()} from b`,
     [tenant, id, configOf(budget)],
   );
   return rows[0];
@@ -91,36 +98,51 @@ export async function deleteBudget(pool: Pool, tenant: string, id: string): Prom
   return rows.length > 0;
 }
 
-export async function findBudget(pool: Pool, tenant: string, id: string): Promise<BudgetRow | undefined> {
+export async function findBudget(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  confinedTo: string | null,
+): Promise<BudgetRow | undefined> {
   const { rows } = await pool.query<BudgetRow>(
-    `select ${COLUMNS} from budgets b where b.tenant_id = $1 and b.id = $2`,
-    [tenant, id],
+    `select ${columns('$3::text')} from budgets b where b.tenant_id = $1 and b.id = $2`,
+    [tenant, id, confinedTo],
   );
   return rows[0];
 }
 
-/** Accounts of all budgets, those of the settings and of agents too: the newest periods first. */
+/**
+ * Accounts of all budgets, those of the settings and of agents too: the newest periods first. Those of other users' sessions and
+ * turns than `confinedTo`'s are left out.
+ */
 export async function listAccounts(
   pool: Pool,
   tenant: string,
   { budget, subject }: { readonly budget?: string | undefined; readonly subject?: string | undefined },
+  confinedTo: string | null,
   limit: number,
 ): Promise<(AccountRow & { readonly budget: string })[]> {
   const { rows } = await pool.query<AccountRow & { readonly budget: string }>(
     `select budget_id as budget, subject, to_char(since, 'YYYY-MM-DD') as since, measure, spent::float8, reserved::float8,
        extra::float8
      from budget_accounts where tenant_id = $1 and ($2::text is null or budget_id = $2) and ($3::text is null or subject = $3)
+       and ($5::text is null or not exists (select 1 from sessions s where s.tenant_id = $1 and s.user_id is distinct from $5
+         and (s.key = subject or s.key = (select session_key from turns t where t.tenant_id = $1 and t.id = subject))))
      order by budget_accounts.since desc, budget_id, subject, measure limit $4`,
-    [tenant, budget ?? null, subject ?? null, limit],
+    [tenant, budget ?? null, subject ?? null, limit, confinedTo],
   );
   return rows;
 }
 
 /** All of a tenant's, in the order in which they were made. */
-export async function listBudgets(pool: Pool, tenant: string): Promise<BudgetRow[]> {
+export async function listBudgets(
+  pool: Pool,
+  tenant: string,
+  confinedTo: string | null,
+): Promise<BudgetRow[]> {
   const { rows } = await pool.query<BudgetRow>(
-    `select ${COLUMNS} from budgets b where b.tenant_id = $1 order by b.created_at, b.id`,
-    [tenant],
+    `select ${columns('$2::text')} from budgets b where b.tenant_id = $1 order by b.created_at, b.id`,
+    [tenant, confinedTo],
   );
   return rows;
 }

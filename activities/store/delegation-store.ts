@@ -95,7 +95,7 @@ export interface DelegationFilter {
   readonly target?: string | undefined;
   readonly session?: string | undefined;
   readonly status?: DelegationStatus | undefined;
-  readonly user?: string | undefined;
+  readonly user?: string | null | undefined;
 }
 
 /** How the last of a session's turns that gave an answer, or else the last one, ended. */

@@ -61,6 +61,7 @@ export interface EvaluationEnd {
 export interface EvaluationFilter {
   readonly session?: string | undefined;
   readonly status?: EvaluationStatus | undefined;
+  readonly user?: string | null | undefined;
 }
 
 export interface EvaluationStore {
@@ -114,13 +115,22 @@ export function createEvaluationStore(
       return rows[0]?.row;
     },
 
-    async page(tenant, { session, status }, limit, after) {
+    async page(tenant, { session, status, user }, limit, after) {
       const { rows } = await pool.query<{ row: EvaluationRow }>(
         `select to_jsonb(e) as row from evaluations e where tenant_id = $1
            and ($2::text is null or origin_session = $2) and ($3::text is null or status = $3)
            and ($4::timestamptz is null or created_at < $4 or (created_at = $4 and id > $5))
+           and ($7::text is null or user_id = $7)
          order by created_at desc, id limit $6`,
-        [tenant, session ?? null, status ?? null, after?.[0] ?? null, after?.[1] ?? null, limit],
+        [
+          tenant,
+          session ?? null,
+          status ?? null,
+          after?.[0] ?? null,
+          after?.[1] ?? null,
+          limit,
+          user ?? null,
+        ],
       );
       return rows.map(({ row }) => row);
     },

@@ -42,12 +42,14 @@ export async function findHandoff(
 export async function listHandoffs(
   pool: Pool,
   tenant: string,
+  confinedTo: string | null,
   limit: number,
   after: readonly [channel: string, chatId: string],
 ): Promise<readonly HandoffRouteRow[]> {
   const { rows } = await pool.query<HandoffRouteRow>(
-    `${ROUTES} and (channel, chat_id) > ($2, $3) order by channel, chat_id limit $4`,
-    [tenant, ...after, limit],
+    `${ROUTES} and (channel, chat_id) > ($2, $3) and ($5::text is null or exists (select 1 from sessions s
+       where s.tenant_id = $1 and s.key = r.session_key and s.user_id = $5)) order by channel, chat_id limit $4`,
+    [tenant, ...after, limit, confinedTo],
   );
   return rows;
 }
@@ -57,16 +59,19 @@ export async function setHandoff(pool: Pool, tenant: string, route: NewHandoff):
   await pool.query('select set_handoff($1, $2)', [tenant, JSON.stringify(route)]);
 }
 
-/** False when there was none. */
+/** False when there was none, or its session is of another user than the one the caller is confined to. */
 export async function clearHandoff(
   pool: Pool,
   tenant: string,
   channel: string,
   chatId: string,
+  confinedTo: string | null = null,
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
-    'delete from handoff_routes where tenant_id = $1 and channel = $2 and chat_id = $3',
-    [tenant, channel, chatId],
+    `delete from handoff_routes r where tenant_id = $1 and channel = $2 and chat_id = $3
+       and ($4::text is null or exists (select 1 from sessions s
+         where s.tenant_id = $1 and s.key = r.session_key and s.user_id = $4))`,
+    [tenant, channel, chatId, confinedTo],
   );
   return rowCount === 1;
 }

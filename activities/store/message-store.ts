@@ -27,6 +27,8 @@ export interface NewMessage {
   readonly team?: string;
   /** The turn that says this: what the turn it begins uses counts for that one too (DU-7). */
   readonly from?: TurnPlace | undefined;
+  /** Written only into a session of this user, or a new one; absent or null: whosever it is. */
+  readonly confinedTo?: string | null | undefined;
 }
 
 export interface TurnPlace {
@@ -45,6 +47,8 @@ export interface InvokedCall {
 export interface WrittenMessage {
   /** The session's agent, be the session new or old; null when there is no such agent (then nothing was written). */
   readonly agent_key: string | null;
+  /** The session is another user's than the one the message is confined to; nothing was written. */
+  readonly is_foreign: boolean;
   /** False when the row was there. */
   readonly written: boolean;
   readonly session_key: string | null;
@@ -63,7 +67,8 @@ async function tryWrite(
 ): Promise<WrittenMessage | undefined> {
   const { context } = message;
   const { rows } = await pool.query<WrittenMessage & { raced: boolean }>(
-    `with old as (select agent_key from sessions where tenant_id = $1 and key = $2),
+    `with old as (select agent_key, $15::text is not null and user_id is distinct from $15 as is_foreign
+       from sessions where tenant_id = $1 and key = $2),
      wanted as (select key from agents where tenant_id = $1 and key = coalesce($3, 'main') and deleted_at is null),
      made as (
        insert into sessions (tenant_id, key, agent_key, user_id, channel, chat_id, budget_root)
@@ -75,13 +80,14 @@ async function tryWrite(
      said as (
        insert into messages (tenant_id, id, session_key, role, text, mode, context, calls, budget_root)
        select $1, $7, $2, 'user', $8, $9, $10, $11, case when $13::text is not null then budget_root_of($1, $13, $14) end
-       from agent where $3::text is null or agent.agent_key = $3
+       from agent where ($3::text is null or agent.agent_key = $3) and not exists (select 1 from old where is_foreign)
        on conflict do nothing returning id)
-     select (select agent_key from agent) as agent_key, exists (select 1 from said) as written,
+     select (select agent_key from agent) as agent_key, coalesce((select is_foreign from old), false) as is_foreign,
+       exists (select 1 from said) as written,
        m.session_key, m.turn_id, m.text,
        exists (select 1 from wanted) and not exists (select 1 from agent)
          or exists (select 1 from agent where $3::text is null or agent_key = $3)
-           and not exists (select 1 from said) and m.id is null as raced
+           and not exists (select 1 from said) and m.id is null and not exists (select 1 from old where is_foreign) as raced
      from (select 1) as one left join messages m on m.tenant_id = $1 and m.id = $7`,
     [
       tenant,
@@ -98,6 +104,7 @@ async function tryWrite(
       message.team === undefined ? null : JSON.stringify({ team: [message.team] }),
       message.from?.session ?? null,
       message.from?.turn ?? null,
+      message.confinedTo ?? null,
     ],
   );
   const row = rows[0];

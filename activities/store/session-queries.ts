@@ -1,41 +1,51 @@
-/** What tools may ask about sessions: reads only, within the caller's tenant. */
-import type { SessionQueries } from '../deps.ts';
+/** What tools may ask about sessions: reads only, within the caller's tenant and, unless they are shared, its user's. */
+import type { SessionCaller, SessionQueries } from '../deps.ts';
 import type { Pool } from './pool.ts';
 
 const STATUS = `coalesce((select t.status from turns t where t.tenant_id = s.tenant_id and t.session_key = s.key
   order by t.created_at desc limit 1), 'idle')`;
 
-export function createSessionQueries(pool: Pool): SessionQueries {
+/** The session that the caller works in is its own, whosever it is. `$2` the user, `$3` that session. */
+const IS_OWN = '($2::text is null or s.user_id = $2 or s.key = $3)';
+
+/** `shared`: users reach the sessions of all (`sessions.shared`). */
+export function createSessionQueries(pool: Pool, shared: boolean): SessionQueries {
+  const viewer = ({ tenant, user, sessionKey }: SessionCaller): [string, string | null, string] => [
+    tenant,
+    shared ? null : user,
+    sessionKey,
+  ];
   return {
-    async list(tenant, options) {
+    async list(caller, options) {
       const { rows } = await pool.query({
         name: 'tool_sessions_list',
         text: `select s.key, s.agent_key as agent, ${STATUS} as status, s.updated_at, s.turns, s.title
                from sessions s
-               where s.tenant_id = $1 and ($3::float is null or s.updated_at > now() - $3::float * interval '1 minute')
-                 and ($4::text is null or s.agent_key = $4)
-               order by s.updated_at desc, s.key limit $2`,
-        values: [tenant, options.limit, options.activeMinutes ?? null, options.agent ?? null],
+               where s.tenant_id = $1 and ${IS_OWN}
+                 and ($5::float is null or s.updated_at > now() - $5::float * interval '1 minute')
+                 and ($6::text is null or s.agent_key = $6)
+               order by s.updated_at desc, s.key limit $4`,
+        values: [...viewer(caller), options.limit, options.activeMinutes ?? null, options.agent ?? null],
       });
       return rows.map((row) => ({ ...row, updated_at: row.updated_at.toISOString() }));
     },
 
-    async history(tenant, sessionKey, options) {
+    async history(caller, sessionKey, options) {
       const { rows } = await pool.query({
         name: 'tool_sessions_history',
         text: `select e.role, e.text, e.created_at, e.tool from sessions s
                left join lateral (
                  select role, text, created_at, tool from (
                    select m.role, m.text, m.created_at, null as tool, m.position, 0 as part, 0 as index from messages m
-                     where m.tenant_id = $1 and m.session_key = $2 and m.position is not null and m.text <> ''
+                     where m.tenant_id = $1 and m.session_key = $4 and m.position is not null and m.text <> ''
                    union all
                    select 'tool', coalesce(c.result, ''), c.created_at, c.tool, m.position, 1, c.index
                      from messages m join tool_calls c on c.tenant_id = $1 and c.turn_id = m.turn_id and c.step = m.step
-                     where $4 and m.tenant_id = $1 and m.session_key = $2 and m.role = 'assistant'
-                 ) all_of_it order by position desc, part desc, index desc limit $3
+                     where $6 and m.tenant_id = $1 and m.session_key = $4 and m.role = 'assistant'
+                 ) all_of_it order by position desc, part desc, index desc limit $5
                ) e on true
-               where s.tenant_id = $1 and s.key = $2`,
-        values: [tenant, sessionKey, options.limit, options.includeTools],
+               where s.tenant_id = $1 and s.key = $4 and ${IS_OWN}`,
+        values: [...viewer(caller), sessionKey, options.limit, options.includeTools],
       });
       if (rows.length === 0) return undefined;
       return rows
@@ -62,16 +72,16 @@ export function createSessionQueries(pool: Pool): SessionQueries {
     async addressees(tenant, { agent, user, key, label }) {
       const { rows } = await pool.query<{ key: string }>({
         name: 'tool_addressees',
-        text: `select key from sessions where tenant_id = $1 and agent_key = $2 and user_id is not distinct from $3
+        text: `select key from sessions where tenant_id = $1 and agent_key = $2 and ($6 or user_id is not distinct from $3)
                  and ($4::text is null or key = $4)
                  and ($5::text is null or position(lower($5) in lower(coalesce(title, ''))) > 0)
                order by updated_at desc, key limit 10`,
-        values: [tenant, agent, user, key ?? null, label ?? null],
+        values: [tenant, agent, user, key ?? null, label ?? null, shared],
       });
       return rows.map((row) => row.key);
     },
 
-    async status(tenant, sessionKey) {
+    async status(caller, sessionKey) {
       const { rows } = await pool.query({
         name: 'tool_session_status',
         text: `select s.agent_key as agent, ${STATUS} as status, s.turns, s.title,
@@ -80,8 +90,8 @@ export function createSessionQueries(pool: Pool): SessionQueries {
                  coalesce(sum(t.steps), 0)::int as steps, coalesce(sum(t.input_tokens), 0)::float as input_tokens,
                  coalesce(sum(t.output_tokens), 0)::float as output_tokens, sum(t.cost_usd)::float as cost_usd
                from sessions s left join turns t on t.tenant_id = s.tenant_id and t.session_key = s.key
-               where s.tenant_id = $1 and s.key = $2 group by s.tenant_id, s.key`,
-        values: [tenant, sessionKey],
+               where s.tenant_id = $1 and s.key = $4 and ${IS_OWN} group by s.tenant_id, s.key`,
+        values: [...viewer(caller), sessionKey],
       });
       return rows[0];
     },

@@ -34,6 +34,8 @@ export interface SessionFilter {
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
   readonly channel?: string | undefined;
+  /** Whoever else's are left out; null: nobody's. */
+  readonly confinedTo: string | null;
 }
 
 /** Newest change first; `after` is the last row of the page before. */
@@ -47,7 +49,7 @@ export async function listSessions(
   const { rows } = await pool.query<SessionRow>(
     `${SELECT}
      where s.tenant_id = $1 and ($2::text is null or s.agent_key = $2) and ($3::text is null or s.user_id = $3)
-       and ($4::text is null or s.channel = $4)
+       and ($4::text is null or s.channel = $4) and ($8::text is null or s.user_id = $8)
        and ($5::timestamptz is null or s.updated_at < $5 or (s.updated_at = $5 and s.key > $6))
      order by s.updated_at desc, s.key limit $7`,
     [
@@ -58,6 +60,7 @@ export async function listSessions(
       after?.[0] ?? null,
       after?.[1] ?? null,
       limit,
+      filter.confinedTo,
     ],
   );
   return rows;

@@ -46,9 +46,9 @@ export async function findWholeResult(
   pool: Pool,
   tenant: string,
   call: string,
-): Promise<{ readonly text: string | null } | undefined> {
-  const { rows } = await pool.query<{ text: string | null }>(
-    `select coalesce(r.text, c.result) as text from tool_calls c
+): Promise<{ readonly text: string | null; readonly session_key: string } | undefined> {
+  const { rows } = await pool.query<{ text: string | null; session_key: string }>(
+    `select coalesce(r.text, c.result) as text, c.session_key from tool_calls c
      left join tool_results r on r.tenant_id = c.tenant_id and r.id = c.whole_id
      where c.tenant_id = $1 and c.id = $2`,
     [tenant, call],

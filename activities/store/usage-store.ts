@@ -9,6 +9,8 @@ export interface UsageFilter {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
   readonly model?: string | undefined;
+  /** Only of this user's sessions; null: of all. */
+  readonly user: string | null;
 }
 
 export interface UsageRow {
@@ -49,7 +51,7 @@ export async function readUsage(
   pool: Pool,
   tenant: string,
   by: readonly UsageKey[],
-  { from, to, agent, session, model }: UsageFilter,
+  { from, to, agent, session, model, user }: UsageFilter,
   limit: number,
 ): Promise<UsageRow[]> {
   const columns = by.map((key) => `${KEYS[key]} as "${key}"`).join(', ');
@@ -64,8 +66,10 @@ export async function readUsage(
      from (${USES}) u
      where ($4::text is null or u.agent_key = $4) and ($5::text is null or u.session_key = $5)
        and ($6::text is null or u.model = $6)
+       and ($8::text is null or exists (
+         select 1 from sessions s where s.tenant_id = $1 and s.key = u.session_key and s.user_id = $8))
      group by ${places.join(', ')} order by ${order} limit $7`,
-    [tenant, from, to, agent ?? null, session ?? null, model ?? null, limit],
+    [tenant, from, to, agent ?? null, session ?? null, model ?? null, limit, user],
   );
   return rows;
 }

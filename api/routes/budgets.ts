@@ -46,9 +46,10 @@ function addReads(app: Api, deps: ApiDeps): void {
         response: { 200: z.object({ data: z.array(budgetSchema) }), ...problems() },
       },
     },
-    async (request) => ({
-      data: (await listBudgets(deps.pool, callerOf(request).tenant)).map(showBudget),
-    }),
+    async (request) => {
+      const { tenant, confinedTo } = callerOf(request);
+      return { data: (await listBudgets(deps.pool, tenant, confinedTo)).map(showBudget) };
+    },
   );
 
   app.get(
@@ -63,7 +64,10 @@ function addReads(app: Api, deps: ApiDeps): void {
         response: { 200: budgetSchema, ...problems('NotFound') },
       },
     },
-    async (request) => found(await findBudget(deps.pool, callerOf(request).tenant, request.params.id)),
+    async (request) => {
+      const { tenant, confinedTo } = callerOf(request);
+      return found(await findBudget(deps.pool, tenant, request.params.id, confinedTo));
+    },
   );
 }
 
@@ -81,9 +85,10 @@ function addAccounts(app: Api, deps: ApiDeps): void {
         response: { 200: z.object({ data: z.array(budgetAccountSchema) }), ...problems() },
       },
     },
-    async (request) => ({
-      data: await listAccounts(deps.pool, callerOf(request).tenant, request.query, MOST_ACCOUNTS),
-    }),
+    async (request) => {
+      const { tenant, confinedTo } = callerOf(request);
+      return { data: await listAccounts(deps.pool, tenant, request.query, confinedTo, MOST_ACCOUNTS) };
+    },
   );
 }
 
@@ -133,7 +138,7 @@ function addPut(app: Api, deps: ApiDeps): void {
     async (request) => {
       const { tenant } = callerOf(request);
       const { id } = request.params;
-      const old = await findBudget(deps.pool, tenant, id);
+      const old = await findBudget(deps.pool, tenant, id, null);
       if (!old) throw notFound();
       const { scope, subject = '', period = 'total' } = request.body;
       if (scope !== old.scope || subject !== old.subject || period !== old.period)

@@ -60,7 +60,7 @@ function addReads(app: Api, deps: ApiDeps): void {
             callerOf(request).tenant,
             await store.page(
               callerOf(request).tenant,
-              { source, target, session, status },
+              { source, target, session, status, user: callerOf(request).confinedTo },
               limit,
               after && isTimeKeys(after) ? after : undefined,
             ),

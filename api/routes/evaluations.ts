@@ -56,7 +56,7 @@ function addReads(app: Api, deps: ApiDeps): void {
             callerOf(request).tenant,
             await store.page(
               callerOf(request).tenant,
-              { session, status },
+              { session, status, user: callerOf(request).confinedTo },
               limit,
               after && isTimeKeys(after) ? after : undefined,
             ),

@@ -29,6 +29,7 @@ export function addHandoffRoutes(app: Api, deps: ApiDeps): void {
           listHandoffs(
             deps.pool,
             callerOf(request).tenant,
+            callerOf(request).confinedTo,
             limit,
             after && isChatKeys(after) ? after : ['', ''],
           ),
@@ -52,7 +53,8 @@ export function addHandoffRoutes(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const { channel, chat_id } = request.query;
-      if (!(await clearHandoff(deps.pool, callerOf(request).tenant, channel, chat_id)))
+      const { tenant, confinedTo } = callerOf(request);
+      if (!(await clearHandoff(deps.pool, tenant, channel, chat_id, confinedTo)))
         throw new Failure('NotFound', 'This chat was not handed to another agent');
       return reply.code(204).send(null);
     },

@@ -77,6 +77,7 @@ function addSubmit(app: Api, deps: ApiDeps): void {
         text,
         mode: mode ?? null,
         context: contextOf(caller, context),
+        confinedTo: caller.confinedTo,
       });
       const { wait } = request.query;
       if (wait === undefined) return reply.code(202).send(receiptOf(session, accepted));
@@ -128,6 +129,7 @@ function addSteer(app: Api, deps: ApiDeps): void {
           text,
           mode: 'steer',
           context: contextOf(caller, context),
+          confinedTo: caller.confinedTo,
         },
         turn_id,
       );

@@ -36,7 +36,7 @@ export function addSessionRoutes(app: Api, deps: ApiDeps): void {
       },
     },
     async (request) => {
-      const { tenant } = callerOf(request);
+      const { tenant, confinedTo } = callerOf(request);
       const { agent, user, channel } = request.query;
       return readPage(
         request.query,
@@ -44,7 +44,7 @@ export function addSessionRoutes(app: Api, deps: ApiDeps): void {
           listSessions(
             deps.pool,
             tenant,
-            { agent, user, channel },
+            { agent, user, channel, confinedTo },
             limit,
             after && isTimeKeys(after) ? after : undefined,
           ),

@@ -2,16 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { findAgent } from '#activities/store/agent-store.ts';
-import { findSession } from '#activities/store/session-store.ts';
 import { listToolCalls } from '#activities/store/tool-call-store.ts';
 import type { TurnRow } from '#activities/store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName, isSessionKey } from '#domain/ids.ts';
 import { nameSchema, pageSchema } from '#domain/schema/scalars.ts';
 import { toolInvocationSchema, toolInvokeSchema, toolSchema } from '#domain/schema/tool.ts';
-import { callerOf } from '../auth.ts';
+import { type Caller, callerOf } from '../auth.ts';
 import type { Api, ApiDeps, ToolDescription } from '../deps.ts';
-import { paramOf } from '../found.ts';
+import { paramOf, reachableSession } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
 import { submitMessage } from '../submit-message.ts';
@@ -74,8 +73,9 @@ function addInvoke(app: Api, deps: ApiDeps): void {
     {
       config: { scope: 'run', repeatable: true },
       preValidation: async (request) => {
-        const { tenant } = callerOf(request);
-        await toolOr404(deps, tenant, await agentOf(deps, tenant, request.body), paramOf(request, 'name'));
+        const caller = callerOf(request);
+        const { tenant } = caller;
+        await toolOr404(deps, tenant, await agentOf(deps, caller, request.body), paramOf(request, 'name'));
       },
       schema: {
         tags: ['tools'],
@@ -96,7 +96,7 @@ function addInvoke(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const { args, session_key, ...context } = request.body;
-      const agent = await agentOf(deps, caller.tenant, request.body);
+      const agent = await agentOf(deps, caller, request.body);
       const checked = await deps.tools.check(caller.tenant, agent, request.params.name, args);
       if (!checked.ok)
         throw new Failure(checked.code === 'NotFound' ? 'NotFound' : 'InvalidInput', checked.message);
@@ -109,6 +109,7 @@ function addInvoke(app: Api, deps: ApiDeps): void {
         mode: 'queue',
         context: contextOf(caller, context),
         calls: [{ tool: request.params.name, args }],
+        confinedTo: caller.confinedTo,
       });
       const turn = await waitForTurn(
         deps,
@@ -174,13 +175,15 @@ async function knownAgent(deps: ApiDeps, tenant: string, agent: string | undefin
 }
 
 /** Whose call it will be, from a body that may not have been checked yet: its agent, its session's, else `main`. */
-async function agentOf(deps: ApiDeps, tenant: string, body: unknown): Promise<string> {
+async function agentOf(deps: ApiDeps, caller: Caller, body: unknown): Promise<string> {
   const { agent, session_key } = (typeof body === 'object' && body !== null ? body : {}) as Record<
     string,
     unknown
   >;
   if (isName(agent)) return agent;
-  const session = isSessionKey(session_key) ? await findSession(deps.pool, tenant, session_key) : undefined;
+  const session = isSessionKey(session_key)
+    ? await reachableSession(deps.pool, caller, session_key)
+    : undefined;
   return session?.agent_key ?? MAIN_AGENT;
 }
 

@@ -8,7 +8,7 @@ import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
 import { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { turnOr404 } from '../found.ts';
+import { reachableSession, turnOr404 } from '../found.ts';
 import { problems } from '../openapi.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
 import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
@@ -80,10 +80,10 @@ export function addTurnRoutes(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      const found = isMessageId(id)
-        ? await findWholeResult(deps.pool, callerOf(request).tenant, id)
-        : undefined;
-      if (!found) throw new Failure('NotFound', 'There is no tool call with this id');
+      const caller = callerOf(request);
+      const found = isMessageId(id) ? await findWholeResult(deps.pool, caller.tenant, id) : undefined;
+      if (!found || !(await reachableSession(deps.pool, caller, found.session_key)))
+        throw new Failure('NotFound', 'There is no tool call with this id');
       if (found.text === null) throw new Failure('Conflict', 'The call has not ended; it has no result yet');
       reply.serializer((payload) => String(payload));
       return reply.type('text/plain; charset=utf-8').send(found.text);

@@ -29,8 +29,9 @@ export function addUsageRoutes(app: Api, deps: ApiDeps): void {
     async (request): Promise<z.infer<typeof usageSchema>> => {
       const { by, agent, session, model, ...days } = request.query;
       const { from, to } = daysOf(days, Date.now());
-      const filter = { from, to, agent, session, model };
-      const rows = await readUsage(deps.pool, callerOf(request).tenant, by, filter, MOST_ROWS + 1);
+      const { tenant, confinedTo: user } = callerOf(request);
+      const filter = { from, to, agent, session, model, user };
+      const rows = await readUsage(deps.pool, tenant, by, filter, MOST_ROWS + 1);
       return { from, to, data: rows.slice(0, MOST_ROWS), truncated: rows.length > MOST_ROWS };
     },
   );

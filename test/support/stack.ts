@@ -150,6 +150,7 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
       allowedHosts: ['api.test'],
       temporalUiUrl: 'http://ui.test:8233/',
       temporalNamespace: 'default',
+      sharedSessions: false,
       ...options.settings,
     },
     codec: options.codec,

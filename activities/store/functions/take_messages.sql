@@ -17,17 +17,20 @@ declare
   first_root jsonb;
   first_text text;
   wanted_agent text;
+  wanted_user text;
   pos bigint;
   feed jsonb := '[]';
   turn_row turns%rowtype;
   session_row sessions%rowtype;
 begin
   -- A sender other than our API may be the first to speak in a session.
-  select coalesce(x.context ->> 'agent', i.item ->> 'agent', p_default_agent) into wanted_agent
+  select coalesce(x.context ->> 'agent', i.item ->> 'agent', p_default_agent), coalesce(x.context, i.item) ->> 'user'
+    into wanted_agent, wanted_user
     from jsonb_array_elements(p_messages) with ordinality as i (item, ord)
     left join messages x on x.tenant_id = p_tenant and x.id = i.item ->> 'id'
     order by i.ord limit 1;
-  insert into sessions (tenant_id, key, agent_key) values (p_tenant, p_session, wanted_agent) on conflict do nothing;
+  insert into sessions (tenant_id, key, agent_key, user_id) values (p_tenant, p_session, wanted_agent, wanted_user)
+    on conflict do nothing;
   select * into session_row from sessions where tenant_id = p_tenant and key = p_session for update;
   -- A subagent begins with the message that sets it to work; one that was stopped before has nothing to do.
   if session_row.turns = 0 and p_messages #>> '{0,id}' = 'msg_' || (session_row.bound_context #>> '{subagent,id}')

@@ -19,7 +19,7 @@ export const tool = defineTool<z.infer<typeof input>, 'sessions'>({
   summary: ({ session_key }) => session_key ?? 'this session',
   run: async ({ sessions }, { session_key }, call) => {
     const key = session_key === undefined || session_key === '' ? call.sessionKey : session_key;
-    const status = isSessionKey(key) ? await sessions.status(call.tenant, key) : undefined;
+    const status = isSessionKey(key) ? await sessions.status(call, key) : undefined;
     if (status === undefined)
       return toolError('NotFound', `there is no session "${key}"; sessions_list names those there are`);
     const lines = Object.entries(status).map(([name, value]) => `${name}: ${value ?? '-'}`);

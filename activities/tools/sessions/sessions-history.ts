@@ -25,7 +25,7 @@ export const tool = defineTool<z.infer<typeof input>, 'sessions'>({
   summary: ({ session_key, limit }) => `${session_key}, newest ${limit}`,
   run: async ({ sessions }, { session_key, limit, include_tools }, call) => {
     const entries = isSessionKey(session_key)
-      ? await sessions.history(call.tenant, session_key, { limit, includeTools: include_tools })
+      ? await sessions.history(call, session_key, { limit, includeTools: include_tools })
       : undefined;
     if (entries === undefined)
       return toolError(

@@ -21,7 +21,7 @@ export const tool = defineTool<z.infer<typeof input>, 'sessions'>({
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ limit }) => `newest ${limit}`,
   run: async ({ sessions }, { limit, active_minutes }, call) => {
-    const found = await sessions.list(call.tenant, {
+    const found = await sessions.list(call, {
       limit,
       ...(active_minutes === undefined ? {} : { activeMinutes: active_minutes }),
     });

@@ -19,18 +19,18 @@ function queries(entries: readonly HistoryEntry[] = ENTRIES): { asked: unknown[]
   return {
     asked,
     sessions: {
-      async list(tenant, options) {
+      async list({ tenant }, options) {
         asked.push([tenant, options]);
         if (tenant !== 'default') return [];
         return [
           { key: 'test', agent: 'main', status: 'idle', updated_at: '2026-01-01', turns: 2, title: 'A "b"' },
         ];
       },
-      async history(tenant, key, options) {
+      async history({ tenant }, key, options) {
         asked.push([tenant, key, options]);
         return known(tenant, key) ? entries : undefined;
       },
-      async status(tenant, key) {
+      async status({ tenant }, key) {
         asked.push([tenant, key]);
         return known(tenant, key) ? { status: 'running', turns: 2, title: null } : undefined;
       },
