@@ -12,13 +12,17 @@ import type { Running } from './hand-over.ts';
 /** Names that a reason says; the approval has all. */
 const MOST_NAMES = 5;
 
+/** Ends the id of an approval that is not the first of its call. */
+const AGAIN = /:again-(\d+)$/;
+
 /** A result in its place when it was asked about so often that a person should look. */
 export function newAsk(
   claim: Running,
   { changed, files, digest }: FilesChanged,
   seconds: number,
 ): NewAsk | ToolResult {
-  const { asks = 1, approval } = claim;
+  const { approval } = claim;
+  const asks = 1 + Number(AGAIN.exec(approval ?? '')?.[1] ?? 0);
   const names = `${changed.slice(0, MOST_NAMES).join(', ')}${changed.length > MOST_NAMES ? ', …' : ''}`;
   const have = changed.length > 1 ? 'have' : 'has';
   if (!approval || asks >= MOST_ASKS)
@@ -28,7 +32,7 @@ export function newAsk(
     );
   const always = { refused: RUNS_FILES };
   return {
-    id: `${approval.replace(/:again-\d+$/, '')}:again-${asks}`,
+    id: `${approval.replace(AGAIN, '')}:again-${asks}`,
     digest,
     files,
     reason: storableText(`${names} ${have} changed since the call was approved`),

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { shellProgram } from '#activities/process/shell.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
-import { seccompFilter } from './seccomp-filter.ts';
+import { type FilterArch, seccompFilter } from './seccomp-filter.ts';
 
 export interface Bubblewrap {
   /** Whether a box can be made with it here; found out once. Never throws. */
@@ -67,10 +67,7 @@ export function createBubblewrap(folders: readonly string[]): Bubblewrap {
     shellProgram(),
     '-c',
     START,
-    filter(),
-    'bwrap',
-    '--seccomp',
-    '3',
+    ...(isKnown(process.arch) ? [filter(process.arch), 'bwrap', '--seccomp', '3'] : ['/dev/null', 'bwrap']),
     ...more,
   ];
   // The options that it works with here.
@@ -103,13 +100,18 @@ async function tried(
   return undefined;
 }
 
+/** On others there is none. */
+function isKnown(arch: string): arch is FilterArch {
+  return arch === 'x64' || arch === 'arm64';
+}
+
 /** Path of the filter's file, private to this process and made again when it is gone; what is old in /tmp may be removed. */
-function createFilterFile(): () => string {
+function createFilterFile(): (arch: FilterArch) => string {
   let file: string | undefined;
-  return () => {
+  return (arch) => {
     if (file !== undefined && existsSync(file)) return file;
     const made = join(mkdtempSync(join(tmpdir(), 'tempoclaw-filter-')), 'seccomp.bpf');
-    writeFileSync(made, seccompFilter(process.arch === 'arm64' ? 'arm64' : 'x64'), { mode: 0o400 });
+    writeFileSync(made, seccompFilter(arch), { mode: 0o400 });
     process.once('exit', () => rmSync(dirname(made), { recursive: true, force: true }));
     file = made;
     return made;

@@ -59,8 +59,6 @@ export type Claim =
       /** What the digest of an approved call is bound to; null where an older version asked. */
       readonly sandbox?: SandboxTerms | null;
       readonly files?: readonly BoundFile[] | null;
-      /** How often it has been asked about. */
-      readonly asks?: number;
       readonly approval?: string | null;
       readonly terms?: ApprovalTerms | null;
       readonly context: MessageContext;

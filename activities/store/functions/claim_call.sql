@@ -67,8 +67,7 @@ begin
   end if;
   return jsonb_build_object('kind', 'run', 'claimed', claims, 'budgeted', budget is not null, 'session', c.session_key, 'turn', c.turn_id, 'step', c.step,
     'tool', c.tool, 'asked_as', c.asked_as, 'summary', c.summary, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'), 'digest', c.digest,
-    'approved', c.verdict = 'ask', 'sandbox', a.sandbox, 'files', a.files, 'terms', a.terms, 'approval', a.id,
-    'asks', (select count(*) from approvals x where x.tenant_id = p_tenant and x.turn_id = c.turn_id and x.call_id = c.id), 'context', t.context,
+    'approved', c.verdict = 'ask', 'sandbox', a.sandbox, 'files', a.files, 'terms', a.terms, 'approval', a.id, 'context', t.context,
     'tenant_policy', (select policy from tenants where id = p_tenant),
     'agent', (select config from agents where tenant_id = p_tenant and key = t.agent_key),
     'allowlist', allowlist_of(p_tenant, t.agent_key, t.context ->> 'user'));
