@@ -11,7 +11,10 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
   before(async () => {
     stack = await startStack({
       env: { TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'auto' },
-      agents: [{ key: 'two', tools: { ask: [{ tool: 'poke', quorum: 2 }] } }],
+      agents: [
+        { key: 'two', tools: { ask: [{ tool: 'poke', quorum: 2 }] } },
+        { key: 'poor', budgets: [{ scope: 'turn', calls: 1 }] },
+      ],
     });
     ann = await stack.makeKey(['read', 'approve'], { user: 'ann' });
   });
@@ -75,6 +78,17 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     assert.equal((await fetch(url, { method: 'POST', body: form, redirect: 'manual' })).status, 303);
     await stack.worker.ended(linked.turn);
     assert.equal(pokes('linked'), 1);
+  });
+
+  it('DU-7 a question for more budget needs it as well', async () => {
+    const text = 'peek {"note":"a"}\nthen\nDone.';
+    const said = await stack.ask('POST', '/v1/sessions/poor/messages', { body: { text, agent: 'poor' } });
+    const id = await stack.worker.approvalOf('poor');
+    await assert.rejects(byTemporal(id), forbidden);
+    assert.equal((await stack.ask('GET', `/v1/approvals/${id}`)).body.terms.decision_token, true);
+    const { token } = (await makeToken(id)).body;
+    assert.equal((await byTemporal(id, { token }))?.status, 'approved');
+    assert.equal((await stack.worker.ended(said.body.turn_id)).status, 'completed');
   });
 
   it('AP-4 a token speaks for the user of its key, and an admin makes them for those who may decide', async () => {

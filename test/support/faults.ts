@@ -263,6 +263,8 @@ async function createPrograms({ folder, database, temporal, options }: Surroundi
     TEMPOCLAW_CONFIG: join(folder, 'tempoclaw.yaml'),
     TEMPOCLAW_LOG_LEVEL: 'warn',
     TEMPOCLAW_SANDBOX: 'off',
+    // Tests may decide as any Temporal client does.
+    TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'false',
     TEMPORAL_ADDRESS: temporal,
     DATABASE_URL: database,
   });
