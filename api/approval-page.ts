@@ -81,7 +81,7 @@ function form({ digest }: ApprovalRow, decision: LinkDecision, inner: string): s
   return `<form method="post"><input type="hidden" name="decision" value="${decision}"><input type="hidden" name="digest" value="${escapeHtml(digest)}">${inner}</form>`;
 }
 
-function page(title: string, body: string): string {
+export function page(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex, nofollow"><title>${escapeHtml(title)} · TempoClaw</title><style>${STYLE}</style></head><body><main>
 ${body}
 </main></body></html>`;
@@ -108,7 +108,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 }
 

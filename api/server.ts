@@ -39,6 +39,7 @@ import { addPolicyRoutes } from './routes/policy.ts';
 import { addServiceRoutes } from './routes/service.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 import { addToolRoutes } from './routes/tools.ts';
+import { addStartRoute } from './routes/start.ts';
 import { addSubagentRoutes } from './routes/subagents.ts';
 import { addTeamAuditRoutes } from './routes/team-audit.ts';
 import { addTeamTaskRoutes } from './routes/team-tasks.ts';
@@ -121,6 +122,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
 
   await describeApi(app);
   answerUnknownRoutes(app);
+  addStartRoute(app, deps);
   addServiceRoutes(app, deps);
   addMessageRoutes(app, deps);
   addSessionRoutes(app, deps);

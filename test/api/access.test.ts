@@ -105,7 +105,28 @@ describe('IN-1 who may call', () => {
     assert.equal(query.status, 401);
   });
 
-  it('needs a key on every route but health, the document and its page', async () => {
+  it('leads a browser from / to docs, approvals and the Temporal UI, and tells a program the same', async () => {
+    const { status, body } = await api.ask('GET', '/', { key: null });
+    assert.equal(status, 200);
+    assert.equal(body.name, 'tempoclaw');
+    assert.match(body.docs, /^http:\/\/127\.0\.0\.1:\d+\/docs$/);
+    assert.equal(body.temporal_ui, 'http://ui.test:8233');
+    assert.match(
+      body.approvals,
+      /^http:\/\/ui\.test:8233\/namespaces\/[^/]+\/workflows\?query=WorkflowType%3D'approval'/,
+    );
+    const page = await fetch(new URL('/', body.docs), {
+      headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+    });
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    const html = await page.text();
+    for (const address of [body.docs, body.temporal_ui, body.openapi])
+      assert.ok(html.includes(`href="${address}"`), address);
+    assert.doesNotMatch(html, /<script/);
+  });
+
+  it('needs a key on every route but health, the first page, the document and its page', async () => {
     const document = (await api.ask('GET', '/openapi.json', { key: null })).body;
     const open: string[] = [];
     for (const [path, methods] of Object.entries<Record<string, unknown>>(document.paths)) {
@@ -116,7 +137,8 @@ describe('IN-1 who may call', () => {
       }
     }
     // The codec's way in is a secret part of its address: the Temporal web UI can send no key.
-    assert.deepEqual(open.sort(), ['/codec/{token}/decode', '/codec/{token}/encode', '/healthz', '/readyz']);
+    const known = ['/', '/codec/{token}/decode', '/codec/{token}/encode', '/healthz', '/readyz'];
+    assert.deepEqual(open.sort(), known);
     for (const path of [
       '/v1/%73essions',
       '/V1/SESSIONS',
