@@ -1,12 +1,10 @@
 /**
- * TempoClaw's settings and the only reader of process.env: flags over environment over `tempoclaw.yaml`
+ * TempoClaw's settings and the only reader of process.env with config/client-environment.ts: flags over environment over `tempoclaw.yaml`
  * over defaults, checked once and frozen. Workflow code must never import this.
  */
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ClientEnvironment } from './config/client-environment.ts';
-import { readClientEnvironment } from './config/client-environment.ts';
 import type { Environment } from './config/environment.ts';
 import { readEnvironment, USUAL_BASE_URLS } from './config/environment.ts';
 import { explainIssues } from './config/explain.ts';
@@ -20,7 +18,6 @@ import type { YamlFile } from './config/yaml-file.ts';
 import { readYamlFile } from './config/yaml-file.ts';
 
 export { deploymentValues } from './config/deployment-values.ts';
-export type { ClientEnvironment } from './config/client-environment.ts';
 export type { Environment } from './config/environment.ts';
 
 /** Everything a part of TempoClaw may be told. Frozen; folders are absolute, TLS files are read. */
@@ -278,11 +275,6 @@ export function childEnvironment(extra: Environment, env: Environment = process.
   for (const [name, value] of Object.entries({ ...env, ...extra }))
     if (value !== undefined) made[name] = value;
   return made;
-}
-
-/** What the command line's client commands read; they need no settings file. */
-export function clientEnvironment(env: Environment = process.env): ClientEnvironment {
-  return readClientEnvironment(env);
 }
 
 /** Where things fetched once for every checkout are kept: XDG_CACHE_HOME, else the platform's usual folder. */

@@ -4,7 +4,7 @@ import type { Decision } from '#domain/approval.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { ApiError, type Client } from '#cli/client.ts';
 import { pathOf } from '#cli/command-context.ts';
-import { indent, type Output } from '#cli/output.ts';
+import { fitted, indent, type Output } from '#cli/output.ts';
 import { agoWords, oneLine, printable } from '#cli/text.ts';
 import type { Approval, DecisionReceipt } from '#cli/wire.ts';
 
@@ -41,13 +41,15 @@ export function approvalLines(approval: Approval, output: Output): string[] {
     approval.tally ? `agreed ${approval.tally}` : '',
     approval.status === 'pending' ? `expires ${agoWords(approval.expires_at, Date.now())}` : approval.status,
   ];
+  // The arguments are left to the terminal: a line that it breaks itself hides no space.
+  const dim = (text: string): string => fitted(output, paint('dim', text));
   return [
     `${paint(['yellow', 'bold'], '?')} ${paint('bold', oneLine(approval.summary || approval.tool, 400))}`,
-    paint('dim', `  ${about.filter(Boolean).join(' · ')}`),
-    ...(approval.reason ? [paint('dim', `  asked because: ${oneLine(approval.reason, 400)}`)] : []),
+    dim(`  ${about.filter(Boolean).join(' · ')}`),
+    ...(approval.reason ? [dim(`  asked because: ${oneLine(approval.reason, 400)}`)] : []),
     indent(cut),
-    ...filesLines(approval).map((line) => paint('dim', `  runs: ${oneLine(line, 400)}`)),
-    paint('dim', `  always: ${oneLine(alwaysLine(approval), 2_200)}`),
+    ...filesLines(approval).map((line) => dim(`  runs: ${oneLine(line, 400)}`)),
+    dim(`  always: ${oneLine(alwaysLine(approval), 2_200)}`),
   ];
 }
 

@@ -33,6 +33,8 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
   let isLineShown = false;
   let atStart = true;
   let history: string[] = [];
+  // What was typed before anybody read it, the terminal has shown; it comes again with the input line.
+  output.write(CLEAR_LINE);
   let reader = open();
 
   /** What readline writes never lands behind half a line of the feed. */

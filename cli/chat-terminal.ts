@@ -3,6 +3,7 @@ import type { Chat, ChatPlace } from '#cli/chat.ts';
 import { type ChatLine, readChatLine } from '#cli/chat-line.ts';
 import { createChatScreen } from '#cli/chat-screen.ts';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
+import { wrapSink } from '#cli/feed-view.ts';
 import type { SessionWatch } from '#cli/session-watch.ts';
 
 const HELP = [
@@ -27,7 +28,7 @@ interface Talk {
 /** Until the person leaves. */
 export async function chatAtTerminal(chat: Chat, agent: string | undefined): Promise<ExitCode> {
   const { out } = chat.context;
-  const known = await chat.known();
+  const knowing = chat.known();
   let unfinished = '';
   const screen = createChatScreen({
     input: process.stdin,
@@ -41,15 +42,17 @@ export async function chatAtTerminal(chat: Chat, agent: string | undefined): Pro
       }
       const said = readChatLine(unfinished + line);
       unfinished = '';
-      obey(talk, said).catch(talk.place.onError);
+      // What is typed before it is known what there is to go on with waits for that.
+      knowing.then(() => obey(talk, said)).catch(talk.place.onError);
     },
     onInterrupt: () => interrupt(talk),
     onEnd: () => talk.left.resolve(EXIT.ok),
   });
+  const sink = wrapSink(screen, () => out.columns);
   const talk: Talk = {
     chat,
     place: {
-      sink: screen,
+      sink,
       mode: 'ask',
       alone: screen.alone,
       onInterrupt: () => interrupt(talk),
@@ -63,16 +66,17 @@ export async function chatAtTerminal(chat: Chat, agent: string | undefined): Pro
     waiting: 0,
     interrupts: 0,
   };
-  const who = known?.agent ?? agent ?? 'main';
-  screen.line(
-    out.paint(
-      'dim',
-      `session ${chat.sessionKey} · agent ${who} · /help · Ctrl-C stops the turn, twice leaves`,
-    ),
-  );
-  if (known) talk.watch = chat.listen(known, talk.place);
-  screen.prompt();
   try {
+    const known = await knowing;
+    const who = known?.agent ?? agent ?? 'main';
+    sink.line(
+      out.paint(
+        'dim',
+        `session ${chat.sessionKey} · agent ${who} · /help · Ctrl-C stops the turn, twice leaves`,
+      ),
+    );
+    if (known) talk.watch = chat.listen(known, talk.place);
+    screen.prompt();
     return await talk.left.promise;
   } finally {
     talk.watch?.close();

@@ -31,6 +31,7 @@ export interface Chat {
 export function createChat(context: CommandContext, sessionKey: string, agent: string | undefined): Chat {
   const { client, out } = context;
   const sent = new Set<string>();
+  let sending: Promise<unknown> = Promise.resolve();
   const path = (...parts: string[]): string => pathOf('sessions', sessionKey, ...parts);
 
   function listen(known: Session | undefined, place: ChatPlace): SessionWatch {
@@ -50,8 +51,10 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
       sessionKey,
       after: known?.last_event_id ?? 0,
       running: known?.turn_id,
-      onEvent: (event: StoredEvent) => {
-        view.show(event);
+      onEvent(event: StoredEvent) {
+        // Whether a message is ours is known when its receipt has come, which may be after its event.
+        if (event.type === 'message.received') sending.then(() => view.show(event), place.onError);
+        else view.show(event);
         desk.take(event);
       },
       onConnection: (reason) =>
@@ -80,22 +83,25 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
     };
   }
 
+  function say(to: string, body: Readonly<Record<string, unknown>>): Promise<MessageReceipt> {
+    const receipt = client.post<MessageReceipt>(to, body);
+    const noted = receipt.then(
+      ({ message_id: id }) => void sent.add(id),
+      // Who waits for the receipt is told; here it only means that no message of ours will come.
+      () => undefined,
+    );
+    sending = Promise.all([sending, noted]);
+    return receipt;
+  }
+
   return {
     context,
     sessionKey,
     listen,
     known: () => orMissing(client.get<Session>(path())),
-    async send(text) {
-      const receipt = await client.post<MessageReceipt>(path('messages'), {
-        text,
-        ...(agent ? { agent } : {}),
-      });
-      sent.add(receipt.message_id);
-      return receipt;
-    },
+    send: (text) => say(path('messages'), { text, ...(agent ? { agent } : {}) }),
     async steer(turnId, text) {
-      const receipt = await client.post<MessageReceipt>(path('steer'), { text, turn_id: turnId });
-      sent.add(receipt.message_id);
+      await say(path('steer'), { text, turn_id: turnId });
     },
     stop: (turnId) => client.post(path('stop'), { level: 'now', turn_id: turnId }),
   };

@@ -156,7 +156,7 @@ function remedyFor(status: number, code: string | undefined, target: Target): st
   if (status === 401)
     return target.key === undefined
       ? `No key was given for ${target.url}: set TEMPOCLAW_API_KEY, or run in the folder of a running TempoClaw.`
-      : 'The key is unknown, expired or revoked: give another with TEMPOCLAW_API_KEY or --key.';
+      : 'The key is unknown, expired or revoked: give another with TEMPOCLAW_API_KEY or --api-key.';
   if (status === 403) return 'The key may lack the scope that this needs: see `GET /v1/api-keys`.';
   if (code === 'Unavailable')
     return 'Postgres or Temporal does not answer the API: `npx tempoclaw doctor` tells which.';

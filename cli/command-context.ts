@@ -1,6 +1,6 @@
 /** What every command of the API gets: the client, where to print, and whether a person sits at a terminal. */
 import type { Command } from 'commander';
-import { clientEnvironment } from '#config';
+import { clientEnvironment } from '#config/client-environment.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { ApiError, createClient, type Client, type Query } from '#cli/client.ts';
 import { createOutput, type Output, printJson, printTable, type Column } from '#cli/output.ts';
@@ -19,7 +19,8 @@ export interface CommandContext {
 
 export interface ApiOptions {
   readonly url?: string;
-  readonly key?: string;
+  readonly apiKey?: string;
+  readonly stateDir?: string;
   readonly json?: boolean;
 }
 
@@ -27,7 +28,8 @@ export interface ApiOptions {
 export function withApiOptions(command: Command): Command {
   return command
     .option('--url <url>', 'the API to talk to (or TEMPOCLAW_URL; else .tempoclaw/run.json is looked for)')
-    .option('--key <key>', 'API key; TEMPOCLAW_API_KEY keeps it out of the list of processes')
+    .option('--api-key <key>', 'its key; TEMPOCLAW_API_KEY keeps it out of the list of processes')
+    .option('--state-dir <folder>', 'the state folder whose run.json is read')
     .option('--json', 'print JSON for programs');
 }
 

@@ -2,6 +2,7 @@
 import type { StoredEvent } from '#domain/event.ts';
 import type { Output } from '#cli/output.ts';
 import { durationWords, oneLine, printable } from '#cli/text.ts';
+import { createWrapper, wrapText } from '#cli/wrap.ts';
 
 /** Where the view writes; `text` may end in the middle of a line, `line` begins on a fresh one. */
 export interface FeedSink {
@@ -11,19 +12,36 @@ export interface FeedSink {
   end(): void;
 }
 
+/** Breaks lines between words for a terminal. */
+export function wrapSink(sink: FeedSink, columns: () => number): FeedSink {
+  const wrapper = createWrapper(columns);
+  return {
+    text: (piece) => sink.text(wrapper.push(piece)),
+    line(line) {
+      sink.text(wrapper.flush());
+      sink.line(wrapText(line, columns()));
+    },
+    end() {
+      sink.text(wrapper.flush());
+      sink.end();
+    },
+  };
+}
+
 /** A sink that just prints; keeps lines apart from text that ended in the middle of one. */
-export function createPlainSink(output: Pick<Output, 'stream'>): FeedSink {
+export function createPlainSink(output: Pick<Output, 'stream' | 'columns'>): FeedSink {
   let atStart = true;
   const write = (text: string): void => {
     if (text === '') return;
     output.stream.write(text);
     atStart = text.endsWith('\n');
   };
-  return {
+  const sink: FeedSink = {
     text: write,
     line: (line) => write(`${atStart ? '' : '\n'}${line}\n`),
     end: () => write(atStart ? '' : '\n'),
   };
+  return output.stream.isTTY ? wrapSink(sink, () => output.columns) : sink;
 }
 
 export interface FeedView {

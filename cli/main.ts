@@ -1,56 +1,16 @@
-/** The `tempoclaw` command: picks the command's module, and turns every end into words and an exit code. */
+/** The `tempoclaw` command: runs one line, and turns every end into words and an exit code. */
 import '../config/unset-empty-variables.ts';
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { ConfigError } from '#config';
-import manifest from '../package.json' with { type: 'json' };
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
-import { createOutput } from '#cli/output.ts';
-
-type CommandModule = { register(program: Command): void };
-
-/** In the order of the help. A module is loaded when its command is used, so that no command waits for another's. */
-const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  up: () => import('#cli/commands/up.ts'),
-  doctor: () => import('#cli/commands/doctor.ts'),
-  chat: () => import('#cli/commands/chat.ts'),
-  run: () => import('#cli/commands/run.ts'),
-  approvals: () => import('#cli/commands/approvals.ts'),
-  sessions: () => import('#cli/commands/sessions.ts'),
-  subagents: () => import('#cli/commands/subagents.ts'),
-  teams: () => import('#cli/commands/teams.ts'),
-  tasks: () => import('#cli/commands/team-tasks.ts'),
-  delegations: () => import('#cli/commands/delegations.ts'),
-  evaluations: () => import('#cli/commands/evaluations.ts'),
-  handoffs: () => import('#cli/commands/handoffs.ts'),
-  turns: () => import('#cli/commands/turns.ts'),
-  agents: () => import('#cli/commands/agents.ts'),
-  'agent-links': () => import('#cli/commands/agent-links.ts'),
-  policy: () => import('#cli/commands/policy.ts'),
-  allowlist: () => import('#cli/commands/allowlist.ts'),
-  budgets: () => import('#cli/commands/budgets.ts'),
-  usage: () => import('#cli/commands/usage.ts'),
-  tools: () => import('#cli/commands/tools.ts'),
-  'secure-clis': () => import('#cli/commands/secure-clis.ts'),
-  secrets: () => import('#cli/commands/secrets.ts'),
-  explain: () => import('#cli/commands/explain.ts'),
-  sandbox: () => import('#cli/commands/sandbox.ts'),
-  demo: () => import('#cli/commands/demo.ts'),
-};
+import { createOutput, fitted } from '#cli/output.ts';
+import { createProgram } from '#cli/program.ts';
 
 /** Runs one command line (as `process.argv`); returns the exit code instead of leaving. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const isJson = argv.includes('--json');
   try {
-    const program = new Command('tempoclaw')
-      .description('Runs tool-using AI agents as durable, approvable, visible Temporal workflows.')
-      .version(manifest.version)
-      .exitOverride()
-      .showHelpAfterError('(see: tempoclaw --help)')
-      .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.');
-    const wished = argv[2] ?? '';
-    const loaders = Object.hasOwn(COMMANDS, wished) ? [COMMANDS[wished]] : Object.values(COMMANDS);
-    for (const load of loaders) (await load?.())?.register(program);
-    await program.parseAsync([...argv]);
+    await createProgram().parseAsync([...argv]);
     return typeof process.exitCode === 'number' ? (process.exitCode as ExitCode) : EXIT.ok;
   } catch (error) {
     return report(error, isJson);
@@ -66,8 +26,8 @@ function report(error: unknown, isJson: boolean): ExitCode {
   if (isJson) {
     err.line(JSON.stringify({ error: { code, message, ...(remedy && { remedy }) } }));
   } else {
-    err.line(`${err.paint('red', '✘')} ${message}`);
-    if (remedy) err.line(`  ${remedy}`);
+    err.line(fitted(err, `${err.paint('red', '✘')} ${message}`));
+    if (remedy) err.line(fitted(err, `  ${remedy}`));
   }
   // An error that nobody foresaw is a bug, and a bug needs its stack.
   if (!known && error instanceof Error) err.line(err.paint('dim', error.stack ?? ''));
@@ -76,7 +36,9 @@ function report(error: unknown, isJson: boolean): ExitCode {
 
 function foreseen(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
-  return error instanceof ConfigError ? new CliError(error.message, { code: 'Config' }) : undefined;
+  // By its name, since the schema of the settings takes longer to load than most commands.
+  const isConfig = error instanceof Error && error.name === 'ConfigError';
+  return isConfig ? new CliError(error.message, { code: 'Config' }) : undefined;
 }
 
 // `tempoclaw sessions | head` closes the pipe early; that is no failure.

@@ -1,6 +1,7 @@
 /** How results are printed: tables and fields for people, JSON for programs, colour only where a terminal shows it. */
 import { styleText } from 'node:util';
 import { columnsOf, oneLine, printable } from '#cli/text.ts';
+import { wrapText } from '#cli/wrap.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 
@@ -24,13 +25,18 @@ export function createOutput(stream: NodeJS.WriteStream): Output {
   };
 }
 
+/** Our own words, broken between words where a terminal's line is full. */
+export function fitted(output: Pick<Output, 'stream' | 'columns'>, text: string): string {
+  return output.stream.isTTY ? wrapText(text, output.columns) : text;
+}
+
 export function printJson(output: Output, value: unknown): void {
   output.line(JSON.stringify(value, null, 2));
 }
 
 /** Text that is the result itself: as it is for programs, without control characters for a terminal. */
 export function printText(output: Output, text: string): void {
-  const shown = output.stream.isTTY ? printable(text) : text;
+  const shown = output.stream.isTTY ? fitted(output, printable(text)) : text;
   output.stream.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
@@ -71,8 +77,11 @@ export function printFields(output: Output, fields: Readonly<Record<string, unkn
   const width = Math.max(...shown.map(([name]) => name.length));
   for (const [name, value] of shown) {
     const text = printable(typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value));
-    const label = output.paint('dim', name.padEnd(width));
-    output.line(text.includes('\n') ? `${label}\n${indent(text)}` : `${label}  ${text}`);
+    const isBlock = text.includes('\n');
+    const label = output.paint('dim', isBlock ? name : name.padEnd(width));
+    const wrapped = output.stream.isTTY ? wrapText(text, Math.max(20, output.columns - width - 2)) : text;
+    if (isBlock) output.line(`${label}\n${indent(text)}`);
+    else output.line(`${label}  ${wrapped.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Which API a command talks to, and with which key: flags, then the environment, then `.tempoclaw/run.json`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { ClientEnvironment } from '#config';
+import type { ClientEnvironment } from '#config/client-environment.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 
 export interface Target {
@@ -17,6 +17,7 @@ export interface Target {
 export interface RunFile {
   readonly path: string;
   readonly api: string | undefined;
+  readonly temporal: string | undefined;
   readonly temporalUi: string | undefined;
   readonly namespace: string | undefined;
   readonly apiKeyFile: string | undefined;
@@ -25,7 +26,8 @@ export interface RunFile {
 
 export interface TargetOptions {
   readonly url?: string | undefined;
-  readonly key?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly stateDir?: string | undefined;
 }
 
 const STATE_DIR = '.tempoclaw';
@@ -35,30 +37,28 @@ const STATE_DIR = '.tempoclaw';
  * Throws a CliError when no address is known.
  */
 export function findTarget(options: TargetOptions, env: ClientEnvironment, cwd: string): Target {
-  const run = findRunFile(env.stateDir, cwd);
-  const wished = options.url ?? env.url;
+  const stateDir = options.stateDir ?? env.stateDir;
+  const run = findRunFile(stateDir, cwd);
+  // A folder that a flag names is meant before an address that the environment names.
+  const around = options.stateDir === undefined ? env : { ...env, url: undefined, apiKey: undefined };
+  const wished = options.url ?? around.url;
+  const key = options.apiKey ?? around.apiKey;
   if (wished !== undefined) {
-    const url = readUrl(wished, options.url === undefined ? 'TEMPOCLAW_URL' : '--url');
-    const own = run?.api !== undefined && readUrl(run.api, run.path) === url;
-    const key = options.key ?? env.apiKey ?? (own ? readKey(run) : undefined);
-    return {
-      url,
-      key,
-      source: options.url === undefined ? 'TEMPOCLAW_URL' : '--url',
-      run: own ? run : undefined,
-    };
+    const source = options.url === undefined ? 'TEMPOCLAW_URL' : '--url';
+    const url = readUrl(wished, source);
+    const own = run?.api !== undefined && readUrl(run.api, run.path) === url ? run : undefined;
+    return { url, key: key ?? (own && readKey(own)), source, run: own };
   }
-  if (run?.api === undefined) {
-    throw new CliError(
-      `No TempoClaw is known here: no ${STATE_DIR}/run.json in ${cwd} or the folders above it.`,
-      {
-        code: 'NotRunning',
-        remedy: 'Start one with `npm start`, or name one with --url (or TEMPOCLAW_URL).',
-      },
-    );
-  }
-  const key = options.key ?? env.apiKey ?? readKey(run);
-  return { url: readUrl(run.api, run.path), key, source: run.path, run };
+  if (run?.api === undefined) throw noneKnown(stateDir, cwd);
+  return { url: readUrl(run.api, run.path), key: key ?? readKey(run), source: run.path, run };
+}
+
+function noneKnown(stateDir: string | undefined, cwd: string): CliError {
+  const where = stateDir ?? `${STATE_DIR} of ${cwd} or the folders above it`;
+  return new CliError(`No TempoClaw is known here: no run.json in ${where}.`, {
+    code: 'NotRunning',
+    remedy: 'Start one with `npm start`, or name one with --url (or TEMPOCLAW_URL).',
+  });
 }
 
 /** The nearest run.json from `cwd` upwards, or the one in the state folder that the environment names. */
@@ -86,6 +86,7 @@ export function readRunFile(path: string): RunFile | undefined {
   return {
     path,
     api: textOf(fields['api']),
+    temporal: textOf(fields['temporal']),
     temporalUi: textOf(fields['temporal_ui']),
     namespace: textOf(fields['namespace']),
     // A relative path means: from the folder that holds the state folder, where `up` was started.
@@ -110,7 +111,7 @@ function readKey(run: RunFile): string | undefined {
   } catch (error) {
     throw new CliError(
       `The API key's file ${run.apiKeyFile} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      { remedy: 'Give a key with TEMPOCLAW_API_KEY or --key.', code: 'Unauthorized' },
+      { remedy: 'Give a key with TEMPOCLAW_API_KEY or --api-key.', code: 'Unauthorized' },
     );
   }
 }

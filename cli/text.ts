@@ -3,6 +3,7 @@
  * can neither move the cursor nor dress itself up as the command line's own words (an approval above all).
  */
 import { stripVTControlCharacters } from 'node:util';
+import stringWidth from 'fast-string-width';
 
 /** C0 except tab and newline, DEL, C1, and the marks that reorder text (Trojan Source). */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
@@ -18,27 +19,17 @@ export function oneLine(text: string, max = 200): string {
   if (columnsOf(line) <= max) return line;
   let kept = '';
   let columns = 0;
-  for (const char of line) {
-    columns += widthOf(char);
+  for (const { segment } of new Intl.Segmenter().segment(line)) {
+    columns += columnsOf(segment);
     if (columns > max - 1) break;
-    kept += char;
+    kept += segment;
   }
   return `${kept}…`;
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
-
-function widthOf(char: string): number {
-  if (/\p{Mark}/u.test(char)) return 0;
-  return WIDE.test(char) ? 2 : 1;
-}
-
-/** Columns that plain text takes on a terminal. */
+/** Columns that text takes on a terminal; its colours take none. */
 export function columnsOf(text: string): number {
-  let columns = 0;
-  for (const char of text) columns += widthOf(char);
-  return columns;
+  return stringWidth(text);
 }
 
 /** `840 ms`, `12.3 s`, `4 min 5 s`, `3 h 12 min`. */

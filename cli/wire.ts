@@ -4,6 +4,7 @@ import type { agentSchema } from '#domain/schema/agent.ts';
 import type { budgetAccountSchema, budgetSchema, usageSchema } from '#domain/schema/budget.ts';
 import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
 import type {
+  approvalDetailSchema,
   approvalSchema,
   approvalTokenSchema,
   bulkReceiptSchema,
@@ -27,6 +28,7 @@ import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 export type Agent = z.infer<typeof agentSchema>;
 export type AgentLink = z.infer<typeof agentLinkSchema>;
 export type Approval = z.infer<typeof approvalSchema>;
+export type ApprovalDetail = z.infer<typeof approvalDetailSchema>;
 export type ApprovalLink = z.infer<typeof approvalLinkSchema>;
 export type ApprovalToken = z.infer<typeof approvalTokenSchema>;
 export type Budget = z.infer<typeof budgetSchema>;

@@ -1,4 +1,4 @@
-/** The few settings of the command line's client commands, which need no settings file. */
+/** The few settings of the command line's client commands, which need no settings file and start without its schema. */
 import type { Environment } from './environment.ts';
 
 export interface ClientEnvironment {
@@ -10,7 +10,7 @@ export interface ClientEnvironment {
   readonly stateDir: string | undefined;
 }
 
-export function readClientEnvironment(env: Environment): ClientEnvironment {
+export function clientEnvironment(env: Environment = process.env): ClientEnvironment {
   return {
     url: env['TEMPOCLAW_URL'] || undefined,
     apiKey: env['TEMPOCLAW_API_KEY']?.trim() || undefined,

@@ -23,10 +23,7 @@ interface LinkOptions extends ApiOptions {
   readonly description?: string;
 }
 
-export function register(program: Command): void {
-  const links = program
-    .command('agent-links')
-    .description('which agent may give work to which: list, show, add, set, delete');
+export function register(links: Command): void {
   withPageOptions(
     links
       .command('list', { isDefault: true })

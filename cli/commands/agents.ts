@@ -1,5 +1,6 @@
 /** `tempoclaw agents`: list, show, create, update and delete, from flags or a YAML or JSON file. */
 import type { Command } from 'commander';
+import { stringify } from 'yaml';
 import { usageError } from '#cli/cli-error.ts';
 import {
   type ApiOptions,
@@ -32,8 +33,7 @@ interface AgentFlags extends ApiOptions {
   readonly workspace?: string;
 }
 
-export function register(program: Command): void {
-  const agents = program.command('agents').description('agents: list, show, create, update, delete');
+export function register(agents: Command): void {
   withPageOptions(agents.command('list', { isDefault: true }).description('the agents there are')).action(
     list,
   );
@@ -120,7 +120,25 @@ async function remove(key: string, options: ApiOptions): Promise<void> {
 
 function printAgent({ out, json }: CommandContext, agent: Agent): void {
   if (json) return printJson(out, agent);
-  printFields(out, { ...agent, model: [agent.model].flat().join(' → ') });
+  const now = Date.now();
+  const { key, name, description, type, model, revision, created_at, updated_at, instructions, ...rest } =
+    agent;
+  printFields(out, {
+    agent: key,
+    name,
+    description,
+    model: [model].flat().join(', else '),
+    type,
+    changed: `${agoWords(updated_at, now)}, revision ${revision}; made ${agoWords(created_at, now)}`,
+    ...Object.fromEntries(Object.entries(rest).map(([field, value]) => [field, asYaml(value)])),
+    instructions,
+  });
+  out.line(`\n${out.paint('dim', `talk to it: npx tempoclaw chat --agent ${key}`)}`);
+}
+
+/** As it would stand in a file for `--file`. */
+function asYaml(value: unknown): unknown {
+  return typeof value === 'object' ? stringify(value).trim() : value;
 }
 
 function mergeGroups(old: Agent, changes: Readonly<Record<string, unknown>>): Record<string, unknown> {

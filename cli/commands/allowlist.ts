@@ -25,8 +25,7 @@ interface ListOptions extends PageOptions {
   readonly user?: string;
 }
 
-export function register(program: Command): void {
-  const allowlist = program.command('allowlist').description('what was allowed always: list, revoke');
+export function register(allowlist: Command): void {
   withPageOptions(allowlist.command('list', { isDefault: true }).description('what runs without a question'))
     .option('--agent <key>', 'of this agent')
     .option('--user <id>', 'of this user')

@@ -12,6 +12,7 @@ import {
   lateWords,
   receiptWords,
 } from '#cli/ask-approval.ts';
+import { printApproval } from '#cli/approval-detail.ts';
 import { watchApprovals } from '#cli/approval-watch.ts';
 import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
 import {
@@ -26,9 +27,9 @@ import {
   withApiOptions,
   withPageOptions,
 } from '#cli/command-context.ts';
-import { printFields, printJson, statusStyle } from '#cli/output.ts';
+import { printJson, statusStyle } from '#cli/output.ts';
 import { agoWords, oneLine } from '#cli/text.ts';
-import type { Approval, ApprovalLink, ApprovalToken, BulkReceipt } from '#cli/wire.ts';
+import type { Approval, ApprovalDetail, ApprovalLink, ApprovalToken, BulkReceipt } from '#cli/wire.ts';
 
 interface ListOptions extends PageOptions {
   readonly status: string;
@@ -46,10 +47,7 @@ interface ApproveOptions extends ApiOptions {
   readonly args?: string;
 }
 
-export function register(program: Command): void {
-  const approvals = program
-    .command('approvals')
-    .description('calls that wait for a person: list, show, approve, reject, watch');
+export function register(approvals: Command): void {
   withPageOptions(
     approvals
       .command('list', { isDefault: true })
@@ -157,10 +155,9 @@ async function list(options: ListOptions): Promise<void> {
 
 async function show(id: string, options: ApiOptions): Promise<void> {
   const { client, out, json } = createContext(options);
-  const approval = await client.get<Approval>(pathOf('approvals', id));
-  if (json) return printJson(out, approval);
-  const { links, args, ...fields } = approval;
-  printFields(out, { ...fields, args, always: alwaysLine(approval), temporal: links.temporal });
+  const approval = await client.get<ApprovalDetail>(pathOf('approvals', id));
+  if (json) printJson(out, approval);
+  else printApproval(out, approval);
 }
 
 async function approve(ids: string[], options: ApproveOptions): Promise<void> {

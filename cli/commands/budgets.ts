@@ -20,10 +20,7 @@ interface AddOptions extends LimitOptions {
   readonly period?: string;
 }
 
-export function register(program: Command): void {
-  const budgets = program
-    .command('budgets')
-    .description('what work may use, and has used: list, show, accounts, add, set, unset, delete');
+export function register(budgets: Command): void {
   withApiOptions(budgets.command('list', { isDefault: true }).description('the budgets there are')).action(
     list,
   );

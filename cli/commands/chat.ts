@@ -12,10 +12,8 @@ interface ChatOptions extends ApiOptions {
   readonly agent?: string;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('chat')
-    .description('talk to an agent: live steps, approvals in place; Ctrl-C stops the turn, twice leaves')
+export function register(command: Command): void {
+  command
     .option('--session <key>', 'go on in this session (default: a new one)')
     .option('--agent <key>', 'who answers (default: main)');
   withApiOptions(command).action(async (options: ChatOptions) => {

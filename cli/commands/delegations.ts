@@ -22,10 +22,7 @@ interface ListOptions extends PageOptions {
   readonly status?: string;
 }
 
-export function register(program: Command): void {
-  const delegations = program
-    .command('delegations')
-    .description('work that agents give to each other: list, show, stop');
+export function register(delegations: Command): void {
   withPageOptions(
     delegations
       .command('list', { isDefault: true })

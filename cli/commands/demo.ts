@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import { type ApiOptions, createContext, withApiOptions } from '#cli/command-context.ts';
 import { demoCrash } from '#cli/demo/crash.ts';
 
-export function register(program: Command): void {
-  const demo = program.command('demo').description('see for yourself: crash');
+export function register(demo: Command): void {
   withApiOptions(
     demo.command('crash').description('kill the worker in the middle of a tool and watch the turn finish'),
   ).action(async (options: ApiOptions) => {

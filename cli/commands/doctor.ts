@@ -11,10 +11,8 @@ interface DoctorOptions {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('doctor')
-    .description('look for what a start needs; exit 1 when something needed is missing')
+export function register(command: Command): void {
+  command
     .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
     .option('--state-dir <folder>', 'where data, logs and keys are kept (default: .tempoclaw)')
     .option('--json', 'print JSON for programs')

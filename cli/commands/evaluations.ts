@@ -20,10 +20,7 @@ interface ListOptions extends PageOptions {
   readonly status?: string;
 }
 
-export function register(program: Command): void {
-  const evaluations = program
-    .command('evaluations')
-    .description('rounds of making and judging: list, show, stop');
+export function register(evaluations: Command): void {
   withPageOptions(
     evaluations
       .command('list', { isDefault: true })

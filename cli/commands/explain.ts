@@ -30,14 +30,11 @@ interface ExplainOptions extends ApiOptions {
 
 type ToCase = (text: string, options: ExplainOptions) => Readonly<Record<string, unknown>>;
 
-export function register(program: Command): void {
-  const explain = program
-    .command('explain')
-    .description('what would be decided, by which rule, and what would change it')
-    .addHelpText(
-      'after',
-      '\nWithout --agent no server is needed: the settings of this folder (tempoclaw.yaml) hold.\nWith --jsonl each line of standard input is a case and each line of output its answer, in order.',
-    );
+export function register(explain: Command): void {
+  explain.addHelpText(
+    'after',
+    '\nWithout --agent no server is needed: the settings of this folder (tempoclaw.yaml) hold.\nWith --jsonl each line of standard input is a case and each line of output its answer, in order.',
+  );
   const tool = add(
     explain,
     'tool',

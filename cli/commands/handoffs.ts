@@ -14,10 +14,7 @@ import { printJson } from '#cli/output.ts';
 import { agoWords } from '#cli/text.ts';
 import type { HandoffRoute } from '#cli/wire.ts';
 
-export function register(program: Command): void {
-  const handoffs = program
-    .command('handoffs')
-    .description('chats that were handed to another agent: list, clear');
+export function register(handoffs: Command): void {
   withPageOptions(handoffs.command('list', { isDefault: true }).description('by channel and chat')).action(
     list,
   );

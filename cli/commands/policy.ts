@@ -27,10 +27,7 @@ interface BacktestOptions extends ApiOptions {
   readonly after?: string;
 }
 
-export function register(program: Command): void {
-  const policy = program
-    .command('policy')
-    .description("the tenant's policy: show, set, history, restore, backtest");
+export function register(policy: Command): void {
   withApiOptions(
     policy.command('show', { isDefault: true }).description('what holds for all agents of the tenant'),
   ).action(show);

@@ -12,9 +12,9 @@ import {
   pathOf,
   withApiOptions,
 } from '#cli/command-context.ts';
-import { createFeedView, createPlainSink } from '#cli/feed-view.ts';
+import { createFeedView, createPlainSink, type FeedSink, textOf } from '#cli/feed-view.ts';
 import { interruptTwice } from '#cli/interrupt.ts';
-import { printJson, printText } from '#cli/output.ts';
+import { fitted, printJson, printText } from '#cli/output.ts';
 import { watchSession } from '#cli/session-watch.ts';
 import type { MessageReceipt, Session, Turn } from '#cli/wire.ts';
 
@@ -26,12 +26,8 @@ interface RunOptions extends ApiOptions {
   readonly quiet?: boolean;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('run')
-    .description(
-      'run one turn: progress on stderr, the answer on stdout, exit 1 when it failed or was stopped',
-    )
+export function register(command: Command): void {
+  command
     .argument('[text]', 'what to say; - or nothing reads it from a pipe')
     .option('--session <key>', 'the session to speak in (default: a new one)')
     .option('--agent <key>', 'who answers (default: main)')
@@ -57,7 +53,7 @@ async function run(text: string, options: RunOptions): Promise<ExitCode> {
     ...(options.agent === undefined ? {} : { agent: options.agent }),
   });
   if (options.session === undefined && options.quiet !== true)
-    err.line(err.paint('dim', `session ${sessionKey} · turn ${receipt.turn_id}`));
+    err.line(fitted(err, err.paint('dim', `session ${sessionKey} · turn ${receipt.turn_id}`)));
   return watchToEnd(context, options, receipt, known?.last_event_id ?? 0);
 }
 
@@ -67,11 +63,13 @@ async function watchToEnd(
   receipt: MessageReceipt,
   after: number,
 ): Promise<ExitCode> {
-  const { client, err } = context;
+  const { client, err, out } = context;
   const { session_key: sessionKey, turn_id: turnId } = receipt;
-  const sink = options.quiet ? { text: () => {}, line: () => {}, end: () => {} } : createPlainSink(err);
+  const streams = !context.json && out.stream.isTTY === true;
+  const sink = runSink(context, streams, options.quiet === true);
   const mode = deskMode(context, options);
-  const view = createFeedView({ sink, output: err, answer: false, asksInPlace: mode === 'ask' });
+  const view = createFeedView({ sink, output: err, answer: streams, asksInPlace: mode === 'ask' });
+  let answer = '';
   const stopped = Promise.withResolvers<never>();
   const interrupt = interruptTwice({
     first: () => {
@@ -87,8 +85,14 @@ async function watchToEnd(
     mode,
     output: err,
     // What a person must do is said even when progress is not.
-    say: (line) => err.line(line),
-    alone: (work) => work(),
+    say(line) {
+      sink.end();
+      err.line(line);
+    },
+    alone(work) {
+      sink.end();
+      return work();
+    },
     onInterrupt: interrupt.fire,
     onError: stopped.reject,
   });
@@ -98,6 +102,7 @@ async function watchToEnd(
     after,
     onEvent: (event) => {
       if (event.turn_id !== turnId) return;
+      if (event.type === 'message.completed') answer = textOf(event.data['text']);
       view.show(event);
       desk.take(event);
     },
@@ -110,7 +115,7 @@ async function watchToEnd(
     await Promise.race([watch.end(turnId), stopped.promise]);
     const turn = await client.get<Turn>(pathOf('turns', turnId));
     if (context.json) printJson(context.out, turn);
-    else if (turn.text) printText(context.out, turn.text);
+    else if (turn.text && !(streams && answer === turn.text)) printText(out, turn.text);
     if (interrupt.fired()) return EXIT.interrupted;
     return turn.status === 'completed' ? EXIT.ok : EXIT.failed;
   } finally {
@@ -118,6 +123,21 @@ async function watchToEnd(
     desk.close();
     interrupt.off();
   }
+}
+
+/** Progress goes to stderr. At a terminal the answer streams to stdout; elsewhere it is printed whole at the end. */
+function runSink({ out, err }: CommandContext, streams: boolean, quiet: boolean): FeedSink {
+  const progress = quiet ? { text: () => {}, line: () => {}, end: () => {} } : createPlainSink(err);
+  if (!streams) return progress;
+  const answer = createPlainSink(out);
+  return {
+    text: answer.text,
+    end: answer.end,
+    line(line) {
+      answer.end();
+      progress.line(line);
+    },
+  };
 }
 
 function deskMode(context: CommandContext, options: RunOptions): DeskMode {

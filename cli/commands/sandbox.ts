@@ -12,8 +12,7 @@ interface TestOptions {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  const sandbox = program.command('sandbox').description('the box that agents’ commands run in');
+export function register(sandbox: Command): void {
   sandbox
     .command('test')
     .description('make a box here and try it from inside; exit 1 when something does not hold')

@@ -20,10 +20,7 @@ import type { Rotation, Secret } from '#cli/wire.ts';
 /** More than the API takes; what is longer is no secret. */
 const MAX_INPUT = 1_000_000;
 
-export function register(program: Command): void {
-  const secrets = program
-    .command('secrets')
-    .description('values that settings refer to as secret://NAME: list, set, delete, rotate');
+export function register(secrets: Command): void {
   withPageOptions(
     secrets.command('list', { isDefault: true }).description('their names; values are never shown'),
   ).action(list);

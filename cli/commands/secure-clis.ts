@@ -15,10 +15,7 @@ interface SetOptions extends ApiOptions {
   readonly host?: boolean;
 }
 
-export function register(program: Command): void {
-  const clis = program
-    .command('secure-clis')
-    .description('programs that agents run with credentials: list, show, set, delete');
+export function register(clis: Command): void {
   withApiOptions(clis.command('list', { isDefault: true }).description('the programs there are')).action(
     list,
   );

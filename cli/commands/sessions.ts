@@ -15,9 +15,12 @@ import {
 } from '#cli/command-context.ts';
 import { createFeedView, createPlainSink } from '#cli/feed-view.ts';
 import { followEvents } from '#cli/follow.ts';
-import { indent, printFields, printJson, statusStyle } from '#cli/output.ts';
+import { indent, printFields, printJson, printText, statusStyle } from '#cli/output.ts';
 import { agoWords, printable } from '#cli/text.ts';
-import type { Message, Page, Session, StopReceipt } from '#cli/wire.ts';
+import type { Message, Page, Session, StopReceipt, Turn } from '#cli/wire.ts';
+
+/** The newest; `turns list` has all. */
+const TURNS_SHOWN = 20;
 
 interface EventsOptions extends ApiOptions {
   readonly follow?: boolean;
@@ -30,14 +33,16 @@ interface StopOptions extends ApiOptions {
   readonly reason?: string;
 }
 
-export function register(program: Command): void {
-  const sessions = program
-    .command('sessions')
-    .description('conversations: list, show, messages, events, stop');
+export function register(sessions: Command): void {
   withPageOptions(
     sessions.command('list', { isDefault: true }).description('the sessions, newest first'),
   ).action(list);
-  withApiOptions(sessions.command('show').description('one session').argument('<key>')).action(show);
+  withApiOptions(
+    sessions
+      .command('show')
+      .description('one session, and each of its turns with its run in Temporal')
+      .argument('<key>'),
+  ).action(show);
   withPageOptions(sessions.command('messages').description('what was said').argument('<key>')).action(
     messages,
   );
@@ -88,8 +93,16 @@ async function show(key: string, options: ApiOptions): Promise<void> {
   const { client, out, json } = createContext(options);
   const session = await client.get<Session>(pathOf('sessions', key));
   if (json) return printJson(out, session);
-  const { links, ...fields } = session;
-  printFields(out, { ...fields, temporal: links.temporal });
+  const { links: _, ...fields } = session;
+  printFields(out, fields);
+  const turns = await client.get<Page<Turn>>(pathOf('sessions', key, 'turns'), { limit: TURNS_SHOWN });
+  const now = Date.now();
+  // Each turn is a run of its own: without a run Temporal shows the newest, which is of another turn or of none.
+  for (const { id, status, created_at: at, steps, links } of turns.data) {
+    const words = `${id}  ${out.paint(statusStyle(status) ?? 'bold', status)}  ${agoWords(at, now)}, ${steps} steps`;
+    out.line(`\n${words}${links.temporal === null ? '' : `\n  ${links.temporal}`}`);
+  }
+  if (turns.has_more) out.line(`\n${out.paint('dim', `all of them: npx tempoclaw turns list ${key}`)}`);
 }
 
 async function messages(key: string, options: PageOptions): Promise<void> {
@@ -99,7 +112,7 @@ async function messages(key: string, options: PageOptions): Promise<void> {
   for (const message of page.data) {
     const who = message.role === 'user' ? out.paint('cyan', 'user') : out.paint('green', 'assistant');
     out.line(`${who} ${out.paint('dim', message.created_at)}`);
-    if (message.text) out.line(indent(printable(message.text)));
+    if (message.text) printText(out, indent(printable(message.text)));
     for (const call of message.calls ?? [])
       out.line(
         out.paint(

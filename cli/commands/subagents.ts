@@ -15,10 +15,7 @@ import { stopWork } from '#cli/stop-work.ts';
 import { agoWords, printable } from '#cli/text.ts';
 import type { Subagent, SubagentSteerReceipt } from '#cli/wire.ts';
 
-export function register(program: Command): void {
-  const subagents = program
-    .command('subagents')
-    .description('agents that agents start: list, show, stop, steer');
+export function register(subagents: Command): void {
   withPageOptions(
     subagents
       .command('list')

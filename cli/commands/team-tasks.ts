@@ -39,10 +39,7 @@ interface ActOptions extends ApiOptions {
   readonly assignee?: string;
 }
 
-export function register(program: Command): void {
-  const tasks = program
-    .command('tasks')
-    .description('the board of a team: list, show, create, and all that is done to tasks');
+export function register(tasks: Command): void {
   withPageOptions(
     tasks
       .command('list')

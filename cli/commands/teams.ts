@@ -23,8 +23,7 @@ interface TeamOptions extends ApiOptions {
   readonly settings?: string;
 }
 
-export function register(program: Command): void {
-  const teams = program.command('teams').description('teams of agents: a lead, members, and their board');
+export function register(teams: Command): void {
   withPageOptions(teams.command('list').description('all teams')).action(list);
   withApiOptions(teams.command('show').description('one team').argument('<team>')).action(show);
   withTeamOptions(teams.command('create').description('make a team').argument('<team>')).action(create);

@@ -19,8 +19,7 @@ interface InvokeOptions extends ApiOptions {
   readonly agent?: string;
 }
 
-export function register(program: Command): void {
-  const tools = program.command('tools').description('tools: list, show, invoke, custom');
+export function register(tools: Command): void {
   withApiOptions(
     tools
       .command('list', { isDefault: true })

@@ -1,14 +1,46 @@
-/** `tempoclaw turns show ID`: how one turn went, with its ledger of tool calls. */
+/** `tempoclaw turns`: those of a session, and how one went, with its ledger of tool calls. */
 import type { Command } from 'commander';
-import { type ApiOptions, createContext, pathOf, withApiOptions } from '#cli/command-context.ts';
-import { indent, printFields, printJson, printTable } from '#cli/output.ts';
-import { durationWords, oneLine, printable } from '#cli/text.ts';
+import {
+  type ApiOptions,
+  createContext,
+  pageQuery,
+  type PageOptions,
+  pathOf,
+  printPage,
+  withApiOptions,
+  withPageOptions,
+} from '#cli/command-context.ts';
+import { indent, printFields, printJson, printTable, printText, statusStyle } from '#cli/output.ts';
+import { agoWords, durationWords, oneLine, printable } from '#cli/text.ts';
 import type { Page, ToolCall, Turn } from '#cli/wire.ts';
 
-export function register(program: Command): void {
-  const turns = program.command('turns').description('turns: show one with its tool calls');
+export function register(turns: Command): void {
+  withPageOptions(
+    turns.command('list').description('the turns of a session, newest first').argument('<session>'),
+  ).action(list);
   withApiOptions(turns.command('show').description('one turn and its tool calls').argument('<id>')).action(
     show,
+  );
+}
+
+async function list(session: string, options: PageOptions): Promise<void> {
+  const now = Date.now();
+  await printPage<Turn>(
+    createContext(options),
+    pathOf('sessions', session, 'turns'),
+    pageQuery(options),
+    [
+      { title: 'turn', cell: (turn) => turn.id },
+      { title: 'status', cell: (turn) => turn.status, style: (turn) => statusStyle(turn.status) },
+      { title: 'steps', cell: (turn) => turn.steps },
+      { title: 'asked', cell: (turn) => agoWords(turn.created_at, now) },
+      {
+        title: 'answer',
+        cell: (turn) => oneLine(turn.text ?? turn.error?.message ?? '', 80),
+        flexible: true,
+      },
+    ],
+    'No turns.',
   );
 }
 
@@ -45,7 +77,7 @@ async function show(id: string, options: ApiOptions): Promise<void> {
       calls.data,
     );
   }
-  if (text) out.line(`\n${indent(printable(text))}`);
+  if (text) printText(out, `\n${indent(printable(text))}`);
 }
 
 /** What the ledger knows of a call: `ok`, its error code, or how far it came. */

@@ -29,10 +29,8 @@ export interface UpOptions {
   readonly setupOnly?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('up')
-    .description('start Postgres, Temporal, the worker and the API on this machine')
+export function register(command: Command): void {
+  command
     .option('--port <port>', 'port of the API (default: 7400, or the next free one)', readPort)
     .option('--host <host>', 'address the API listens on (default: 127.0.0.1)')
     .option('--state-dir <folder>', 'where data, logs and keys are kept (default: .tempoclaw)')

@@ -13,11 +13,9 @@ interface UsageOptions extends ApiOptions {
   readonly model?: string;
 }
 
-export function register(program: Command): void {
+export function register(command: Command): void {
   withApiOptions(
-    program
-      .command('usage')
-      .description('what models were used and what they cost')
+    command
       .option('--by <keys>', 'agent, session, model, day, kind, joined by commas', 'day')
       .option('--from <date>', 'first day, UTC (30 days ago)')
       .option('--to <date>', 'last day, UTC (today)')

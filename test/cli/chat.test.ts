@@ -61,6 +61,39 @@ describe('IN-6 tempoclaw chat at a terminal', () => {
     assert.match(stdout, /go on with: npx tempoclaw chat --session s/);
   });
 
+  test('what one types is shown once, also when its event comes before its receipt', async () => {
+    api.onMessage((turn, session, text) => {
+      api.emit(session, turn, 'turn.completed', { text: '', steps: 1 });
+      if (text === 'first')
+        api.emit(session, turn, 'message.received', { message_id: 'other', text: 'of another' });
+    });
+    let count = 0;
+    api.on(async ({ method, path, body }) => {
+      if (method !== 'POST' || !path.endsWith('/messages')) return undefined;
+      count += 1;
+      if (count === 1) return undefined;
+      api.emit('s', 'turn_2', 'message.received', { message_id: 'msg_2', text: body['text'] });
+      api.emit('s', 'turn_2', 'tool.started', { call_id: 'c', tool: 'wait', step: 1, summary: 'begun' });
+      await chat.sees(/● begun/);
+      return undefined;
+    });
+    await open();
+    await typeAndSee(`first${ENTER}`, /message: of another/);
+    const from = chat.stdout().length;
+    chat.type(`typed once${ENTER}`);
+    await chat.sees(/typed once[\s\S]*› /, from);
+    chat.type(`/quit${ENTER}`);
+    const { stdout } = await chat.ended;
+    assert.equal(stdout.slice(from).match(/typed once/g)?.length, 1);
+  });
+
+  test('what was typed before the chat was there is cleared, since it comes again with its line', async () => {
+    chat = startCli(['chat'], { url: api.url, terminal: true });
+    chat.type('typed ahead');
+    const screen = await chat.sees(/› .*typed ahead/);
+    assert.match(screen, /\r\u001b\[J[\s\S]*› /);
+  });
+
   test('an answer that is begun anew says that the first words do not count', async () => {
     api.onMessage((turn, session) => {
       api.emit(session, turn, 'message.delta', { text: 'Wrong sta', step: 1, attempt: 1 });

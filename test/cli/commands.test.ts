@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { type FakeApi, problem, startFakeApi } from './support/fake-api.ts';
+import { type FakeApi, problem, startFakeApi, turnRow } from './support/fake-api.ts';
 import { runCli } from './support/run-cli.ts';
 
 describe('IN-6 commands that read and decide', () => {
@@ -49,6 +50,105 @@ describe('IN-6 commands that read and decide', () => {
     );
     const json = await cli('tools', 'list', '--json');
     assert.deepEqual(JSON.parse(json.stdout), page);
+  });
+
+  test('the help has its commands in groups, and loads none of them', async () => {
+    const { code, stdout } = await cli('--help');
+    assert.equal(code, 0);
+    for (const name of ['status', 'logs', 'open', 'completion', 'env', 'temporal', 'approvals'])
+      assert.match(stdout, new RegExp(`^  ${name} `, 'm'));
+    assert.match(stdout, /^Talk:\n  chat /m);
+    assert.doesNotMatch(stdout, /^Commands:/m);
+    assert.equal(
+      (await cli('help', 'sessions', 'stop')).stdout,
+      (await cli('sessions', 'stop', '--help')).stdout,
+    );
+    assert.match((await cli('sesions')).stderr, /Did you mean sessions/);
+  });
+
+  test('global flags hold before the command, between its names and behind it; the nearest wins', async () => {
+    answer('GET', '/v1/tools', { data: [], has_more: false, next_cursor: null });
+    for (const args of [
+      ['--json', 'tools'],
+      ['tools', '--json', 'list'],
+      ['--url', 'http://127.0.0.1:1', 'tools', 'list', '--url', api.url, '--json'],
+    ])
+      assert.deepEqual(JSON.parse((await cli(...args)).stdout).data, [], args.join(' '));
+    const { stderr } = await cli('--api-key', 'tc_wrong', 'tools');
+    assert.match(stderr, /Unauthorized/);
+  });
+
+  test('completion for bash knows commands, what is below them, choices and flags', async () => {
+    const { stdout: script } = await cli('completion', 'bash');
+    const complete = (...words: string[]): string =>
+      execFileSync(
+        'bash',
+        [
+          '-c',
+          `${script}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tempoclaw; echo "\${COMPREPLY[@]}"`,
+          'bash',
+          'tempoclaw',
+          ...words,
+        ],
+        { encoding: 'utf8' },
+      ).trim();
+    assert.equal(complete('sess'), 'sessions');
+    assert.equal(complete('--json', 'approvals', 'rej'), 'reject');
+    assert.equal(complete('run', '--app'), '--approve-all');
+    assert.equal(complete('logs', 'wor'), 'worker');
+    assert.match((await cli('completion', 'fish')).stdout, /complete -c tempoclaw -n .*sessions.* -a 'stop'/);
+  });
+
+  test('IN-5 a session is shown with the run of each of its turns', async () => {
+    const turn = {
+      ...turnRow('turn_1', 's'),
+      links: { temporal: 'http://ui/namespaces/n/workflows/w/run-of-it' },
+    };
+    answer('GET', '/v1/sessions/s', {
+      key: 's',
+      agent: 'main',
+      turns: 1,
+      links: { temporal: 'http://ui/newest' },
+    });
+    answer('GET', '/v1/sessions/s/turns', { data: [turn], has_more: false, next_cursor: null });
+    const { stdout } = await cli('sessions', 'show', 's');
+    assert.match(stdout, /^turn_1 .*\n  http:\/\/ui\/namespaces\/n\/workflows\/w\/run-of-it$/m);
+    assert.doesNotMatch(stdout, /newest/);
+    assert.match((await cli('turns', 'list', 's')).stdout, /^TURN .*\nturn_1 /);
+  });
+
+  test('AP-3 one approval is shown for a person: fields, the command as it is, and what happens next', async () => {
+    api.setApproval('apr_1', { args: { command: 'rm -r build\necho  done', cwd: 'sub' } });
+    const { stdout } = await cli('approvals', 'show', 'apr_1');
+    assert.match(stdout, /^status +pending, asked .*, expires in /m);
+    assert.match(stdout, /^command\n  rm -r build\n  echo  done$/m);
+    assert.match(stdout, /^arguments\n  \{\n    "cwd": "sub"/m);
+    assert.match(
+      stdout,
+      /Approved, exec runs and the turn goes on; .*\n  npx tempoclaw approvals approve apr_1 /,
+    );
+    api.setApproval('apr_1', { status: 'denied', decided_by: 'ann', decided_at: '2026-01-31T12:00:00Z' });
+    assert.match(
+      (await cli('approvals', 'show', 'apr_1')).stdout,
+      /denied by ann[\s\S]*It did not run: the model was told/,
+    );
+  });
+
+  test('one agent is shown for a person: fields and, as in a file, what it may do', async () => {
+    const agent = {
+      key: 'a',
+      model: ['m/one', 'm/two'],
+      type: 'open',
+      revision: 2,
+      tools: { allow: ['exec'] },
+      created_at: '2026-01-31T12:00:00Z',
+      updated_at: '2026-01-31T12:00:00Z',
+    };
+    answer('GET', '/v1/agents/a', agent);
+    const { stdout } = await cli('agents', 'show', 'a');
+    assert.match(stdout, /^model +m\/one, else m\/two$/m);
+    assert.match(stdout, /^tools\n  allow:\n    - exec$/m);
+    assert.deepEqual(JSON.parse((await cli('agents', 'show', 'a', '--json')).stdout), agent);
   });
 
   test('a list says how to get its next page', async () => {
@@ -298,10 +398,10 @@ describe('IN-6 errors say what, where and what to do', () => {
 
   test('a wrong key: exit 1 and where to give another', async () => {
     const api = await startFakeApi();
-    const { code, stderr } = await runCli(['tools', '--key', 'tc_wrong'], { url: api.url });
+    const { code, stderr } = await runCli(['tools', '--api-key', 'tc_wrong'], { url: api.url });
     await api.close();
     assert.equal(code, 1);
-    assert.match(stderr, /Unauthorized, HTTP 401[\s\S]*TEMPOCLAW_API_KEY or --key/);
+    assert.match(stderr, /Unauthorized, HTTP 401[\s\S]*TEMPOCLAW_API_KEY or --api-key/);
     assert.doesNotMatch(stderr, /tc_wrong/);
   });
 

@@ -39,6 +39,29 @@ describe('IN-6 tempoclaw run', () => {
     assert.ok(sent?.headers['idempotency-key']);
   });
 
+  test('at a terminal the answer streams, breaks between words, and is not printed again', async () => {
+    let go: () => void = () => {};
+    api.onMessage((turn, session) => {
+      const text = 'The answer is longer than what a line of a narrow terminal has room for.';
+      const delta = (piece: string): unknown =>
+        api.emit(session, turn, 'message.delta', { text: piece, step: 1, attempt: 1 });
+      api.emit(session, turn, 'turn.started');
+      delta('The answer is lon');
+      go = () => {
+        delta(text.slice(17));
+        api.emit(session, turn, 'message.completed', { message_id: 'm', text, step: 1 });
+        api.emit(session, turn, 'turn.completed', { text, steps: 1 });
+      };
+    });
+    const run = startCli(['run', 'tell'], { url: api.url, terminal: true, columns: 40 });
+    await run.sees(/The answer is/);
+    go();
+    const { code, stdout } = await run.ended;
+    assert.equal(code, 0);
+    assert.equal(stdout.match(/The answer/g)?.length, 1);
+    assert.match(stdout, /The answer is longer than what a line of\r\na narrow terminal has room for\.\r\n$/);
+  });
+
   test('exits 1 when the turn fails, and says why', async () => {
     api.onMessage((turn, session) => {
       api.emit(session, turn, 'turn.failed', { error: { code: 'ModelFailed', message: 'no key' } });

@@ -32,7 +32,7 @@ describe('IN-6 finding the API', () => {
   test('flags win over the environment, and the environment over run.json', () => {
     const env = { ...NOTHING, url: 'http://env:1', apiKey: 'tc_env' };
     assert.equal(findTarget({}, env, deep).url, 'http://env:1');
-    const target = findTarget({ url: 'https://flag/base/', key: 'tc_flag' }, env, deep);
+    const target = findTarget({ url: 'https://flag/base/', apiKey: 'tc_flag' }, env, deep);
     assert.equal(target.url, 'https://flag/base');
     assert.equal(target.key, 'tc_flag');
   });
@@ -48,6 +48,12 @@ describe('IN-6 finding the API', () => {
       /No TempoClaw is known here/,
     );
     assert.equal(findTarget({}, { ...NOTHING, stateDir: state }, tmpdir()).url, 'http://127.0.0.1:7400');
+  });
+
+  test('a state folder that a flag names wins over an address and a key of the environment', () => {
+    const env = { url: 'http://env:1', apiKey: 'tc_env', stateDir: join(home, 'other') };
+    const { url, key } = findTarget({ stateDir: state }, env, tmpdir());
+    assert.deepEqual([url, key], ['http://127.0.0.1:7400', 'tc_local']);
   });
 
   test('an address that is no http address is refused with the name of its source', () => {

@@ -16,9 +16,13 @@ export interface Request {
 }
 
 /** Undefined passes the request on to what the server does by itself. */
-export type Handler = (
-  request: Request,
-) => { status: number; body?: unknown; headers?: Record<string, string> } | undefined;
+export type Handler = (request: Request) => Answer | undefined | Promise<Answer | undefined>;
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
 
 export interface FakeApi {
   readonly url: string;
@@ -108,7 +112,7 @@ export async function startFakeApi(): Promise<FakeApi> {
     if (incoming.headers.authorization !== `Bearer ${KEY}`)
       return send(response, 401, problem(401, 'Unauthorized', 'This key is not known'));
     for (const handler of handlers.toReversed()) {
-      const own = handler(request);
+      const own = await handler(request);
       if (own) return send(response, own.status, own.body, own.headers);
     }
     route(request, response);
@@ -321,6 +325,11 @@ function approvalRow(id: string): Record<string, unknown> {
     note: null,
     terms: {},
     tally: null,
+    approved_by: [],
+    decisions: [],
+    subagent: null,
+    delegation: null,
+    sandbox: null,
     always: {
       allows: '/usr/bin/rm -r build',
       program: '/usr/bin/rm',

@@ -28,6 +28,8 @@ export interface CliSettings {
   readonly env?: Record<string, string>;
   /** On a terminal, made by Python's pty module. */
   readonly terminal?: boolean;
+  /** Its width (100). */
+  readonly columns?: number;
   readonly input?: string;
 }
 
@@ -40,6 +42,7 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): C
       PATH: process.env['PATH'] ?? '',
       NO_COLOR: '1',
       TERM: 'xterm',
+      ...(settings.terminal ? { COLUMNS: String(settings.columns ?? 100) } : {}),
       ...(settings.url === undefined ? {} : { TEMPOCLAW_URL: settings.url, TEMPOCLAW_API_KEY: KEY }),
       ...settings.env,
     },

@@ -9,7 +9,7 @@ import termios
 
 pid, screen = pty.fork()
 if pid == 0:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, int(os.environ["COLUMNS"]), 0, 0))
     os.execvp(sys.argv[1], sys.argv[1:])
 
 sources = [0, screen]

@@ -1,0 +1,71 @@
+/**
+ * Breaks text between words where a line is full, also text that comes in pieces. A word wider than a line is left to the
+ * terminal, which keeps it in one piece for who copies it.
+ */
+import { columnsOf } from '#cli/text.ts';
+
+export interface Wrapper {
+  /** What can be shown by now: the last word waits for its end. */
+  push(piece: string): string;
+  /** The rest; the next piece begins a line. */
+  flush(): string;
+}
+
+/** A line may also break between two characters of a script without spaces; closing marks stay with theirs. */
+const NO_SPACES = String.raw`\p{sc=Han}\p{sc=Hira}\p{sc=Kana}`;
+const TOKENS = new RegExp(
+  String.raw`\n|[^\S\n]+|[${NO_SPACES}][\p{P}\u3000-\u303f\uff00-\uff0f]*|[^\s${NO_SPACES}]+`,
+  'gu',
+);
+
+/** `columns` is asked at each word: a terminal may change its size. */
+export function createWrapper(columns: () => number): Wrapper {
+  let used = 0;
+  let gap = '';
+  let word = '';
+
+  function take(token: string): string {
+    if (token === '\n') {
+      [used, gap] = [0, ''];
+      return token;
+    }
+    if (/^\s/.test(token)) {
+      gap += token;
+      return '';
+    }
+    const [space, width, limit] = [gap, columnsOf(token), columns()];
+    gap = '';
+    const isFull = used > 0 && used + columnsOf(space) + width > limit;
+    used = isFull ? width : used + columnsOf(space) + width;
+    return (isFull ? '\n' : space) + token;
+  }
+
+  return {
+    push(piece) {
+      const tokens = (word + piece).match(TOKENS) ?? [];
+      word = /\S$/.test(piece) || piece === '' ? (tokens.pop() ?? '') : '';
+      return tokens.map(take).join('');
+    },
+    flush() {
+      const rest = word === '' ? '' : take(word);
+      [used, gap, word] = [0, '', ''];
+      return rest;
+    },
+  };
+}
+
+/** What a line begins with, and each of its continuations as well: its style, its indentation, a bar. */
+const BEGINNING = /^((?:\u001b\[[\d;]*m)*)([^\S\n]*(?:│ )?)(.*)$/u;
+
+/** Whole text, line by line; a line that is continued keeps its indentation. */
+export function wrapText(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const [, style = '', indentation = '', rest = ''] = BEGINNING.exec(line) ?? [];
+      const wrapper = createWrapper(() => columns - columnsOf(indentation));
+      const wrapped = wrapper.push(rest) + wrapper.flush();
+      return style + indentation + wrapped.replaceAll('\n', `\n${indentation}`);
+    })
+    .join('\n');
+}
