@@ -1,7 +1,6 @@
 /** The `tempoclaw` command: runs one line, and turns every end into words and an exit code. */
 import '../config/unset-empty-variables.ts';
 import { CommanderError } from 'commander';
-import { ConfigError } from '#config';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { createOutput, fitted } from '#cli/output.ts';
 import { createProgram } from '#cli/program.ts';

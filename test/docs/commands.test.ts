@@ -1,10 +1,10 @@
 /** The shell blocks of the documentation do what they say: each page's are run in order, in one shell, on a fresh clone. */
 import assert from 'node:assert/strict';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { childEnvironment, commandFolders, userCacheDir } from '#config';
-import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
+import { commandFolders } from '#config';
 import { type Clone, cloneRepository, type Program } from '#test/start/program.ts';
 import { pythonWithTemporal } from '#test/support/python.ts';
 import { missingLine, PAGES, type ShellBlock, shellBlocks } from './pages.ts';
@@ -26,22 +26,53 @@ function pythonOf(interpreter: string): string {
   return `#!/bin/sh\n[ "$1" = - ] && exec '${interpreter}' -c '${run}'\nexec '${interpreter}' "$@"\n`;
 }
 
+const USUAL_PORTS = {
+  TEMPOCLAW_PORT: '7400',
+  TEMPOCLAW_TEMPORAL_PORT: '7233',
+  TEMPOCLAW_TEMPORAL_UI_PORT: '8233',
+  TEMPOCLAW_DATABASE_PORT: '54329',
+} as const;
+
+interface Stranger {
+  readonly server: Server;
+  /** What came to it. */
+  readonly reached: string[];
+}
+
+async function takePort(port: string): Promise<Stranger> {
+  const reached: string[] = [];
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .once('data', (data) => {
+        reached.push(`${port}: ${data.toString('latin1', 0, 200)}`);
+        socket.destroy();
+      });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve);
+    // A developer's own TempoClaw has it, which is as good.
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve() : reject(error),
+    );
+    server.listen(Number(port), '127.0.0.1');
+  });
+  return { server, reached };
+}
+
 describe('commands of the documentation', () => {
   let clone: Clone;
   let program: Program;
   let bin: string;
+  /** Other programs at the usual ports: what the pages say must not reach them. */
+  let strangers: readonly Stranger[] = [];
   before(async () => {
     clone = await cloneRepository();
-    program = await clone.start();
+    strangers = await Promise.all(Object.values(USUAL_PORTS).map(takePort));
+    program = await clone.start(USUAL_PORTS);
     // What the pages tell the reader to have.
     bin = join(dirname(clone.folder), 'bin');
     await mkdir(bin);
-    const { path } = await obtainTemporalBinary({
-      cacheDir: userCacheDir(),
-      env: childEnvironment({}),
-      folders: commandFolders(),
-    });
-    await symlink(path, join(bin, 'temporal'));
     // npm's own look for the command takes longer than the command; test/start runs it through the real npx.
     const command = join(clone.folder, 'bin', 'tempoclaw.js');
     await writeFile(
@@ -51,28 +82,17 @@ describe('commands of the documentation', () => {
     );
     await writeFile(join(bin, 'python3'), pythonOf(await pythonWithTemporal()), { mode: 0o755 });
   });
-  after(() => clone?.remove());
-
-  /** The page's addresses are the usual ones; the test's ports are any. */
-  function atOurPorts(text: string): string {
-    const { api, temporal, temporal_ui: ui } = program.run;
-    return text
-      .replaceAll(/(127\.0\.0\.1|localhost):7400/g, new URL(String(api)).host)
-      .replaceAll(/(127\.0\.0\.1|localhost):7233/g, temporal)
-      .replaceAll(/(127\.0\.0\.1|localhost):8233/g, new URL(String(ui)).host);
-  }
+  after(async () => {
+    await clone?.remove();
+    for (const { server } of strangers) server.close();
+  });
 
   async function runPage(blocks: readonly ShellBlock[]): Promise<void> {
-    const script = blocks
-      .map(({ line, text }) => `printf '\\n%s\\n' '${MARK} ${line}'\n${atOurPorts(text)}`)
-      .join('\n');
+    const script = blocks.map(({ line, text }) => `printf '\\n%s\\n' '${MARK} ${line}'\n${text}`).join('\n');
     const { code, stdout, stderr } = await clone.command(
       'bash',
       ['-euo', 'pipefail', '-c', `exec 2>&1\n${script}`],
-      {
-        PATH: [bin, join(clone.folder, 'node_modules', '.bin'), ...commandFolders()].join(':'),
-        TEMPORAL_ADDRESS: program.run.temporal,
-      },
+      { PATH: [bin, join(clone.folder, 'node_modules', '.bin'), ...commandFolders()].join(':') },
     );
     assert.equal(code, 0, `exit code ${code}:\n${stdout}${stderr}`);
     const printed = stdout.split(new RegExp(`^${MARK} `, 'm')).slice(1);
@@ -88,6 +108,16 @@ describe('commands of the documentation', () => {
   );
   for (const [page, blocks] of run)
     if (blocks.length > 0) it(`of ${page} run, and print what it says`, () => runPage(blocks));
+
+  it('reach this TempoClaw while other programs have the usual ports', () => {
+    const { api, temporal } = program.run;
+    assert.ok(!String(api).endsWith(`:${USUAL_PORTS.TEMPOCLAW_PORT}`));
+    assert.ok(!temporal.endsWith(`:${USUAL_PORTS.TEMPOCLAW_TEMPORAL_PORT}`));
+    assert.deepEqual(
+      strangers.flatMap(({ reached }) => reached),
+      [],
+    );
+  });
 
   it('are found by this test', () => {
     const found = new Map(run.map(([page, blocks]) => [page, blocks.length]));
