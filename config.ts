@@ -2,6 +2,7 @@
  * TempoClaw's settings and the only reader of process.env with config/client-environment.ts: flags over environment over `tempoclaw.yaml`
  * over defaults, checked once and frozen. Workflow code must never import this.
  */
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -224,6 +225,8 @@ export function temporalConnection(config: Config): {
 /** Contradictions that parsing alone cannot see; nothing should start while there are any. */
 export function preflight(config: Config): string[] {
   const problems: string[] = [];
+  if (statSync(config.stateDir, { throwIfNoEntry: false })?.isDirectory() === false)
+    problems.push(`stateDir: ${config.stateDir} is a file; name a folder`);
   const chosen = config.models.default?.split('/')[0];
   if (chosen !== undefined && chosen !== 'rehearsal' && config.models.providers[chosen] === undefined) {
     const known = [...Object.keys(config.models.providers), 'rehearsal'].join(', ');

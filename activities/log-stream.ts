@@ -1,4 +1,5 @@
 /** Where log lines go out: each is scrubbed first, since an error's words may hold anything (SC-3). */
+import { writeSync } from 'node:fs';
 import { createScrubber, type Scrubber } from './scrubber.ts';
 
 export interface LogStream {
@@ -8,7 +9,42 @@ export interface LogStream {
   hide(scrubber: () => Scrubber): void;
 }
 
-export function createLogStream(out: { write(line: string): unknown }): LogStream {
+export interface LogOutput {
+  write(line: string): unknown;
+}
+
+/**
+ * A file's or pipe's descriptor, by default standard output. A line that cannot be written (a full disk, a reader that is gone or
+ * far behind) is dropped, and the next one that can be says how many were: a log costs no process.
+ */
+export function openLogOutput(fd = 1): LogOutput {
+  let dropped = 0;
+  let isCut = false;
+  return {
+    write(line) {
+      const lost = {
+        level: 40,
+        time: Date.now(),
+        dropped,
+        msg: 'log lines were dropped: no room to write them',
+      };
+      const before = `${isCut ? '\n' : ''}${dropped === 0 ? '' : `${JSON.stringify(lost)}\n`}`;
+      const bytes = Buffer.from(before + line);
+      let written = 0;
+      try {
+        while (written < bytes.length) written += writeSync(fd, bytes, written);
+        dropped = 0;
+        isCut = false;
+      } catch {
+        // Where would it be told? The count is.
+        dropped += 1;
+        isCut ||= written > 0;
+      }
+    },
+  };
+}
+
+export function createLogStream(out: LogOutput): LogStream {
   const bare = createScrubber();
   let scrubber = (): Scrubber => bare;
   return {

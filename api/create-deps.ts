@@ -98,6 +98,7 @@ export async function createDeps(
       temporalUiUrl: config.temporal.uiUrl,
       temporalNamespace: config.temporal.namespace,
       sharedSessions: config.sessions.shared,
+      stateDir: config.stateDir,
     },
     tokenSecret,
     logLevel: config.log.level,

@@ -70,6 +70,8 @@ export interface ApiSettings {
   readonly temporalNamespace: string;
   /** Keys of users reach the sessions of all users. */
   readonly sharedSessions: boolean;
+  /** Where this process keeps files; /readyz tries to write there. */
+  readonly stateDir?: string | undefined;
 }
 
 /** What explain and backtest judge by, beside the rows. */

@@ -2,9 +2,10 @@
 import '../config/unset-empty-variables.ts';
 import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
-import { createLogStream } from '#activities/log-stream.ts';
+import { createLogStream, openLogOutput } from '#activities/log-stream.ts';
 import { migrate } from '#activities/store/migrate.ts';
 import { pruneIdempotencyKeys } from '#activities/store/idempotency-store.ts';
+import { startBeat, tellSupervisor } from '#activities/supervisor.ts';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { listen } from './listen.ts';
@@ -22,10 +23,10 @@ async function main(): Promise<void> {
     throw new ConfigError([
       'the API needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts both and gives them',
     ]);
-  const logs = createLogStream(process.stdout);
+  const logs = createLogStream(openLogOutput());
   const log = pino({ level: config.log.level, base: { process: 'api', pid: process.pid } }, logs);
 
-  tell({ type: 'progress', step: 'migrations' });
+  tellSupervisor({ type: 'progress', step: 'migrations' });
   await migrate(config.database.url);
   const owned = await createDeps(config, config.database.url, log, logs);
   const { deps } = owned;
@@ -61,16 +62,8 @@ async function main(): Promise<void> {
     });
 
   log.info({ ready: true, address }, 'API is ready');
-  tell({ type: 'ready', address });
-}
-
-/** `tempoclaw up` shows these. */
-function tell(message: {
-  readonly type: 'progress' | 'ready';
-  readonly step?: string;
-  readonly address?: string;
-}): void {
-  process.send?.(message);
+  tellSupervisor({ type: 'ready', address });
+  startBeat();
 }
 
 await main();

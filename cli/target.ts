@@ -49,13 +49,16 @@ export function findTarget(options: TargetOptions, env: ClientEnvironment, cwd: 
     const own = run?.api !== undefined && readUrl(run.api, run.path) === url ? run : undefined;
     return { url, key: key ?? (own && readKey(own)), source, run: own };
   }
-  if (run?.api === undefined) throw noneKnown(stateDir, cwd);
+  if (run?.api === undefined) throw notKnown(stateDir, cwd);
   return { url: readUrl(run.api, run.path), key: key ?? readKey(run), source: run.path, run };
 }
 
-function noneKnown(stateDir: string | undefined, cwd: string): CliError {
-  const where = stateDir ?? `${STATE_DIR} of ${cwd} or the folders above it`;
-  return new CliError(`No TempoClaw is known here: no run.json in ${where}.`, {
+function notKnown(stateDir: string | undefined, cwd: string): CliError {
+  const where =
+    stateDir === undefined
+      ? `No TempoClaw is known here: no ${STATE_DIR}/run.json in ${cwd} or the folders above it.`
+      : `No TempoClaw is known here: no run.json in the state folder ${resolve(cwd, stateDir)}.`;
+  return new CliError(where, {
     code: 'NotRunning',
     remedy: 'Start one with `npm start`, or name one with --url (or TEMPOCLAW_URL).',
   });

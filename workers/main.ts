@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { deploymentValues, loadConfig, temporalConnection } from '#config';
-import { createLogStream } from '#activities/log-stream.ts';
+import { createLogStream, openLogOutput } from '#activities/log-stream.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
@@ -13,6 +13,7 @@ import { createLostWork } from '#activities/lost-work.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
 import { createPool } from '#activities/store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
+import { startBeat, tellSupervisor } from '#activities/supervisor.ts';
 import { connectTemporal } from '#api/client.ts';
 import { dataConverterOf } from '#api/payload-codec.ts';
 import { createWorkerBoxes, startBoxReaper } from './boxes.ts';
@@ -23,13 +24,13 @@ import { createToolDeps } from './tool-deps.ts';
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  const logs = createLogStream(process.stdout);
+  const logs = createLogStream(openLogOutput());
   const log = pino({ level: config.log.level, base: { process: 'worker', pid: process.pid } }, logs);
   installRuntime(log);
   if (!config.database.url || !config.temporal.address)
     throw new Error('a worker needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts and gives both');
 
-  tell('progress', 'bundle');
+  tellSupervisor({ type: 'progress', step: 'bundle' });
   const { bundle, buildId } = await loadWorkflowBundle(join(config.stateDir, 'bundles'));
   const pool = createPool({
     url: config.database.url,
@@ -100,7 +101,8 @@ async function main(): Promise<void> {
     (error) => log.warn({ err: error }, 'lost work was not looked for'),
   );
   log.info({ ready: true, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
-  tell('ready');
+  tellSupervisor({ type: 'ready' });
+  startBeat();
   await running;
   await stopSweep();
   stopReaper?.();
@@ -128,11 +130,6 @@ function installRuntime(log: pino.Logger): void {
       error: (message, meta) => log.error(meta ?? {}, message),
     },
   });
-}
-
-/** `tempoclaw up` shows these. */
-function tell(type: 'progress' | 'ready', step?: string): void {
-  process.send?.({ type, ...(step === undefined ? {} : { step }) });
 }
 
 await main();

@@ -1,6 +1,10 @@
 /** Health for whoever restarts us, and numbers for whoever watches us. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
+import { isDiskFull } from '#domain/disk-full.ts';
 import { countOpenTurns } from '#activities/store/turn-store.ts';
+import { probeWrite } from '#activities/store/write-probe.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 
@@ -9,7 +13,22 @@ const CHECK_MS = 2_000;
 /** The count of open turns is read at most so often, however many scrape. */
 const COUNT_KEPT_MS = 10_000;
 
-const part = z.enum(['ok', 'away']);
+/** Whoever asks within this gets the last answer: probes write, and nobody needs a key to ask. */
+const READINESS_KEPT_MS = 1_000;
+/** More than what is left over in blocks that files have already. */
+const PROBE_BYTES = 65_536;
+
+/** `full`: it answers, and its disk has no room to write. */
+const part = z.enum(['ok', 'full', 'away']);
+type Part = z.infer<typeof part>;
+const readiness = z.object({
+  status: part,
+  postgres: part,
+  temporal: part,
+  state_folder: part,
+  detail: z.string().optional(),
+});
+type Readiness = z.infer<typeof readiness>;
 
 export function addServiceRoutes(app: Api, deps: ApiDeps): void {
   app.get(
@@ -26,7 +45,7 @@ export function addServiceRoutes(app: Api, deps: ApiDeps): void {
     async () => ({ status: 'ok' as const }),
   );
 
-  const readiness = z.object({ status: part, postgres: part, temporal: part });
+  const look = keptFor(READINESS_KEPT_MS, () => lookAtParts(deps));
   app.get(
     '/readyz',
     {
@@ -39,13 +58,9 @@ export function addServiceRoutes(app: Api, deps: ApiDeps): void {
       },
     },
     async (_request, reply) => {
-      const [postgres, temporal] = await Promise.all([
-        answers(() => deps.pool.query('select 1')),
-        answers(() => deps.temporal.check(CHECK_MS)),
-      ]);
-      const status = postgres === 'ok' && temporal === 'ok' ? 'ok' : 'away';
-      if (status === 'away') reply.header('retry-after', '2');
-      return reply.code(status === 'ok' ? 200 : 503).send({ status, postgres, temporal });
+      const found = await look();
+      if (found.status !== 'ok') reply.header('retry-after', '2');
+      return reply.code(found.status === 'ok' ? 200 : 503).send(found);
     },
   );
 
@@ -82,14 +97,57 @@ export function addServiceRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-async function answers(ask: () => Promise<unknown>): Promise<'ok' | 'away'> {
+async function lookAtParts({ pool, temporal, settings }: ApiDeps): Promise<Readiness> {
+  const [postgres, reached, folder] = await Promise.all([
+    answers(() => probeWrite(pool)),
+    answers(() => temporal.check(CHECK_MS)),
+    settings.stateDir === undefined ? ('ok' as const) : answers(probeFolder(settings.stateDir)),
+  ]);
+  const parts = { postgres, temporal: reached, state_folder: folder };
+  const isFull = postgres === 'full' || folder === 'full';
+  // A Postgres that could not write its log has ended: the disk is what there is to do something about.
+  if (isFull)
+    return { status: 'full', ...parts, detail: 'The disk is full: nothing can be written. Free some space.' };
+  return { status: Object.values(parts).every((one) => one === 'ok') ? 'ok' : 'away', ...parts };
+}
+
+/** Writes and removes a small file. A folder that was never made needs none. */
+function probeFolder(folder: string): () => Promise<void> {
+  return async () => {
+    const file = join(folder, `.write-probe-${process.pid}`);
+    try {
+      await writeFile(file, Buffer.alloc(PROBE_BYTES), { mode: 0o600 });
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    } finally {
+      await rm(file, { force: true });
+    }
+  };
+}
+
+/** One look at a time, whose answer is everybody's for a while. */
+function keptFor<T>(ms: number, look: () => Promise<T>): () => Promise<T> {
+  let last: Promise<T> | undefined;
+  let until = 0;
+  return () => {
+    if (last === undefined || performance.now() > until) {
+      until = Infinity;
+      last = look().finally(() => {
+        until = performance.now() + ms;
+      });
+    }
+    return last;
+  };
+}
+
+async function answers(ask: () => Promise<unknown>): Promise<Part> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'away'>((resolve) => {
+  const late = new Promise<Part>((resolve) => {
     timer = setTimeout(() => resolve('away'), CHECK_MS);
   });
   const asked = ask().then(
     () => 'ok' as const,
-    () => 'away' as const,
+    (error: unknown) => (isDiskFull(error) ? 'full' : 'away'),
   );
   const answer = await Promise.race([asked, late]);
   clearTimeout(timer);

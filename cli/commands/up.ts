@@ -1,18 +1,14 @@
 /** `tempoclaw up`: starts everything on this machine, says where it is, and ends it all on Ctrl-C. */
 import type { Command } from 'commander';
 import { relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError } from 'commander';
 import type { Config } from '#config';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { createOutput, type Output, printFields } from '#cli/output.ts';
-import {
-  type RunState,
-  endLeftovers,
-  readRunInfo,
-  runningUp,
-  takeStateFolder,
-} from '#cli/services/run-state.ts';
+import { endLeftovers } from '#cli/services/leftovers.ts';
+import { type RunState, readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
 
 export interface UpOptions {
@@ -56,11 +52,12 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   const config = loadConfig({ flags });
   const problems = preflight(config);
   if (problems.length > 0) throw new ConfigError(problems);
+  keepOnWithoutReader();
   const out = createOutput(process.stdout);
   const say = (text: string): void =>
     out.line(json ? JSON.stringify({ type: 'event', text }) : `${out.paint('yellow', '•')} ${text}`);
 
-  const state = takeStateFolder(config.stateDir);
+  const state = await takeStateFolder(config.stateDir);
   if (state === undefined) throw alreadyRunning(config.stateDir);
   const signal = awaitSignal();
   const leftovers = await endLeftovers(config.stateDir, state);
@@ -83,8 +80,9 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   };
 
   const began = performance.now();
+  const started = stack.start();
   const interrupted = await Promise.race([
-    stack.start().then(
+    started.then(
       () => undefined,
       async (error: unknown) => {
         if (signal.received()) return;
@@ -97,7 +95,9 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   if (interrupted !== undefined || signal.received()) {
     signal.onSecond(() => stack.kill());
     await end();
-    // Steps of the start may still be waiting for what has just been ended.
+    // Steps of the start may still be waiting for what has just been ended; while their list is shown it holds our words back.
+    await Promise.race([started.catch(() => undefined), sleep(LAST_STEP_MS)]);
+    if (!json) out.line('Ended before it was up.');
     process.exit(EXIT.interrupted);
   }
 
@@ -156,12 +156,10 @@ function announce(
     'API key': info.api === null ? undefined : `in ${shortPath(info.apiKeyFile)}`,
     'Temporal UI': info.temporalUi ?? undefined,
     Temporal: `${info.temporal}, namespace ${config.temporal.namespace}`,
-    Models:
-      providers.length > 0
-        ? providers.join(', ')
-        : 'rehearsal (scripted; set OPENAI_API_KEY, ANTHROPIC_API_KEY or another)',
+    Models: providers.length > 0 ? providers.join(', ') : 'rehearsal (scripted; needs no key)',
     Logs: `${shortPath(config.stateDir)}/logs`,
   });
+  if (providers.length === 0) out.line('\nFor real models set OPENAI_API_KEY or another key.');
   if (!run.onlyServices) out.line(`\nTry:  ${out.paint('bold', 'npx tempoclaw chat')}`);
   out.line(out.paint('dim', 'Ctrl-C ends everything.'));
 }
@@ -191,6 +189,15 @@ function withLogs(error: unknown, stateDir: string): CliError {
   });
 }
 
+/** A terminal that was closed, a pipe without a reader, a full disk: then words are lost, and no part is left without its `up`. */
+function keepOnWithoutReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error');
+    stream.on('error', () => undefined);
+  }
+}
+
+const LAST_STEP_MS = 2_000;
 /** Copies of one signal arrive within this time; a person's second Ctrl-C takes longer. */
 const SAME_SIGNAL_MS = 400;
 

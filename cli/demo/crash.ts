@@ -4,7 +4,7 @@ import type { StoredEvent } from '#domain/event.ts';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { type CommandContext, orMissing, pathOf } from '#cli/command-context.ts';
 import { proofLines, type CrashProof } from '#cli/demo/proof.ts';
-import { findWorker, killHard, nextWorker } from '#cli/demo/worker-process.ts';
+import { findWorker, killHard, type LocalWorker, nextWorker } from '#cli/demo/worker-process.ts';
 import { createFeedView, textOf } from '#cli/feed-view.ts';
 import { interruptTwice } from '#cli/interrupt.ts';
 import { printJson } from '#cli/output.ts';
@@ -27,7 +27,7 @@ const START_WITHIN_MS = 60_000;
 export async function demoCrash(context: CommandContext): Promise<ExitCode> {
   const { client, json } = context;
   const run = client.target().run;
-  const worker = await findWorker(run);
+  const worker = findWorker(run);
   await setUpAgent(context);
   const id = randomBytes(3).toString('hex');
   const file = `crash-${id}.txt`;
@@ -38,7 +38,7 @@ export async function demoCrash(context: CommandContext): Promise<ExitCode> {
     agent: AGENT_KEY,
   });
   const outcome = await watchCrash(context, narrate, receipt, worker);
-  const proof = await readProof(context, receipt, file, worker, outcome);
+  const proof = await readProof(context, receipt, file, worker.pid, outcome);
   if (json) printJson(context.out, proof);
   else for (const line of proofLines(proof, context.out)) context.out.line(line);
   return proof.turn.status === 'completed' && outcome.wasKilled ? EXIT.ok : EXIT.failed;
@@ -72,7 +72,7 @@ async function watchCrash(
   context: CommandContext,
   narrate: Narrate,
   receipt: MessageReceipt,
-  worker: number,
+  worker: LocalWorker,
 ): Promise<Outcome> {
   const { client, err } = context;
   const stop = new AbortController();
@@ -123,10 +123,12 @@ async function watchCrash(
       });
     if (first === 'ended') return { wasKilled: false, newWorker };
     await Promise.race([new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS)), left]);
-    killHard(worker);
-    narrate(err.paint(['red', 'bold'], `⚡ kill -9 ${worker}: the worker is dead, in the middle of exec`));
+    killHard(worker.pid);
+    narrate(
+      err.paint(['red', 'bold'], `⚡ kill -9 ${worker.pid}: the worker is dead, in the middle of exec`),
+    );
     const back = showNextWorker();
-    await Promise.race([end, left]);
+    await Promise.race([end, left, back.then(() => end)]);
     await Promise.race([back, new Promise((resolve) => setTimeout(resolve, 1_000))]);
     return { wasKilled: true, newWorker };
   } finally {

@@ -1,53 +1,60 @@
 /** The local worker's process, as run.json names it: found, made sure of, killed, and seen coming back. */
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { CliError } from '#cli/cli-error.ts';
+import type { ProcessMark } from '#cli/services/process-identity.ts';
+import { commandLineOf, isSameProcess, markProcess } from '#cli/services/process-identity.ts';
 import { readRunFile, type RunFile } from '#cli/target.ts';
 
-/** The worker's pid; throws a CliError when no worker of this folder's `up` is known or the pid is not a worker. */
-export async function findWorker(run: RunFile | undefined): Promise<number> {
-  const remedy = 'Start TempoClaw here with `npm start`, then try again in the same folder.';
+const REMEDY = 'Start TempoClaw here with `npm start`, then try again in the same folder.';
+
+export interface LocalWorker {
+  readonly pid: number;
+  /** The `up` that starts another one when this is killed. */
+  readonly up: ProcessMark;
+}
+
+/** Throws a CliError when no worker of this folder's `up` is known, the pid is not a worker, or nobody would start another. */
+export function findWorker(run: RunFile | undefined): LocalWorker {
   const pid = run?.pids['worker']?.[0];
   if (pid === undefined)
     throw new CliError(
       'The demo kills the worker, so it needs one that `tempoclaw up` started in this folder.',
-      { remedy },
+      { remedy: REMEDY },
     );
-  const commandLine = await commandLineOf(pid);
   // A pid in a file may have become another program's: only a worker is killed.
-  if (!/\bworkers[/\\]main\.ts\b/.test(commandLine ?? ''))
-    throw new CliError(`Process ${pid}, which ${run?.path} calls the worker, is not one now.`, { remedy });
-  return pid;
+  if (!/\bworkers[/\\]main\.ts\b/.test(commandLineOf(pid) ?? ''))
+    throw new CliError(`Process ${pid}, which ${run?.path} calls the worker, is not one now.`, {
+      remedy: REMEDY,
+    });
+  const up = markProcess(run?.pids['up']?.[0] ?? 0);
+  if (up === undefined)
+    throw new CliError('The `tempoclaw up` of this folder has ended: nobody would start another worker.', {
+      remedy: REMEDY,
+    });
+  return { pid, up };
 }
 
 export function killHard(pid: number): void {
   process.kill(pid, 'SIGKILL');
 }
 
-/** The pid of the worker that `up` starts instead, as soon as run.json names it; undefined when `signal` comes first. */
+/**
+ * The pid of the worker that `up` starts instead, as soon as run.json names it; undefined when `signal` comes first. Throws a
+ * CliError when `up` ends meanwhile.
+ */
 export async function nextWorker(
   runPath: string,
-  oldPid: number,
+  old: LocalWorker,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   while (!signal.aborted) {
     const pid = readRunFile(runPath)?.pids['worker']?.[0];
-    if (pid !== undefined && pid !== oldPid) return pid;
+    if (pid !== undefined && pid !== old.pid) return pid;
+    if (!isSameProcess(old.up))
+      throw new CliError(`\`tempoclaw up\` (pid ${old.up.pid}) has ended: nobody starts another worker.`, {
+        remedy: 'Start it again with `npm start`: the turn goes on then.',
+      });
     await sleep(100, undefined, { signal }).catch(() => undefined);
   }
   return undefined;
-}
-
-async function commandLineOf(pid: number): Promise<string | undefined> {
-  try {
-    return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ');
-  } catch {
-    // No /proc (macOS) or no such process: `ps` tells which.
-    const { stdout } = await promisify(execFile)('ps', ['-p', String(pid), '-o', 'command=']).catch(() => ({
-      stdout: undefined,
-    }));
-    return stdout;
-  }
 }

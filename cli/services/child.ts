@@ -4,9 +4,10 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDiskFull } from '#domain/disk-full.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { endProcess, markProcess } from './process-identity.ts';
 
@@ -44,6 +45,8 @@ export interface Child {
   output(): string;
   /** Ends the process and resolves when it is gone. Safe to call twice. */
   stop(): Promise<void>;
+  /** Ends it at once, without grace. */
+  kill(): void;
 }
 
 /** Starts the process. Throws when it cannot be started at all. */
@@ -60,7 +63,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     stdio: options.ipc === true ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
   });
   if (umask !== undefined) process.umask(umask);
-  closeSync(log);
+  if (log !== 'ignore') closeSync(log);
   const exited = new Promise<Exit>((resolve) => {
     process_.once('exit', (code, signal) => resolve({ code, signal }));
   });
@@ -78,6 +81,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       await endProcess(mark, options.stopSignal ?? 'SIGTERM', options.stopGraceMs ?? 10_000);
       await exited;
     },
+    // The pid is its own until Node has seen its end.
+    kill: () => void process_.kill('SIGKILL'),
   };
 }
 
@@ -108,7 +113,7 @@ export function exitWords(exit: Exit): string {
 
 function tail(child: Child): string {
   const text = child.output().trim();
-  return text === '' ? '' : ` Its last output:\n${text.split('\n').slice(-15).join('\n')}`;
+  return text === '' ? '' : `\nIts last output:\n${text.split('\n').slice(-15).join('\n')}`;
 }
 
 function spawned(child: ChildProcess, name: string, command: string): Promise<void> {
@@ -120,13 +125,19 @@ function spawned(child: ChildProcess, name: string, command: string): Promise<vo
   });
 }
 
-function openLog(file: string): { log: number; from: number } {
-  mkdirSync(dirname(file), { recursive: true });
-  const old = statSync(file, { throwIfNoEntry: false });
-  if (old !== undefined && old.size > ROTATE_BYTES) renameSync(file, `${file}.1`);
-  // Logs may hold what people typed; only the owner reads them.
-  const log = openSync(file, 'a', 0o600);
-  return { log, from: statSync(file).size };
+/** Without a log, since its disk is full, the process runs all the same. */
+function openLog(file: string): { log: number | 'ignore'; from: number } {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const old = statSync(file, { throwIfNoEntry: false });
+    if (old !== undefined && old.size > ROTATE_BYTES) renameSync(file, `${file}.1`);
+    // Logs may hold what people typed; only the owner reads them.
+    const log = openSync(file, 'a', 0o600);
+    return { log, from: fstatSync(log).size };
+  } catch (error) {
+    if (isDiskFull(error)) return { log: 'ignore', from: 0 };
+    throw error;
+  }
 }
 
 function readFrom(file: string, from: number): string {

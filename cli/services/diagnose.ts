@@ -2,7 +2,7 @@
  * What `tempoclaw doctor` looks at: one small check for each thing a start needs or can use, each of which
  * names its remedy. Nothing is installed, started or changed.
  */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Connection } from '@temporalio/client';
@@ -268,8 +268,15 @@ async function checkApi(running: Partial<RunInfo> | undefined): Promise<Finding[
   try {
     const answer = await fetch(`${api}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (answer.ok) return [finding('API', 'ok', api)];
+    const { detail } = (await answer.json()) as { detail?: unknown };
+    const why = typeof detail === 'string' ? `: ${detail}` : '';
     return [
-      finding('API', 'missing', `${api}/readyz answers ${answer.status}`, 'See .tempoclaw/logs/api.log.'),
+      finding(
+        'API',
+        'missing',
+        `${api}/readyz answers ${answer.status}${why}`,
+        'See .tempoclaw/logs/api.log.',
+      ),
     ];
   } catch (error) {
     return [
@@ -282,8 +289,10 @@ function finding(check: string, status: Finding['status'], detail: string, remed
   return { check, status, detail, ...(remedy !== undefined && { remedy }) };
 }
 
+/** Of a folder that is not there yet, the one that it would be made in. */
 function nearestFolder(path: string): string {
-  return existsSync(path) ? path : nearestFolder(dirname(path));
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  return isFolder ? path : nearestFolder(dirname(path));
 }
 
 function words(error: unknown): string {

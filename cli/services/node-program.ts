@@ -3,24 +3,32 @@ import { z } from 'zod';
 import type { Child } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
 
-/** What the programs send over IPC, or print as a JSON log line, while they start. */
+/** What the programs send over IPC (activities/supervisor.ts), or print as a JSON log line while they start. */
 const messageSchema = z.union([
   z.object({ type: z.literal('ready'), address: z.string().optional() }),
-  z.object({ type: z.literal('progress'), step: z.string(), detail: z.string().optional() }),
+  z.object({ type: z.literal('progress'), step: z.string() }),
+  z.object({ type: z.literal('beat') }),
 ]);
 
 /** Bundling workflows on a slow machine takes the longest of all that happens here. */
 const READY_MS = 180_000;
+/** Several beats: a busy machine delays one, and a killed worker's running commands are lost. */
+const SILENT_MS = 15_000;
+const LOOK_MS = 1_000;
 
 export interface NodeProgramOptions {
   readonly name: string;
   /** Absolute path of its main.ts. */
   readonly main: string;
+  readonly args?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
   readonly stopGraceMs: number;
   readonly onProgress?: (detail: string) => void;
   readonly onSpawn?: (child: Child) => void;
+  /** When it was ready and then says nothing for so long, it is told of here and killed. Nobody watches without this. */
+  readonly onHung?: (silentMs: number) => void;
+  readonly silentMs?: number;
 }
 
 /** Resolves when the program is ready. Ends it and throws, with its last output, when it does not get there. */
@@ -28,10 +36,11 @@ export async function startNodeProgram(
   options: NodeProgramOptions,
 ): Promise<{ child: Child; address?: string }> {
   let ready: { address?: string } | undefined;
+  let beat = (): void => undefined;
   const child = await startChild({
     name: options.name,
     command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', options.main],
+    args: ['--disable-warning=ExperimentalWarning', options.main, ...(options.args ?? [])],
     env: options.env,
     logFile: options.logFile,
     ipc: true,
@@ -41,19 +50,41 @@ export async function startNodeProgram(
       if (!parsed.success) return;
       if (parsed.data.type === 'ready') {
         ready = parsed.data.address === undefined ? {} : { address: parsed.data.address };
+      } else if (parsed.data.type === 'progress') {
+        options.onProgress?.(parsed.data.step);
       } else {
-        options.onProgress?.([parsed.data.step, parsed.data.detail].filter((part) => part).join(': '));
+        beat();
       }
     },
   });
   options.onSpawn?.(child);
   try {
     const { address } = await waitUntil(child, () => ready ?? readyLine(child.output()), READY_MS);
+    if (options.onHung !== undefined) beat = watchBeats(child, options.onHung, options.silentMs ?? SILENT_MS);
     return address === undefined ? { child } : { child, address };
   } catch (error) {
     await child.stop();
     throw error;
   }
+}
+
+/**
+ * Kills the child after `silentMs` without a beat; returns what to call at each. Counts looks and not time: while this process
+ * stood still itself (a laptop asleep, a stopped job), beats that came meanwhile are not read yet.
+ */
+function watchBeats(child: Child, onHung: (silentMs: number) => void, silentMs: number): () => void {
+  let looks = 0;
+  const look = setInterval(() => {
+    looks += 1;
+    if (looks * LOOK_MS < silentMs) return;
+    clearInterval(look);
+    onHung(silentMs);
+    child.kill();
+  }, LOOK_MS);
+  void child.exited.then(() => clearInterval(look));
+  return () => {
+    looks = 0;
+  };
 }
 
 /** A JSON log line with `"ready":true`, for a program that was started by something without IPC in mind. */

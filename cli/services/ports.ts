@@ -62,3 +62,8 @@ export function localHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
+
+/** The port at the end of an address or URL. */
+export function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(':') + 1));
+}

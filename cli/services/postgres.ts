@@ -23,7 +23,8 @@ import { exitWords, startChild, waitUntil } from './child.ts';
 import { nextFreePort } from './ports.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { findPostgresBinaries, mayReach, ROOT_FOLDER } from './postgres-binaries.ts';
-import { endProcess, markProcess } from './process-identity.ts';
+import type { ProcessMark } from './process-identity.ts';
+import { commandLineOf, endProcess, markProcess } from './process-identity.ts';
 
 const USER = 'tempoclaw';
 const DATABASE = 'tempoclaw';
@@ -199,46 +200,57 @@ function logFile(stateDir: string): string {
   return join(stateDir, 'logs', 'postgres.log');
 }
 
-/** Ends the server of a killed former run, or removes a pid file whose pid now belongs to somebody else. */
+/** Ends the server of a killed former run with its sessions, and removes a pid file that is not that server's any more. */
 async function endFormerServer(dataDir: string, progress: (detail: string) => void): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');
-  if (!existsSync(pidFile)) return;
-  const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-  const mark = markProcess(pid);
-  if (mark !== undefined && isServing(pid, dataDir)) {
-    progress(`ending the Postgres of a former run (pid ${pid})`);
+  const pid = readPid(pidFile);
+  const mark = pid === undefined ? undefined : markProcess(pid);
+  if (mark !== undefined && commandLineOf(mark.pid)?.includes(` -D ${dataDir} `)) {
+    progress(`ending the Postgres of a former run (pid ${mark.pid})`);
     await endProcess(mark, 'SIGINT', 20_000);
-    return;
   }
   // A killed server's sessions notice within moments; until they are gone the files are theirs.
   const deadline = Date.now() + SESSIONS_END_MS;
-  while (hasSessions(dataDir)) {
-    if (Date.now() > deadline)
-      throw new Error(`Processes of a former Postgres still use ${dataDir}; end them first.`);
+  for (let left = sessionsIn(dataDir); left.length > 0; left = sessionsIn(dataDir)) {
+    if (Date.now() > deadline) for (const session of left) await endProcess(session, 'SIGKILL', 0);
     await sleep(50);
   }
-  if (mark !== undefined) rmSync(pidFile, { force: true });
+  // Postgres takes any process with the pid for that server, also another's and one that is dead and was not yet waited for; and
+  // it refuses a file without a pid, which a full disk leaves.
+  if (pid === undefined || isTaken(pid)) rmSync(pidFile, { force: true });
 }
 
-/** True while a process works in the data folder, as every Postgres process does. */
-function hasSessions(dataDir: string): boolean {
-  if (process.platform !== 'linux') return false;
+function readPid(pidFile: string): number | undefined {
+  if (!existsSync(pidFile)) return undefined;
+  const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+  return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
+}
+
+function isTaken(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Postgres' processes that work in the data folder, as all of one server do. Elsewhere than on Linux Postgres looks itself. */
+function sessionsIn(dataDir: string): ProcessMark[] {
+  if (process.platform !== 'linux') return [];
   const real = realpathSync(dataDir);
-  return readdirSync('/proc').some((entry) => {
-    if (!/^\d+$/.test(entry)) return false;
+  return readdirSync('/proc').flatMap((entry) => {
+    if (!/^\d+$/.test(entry)) return [];
     try {
-      return readlinkSync(`/proc/${entry}/cwd`) === real;
+      if (readlinkSync(`/proc/${entry}/cwd`) !== real) return [];
+      // A person's shell may stand there too.
+      const isPostgres = /^postgres:|\/postgres /.test(commandLineOf(Number(entry)) ?? '');
+      return isPostgres ? (markProcess(Number(entry)) ?? []) : [];
     } catch {
       // Gone by now, or another user's, which cannot be one of ours.
-      return false;
+      return [];
     }
   });
-}
-
-function isServing(pid: number, dataDir: string): boolean {
-  // Without /proc the pid file is believed: Postgres itself then says when it is wrong.
-  if (process.platform !== 'linux') return true;
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(dataDir);
 }
 
 async function tryCreateDatabase(adminUrl: string): Promise<true | undefined> {

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 
 /** A process as recorded on disk. */
 export interface ProcessMark {
@@ -13,9 +14,17 @@ export interface ProcessMark {
   readonly started: string;
 }
 
+/** An `up` may be the first process of a container. */
+const markSchema = z.object({ pid: z.int().min(1), started: z.string().min(1) });
+
+/** A mark as it was written down; undefined for anything else. */
+export function readMark(value: unknown): ProcessMark | undefined {
+  return markSchema.safeParse(value).data;
+}
+
 /** The mark of a running process; undefined when there is none with this pid (a zombie counts as gone). */
 export function markProcess(pid: number): ProcessMark | undefined {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
+  if (!Number.isSafeInteger(pid) || pid < 1) return undefined;
   const started = process.platform === 'linux' ? linuxStart(pid) : psStart(pid);
   return started === undefined ? undefined : { pid, started };
 }
@@ -37,6 +46,18 @@ export async function endProcess(mark: ProcessMark, signal: NodeJS.Signals, grac
       return;
     }
     await sleep(20);
+  }
+}
+
+/** What the process was started with, its words joined by spaces; undefined when there is none with this pid. */
+export function commandLineOf(pid: number): string | undefined {
+  try {
+    if (process.platform !== 'linux')
+      return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0$/, '').replaceAll('\0', ' ');
+  } catch {
+    // Ended meanwhile.
+    return undefined;
   }
 }
 

@@ -33,8 +33,11 @@ export async function runSteps(
           );
         };
         tell('started');
+        // A part that is started again long after its step still tells its progress: its list is finished by then.
+        let isOver = false;
         try {
           const result = await step.run((text) => {
+            if (isOver) return;
             task.output = text;
             tell('progress', text);
           });
@@ -46,6 +49,8 @@ export async function runSteps(
           failures.push(error);
           // Listr shows the first line; the whole text follows once, at the end.
           throw new Error(`${step.title}: ${words.split('\n')[0]}`, { cause: error });
+        } finally {
+          isOver = true;
         }
       },
     }));

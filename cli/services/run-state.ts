@@ -2,20 +2,13 @@
  * What `tempoclaw up` leaves on disk: the lock that allows one `up` a state folder, the marks of the processes
  * it started (so that a later start can end what a killed one left), and run.json for programs.
  */
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import { isDiskFull } from '#domain/disk-full.ts';
+import { CliError } from '#cli/cli-error.ts';
 import type { ProcessMark } from './process-identity.ts';
-import { endProcess, isSameProcess, markProcess } from './process-identity.ts';
+import { readMark } from './process-identity.ts';
+import { lockHolder, releaseLock, takeLock } from './state-lock.ts';
 
 /** The contents of run.json: where everything is, for programs. `database_url` holds a password; the file is 0600. */
 export interface RunInfo {
@@ -29,6 +22,7 @@ export interface RunInfo {
   readonly pids: Readonly<Record<string, number>>;
 }
 
+/** None of its methods throws: what cannot be written (a full disk) is written as soon as it can be. */
 export interface RunState {
   /** Remembers a started process until it is forgotten or replaced under the same name. */
   remember(name: string, mark: ProcessMark): void;
@@ -39,23 +33,39 @@ export interface RunState {
   release(): void;
 }
 
-const markSchema = z.object({ pid: z.int().min(2), started: z.string().min(1) });
-const marksSchema = z.record(z.string(), markSchema);
+/** How often a write that failed is tried again. */
+const AGAIN_MS = 1_000;
 
-/** Takes the state folder for this process; undefined when a running `up` has it. */
-export function takeStateFolder(stateDir: string): RunState | undefined {
-  // As root, Postgres runs as another user and must pass through; each secret file is 0600 by itself.
-  mkdirSync(stateDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
-  if (!takeLock(join(stateDir, 'up.lock'))) return undefined;
+/**
+ * Takes the state folder for this process; undefined when a running `up` has it. Throws a CliError when it cannot be made
+ * or written.
+ */
+export async function takeStateFolder(stateDir: string): Promise<RunState | undefined> {
+  try {
+    // As root, Postgres runs as another user and must pass through; each secret file is 0600 by itself.
+    mkdirSync(stateDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    if (!(await takeLock(stateDir))) return undefined;
+    // A killed start's, whose addresses are not ours.
+    rmSync(join(stateDir, 'run.json'), { force: true });
+  } catch (error) {
+    throw unusable(stateDir, error);
+  }
   const marks = new Map<string, ProcessMark>(Object.entries(readMarks(stateDir)));
   let info: Omit<RunInfo, 'pids'> | undefined;
+  let again: NodeJS.Timeout | undefined;
   const pids = (): Record<string, number> => ({
     up: process.pid,
     ...Object.fromEntries([...marks].map(([name, { pid }]) => [name, pid])),
   });
   const save = (): void => {
-    writeWhole(join(stateDir, 'processes.json'), Object.fromEntries(marks));
-    if (info !== undefined) writeWhole(join(stateDir, 'run.json'), { ...info, pids: pids() });
+    clearTimeout(again);
+    try {
+      writeWhole(join(stateDir, 'processes.json'), Object.fromEntries(marks));
+      if (info !== undefined) writeWhole(join(stateDir, 'run.json'), { ...info, pids: pids() });
+    } catch {
+      // /readyz tells of a folder that cannot be written; what was there before stays whole.
+      again = setTimeout(save, AGAIN_MS).unref();
+    }
   };
   return {
     remember(name, mark) {
@@ -72,32 +82,15 @@ export function takeStateFolder(stateDir: string): RunState | undefined {
       save();
     },
     release() {
-      rmSync(join(stateDir, 'run.json'), { force: true });
-      rmSync(join(stateDir, 'up.lock'), { force: true });
+      clearTimeout(again);
+      try {
+        rmSync(join(stateDir, 'run.json'), { force: true });
+        releaseLock(stateDir);
+      } catch {
+        // A folder that cannot be written any more: the lock ends with this process all the same.
+      }
     },
   };
-}
-
-/** How long each part gets to end in good order; Postgres flushes, a worker finishes its activities. */
-const END_GRACE_MS = 15_000;
-
-/** The order in which parts are ended: users of a service before the service. */
-export const END_ORDER = ['api', 'worker', 'temporal', 'postgres'] as const;
-
-/** Ends the processes that a killed `up` left behind; returns their names. A reused pid is left alone. */
-export async function endLeftovers(stateDir: string, state: RunState): Promise<string[]> {
-  const marks = readMarks(stateDir);
-  const ended: string[] = [];
-  for (const name of END_ORDER) {
-    const mark = marks[name];
-    if (mark === undefined) continue;
-    if (isSameProcess(mark)) {
-      await endProcess(mark, name === 'postgres' ? 'SIGINT' : 'SIGTERM', END_GRACE_MS);
-      ended.push(`${name} (pid ${mark.pid})`);
-    }
-    state.forget(name);
-  }
-  return ended;
 }
 
 /** What run.json says, if it is there and whole. */
@@ -108,40 +101,37 @@ export function readRunInfo(stateDir: string): Partial<RunInfo> | undefined {
 
 /** The pid of the `up` that holds the folder now. */
 export function runningUp(stateDir: string): number | undefined {
-  const holder = markSchema.safeParse(readJson(join(stateDir, 'up.lock')));
-  return holder.success && isSameProcess(holder.data) ? holder.data.pid : undefined;
+  return lockHolder(stateDir);
 }
 
-function takeLock(file: string): boolean {
-  const own = markProcess(process.pid);
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    try {
-      const fd = openSync(file, 'wx', 0o600);
-      writeSync(fd, JSON.stringify(own ?? { pid: process.pid, started: 'unknown' }));
-      closeSync(fd);
-      return true;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-      const holder = markSchema.safeParse(readJson(file));
-      if (holder.success && isSameProcess(holder.data)) return false;
-      rmSync(file, { force: true });
-    }
-  }
-  return false;
+/** The processes that a start wrote down; none where that is lost, which the search of leftovers.ts makes up for. */
+export function readMarks(stateDir: string): Record<string, ProcessMark> {
+  const content = readJson(join(stateDir, 'processes.json'));
+  if (typeof content !== 'object' || content === null) return {};
+  return Object.fromEntries(
+    Object.entries(content).flatMap(([name, value]) => {
+      const mark = readMark(value);
+      return mark === undefined ? [] : [[name, mark]];
+    }),
+  );
 }
 
-function readMarks(stateDir: string): Record<string, ProcessMark> {
-  const marks = marksSchema.safeParse(readJson(join(stateDir, 'processes.json')));
-  return marks.success ? marks.data : {};
+function unusable(stateDir: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  const isFile = error.code === 'EEXIST' || error.code === 'ENOTDIR';
+  const why = isDiskFull(error) ? 'its disk is full' : isFile ? 'it is a file, or below one' : error.message;
+  return new CliError(`The state folder ${stateDir} cannot be written: ${why}.`, {
+    code: 'StateFolder',
+    remedy: 'Give --state-dir (or TEMPOCLAW_STATE_DIR) a folder that you may write.',
+  });
 }
 
-/** Undefined for a missing file and for one that a crash cut short. */
+/** Undefined for a file that is missing, cannot be read, or was cut short by a crash. */
 function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (error instanceof SyntaxError || (error instanceof Error && 'code' in error)) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,7 @@
  * Brings up the whole of TempoClaw on this machine, in order: Postgres and Temporal (or the ones that the
  * settings name), migrations and search attributes, then worker and API; and ends it in the reverse order.
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
@@ -12,13 +12,14 @@ import { endBackgroundCommands, processesFolder } from '#activities/process/back
 import { migrate } from '#activities/store/migrate.ts';
 import { hostNames } from '#domain/net/judge-visitor.ts';
 import type { Child } from './child.ts';
+import { END_ORDER } from './leftovers.ts';
+import { checkTemporal } from './check-temporal.ts';
 import { startNodeProgram } from './node-program.ts';
-import { localHost, nextFreePort } from './ports.ts';
+import { localHost, nextFreePort, portOf } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
 import type { RunState } from './run-state.ts';
-import { END_ORDER } from './run-state.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import type { Supervised } from './supervise.ts';
 import { supervise } from './supervise.ts';
@@ -80,6 +81,14 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     if (stopping) await one.stop();
   };
   const parts: Parts = { options, info, keep, onSpawn };
+  /** What a step says of being ended by us is no failure to look into. */
+  const told = (step: Step): Step => ({
+    ...step,
+    run: (detail) =>
+      step.run(detail).catch((error: unknown) => {
+        throw stopping ? new Error('ended') : error;
+      }),
+  });
   const stop = async (): Promise<void> => {
     stopping = true;
     // All at once, so that no part is started again while the others end.
@@ -97,13 +106,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     info,
     stop,
     kill() {
-      for (const child of children.values()) {
-        try {
-          process.kill(child.pid, 'SIGKILL');
-        } catch {
-          // Gone already, which is what is wanted.
-        }
-      }
+      for (const child of children.values()) child.kill();
     },
     async start() {
       mkdirSync(config.workspaceRoot, { recursive: true, mode: 0o711 });
@@ -113,7 +116,10 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
         [migrationStep(parts), searchAttributeStep(parts)],
         ...programs,
       ];
-      await runSteps(groups, options.progress);
+      await runSteps(
+        groups.map((group) => group.map(told)),
+        options.progress,
+      );
     },
   };
 }
@@ -152,7 +158,8 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
         info.databaseUrl = running.url;
         return running.child;
       });
-      return `${portWords(port, config.database.port)}, data in ${dataDir}`;
+      const elsewhere = dataDir.startsWith(config.stateDir) ? '' : `, data in ${dataDir}`;
+      return `${portWords(port, config.database.port)}${elsewhere}`;
     },
   };
 }
@@ -211,7 +218,7 @@ function migrationStep({ info }: Parts): Step {
     title: 'Database schema',
     async run() {
       const ran = await migrate(info.databaseUrl);
-      return ran.length === 0 ? 'up to date' : `brought up to date: ${ran.join(', ')}`;
+      return ran.length === 0 ? 'up to date' : `brought up to date, ${ran.length} steps`;
     },
   };
 }
@@ -239,15 +246,13 @@ function workerStep(parts: Parts): Step {
     title: 'Worker',
     async run(detail) {
       await parts.keep('worker', 'The worker', async () => {
-        const { child } = await startNodeProgram({
-          name: 'The worker',
-          main: programPath('workers/main.ts'),
-          env: programEnvironment(parts),
-          logFile: join(config.stateDir, 'logs', 'worker.log'),
+        const { child } = await startProgram(parts, {
+          name: 'worker',
+          title: 'The worker',
+          main: 'workers/main.ts',
           // The worker waits this long for its activities, and a little longer to close its connections.
           stopGraceMs: config.worker.shutdownGraceSeconds * 1_000 + 5_000,
           onProgress: detail,
-          onSpawn: parts.onSpawn('worker'),
         });
         return child;
       });
@@ -264,15 +269,14 @@ function apiStep(parts: Parts): Step {
     async run(detail) {
       let port = await nextFreePort(config.api.port, config.api.host);
       await parts.keep('api', 'The API', async () => {
-        const { child, address } = await startNodeProgram({
-          name: 'The API',
-          main: programPath('api/main.ts'),
-          env: { ...programEnvironment(parts), TEMPOCLAW_PORT: String(port) },
-          logFile: join(config.stateDir, 'logs', 'api.log'),
+        const { child, address } = await startProgram(parts, {
+          name: 'api',
+          title: 'The API',
+          main: 'api/main.ts',
+          env: { TEMPOCLAW_PORT: String(port) },
           // It lets open requests run for 10 s.
           stopGraceMs: 15_000,
           onProgress: detail,
-          onSpawn: parts.onSpawn('api'),
         });
         // Another program may have taken the port in between; the API then moves on by itself.
         if (address !== undefined) port = portOf(address);
@@ -282,6 +286,32 @@ function apiStep(parts: Parts): Step {
       return portWords(port, config.api.port);
     },
   };
+}
+
+interface Program {
+  readonly name: 'worker' | 'api';
+  readonly title: string;
+  /** From the root of the package. */
+  readonly main: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stopGraceMs: number;
+  readonly onProgress: (detail: string) => void;
+}
+
+function startProgram(parts: Parts, program: Program): ReturnType<typeof startNodeProgram> {
+  const { config, onEvent } = parts.options;
+  return startNodeProgram({
+    name: program.title,
+    main: fileURLToPath(new URL(`../../${program.main}`, import.meta.url)),
+    // Read by nobody but a later start that looks for what is left of this one (leftovers.ts).
+    args: [realpathSync(config.stateDir)],
+    env: { ...programEnvironment(parts), ...program.env },
+    logFile: join(config.stateDir, 'logs', `${program.name}.log`),
+    stopGraceMs: program.stopGraceMs,
+    onProgress: program.onProgress,
+    onSpawn: parts.onSpawn(program.name),
+    onHung: (silentMs) => onEvent(`${program.title} has not answered for ${silentMs / 1_000} s; killing it`),
+  });
 }
 
 /** The settings that the parts must agree on, handed down as the variables that config.ts reads. */
@@ -305,33 +335,6 @@ function programEnvironment({ options: { config }, info }: Parts): Record<string
 
 function connectionTo(config: Config, address: string): ReturnType<typeof temporalConnection> {
   return config.temporal.address === undefined ? { address } : temporalConnection(config);
-}
-
-async function checkTemporal(config: Config): Promise<void> {
-  const { namespace } = config.temporal;
-  const target = temporalConnection(config);
-  let connection: Connection | undefined;
-  try {
-    connection = await Connection.connect({ ...target, connectTimeout: '10 seconds' });
-    await connection.workflowService.describeNamespace({ namespace });
-  } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    throw new Error(
-      `Temporal at ${target.address}, namespace ${namespace}, does not answer: ${words}. Check TEMPORAL_ADDRESS ` +
-        'and TEMPORAL_NAMESPACE, or unset the address to have a dev server started here.',
-      { cause: error },
-    );
-  } finally {
-    await connection?.close();
-  }
-}
-
-function programPath(relative: string): string {
-  return fileURLToPath(new URL(`../../${relative}`, import.meta.url));
-}
-
-function portOf(address: string): number {
-  return Number(address.slice(address.lastIndexOf(':') + 1));
 }
 
 function portWords(port: number, wanted: number): string {

@@ -1,12 +1,13 @@
-/** Keeps one part running: starts it again, with growing pauses, whenever it ends by itself. */
+/** Keeps one part running: starts it again whenever it ends by itself, with growing pauses when that does not last. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from './child.ts';
 import { exitWords } from './child.ts';
 
-/** A part that stayed up this long has its pauses start over. */
-const STEADY_MS = 60_000;
+/** A part that stayed up this long is started again at once, and its pauses start over. */
+const STEADY_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+/** Short enough that all is back soon after what kept it from starting (a full disk) is over. */
+const LONGEST_PAUSE_MS = 10_000;
 
 export interface SuperviseOptions {
   readonly name: string;
@@ -15,6 +16,7 @@ export interface SuperviseOptions {
   /** Told what happens, in words for a person. */
   readonly onEvent: (text: string) => void;
   readonly firstPauseMs?: number;
+  readonly steadyMs?: number;
 }
 
 export interface Supervised {
@@ -48,16 +50,16 @@ async function keepRunning(
   first: Child,
   onChild: (child: Child | undefined) => void,
 ): Promise<void> {
-  const firstPause = options.firstPauseMs ?? FIRST_PAUSE_MS;
-  let pause = firstPause;
+  const { name, onEvent, firstPauseMs = FIRST_PAUSE_MS, steadyMs = STEADY_MS } = options;
+  let pause = firstPauseMs;
   let child: Child | undefined = first;
+  let since = performance.now();
   while (!ending.aborted) {
     if (child !== undefined) {
-      const since = Date.now();
       const exit = await child.exited;
       if (ending.aborted) return;
-      if (Date.now() - since > STEADY_MS) pause = firstPause;
-      options.onEvent(`${options.name} ended (${exitWords(exit)}); starting it again in ${pause / 1_000} s`);
+      if (performance.now() - since > steadyMs) pause = 0;
+      onEvent(`${name} ended (${exitWords(exit)}); starting it again ${inWords(pause)}`);
     }
     try {
       await sleep(pause, undefined, { signal: ending });
@@ -65,17 +67,23 @@ async function keepRunning(
       // Woken to end.
       return;
     }
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    pause = Math.min(Math.max(pause * 2, firstPauseMs), LONGEST_PAUSE_MS);
     try {
       child = await options.start();
+      since = performance.now();
       onChild(child);
-      options.onEvent(`${options.name} runs again (pid ${child.pid})`);
+      onEvent(`${name} runs again (pid ${child.pid})`);
     } catch (error) {
       child = undefined;
       onChild(undefined);
       if (ending.aborted) return;
-      const words = error instanceof Error ? error.message : String(error);
-      options.onEvent(`${options.name} did not start: ${words}; trying again in ${pause / 1_000} s`);
+      // The first line says why; the log has the rest.
+      const [words = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+      onEvent(`${name} did not start: ${words.replace(/\.$/, '')}; trying again ${inWords(pause)}`);
     }
   }
+}
+
+function inWords(pauseMs: number): string {
+  return pauseMs === 0 ? 'at once' : `in ${pauseMs / 1_000} s`;
 }

@@ -1,4 +1,5 @@
 /** A Temporal dev server with its database file under the state folder, tuned for one machine. */
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
@@ -102,7 +103,8 @@ function serverArguments(options: TemporalServerOptions, port: number, uiPort: n
   if (uiPort === undefined) arguments_.push('--headless');
   else arguments_.push('--ui-port', String(uiPort));
   if (options.inMemory !== true) {
-    arguments_.push('--db-filename', join(options.stateDir, 'temporal.db'));
+    // By its real path, by which a later start finds it (leftovers.ts).
+    arguments_.push('--db-filename', join(realpathSync(options.stateDir), 'temporal.db'));
     arguments_.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=FULL');
   }
   for (const value of DYNAMIC_CONFIG) arguments_.push('--dynamic-config-value', value);

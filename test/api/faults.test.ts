@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { createServer, type Server, type Socket, connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { createPool } from '#activities/store/pool.ts';
@@ -24,7 +25,12 @@ describe('F4 Temporal is away', () => {
       assert.equal(rows.length, 0, 'the refusal is not kept');
       const ready = await api.ask('GET', '/readyz', { key: null });
       assert.equal(ready.status, 503);
-      assert.deepEqual(ready.body, { status: 'away', postgres: 'ok', temporal: 'away' });
+      assert.deepEqual(ready.body, {
+        status: 'away',
+        postgres: 'ok',
+        temporal: 'away',
+        state_folder: 'ok',
+      });
       assert.equal((await api.ask('GET', '/v1/sessions')).status, 200);
     } finally {
       await api.stop();
@@ -66,7 +72,9 @@ describe('F5 Postgres is away', () => {
       applicationName: 'x',
       onIdleError: () => undefined,
     });
-    const app = await createApiServer({ ...api.deps, pool: away });
+    // A folder that cannot be written either: it is below a file.
+    const settings = { ...api.deps.settings, stateDir: join(import.meta.filename, 'state') };
+    const app = await createApiServer({ ...api.deps, pool: away, settings });
     try {
       const headers = { authorization: `Bearer ${api.key}` };
       for (const url of ['/v1/sessions', '/v1/agents/main', '/v1/sessions/s/events']) {
@@ -77,7 +85,8 @@ describe('F5 Postgres is away', () => {
         assert.doesNotMatch(answer.body, /127\.0\.0\.1|ECONN/);
       }
       assert.equal((await app.inject('/healthz')).statusCode, 200);
-      assert.equal((await app.inject('/readyz')).json().postgres, 'away');
+      const ready = (await app.inject('/readyz')).json();
+      assert.deepEqual(ready, { status: 'away', postgres: 'away', temporal: 'ok', state_folder: 'away' });
     } finally {
       await app.close();
       await away.end();

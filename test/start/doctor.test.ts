@@ -43,4 +43,15 @@ describe('doctor before the first start', () => {
     assert.equal(findings[0]?.check, 'Settings');
     assert.match(findings[0]?.detail ?? '', /wrong\.yaml:2.*api\.port/);
   });
+
+  it('a file as the state folder is refused in words, by doctor as by up', async () => {
+    const file = ['--state-dir', 'README.md'];
+    const { code, stdout } = await doctor({}, ...file);
+    assert.equal(code, 1);
+    assert.match(stdout, /stateDir: .*README\.md is a file; name a folder/);
+    const up = await clone.command(process.execPath, ['bin/tempoclaw.js', 'up', ...file]);
+    assert.equal(up.code, 1);
+    assert.match(up.stderr, /stateDir: .*README\.md is a file; name a folder/);
+    assert.doesNotMatch(up.stderr, /\n +at /);
+  });
 });

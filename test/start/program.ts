@@ -10,6 +10,7 @@ import { childEnvironment, commandFolders } from '#config';
 import type { RunInfo } from '#cli/services/run-state.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TERMINAL = fileURLToPath(new URL('../cli/support/terminal.py', import.meta.url));
 /** Far above what a start takes on a busy machine, so that only a hang meets it. */
 const PATIENCE_MS = 120_000;
 /** Settings of whoever runs the tests must not reach a program that is meant to be fresh. */
@@ -31,6 +32,8 @@ export interface Program {
   info(): RunInfo;
   /** Ctrl-C on its terminal: to every process of the group. Resolves with the exit code of `npm start`. */
   interrupt(): Promise<number | null>;
+  /** Its terminal is closed, as a window is. Only of one that was started at a terminal. */
+  closeTerminal(): void;
   ask(method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
@@ -43,6 +46,8 @@ export interface Answer {
 export interface Clone {
   readonly folder: string;
   start(env?: Readonly<Record<string, string>>): Promise<Program>;
+  /** The same at a real terminal of so many columns. */
+  startAtTerminal(columns: number): Promise<Program>;
   /** Runs a command in the folder, by default as its user would: without any of our settings. */
   command(name: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
   /** Ends what still runs and removes the folder. */
@@ -59,7 +64,14 @@ export async function cloneRepository(): Promise<Clone> {
   const running = new Set<ChildProcess>();
   return {
     folder,
-    start: (env = {}) => startIn(folder, env, running),
+    start: (env = {}) => startIn(folder, ['npm', 'start'], env, running),
+    startAtTerminal: (columns) =>
+      startIn(
+        folder,
+        ['python3', TERMINAL, 'npm', 'start'],
+        { TERMINAL_COLUMNS: String(columns), TERM: 'xterm' },
+        running,
+      ),
     command: (name, args, env = {}) => ran(name, args, { cwd: folder, env: cleanEnvironment(env) }),
     async remove() {
       for (const child of running) await interruptGroup(child);
@@ -87,16 +99,18 @@ const ANY_PORTS = {
 
 async function startIn(
   folder: string,
+  [name = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
   running: Set<ChildProcess>,
 ): Promise<Program> {
   // A group of its own, as a terminal gives it.
-  const child = spawn('npm', ['start'], {
+  const child = spawn(name, args, {
     cwd: folder,
     env: cleanEnvironment({ ...ANY_PORTS, ...env }),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   });
+  const isTerminal = args.includes(TERMINAL);
   running.add(child);
   child.once('exit', () => running.delete(child));
   let output = '';
@@ -119,7 +133,13 @@ async function startIn(
     key,
     printed: () => output,
     info: read,
-    interrupt: () => interruptGroup(child),
+    interrupt() {
+      if (!isTerminal) return interruptGroup(child);
+      const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+      child.stdin.write('\u0003');
+      return ended;
+    },
+    closeTerminal: () => void child.kill('SIGKILL'),
     async ask(method, path, body) {
       const response = await fetch(`${run.api}${path}`, {
         method,

@@ -108,19 +108,6 @@ describe('npm start in a fresh clone', () => {
     assert.match(second.stderr, new RegExp(`already runs .*pid ${program.run.pids['up']}`));
   });
 
-  it('a killed worker is started again, and turns go on', async () => {
-    const killed = program.info().pids['worker'] ?? assert.fail('no worker');
-    process.kill(killed, 'SIGKILL');
-    assert.ok(
-      await eventually(() => /The worker runs again \(pid \d+\)/.test(program.printed()), 60_000),
-      program.printed(),
-    );
-    assert.notEqual(program.info().pids['worker'], killed);
-    const { code, stdout, stderr } = await cli('run', 'list files', '--session', 'after-the-kill');
-    assert.equal(code, 0, stderr);
-    assert.match(stdout, /notes/);
-  });
-
   /** A command that runs on after its turn, as a server that an agent starts does. */
   async function leaveRunning(session: string): Promise<string> {
     const seconds = uniqueSeconds();

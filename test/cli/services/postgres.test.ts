@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { after, describe, test, type TestContext } from 'node:test';
 import { Client } from 'pg';
 import { childEnvironment, userCacheDir } from '#config';
 import { type RunningPostgres, startPostgres } from '#cli/services/postgres.ts';
+import { findPostgresBinaries } from '#cli/services/postgres-binaries.ts';
 import { isSameProcess } from '#cli/services/process-identity.ts';
+import { eventually } from '#test/support/processes.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'tempoclaw-pg-'));
 const folders = [stateDir];
@@ -34,6 +38,17 @@ async function query<Row extends object>(url: string, sql: string): Promise<Row[
   } finally {
     await client.end();
   }
+}
+
+/** A process that has ended, whose parent does not ask for its end; Postgres only looks at those of its own user. */
+async function makeZombie(t: TestContext, uid: number | undefined): Promise<number> {
+  const script = `import subprocess, time; child = subprocess.Popen(["true"]${uid === undefined ? '' : `, user=${uid}`}); print(child.pid, flush=True); time.sleep(600)`;
+  const parent = spawn('python3', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => parent.kill('SIGKILL'));
+  const [said] = await once(parent.stdout, 'data');
+  const pid = Number(String(said));
+  assert.ok(await eventually(() => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))));
+  return pid;
 }
 
 describe('the embedded Postgres', { timeout: 120_000 }, () => {
@@ -66,6 +81,22 @@ describe('the embedded Postgres', { timeout: 120_000 }, () => {
     const next = await start();
     assert.deepEqual(await query(next.url, 'SELECT word FROM kept'), [{ word: 'here' }]);
     await next.stop();
+  });
+
+  test('comes back when its old pid is a dead process that nobody waited for, and when a full disk emptied the pid file', async (t) => {
+    const killed = await start();
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.exited;
+    const pidFile = join(killed.dataDir, 'postmaster.pid');
+    const lines = readFileSync(pidFile, 'utf8').split('\n');
+    const { user } = findPostgresBinaries(userCacheDir());
+    const zombie = await makeZombie(t, user?.uid);
+    writeFileSync(pidFile, [String(zombie), ...lines.slice(1)].join('\n'));
+    const next = await start();
+    assert.deepEqual(await query(next.url, 'SELECT 1 AS one'), [{ one: 1 }]);
+    await next.stop();
+    writeFileSync(pidFile, '');
+    await (await start()).stop();
   });
 
   test('runs as root in a folder that only root may enter', { skip: process.getuid?.() !== 0 }, async () => {

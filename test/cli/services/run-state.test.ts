@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { markProcess } from '#cli/services/process-identity.ts';
-import { endLeftovers, readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
+import { endLeftovers } from '#cli/services/leftovers.ts';
+import { type RunState, readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
+import { eventually } from '#test/support/processes.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'tempoclaw-state-'));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -21,33 +23,76 @@ const INFO = {
   api_key_file: '/k',
 };
 
-function take(name: string): NonNullable<ReturnType<typeof takeStateFolder>> {
-  return takeStateFolder(join(root, name)) ?? assert.fail('the folder is taken');
+async function take(name: string): Promise<RunState> {
+  return (await takeStateFolder(join(root, name))) ?? assert.fail('the folder is taken');
+}
+
+/** A process that does nothing, with a command line of our choice. */
+function idle(...args: string[]): ChildProcess {
+  const script = 'setInterval(() => {}, 1000)';
+  return spawn(process.execPath, ['-e', script, '--', ...args], { stdio: 'ignore' });
 }
 
 describe('the state folder', () => {
-  test('belongs to one running `up` at a time', () => {
+  test('belongs to one running `up` at a time', async () => {
     const folder = join(root, 'one');
-    const state = take('one');
-    assert.equal(takeStateFolder(folder), undefined);
+    const state = await take('one');
+    assert.equal(await takeStateFolder(folder), undefined);
     assert.equal(runningUp(folder), process.pid);
     state.release();
     assert.equal(runningUp(folder), undefined);
-    take('one').release();
+    (await take('one')).release();
   });
 
-  test('is taken over from an `up` that was killed, and from a lock that was cut short', () => {
+  test('is taken over from an `up` that was killed, and from a lock that was cut short', async () => {
     const folder = join(root, 'stale');
-    take('stale').release();
-    writeFileSync(join(folder, 'up.lock'), JSON.stringify({ pid: process.pid, started: 'long ago' }));
-    take('stale').release();
-    writeFileSync(join(folder, 'up.lock'), '{"pi');
-    take('stale').release();
+    (await take('stale')).release();
+    const killed = { pid: process.pid, started: 'long ago' };
+    writeFileSync(join(folder, 'up.4000001.lock'), `${JSON.stringify(killed)}\nheld\n`);
+    writeFileSync(join(folder, 'up.4000002.lock'), '{"pi');
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(INFO));
+    const state = await take('stale');
+    assert.equal(readRunInfo(folder), undefined);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith('.lock')),
+      [`up.${process.pid}.lock`],
+    );
+    state.release();
   });
 
-  test('run.json is whole, for the owner only, and gone after a clean end', () => {
+  test('of eight starts at once over the lock of a killed one, one gets it', async () => {
+    const folder = join(root, 'rush');
+    mkdirSync(folder);
+    const module = new URL('../../../cli/services/run-state.ts', import.meta.url).href;
+    const script = `
+      const { takeStateFolder } = await import(${JSON.stringify(module)});
+      process.stdin.once('data', async () => {
+        console.log(await takeStateFolder(${JSON.stringify(folder)}) === undefined ? 'refused' : 'taken');
+      });
+      process.stdin.on('end', () => process.exit());
+      console.log('here');`;
+    const starts = Array.from({ length: 8 }, () => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      const said: string[] = [];
+      child.stdout.setEncoding('utf8').on('data', (text: string) => said.push(...text.trim().split('\n')));
+      return { child, said };
+    });
+    const all = (count: number) => eventually(() => starts.every(({ said }) => said.length >= count));
+    assert.ok(await all(1));
+    for (const { child } of starts) child.stdin.write('go\n');
+    assert.ok(await all(2), 'one has no answer');
+    for (const { child } of starts) child.stdin.end();
+    assert.deepEqual(starts.map(({ said }) => said[1]).toSorted(), [
+      ...Array.from({ length: 7 }, () => 'refused'),
+      'taken',
+    ]);
+  });
+
+  test('run.json is whole, for the owner only, and gone after a clean end', async () => {
     const folder = join(root, 'run');
-    const state = take('run');
+    const state = await take('run');
     state.remember('api', { pid: 4_000_000, started: 'x' });
     state.publish(INFO);
     assert.deepEqual(readRunInfo(folder), { ...INFO, pids: { up: process.pid, api: 4_000_000 } });
@@ -55,14 +100,37 @@ describe('the state folder', () => {
     state.release();
     assert.equal(existsSync(join(folder, 'run.json')), false);
   });
+
+  test('that cannot be written costs nothing but time: it is written when it can be', async () => {
+    const folder = join(root, 'later');
+    const state = await take('later');
+    const inTheWay = ['processes.json.new', 'run.json.new'].map((name) => join(folder, name));
+    for (const path of inTheWay) mkdirSync(path);
+    state.publish(INFO);
+    state.remember('api', { pid: 4_000_000, started: 'x' });
+    assert.equal(readRunInfo(folder), undefined);
+    for (const path of inTheWay) rmSync(path, { recursive: true });
+    assert.ok(await eventually(() => readRunInfo(folder)?.pids?.['api'] === 4_000_000));
+    state.release();
+  });
+
+  test('that is a file, or below one, is refused with a remedy', async () => {
+    const file = join(root, 'file');
+    writeFileSync(file, '');
+    for (const path of [file, join(file, 'x')])
+      await assert.rejects(takeStateFolder(path), {
+        code: 'StateFolder',
+        message: /it is a file, or below one/,
+      });
+  });
 });
 
 describe('what a killed `up` left running', () => {
   test('is ended, and a stranger that got a recorded pid is not', async () => {
     const folder = join(root, 'left');
-    const ours = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-    const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-    const state = take('left');
+    const ours = idle();
+    const stranger = idle();
+    const state = await take('left');
     state.remember('worker', markProcess(ours.pid ?? 0) ?? assert.fail());
     state.remember('api', { pid: stranger.pid ?? 0, started: 'before it was born' });
     const ended = once(ours, 'exit');
@@ -74,4 +142,34 @@ describe('what a killed `up` left running', () => {
     stranger.kill('SIGKILL');
     await once(stranger, 'exit');
   });
+
+  for (const [how, spoil] of [
+    ['cannot be read', (file: string) => mkdirSync(file)],
+    ['is damaged', (file: string) => writeFileSync(file, '{"worker": {"pid":')],
+    ['is empty', (file: string) => writeFileSync(file, '')],
+  ] as const)
+    test(`is found by its command lines when processes.json ${how}`, async () => {
+      const folder = join(root, how);
+      mkdirSync(folder);
+      spoil(join(folder, 'processes.json'));
+      const ours = [
+        idle('/x/api/main.ts', folder),
+        idle('/x/workers/main.ts', folder),
+        idle('--db-filename', join(folder, 'temporal.db'), '--x'),
+      ];
+      const strangers = [
+        idle('/x/workers/main.ts', `${folder}-of-another`),
+        idle('--db-filename', join(folder, 'temporal.db2')),
+        idle(folder),
+      ];
+      const state = await take(how);
+      const ended = await endLeftovers(folder, state);
+      assert.deepEqual(
+        ended,
+        ['api', 'worker', 'temporal'].map((name, at) => `${name} (pid ${ours[at]?.pid})`),
+      );
+      for (const { pid } of strangers) assert.notEqual(markProcess(pid ?? 0), undefined);
+      for (const stranger of strangers) stranger.kill('SIGKILL');
+      state.release();
+    });
 });

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { childEnvironment } from '#config';
 import { type Child, startChild, waitUntil } from '#cli/services/child.ts';
+import { startNodeProgram } from '#cli/services/node-program.ts';
 import { isSameProcess } from '#cli/services/process-identity.ts';
 import { supervise } from '#cli/services/supervise.ts';
+import { eventually } from '#test/support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tempoclaw-child-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -104,5 +106,68 @@ describe('supervision', () => {
       events.some((text) => text.includes('did not start: port taken')),
       events.join('\n'),
     );
+  });
+
+  test('starts a part again at once that ran well, and with growing pauses one that did not', async () => {
+    const events: string[] = [];
+    let starts = 0;
+    const supervised = await supervise({
+      name: 'The part',
+      firstPauseMs: 20,
+      steadyMs: 1_500,
+      onEvent: (text) => events.push(text),
+      start: async () => {
+        starts += 1;
+        return start(starts === 3 ? 'setTimeout(() => {}, 2000)' : starts < 5 ? '' : FOREVER);
+      },
+    });
+    assert.ok(await eventually(() => starts === 5));
+    await supervised.stop();
+    const pauses = events.flatMap((text) => /starting it again (.*)$/.exec(text)?.[1] ?? []);
+    assert.deepEqual(pauses, ['in 0.02 s', 'in 0.04 s', 'at once', 'in 0.02 s']);
+  });
+});
+
+describe('a program of ours that hangs', () => {
+  /** Beats as long as it runs. */
+  const BEATING = `
+    process.send({ type: 'ready' });
+    setInterval(() => process.send({ type: 'beat' }), 200);`;
+
+  function startBeating(onHung: () => void): ReturnType<typeof startNodeProgram> {
+    const main = join(folder, 'beating.mjs');
+    writeFileSync(main, BEATING);
+    return startNodeProgram({
+      name: 'The program',
+      main,
+      env: childEnvironment({}),
+      logFile: join(folder, 'beating.log'),
+      stopGraceMs: 1_000,
+      silentMs: 3_000,
+      onHung,
+    });
+  }
+
+  test('is killed, and one that beats is not', async () => {
+    const hung: string[] = [];
+    const [stopped, well] = await Promise.all([
+      startBeating(() => hung.push('stopped')),
+      startBeating(() => hung.push('well')),
+    ]);
+    process.kill(stopped.child.pid, 'SIGSTOP');
+    assert.equal((await stopped.child.exited).signal, 'SIGKILL');
+    assert.deepEqual(hung, ['stopped']);
+    assert.equal(isSameProcess(well.child.mark), true);
+    await well.child.stop();
+  });
+
+  test('is not taken for one when the supervisor itself stood still for longer', async () => {
+    const hung: string[] = [];
+    const { child } = await startBeating(() => hung.push('beating'));
+    // Nothing of this process runs meanwhile, as when a laptop sleeps.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    assert.deepEqual(hung, []);
+    await child.stop();
   });
 });

@@ -42,7 +42,7 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): C
       PATH: process.env['PATH'] ?? '',
       NO_COLOR: '1',
       TERM: 'xterm',
-      ...(settings.terminal ? { COLUMNS: String(settings.columns ?? 100) } : {}),
+      ...(settings.terminal ? { TERMINAL_COLUMNS: String(settings.columns ?? 100) } : {}),
       ...(settings.url === undefined ? {} : { TEMPOCLAW_URL: settings.url, TEMPOCLAW_API_KEY: KEY }),
       ...settings.env,
     },

@@ -1,4 +1,6 @@
-"""Runs a command on a terminal of its own: stdin is typed into it, stdout is its screen. Exits as the command does."""
+"""Runs a command on a terminal of its own: stdin is typed into it, stdout is its screen. Exits as the command does.
+
+TERMINAL_COLUMNS says how wide it is."""
 import fcntl
 import os
 import pty
@@ -7,9 +9,10 @@ import struct
 import sys
 import termios
 
+columns = int(os.environ.get("TERMINAL_COLUMNS", "100"))
 pid, screen = pty.fork()
 if pid == 0:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, int(os.environ["COLUMNS"]), 0, 0))
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     os.execvp(sys.argv[1], sys.argv[1:])
 
 sources = [0, screen]

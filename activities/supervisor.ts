@@ -1,0 +1,19 @@
+/** What a process of ours tells the `tempoclaw up` that started it. Started by something else, it tells nobody. */
+
+type Told =
+  | { readonly type: 'progress'; readonly step: string }
+  | { readonly type: 'ready'; readonly address?: string }
+  | { readonly type: 'beat' };
+
+/** A few of these fit into the silence after which a process counts as hung (cli/services/node-program.ts). */
+const BEAT_MS = 2_000;
+
+export function tellSupervisor(told: Told): void {
+  // One that was killed has closed the channel: its processes run on, and the next `up` ends them.
+  if (process.connected) process.send?.(told, () => undefined);
+}
+
+/** From now on says regularly that this process does its work; call it when it is ready. Keeps no process alive. */
+export function startBeat(): void {
+  setInterval(() => tellSupervisor({ type: 'beat' }), BEAT_MS).unref();
+}

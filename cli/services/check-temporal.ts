@@ -1,0 +1,24 @@
+/** Whether the Temporal that the settings name is there. */
+import { Connection } from '@temporalio/client';
+import type { Config } from '#config';
+import { temporalConnection } from '#config';
+
+/** Throws, with what to do about it, when the address or the namespace does not answer. */
+export async function checkTemporal(config: Config): Promise<void> {
+  const { namespace } = config.temporal;
+  const target = temporalConnection(config);
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.connect({ ...target, connectTimeout: '10 seconds' });
+    await connection.workflowService.describeNamespace({ namespace });
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `Temporal at ${target.address}, namespace ${namespace}, does not answer: ${words}. Check TEMPORAL_ADDRESS ` +
+        'and TEMPORAL_NAMESPACE, or unset the address to have a dev server started here.',
+      { cause: error },
+    );
+  } finally {
+    await connection?.close();
+  }
+}
