@@ -13,11 +13,13 @@ import type { Layer } from './config/layer.ts';
 import { isTree, mergeTrees, setAt } from './config/layer.ts';
 import type { ParsedConfig } from './config/schema.ts';
 import { configSchema } from './config/schema.ts';
+import { secretFiles } from './config/secret-files.ts';
 import type { TemporalTls } from './config/temporal-connection.ts';
 import { readOfficialSettings, readTlsFiles } from './config/temporal-connection.ts';
 import type { YamlFile } from './config/yaml-file.ts';
 import { readYamlFile } from './config/yaml-file.ts';
 
+export { DATABASE_FOLDER_OF_ROOT } from './config/secret-files.ts';
 export { deploymentValues } from './config/deployment-values.ts';
 export type { Environment } from './config/environment.ts';
 
@@ -32,6 +34,8 @@ export interface Config extends Omit<ParsedConfig, 'temporal' | 'rehearsal' | 'w
   readonly rehearsal: { readonly dir: string; readonly userDir: string };
   /** The file that was read, if there was one. */
   readonly file?: string;
+  /** Files with keys, which commands of agents do not read. */
+  readonly secretFiles: readonly string[];
 }
 
 /** Settings given on a command line. */
@@ -90,7 +94,10 @@ export function loadConfig(
     problems.push(...explainIssues(parsed.error.issues, locate));
   }
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
-  return deepFreeze(finish(parsed.data, cwd, official, file.path));
+  return deepFreeze({
+    ...finish(parsed.data, cwd, official, file.path),
+    secretFiles: secretFiles(cwd, env, file.path, [parsed.data.temporal.tls?.clientKeyPath]),
+  });
 }
 
 /** The named file, which must exist, or `tempoclaw.yaml`, which need not. */
@@ -140,7 +147,7 @@ function finish(
   cwd: string,
   official: { tls?: TemporalTls; metadata?: Record<string, string> },
   file: string | undefined,
-): Config {
+): Omit<Config, 'secretFiles'> {
   const stateDir = resolve(cwd, parsed.stateDir);
   const { tls, ...temporal } = parsed.temporal;
   const usedTls =

@@ -16,13 +16,13 @@ import { NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure } from './activity-failure.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
-import { EXEC } from './call-rules.ts';
 import type { AgentCatalogs } from './custom-tools/agent-catalogs.ts';
 import { allowedReads, type AllowedRead } from './allowed-reads.ts';
 import { type EarlyStarts, recordAnswer } from './early-start.ts';
 import { callKey, type HandOver, stepKey } from './hand-over.ts';
 import { type Given, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type CallPlan, type PlanDeps, planCalls, planRecorded } from './plan-calls.ts';
+import { runsCommand } from './runs-at.ts';
 import type { ReadAhead } from './read-ahead.ts';
 import { recordReads } from './record-reads.ts';
 import { END_AT, identicalAnswers } from './prompt/loop-guard.ts';
@@ -246,7 +246,10 @@ async function record(
   const { answer, ref } = given;
   const said = ref === NO_MODEL ? answer.text : answerText(answer);
   const text = storableText(deps.scrubber.text(said));
-  const runs = answer.calls.some((call) => deps.catalog.find(call.name)?.tool.name === EXEC);
+  const runs = answer.calls.some((call) => {
+    const found = deps.catalog.find(call.name);
+    return found !== undefined && runsCommand(found.tool);
+  });
   const place = runs ? await deps.placeOf(basis.sandbox) : 'host';
   const where = { tenant: input.tenant, turn: input.turn, step: input.step };
   const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place } as const;

@@ -110,6 +110,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
       return judgeExec(commandOf(call.args), exec, {
         stored: storedFor(call),
         resolve: resolveAt(call.place ?? 'host', resolve),
+        openHost: call.place === 'open_host',
       });
     return call.tool.judge?.(call.args, exec) ?? null;
   };

@@ -16,18 +16,20 @@ export function folderOf(args: Readonly<Record<string, unknown>>): string | unde
   return typeof given === 'string' ? given : undefined;
 }
 
-export interface StoredCommands {
+export interface CommandWorld {
   /** Entries that `proposeAllowlistEntry` made and a person stored. */
   readonly stored: readonly string[];
   readonly resolve: ResolveProgram;
+  /** SH-6: nothing stands there between a command and TempoClaw. */
+  readonly openHost?: boolean;
 }
 
 /** No setting of an agent changes `deniedPaths`. */
 export function judgeExec(
   command: string,
   exec: EffectiveExec,
-  always?: StoredCommands,
+  world?: CommandWorld,
   deniedPaths: readonly string[] = DEFAULT_PATH_RULES.deniedPrefixes,
 ): ShellVerdict {
-  return judgeCommand(command, { ...exec, ...always, deniedPaths });
+  return judgeCommand(command, { ...exec, ...world, deniedPaths });
 }

@@ -170,10 +170,9 @@ function callContext(
   };
 }
 
-/** Only what was allowed always depends on where a command runs. */
+/** What may run unasked depends on where it runs. */
 async function placeFor({ placeOf }: PerformDeps, tool: Tool, claim: Running): Promise<CommandPlace> {
-  const depends = tool.name === EXEC && claim.allowlist.some((entry) => entry.tool === EXEC);
-  return depends ? placeOf(claim.agent.sandbox ?? null) : 'host';
+  return tool.name === EXEC ? placeOf(claim.agent.sandbox ?? null) : 'host';
 }
 
 function movedSince({ agent }: Running): string {

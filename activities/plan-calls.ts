@@ -8,15 +8,17 @@ import type { ModelAnswer } from '#domain/model.ts';
 import {
   BOX_EXEC_SECONDS,
   HOST_EXEC_SECONDS,
-  sandboxOf,
   type SandboxSettings,
+  sandboxOf,
   sandboxTerms,
+  type Wall,
 } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import type { ReadBoundFiles } from './bound-files.ts';
 import type { NeedsToken } from './needs-token.ts';
+import { runsOf } from './runs-at.ts';
 import { callDigest } from './call-digest.ts';
 import { type CallRules, type RuleScope, EXEC } from './call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from './catalog.ts';
@@ -43,6 +45,8 @@ export interface PlanDeps {
   readonly placeOf: PlaceOf;
   readonly boundFiles: ReadBoundFiles;
   readonly needsToken: NeedsToken;
+  /** Around commands on this machine. */
+  readonly wall: Wall;
 }
 
 /** Where commands of an agent with this setting would run now. Never throws. */
@@ -150,7 +154,7 @@ async function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, inde
       digest,
       reason,
       ...(verdict.risk === undefined ? {} : { risk: verdict.risk }),
-      terms,
+      terms: { ...terms, ...runsOf(deps.wall, read.tool, basis.place) },
       expires,
       expires_at: new Date(until).toISOString(),
       always,
@@ -297,7 +301,7 @@ function plannedCall(
     timeout,
     ...(duration === 'short' ? { local: true as const } : {}),
     // A container takes longer to begin a command than the workflow task waits.
-    ...(soon && (place === 'host' || place === 'system') ? { soon: true as const } : {}),
+    ...(soon && place !== undefined && place !== 'image' ? { soon: true as const } : {}),
     ...(read.tool.serial ? { serial: true as const } : {}),
   };
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { ApprovalRow } from '#activities/store/approval-store.ts';
 import { alwaysWords } from '#domain/approval.ts';
 import { boundFilesWords } from '#domain/bound-file.ts';
+import { runsAtWords } from '#domain/sandbox.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
 
 const STYLE = `
@@ -42,7 +43,8 @@ export function askingPage(row: ApprovalRow, { user, decision }: AskedOf, now: D
     ['asked for', row.user_id],
     ['because', row.reason],
     ['risk', row.risk],
-    ['runs', boundFilesWords(row.files) ?? null],
+    ['runs files', boundFilesWords(row.files) ?? null],
+    ['runs', row.terms.runs === undefined ? null : runsAtWords(row.terms.runs)],
     ['“always”', row.always && alwaysWords(row.always)],
     [
       'agreed',

@@ -9,6 +9,7 @@ import type { TemporalLink } from './temporal-links.ts';
 
 export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<typeof approvalSchema> {
   const workflowId = approvalWorkflowId(row.id);
+  const { runs = null, ...terms } = row.terms;
   return {
     id: row.id,
     workflow_id: workflowId,
@@ -30,10 +31,11 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     decided_by: row.decided_by,
     decided_at: row.decided_at?.toISOString() ?? null,
     note: row.note,
-    terms: row.terms,
+    terms,
     always: row.always === null ? null : showAlways(row.always),
     sandbox: row.sandbox === null ? null : { ...row.sandbox },
     files: row.files.map((file) => ({ ...NO_FILE, ...file })),
+    runs,
     ...tallyOf(row),
     escalated_at: row.escalated_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

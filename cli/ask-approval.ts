@@ -1,6 +1,7 @@
 /** Puts one approval to the person at the terminal and turns the answer into the API's decision. */
 import { isCancel, select, text } from '@clack/prompts';
 import type { Decision } from '#domain/approval.ts';
+import { runsAtWords } from '#domain/sandbox.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { ApiError, type Client } from '#cli/client.ts';
 import { pathOf } from '#cli/command-context.ts';
@@ -46,6 +47,14 @@ export function approvalLines(approval: Approval, output: Output): string[] {
   return [
     `${paint(['yellow', 'bold'], '?')} ${paint('bold', oneLine(approval.summary || approval.tool, 400))}`,
     dim(`  ${about.filter(Boolean).join(' · ')}`),
+    ...(approval.runs
+      ? [
+          fitted(
+            output,
+            paint(approval.runs === 'host' ? 'yellow' : 'dim', `  runs ${runsAtWords(approval.runs)}`),
+          ),
+        ]
+      : []),
     ...(approval.reason ? [dim(`  asked because: ${oneLine(approval.reason, 400)}`)] : []),
     indent(cut),
     ...filesLines(approval).map((line) => dim(`  runs: ${oneLine(line, 400)}`)),

@@ -34,6 +34,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_SHUTDOWN_GRACE_SECONDS'], 'worker.shutdownGraceSeconds', 'number'],
   [['TEMPOCLAW_STACK_TRACES'], 'worker.stackTraces', 'boolean'],
   [['TEMPOCLAW_DEPLOYMENT_NAME'], 'worker.deploymentName', 'text'],
+  [['TEMPOCLAW_CLOSED_PORTS'], 'worker.closedPorts', 'list'],
   [['TEMPOCLAW_MODEL'], 'models.default', 'text'],
   [['TEMPOCLAW_EMBEDDINGS_MODEL'], 'embeddings.model', 'text'],
   [['TEMPOCLAW_REHEARSAL_DIR'], 'rehearsal.dir', 'text'],

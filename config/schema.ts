@@ -132,6 +132,8 @@ const worker = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9][\w-]{0,99}$/, 'must be letters, digits, - or _')
     .exactOptional(),
+  /** SH-6: TCP ports, here and elsewhere, that commands on the worker's machine cannot reach; TempoClaw's own are among them. */
+  closedPorts: z.array(z.coerce.number().pipe(port)).max(1_000).default([]),
 });
 
 const approvals = z.strictObject({

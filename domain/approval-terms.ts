@@ -1,4 +1,5 @@
 /** AP-4: who may decide an approval, how many must, and what happens while nobody does. Rules carry it, rows keep it. */
+import type { RunsAt } from './sandbox.ts';
 import type { Scope } from './schema/api-key.ts';
 
 /** Any of these: a user by id, or a key that has the scope. */
@@ -23,6 +24,12 @@ export interface ApprovalTerms {
   readonly remind_seconds?: number | undefined;
   /** Messages of Temporal clients must carry a decision token; settled by the settings when it is asked. */
   readonly decision_token?: true | undefined;
+}
+
+/** As an approval's row keeps them: what was so when it was asked. */
+export interface AskedTerms extends ApprovalTerms {
+  /** Of calls that run commands. */
+  readonly runs?: RunsAt;
 }
 
 export const TERM_LIMITS = {

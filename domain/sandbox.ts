@@ -14,6 +14,29 @@ export type SandboxScope = (typeof SANDBOX_SCOPES)[number];
 export const SANDBOX_WORKSPACES = ['rw', 'ro', 'none'] as const;
 export type SandboxWorkspace = (typeof SANDBOX_WORKSPACES)[number];
 
+/**
+ * SH-6: what stands between commands on the host and TempoClaw itself. `files`: the state folder and the environment of
+ * others; `files and network`: our ports too, and all that would run something outside for whoever asks.
+ */
+export const WALLS = ['none', 'files', 'files and network'] as const;
+export type Wall = (typeof WALLS)[number];
+
+/** Where a command runs, as approvals tell it. */
+export const RUNS_AT = ['container', 'bubblewrap', 'walled_host', 'host'] as const;
+export type RunsAt = (typeof RUNS_AT)[number];
+
+const RUNS_AT_WORDS: Readonly<Record<RunsAt, string>> = {
+  container: 'in a container',
+  bubblewrap: 'in bubblewrap',
+  walled_host: 'on the host, not in a sandbox, behind the wall',
+  host: 'on the host, not in a sandbox, and with no whole wall: it may reach TempoClaw’s own keys and ports',
+};
+
+/** For people. */
+export function runsAtWords(runs: RunsAt): string {
+  return RUNS_AT_WORDS[runs];
+}
+
 /** As it is written in settings and in an agent's row. */
 export interface SandboxSettings {
   readonly mode?: SandboxMode | undefined;

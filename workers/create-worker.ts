@@ -47,7 +47,7 @@ import { createDelegationParts } from './create-delegations.ts';
 import { createSubagents } from './create-subagents.ts';
 import { createTeams } from './create-teams.ts';
 import type { AgentConfig } from '#domain/agent.ts';
-import { sandboxOf } from '#domain/sandbox.ts';
+import { sandboxOf, type Wall } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
@@ -68,6 +68,8 @@ export interface WorkerParts {
   readonly models: Models;
   /** What tools need of the world; what they need of other workflows is made here. */
   readonly tools: WorldDeps;
+  /** Around commands on this machine. */
+  readonly wall: Wall;
   /** To reach other workflows: messages to sessions, signals and updates. */
   readonly temporal: WorkflowReach & Pick<TemporalAccess, 'submit'>;
   readonly sealer: Sealer;
@@ -255,6 +257,7 @@ function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
     whySecured: (tenant: string, agent: string, command: string) =>
       whySecured(vault.clisNow(tenant), agent, command),
     sandbox: config.sandbox,
+    wall: parts.wall,
     placeOf,
     needsToken,
     transcripts: createTranscriptCache(TRANSCRIPTS),

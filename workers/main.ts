@@ -5,6 +5,7 @@ import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { deploymentValues, loadConfig, temporalConnection } from '#config';
 import { createLogStream, openLogOutput } from '#activities/log-stream.ts';
+import { hostWall } from '#activities/process/host-wall.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { loadCatalog } from '#activities/catalog.ts';
 import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
@@ -21,6 +22,8 @@ import { loadWorkflowBundle } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
 import { startLostWorkSweep } from './lost-work-sweep.ts';
 import { createToolDeps } from './tool-deps.ts';
+import { sandboxOf } from '#domain/sandbox.ts';
+import { RUNS_AT_PLACE } from '#domain/shell/allowlist.ts';
 
 async function main(): Promise<void> {
   const config = loadConfig();
@@ -30,6 +33,7 @@ async function main(): Promise<void> {
   if (!config.database.url || !config.temporal.address)
     throw new Error('a worker needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts and gives both');
 
+  const wall = hostWall(config);
   tellSupervisor({ type: 'progress', step: 'bundle' });
   const { bundle, buildId } = await loadWorkflowBundle(join(config.stateDir, 'bundles'));
   const pool = createPool({
@@ -71,7 +75,10 @@ async function main(): Promise<void> {
     config.sandbox.mode === 'off'
       ? undefined
       : startBoxReaper(boxes, (removed) => log.info({ removed }, 'removed sandboxes that were over'));
-  const tools = await createToolDeps(config, pool, secrets.vault, boxes);
+  const { host, why } = await wall;
+  if (why === undefined) log.info({ wall: host.wall }, 'commands on this machine run behind a wall');
+  else log.warn({ wall: host.wall, why }, 'the wall around commands on this machine is not whole');
+  const tools = await createToolDeps(config, pool, secrets.vault, host, boxes);
   const worker = await createWorker({
     config,
     connection,
@@ -87,6 +94,7 @@ async function main(): Promise<void> {
     }),
     models: createModels(config.models, config.rehearsal, secrets.vault.resolveSetting),
     tools,
+    wall: host.wall,
     sealer: secrets.sealer,
     vault: secrets.vault,
     masterKeys: secrets.masterKeys,
@@ -100,14 +108,16 @@ async function main(): Promise<void> {
     (ended) => log.warn({ ended }, 'ended work whose workflow was ended from outside'),
     (error) => log.warn({ err: error }, 'lost work was not looked for'),
   );
-  log.info({ ready: true, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
-  tellSupervisor({ type: 'ready' });
+  const runs = RUNS_AT_PLACE[await tools.shell.placeOf(sandboxOf(config.sandbox, undefined))];
+  log.info({ ready: true, runs, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
+  tellSupervisor({ type: 'ready', runs });
   startBeat();
   await running;
   await stopSweep();
   stopReaper?.();
   const ended = await tools.processes.stopOwn();
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
+  host.close();
   await notifier.close();
   await secrets.close();
   await temporal.close();

@@ -5,9 +5,10 @@ import { type Config, childEnvironment, commandFolders } from '#config';
 import type { WorldDeps } from '#activities/deps.ts';
 import { createProcesses, processesFolder } from '#activities/process/background.ts';
 import { commandEnvironment } from '#activities/process/command-environment.ts';
-import { createLauncher } from '#activities/process/launcher.ts';
+import { createLauncher, socketsFolder } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
+import type { HostWall } from '#activities/process/wall.ts';
 import { removeLeftFolders } from '#activities/secure-cli/private-folder.ts';
 import { createSecureClis } from '#activities/secure-cli/secure-clis.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
@@ -22,13 +23,16 @@ export async function createToolDeps(
   config: Config,
   pool: Pool,
   vault: Vault,
+  wall: HostWall,
   boxes = createWorkerBoxes(config),
 ): Promise<WorldDeps> {
   const environment = commandEnvironment(childEnvironment({}));
   const worker = ownIdentity();
-  const host = createShell({ environment, worker, launch: createLauncher() });
+  const sockets = socketsFolder(config.stateDir);
+  const host = createShell({ environment, worker, launch: createLauncher(sockets), wall });
   const credentials = join(config.stateDir, 'credentials');
   await removeLeftFolders(credentials);
+  if (sockets.startsWith(config.stateDir)) await removeLeftFolders(sockets);
   return {
     sessions: createSessionQueries(pool, config.sessions.shared),
     now: Date.now,

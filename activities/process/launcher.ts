@@ -1,19 +1,20 @@
 /**
  * Starts commands from a small process of ours: a start copies the page tables of whoever starts, for a worker of 250 MB some
  * milliseconds in which it does nothing else. What a command writes goes to the worker directly, over two sockets; the small
- * process only starts and says how it ended. Until it is up, and where it does not work, a command is started here.
+ * process only starts and says how it ended. Until it is up, and where it does not work, a command is started here; but one
+ * that is to run behind the wall (wall.ts) only by a small process that stands behind it.
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { realpathSync, rmSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { processRow } from './process-table.ts';
+import { ownIdentity, processRow } from './process-table.ts';
 
 /** A program with all that it is given: its input is empty, and it leads a session and process group of its own. */
 export interface Launch {
@@ -42,11 +43,13 @@ export interface Ended {
 export class LaunchLost extends Error {}
 
 /** Throws when the program does not start; a `LaunchLost` when it may have. */
-export type Launcher = (launch: Launch) => Promise<Launched>;
+export type Launcher = (launch: Launch & Pick<Asked, 'folder'>) => Promise<Launched>;
 
 /** To the small process. */
 export interface Asked extends Launch {
   readonly id: string;
+  /** Device and inode of `cwd`. */
+  readonly folder?: string;
 }
 
 /** From it: that a program runs, that it does not, or that it has ended. */
@@ -66,7 +69,17 @@ const HEADER_MS = 10_000;
 /** A start that takes longer has a small process that was stopped: it is ended, and with it what it started. */
 const START_MS = 30_000;
 
-const PROGRAM = fileURLToPath(new URL('./launcher-process.ts', import.meta.url));
+export const LAUNCHER_PROGRAM = fileURLToPath(new URL('./launcher-process.ts', import.meta.url));
+
+/** The words that start the small process for a socket. */
+type HelperCommand = (socket: string) => readonly string[];
+
+const HERE: HelperCommand = (socket) => [
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  LAUNCHER_PROGRAM,
+  socket,
+];
 
 /** As Node does it. */
 export const launchHere: Launcher = async ({ file, args, cwd, env }) => {
@@ -88,13 +101,26 @@ export function startOf(pid: number): number {
   return Number(processRow(pid)?.started ?? 0);
 }
 
+/** The most that the path of a socket may have, on macOS, and what stands in ours after the folder. */
+const MAX_PATH = 103;
+const MAX_NAME = 32;
+
+/**
+ * Where sockets of launchers are: not where commands write, who would put another's socket in the place of ours and be
+ * connected to that. Only where the state folder's path is too long for a socket in the temporary folder (wall.ts).
+ */
+export function socketsFolder(stateDir: string): string {
+  const own = join(stateDir, 'run');
+  return own.length + MAX_NAME <= MAX_PATH ? own : tmpdir();
+}
+
 /** By a small process that is started with the first command, and anew when it is lost; it ends with this one. */
-export function createLauncher(): Launcher {
+export function createLauncher(sockets = tmpdir()): Launcher {
   let launch: Launcher | undefined;
   let isWanted = true;
   const start = (): void => {
     isWanted = false;
-    const helper = startHelper({
+    const helper = startHelper(HERE, sockets, {
       onUp: (ready) => {
         launch = ready;
       },
@@ -120,6 +146,33 @@ export function createLauncher(): Launcher {
   };
 }
 
+/**
+ * By a small process that is behind the wall, and by nothing else: a start waits for it, and throws where it does not come up.
+ * It is started with the first command, and anew when it is lost.
+ */
+export function createWalledLauncher(command: HelperCommand, sockets = tmpdir()): Launcher {
+  let helper: Promise<Launcher> | undefined;
+  const start = (): Promise<Launcher> =>
+    new Promise((resolve, reject) => {
+      const onLost = (): void => {
+        helper = undefined;
+        reject(new Error('the process that starts commands behind the wall did not come up'));
+      };
+      startHelper(command, sockets, { onUp: resolve, onLost }).catch((error: unknown) => {
+        helper = undefined;
+        reject(error);
+      });
+    });
+  return async (asked) => {
+    helper ??= start();
+    const launch = await helper;
+    // From behind the wall nobody looks into what we hold open: it is told which folder that is.
+    const { dev, ino } = statSync(asked.cwd, { bigint: true });
+    const cwd = realpathSync(asked.cwd);
+    return launch({ ...asked, cwd, folder: `${dev}.${ino}` });
+  };
+}
+
 /** What is awaited of one program. */
 interface Waiting {
   readonly outputs: Socket[];
@@ -135,7 +188,7 @@ interface Watch {
   readonly onLost: () => void;
 }
 
-async function startHelper({ onUp, onLost }: Watch): Promise<void> {
+async function startHelper(command: HelperCommand, sockets: string, { onUp, onLost }: Watch): Promise<void> {
   const waiting = new Map<string, Waiting>();
   // This process may end while nothing runs, and not while something does.
   const hold = (): void => (waiting.size > 0 ? child.channel?.ref() : child.channel?.unref());
@@ -144,31 +197,31 @@ async function startHelper({ onUp, onLost }: Watch): Promise<void> {
     if (one.over && one.outputs[0] && one.outputs[1]) waiting.delete(id);
     hold();
   };
-  const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-launcher-'));
+  await mkdir(sockets, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(sockets, `${ownIdentity()}-`));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
-  const server = await listen(join(folder, 'socket'), (header, socket) => {
+  const server = await listen(join(folder, 's'), (header, socket) => {
     const one = waiting.get(header.slice(0, -1));
     if (!one) return socket.destroy();
     one.outputs[Number(header.at(-1)) - 1] = socket;
     one.ready();
     forget(header.slice(0, -1), one);
   });
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', PROGRAM, join(folder, 'socket')],
-    {
-      // Nothing of ours: a command can read the environment of whoever started it.
-      env: {},
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    },
-  );
+  const [file = '', ...args] = command(join(folder, 's'));
+  const child = spawn(file, args, {
+    // Nothing of ours: a command can read the environment of whoever started it.
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const late = setTimeout(() => child.kill('SIGKILL'), START_MS);
   child.unref();
   child.channel?.unref();
   let isLost = false;
   const lose = (): void => {
     if (isLost) return;
     isLost = true;
+    clearTimeout(late);
     onLost();
     server.close();
     process.removeListener('exit', remove);
@@ -187,7 +240,10 @@ async function startHelper({ onUp, onLost }: Watch): Promise<void> {
     return launched;
   };
   child.on('message', (told: Told) => {
-    if ('up' in told) return onUp(launch);
+    if ('up' in told) {
+      clearTimeout(late);
+      return onUp(launch);
+    }
     const one = waiting.get(told.id);
     if (!one) return;
     if ('failed' in told) {
@@ -205,7 +261,11 @@ async function startHelper({ onUp, onLost }: Watch): Promise<void> {
   });
 }
 
-function ask(child: ChildProcess, waiting: Map<string, Waiting>, launch: Launch): Promise<Launched> {
+function ask(
+  child: ChildProcess,
+  waiting: Map<string, Waiting>,
+  launch: Parameters<Launcher>[0],
+): Promise<Launched> {
   const id = randomBytes(ID_BYTES).toString('hex');
   return new Promise((resolve, reject) => {
     let ended: (end: Ended) => void = () => undefined;

@@ -10,6 +10,7 @@ import { HOST_LIMITS } from './host-limits.ts';
 import { type Ended, launchHere, type Launched, type Launcher, LaunchLost } from './launcher.ts';
 import { lastPid } from './process-table.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
+import type { HostWall } from './wall.ts';
 
 /** Started by itself, without a shell: nothing of its arguments is read by anybody else. */
 export interface Program {
@@ -18,6 +19,8 @@ export interface Program {
   readonly args: readonly string[];
   /** Beside what every command gets. */
   readonly environment: Readonly<Record<string, string>>;
+  /** A folder that it alone reads and writes, where it is hidden from others. */
+  readonly folder?: string;
 }
 
 export interface CommandRequest {
@@ -98,6 +101,8 @@ export interface ShellOptions {
   readonly graceMs?: number;
   /** Absent: commands are started by this very process. */
   readonly launch?: Launcher;
+  /** Around all but what a `prefix` boxes in, which a wall would keep from making its box. Absent: commands run as this process. */
+  readonly wall?: HostWall;
 }
 
 /** bash where there is one, since models write for it. */
@@ -116,8 +121,8 @@ export function createShell(options: ShellOptions): Shell {
   const launch = options.launch ?? launchHere;
   return {
     workspacePath: async (workspace) => workspace,
-    placeOf: async () => 'host',
-    backgroundLine: async (line) => ({ ok: true, line }),
+    placeOf: async () => (options.wall && options.wall.wall !== 'files and network' ? 'open_host' : 'host'),
+    backgroundLine: async (command) => ({ ok: true, line: walledLine(command, options.wall) }),
     async run(request) {
       if (request.signal.aborted) return notStarted('cancelled', '');
       const stdout = createOutputWindow();
@@ -128,7 +133,7 @@ export function createShell(options: ShellOptions): Shell {
       const mark = `${CALL_MARK}=${value}`;
       let child: Launched;
       try {
-        child = await start(launch, program, request, {
+        child = await start({ launch, wall: options.wall }, program, request, {
           ...options.environment,
           ...request.env,
           [CALL_MARK]: value,
@@ -180,16 +185,40 @@ function amongYounger(target: Target, began: number): Target {
 }
 
 function start(
-  launch: Launcher,
+  by: { readonly launch: Launcher; readonly wall: HostWall | undefined },
   program: string,
   request: CommandRequest,
   env: Record<string, string>,
 ): Promise<Launched> {
   const { command, prefix = [] } = request;
-  const line = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh', ...prefix, program, '-c'];
-  const { file, args, environment } =
-    typeof command === 'string' ? { file: '/bin/sh', args: [...line, command], environment: {} } : command;
-  return launch({ file, args, cwd: request.cwd, env: { ...env, ...environment, PWD: request.pwd } });
+  const { launch, wall } = by;
+  if (typeof command !== 'string') {
+    const { file, args, environment, folder } = command;
+    const [first = file, ...rest] = [
+      ...(wall?.prefix(folder === undefined ? [] : [folder]) ?? []),
+      file,
+      ...args,
+    ];
+    const own = { ...env, ...environment, PWD: request.pwd };
+    return launch({ file: first, args: rest, cwd: request.cwd, env: own });
+  }
+  const args = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh', ...prefix, program, '-c', command];
+  const starter =
+    wall === undefined || prefix.length > 0 ? launch : request.env ? wall.startApart : wall.start;
+  return starter({ file: '/bin/sh', args, cwd: request.cwd, env: { ...env, PWD: request.pwd } });
+}
+
+/** The command line that runs a command behind a wall of its own. */
+function walledLine(command: string, wall: HostWall | undefined): string {
+  const prefix = wall?.prefix() ?? [];
+  if (wall === undefined || prefix.length === 0) return command;
+  const variables = Object.entries(wall.environment).map(([name, value]) => `${name}=${value}`);
+  return `exec env ${[...variables, ...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}`;
+}
+
+/** One word of a shell's command line. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 interface End extends Ended {

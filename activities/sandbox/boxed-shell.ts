@@ -9,6 +9,7 @@ import {
   type CommandOutcome,
   type CommandRequest,
   notStarted,
+  quoted,
   type Shell,
   shellProgram,
 } from '#activities/process/shell.ts';
@@ -110,7 +111,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
     },
 
     async backgroundLine(command, box) {
-      if (box === undefined) return { ok: true, line: command };
+      if (box === undefined) return host.backgroundLine(command, undefined);
       const { sandbox, owner, inside } = box;
       const look = await boxes.look(sandbox);
       const place = look.ok
@@ -119,20 +120,17 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       if (place.ok || sandbox.mode === 'required') return place;
       const inBubblewrap = await bubblewrap.works();
       const prefix = inBubblewrap ? await bubblewrap.prefix(owner.workspace, inside, sandbox) : [];
-      const line = inBubblewrap
-        ? `exec ${[...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}`
-        : command;
-      return {
-        ok: true,
-        line,
-        ...(sandbox.stated ? { note: elsewhereNote(inBubblewrap, place.reason) } : {}),
-      };
+      const line: BackgroundLine = inBubblewrap
+        ? { ok: true, line: `exec ${[...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}` }
+        : await host.backgroundLine(command, undefined);
+      const note = sandbox.stated ? { note: elsewhereNote(inBubblewrap, place.reason) } : {};
+      return { ...line, ...note };
     },
 
     async placeOf(sandbox) {
-      if (sandbox === undefined) return 'host';
+      if (sandbox === undefined) return host.placeOf(undefined);
       if (sandbox.mode === 'required' || (await boxes.look(sandbox)).ok) return 'image';
-      return (await bubblewrap.works()) ? 'system' : 'host';
+      return (await bubblewrap.works()) ? 'system' : host.placeOf(undefined);
     },
 
     async workspacePath(workspace, sandbox: Sandbox | undefined) {
@@ -183,9 +181,4 @@ async function attachedLine(
 
 function cwdOf(inside: string): string {
   return inside === '' ? MOUNT : `${MOUNT}/${inside}`;
-}
-
-/** One word of a shell's command line. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -20,6 +20,8 @@ export async function withPrivateFolder<T>(
 
 /** Removes the folders of workers that no longer live. Returns how many. */
 export async function removeLeftFolders(base: string): Promise<number> {
+  // Where the system does not tell of processes, nobody knows whose are over.
+  if (processRow(process.pid) === undefined) return 0;
   const names = await readdir(base).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;

@@ -52,7 +52,7 @@ export function createSecureClis(parts: SecureClisParts): SecureClis {
       try {
         return await withPrivateFolder(parts.dir, parts.worker, async (folder) => {
           const environment = await environmentOf(parts.vault, tenant, variables, folder);
-          const command = { file: found.file, args, environment };
+          const command = { file: found.file, args, environment, folder };
           return { kind: 'ran', outcome: await parts.shell.run({ ...request, command }) };
         });
       } catch (error) {

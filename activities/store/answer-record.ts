@@ -1,6 +1,6 @@
 /** A model's answer as it is written down, with the calls it asks for and the approvals that these need. */
 import type { AlwaysOffer } from '#domain/approval.ts';
-import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { ModelUse } from '#domain/model-use.ts';
@@ -61,7 +61,7 @@ export interface NewApproval {
   readonly digest: string;
   readonly reason: string;
   readonly risk?: string;
-  readonly terms: ApprovalTerms;
+  readonly terms: AskedTerms;
   readonly expires: number;
   /** ISO 8601, by the database's clock. */
   readonly expires_at: string;

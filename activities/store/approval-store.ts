@@ -1,6 +1,6 @@
 /** Approvals as the API reads them; `settle_approval` of the schema decides them. */
 import type { AlwaysOffer, ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts';
-import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Pool } from './pool.ts';
@@ -33,7 +33,7 @@ export interface ApprovalRow {
   readonly decision_key: string | null;
   readonly decided_at: Date | null;
   readonly note: string | null;
-  readonly terms: ApprovalTerms;
+  readonly terms: AskedTerms;
   /** These two are null where an older version asked. */
   readonly always: AlwaysOffer | null;
   readonly sandbox: SandboxTerms | null;

@@ -10,6 +10,7 @@ import { createOutput, type Output, printFields } from '#cli/output.ts';
 import { endLeftovers } from '#cli/services/leftovers.ts';
 import { type RunState, readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
+import { runsAtWords } from '#domain/sandbox.ts';
 
 export interface UpOptions {
   readonly port?: number;
@@ -144,6 +145,7 @@ function announce(
         temporal: info.temporal,
         temporal_ui: info.temporalUi,
         run_file: runFile,
+        commands: info.runs ?? null,
       }),
     );
     return;
@@ -157,6 +159,7 @@ function announce(
     'Temporal UI': info.temporalUi ?? undefined,
     Temporal: `${info.temporal}, namespace ${config.temporal.namespace}`,
     Models: providers.length > 0 ? providers.join(', ') : 'rehearsal (scripted; needs no key)',
+    Commands: info.runs && `run ${runsAtWords(info.runs)}${info.runs === 'host' ? ' (docs/sandbox.md)' : ''}`,
     Logs: `${shortPath(config.stateDir)}/logs`,
   });
   if (providers.length === 0) out.line('\nFor real models set OPENAI_API_KEY or another key.');

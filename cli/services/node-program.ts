@@ -2,10 +2,16 @@
 import { z } from 'zod';
 import type { Child } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
+import { RUNS_AT, type RunsAt } from '#domain/sandbox.ts';
 
 /** What the programs send over IPC (activities/supervisor.ts), or print as a JSON log line while they start. */
 const messageSchema = z.union([
-  z.object({ type: z.literal('ready'), address: z.string().optional() }),
+  z.object({
+    type: z.literal('ready'),
+    address: z.string().optional(),
+    /** Where a worker's commands run, unless an agent says otherwise. */
+    runs: z.enum(RUNS_AT).optional(),
+  }),
   z.object({ type: z.literal('progress'), step: z.string() }),
   z.object({ type: z.literal('beat') }),
 ]);
@@ -31,16 +37,26 @@ export interface NodeProgramOptions {
   readonly silentMs?: number;
 }
 
+/** What a program tells of itself when it is ready. */
+interface Ready {
+  readonly address?: string | undefined;
+  readonly runs?: RunsAt | undefined;
+}
+
 /** Resolves when the program is ready. Ends it and throws, with its last output, when it does not get there. */
-export async function startNodeProgram(
-  options: NodeProgramOptions,
-): Promise<{ child: Child; address?: string }> {
-  let ready: { address?: string } | undefined;
+export async function startNodeProgram(options: NodeProgramOptions): Promise<{ child: Child } & Ready> {
+  let ready: Ready | undefined;
   let beat = (): void => undefined;
   const child = await startChild({
     name: options.name,
     command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', options.main, ...(options.args ?? [])],
+    // A signal from a command would have it listen for a debugger.
+    args: [
+      '--disable-warning=ExperimentalWarning',
+      '--disable-sigusr1',
+      options.main,
+      ...(options.args ?? []),
+    ],
     env: options.env,
     logFile: options.logFile,
     ipc: true,
@@ -49,7 +65,8 @@ export async function startNodeProgram(
       const parsed = messageSchema.safeParse(message);
       if (!parsed.success) return;
       if (parsed.data.type === 'ready') {
-        ready = parsed.data.address === undefined ? {} : { address: parsed.data.address };
+        const { type: _, ...told } = parsed.data;
+        ready = told;
       } else if (parsed.data.type === 'progress') {
         options.onProgress?.(parsed.data.step);
       } else {
@@ -59,9 +76,9 @@ export async function startNodeProgram(
   });
   options.onSpawn?.(child);
   try {
-    const { address } = await waitUntil(child, () => ready ?? readyLine(child.output()), READY_MS);
+    const told = await waitUntil(child, () => ready ?? readyLine(child.output()), READY_MS);
     if (options.onHung !== undefined) beat = watchBeats(child, options.onHung, options.silentMs ?? SILENT_MS);
-    return address === undefined ? { child } : { child, address };
+    return { child, ...told };
   } catch (error) {
     await child.stop();
     throw error;
@@ -88,8 +105,10 @@ function watchBeats(child: Child, onHung: (silentMs: number) => void, silentMs: 
 }
 
 /** A JSON log line with `"ready":true`, for a program that was started by something without IPC in mind. */
-function readyLine(output: string): { address?: string } | undefined {
-  if (!/"ready":\s*true/.test(output)) return undefined;
-  const address = /"address":\s*"([^"]+)"/.exec(output)?.[1];
-  return address === undefined ? {} : { address };
+function readyLine(output: string): Ready | undefined {
+  const line = output.split('\n').find((each) => /"ready":\s*true/.test(each));
+  if (line === undefined) return undefined;
+  const address = /"address":\s*"([^"]+)"/.exec(line)?.[1];
+  const named = /"runs":\s*"(\w+)"/.exec(line)?.[1];
+  return { address, runs: RUNS_AT.find((each) => each === named) };
 }

@@ -1,4 +1,5 @@
 /** Finds a port to listen on: the wanted one, else the next free one, so that two starts never collide. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 
 /** Ports tried upwards before giving up; more in a row being taken means something else is wrong. */
@@ -63,7 +64,43 @@ export function localHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The port at the end of an address or URL. */
+/** TCP ports on which a process listens; none where the system does not tell (it is Linux that does, under /proc). */
+export function listeningPorts(pid: number): number[] {
+  try {
+    const own = new Set(readdirSync(`/proc/${pid}/fd`).map((name) => socketOf(`/proc/${pid}/fd/${name}`)));
+    const rows = ['tcp', 'tcp6'].flatMap((table) =>
+      readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n'),
+    );
+    return rows.flatMap((row) => {
+      const [, local = '', , state, , , , , , inode] = row.trim().split(/\s+/);
+      return state === LISTEN && inode !== undefined && own.has(inode)
+        ? [Number.parseInt(local.slice(-4), 16)]
+        : [];
+    });
+  } catch {
+    // Another system, or it has just ended.
+    return [];
+  }
+}
+
+/** The inode of an open socket; undefined for another file, and for one that was just closed. */
+function socketOf(link: string): string | undefined {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(link))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** In the kernel's tables. */
+const LISTEN = '0A';
+
+/** Of `host:port` or a URL without a path. */
 export function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(':') + 1));
+}
+
+/** For people. */
+export function portWords(port: number, wanted: number): string {
+  return port === wanted || wanted === 0 ? `port ${port}` : `port ${port} (${wanted} is in use)`;
 }

@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { DATABASE_FOLDER_OF_ROOT } from '#config';
 
 export interface UnixUser {
   readonly uid: number;
@@ -31,9 +32,6 @@ export interface PostgresBinaries {
   readonly user?: UnixUser;
 }
 
-/** Where a root start keeps what the `postgres` user must reach when the checkout is closed to it (such as /root). */
-export const ROOT_FOLDER = '/var/lib/tempoclaw';
-
 /** The usable programs; copies them out of a closed folder when need be. Throws with the remedy when there are none. */
 export function findPostgresBinaries(cacheDir: string): PostgresBinaries {
   const packageDir = findPostgresPackage();
@@ -43,7 +41,7 @@ export function findPostgresBinaries(cacheDir: string): PostgresBinaries {
   const native =
     reachable && makeLinks(inPlace)
       ? inPlace
-      : copyOut(packageDir, user === undefined ? cacheDir : ROOT_FOLDER);
+      : copyOut(packageDir, user === undefined ? cacheDir : DATABASE_FOLDER_OF_ROOT);
   const binaries = { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
   for (const file of Object.values(binaries)) makeExecutable(file);
   return user === undefined ? binaries : { ...binaries, user };

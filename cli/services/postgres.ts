@@ -22,7 +22,8 @@ import type { Child, Exit } from './child.ts';
 import { exitWords, startChild, waitUntil } from './child.ts';
 import { nextFreePort } from './ports.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
-import { findPostgresBinaries, mayReach, ROOT_FOLDER } from './postgres-binaries.ts';
+import { DATABASE_FOLDER_OF_ROOT } from '#config';
+import { findPostgresBinaries, mayReach } from './postgres-binaries.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { commandLineOf, endProcess, markProcess } from './process-identity.ts';
 
@@ -108,6 +109,8 @@ function serverArguments(dataDir: string, port: number, durable: boolean): strin
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '128MB',
+    // In its own folder: /dev/shm belongs to commands of agents too.
+    dynamic_shared_memory_type: 'mmap',
     logging_collector: 'off',
     ...(!durable && { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
@@ -127,7 +130,7 @@ function chooseDataDir(stateDir: string, { user }: PostgresBinaries): string {
   // The random name ties the data to this state folder: deleting that starts afresh.
   const pointer = join(stateDir, 'postgres-elsewhere');
   if (!existsSync(pointer))
-    writeFileSync(pointer, join(ROOT_FOLDER, randomBytes(8).toString('hex'), 'postgres'));
+    writeFileSync(pointer, join(DATABASE_FOLDER_OF_ROOT, randomBytes(8).toString('hex'), 'postgres'));
   return readFileSync(pointer, 'utf8').trim();
 }
 

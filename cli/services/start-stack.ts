@@ -2,29 +2,29 @@
  * Brings up the whole of TempoClaw on this machine, in order: Postgres and Temporal (or the ones that the
  * settings name), migrations and search attributes, then worker and API; and ends it in the reverse order.
  */
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import type { Config } from '#config';
-import { childEnvironment, commandFolders, temporalConnection, userCacheDir, withoutPassword } from '#config';
+import { childEnvironment, commandFolders, userCacheDir, withoutPassword } from '#config';
 import { endBackgroundCommands, processesFolder } from '#activities/process/background.ts';
 import { migrate } from '#activities/store/migrate.ts';
 import { hostNames } from '#domain/net/judge-visitor.ts';
 import type { Child } from './child.ts';
 import { END_ORDER } from './leftovers.ts';
-import { checkTemporal } from './check-temporal.ts';
-import { startNodeProgram } from './node-program.ts';
-import { localHost, nextFreePort, portOf } from './ports.ts';
+import { startProgram } from './start-program.ts';
+import { listeningPorts, localHost, nextFreePort, portOf, portWords } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
 import type { RunState } from './run-state.ts';
+import { checkTemporal, connectionTo } from './reach-temporal.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import type { Supervised } from './supervise.ts';
 import { supervise } from './supervise.ts';
 import { obtainTemporalBinary } from './temporal-binary.ts';
 import { startTemporalServer } from './temporal-server.ts';
+import type { RunsAt } from '#domain/sandbox.ts';
 
 export interface StackOptions {
   readonly config: Config;
@@ -43,6 +43,8 @@ export interface StackInfo {
   temporalUi: string | null;
   databaseUrl: string;
   apiKeyFile: string;
+  /** Where commands of agents run that do not say otherwise. */
+  runs?: RunsAt | undefined;
 }
 
 export interface Stack {
@@ -80,7 +82,15 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     // A stop that came during this start has not seen it.
     if (stopping) await one.stop();
   };
-  const parts: Parts = { options, info, keep, onSpawn };
+  let apiPort: Promise<number> | undefined;
+  const parts: Parts = {
+    options,
+    info,
+    keep,
+    onSpawn,
+    apiPort: () => (apiPort ??= nextFreePort(config.api.port, config.api.host)),
+    portsOf: (name) => listeningPorts(children.get(name)?.pid ?? 0),
+  };
   /** What a step says of being ended by us is no failure to look into. */
   const told = (step: Step): Step => ({
     ...step,
@@ -129,6 +139,10 @@ interface Parts {
   readonly info: StackInfo;
   readonly keep: (name: Name, title: string, start: () => Promise<Child>) => Promise<void>;
   readonly onSpawn: (name: Name) => (child: Child) => void;
+  /** Where the API will listen first: the worker, which starts beside it, keeps commands from there. */
+  readonly apiPort: () => Promise<number>;
+  /** TCP ports that a running part listens on. */
+  readonly portsOf: (name: Name) => readonly number[];
 }
 
 function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step {
@@ -246,14 +260,16 @@ function workerStep(parts: Parts): Step {
     title: 'Worker',
     async run(detail) {
       await parts.keep('worker', 'The worker', async () => {
-        const { child } = await startProgram(parts, {
+        const { child, runs } = await startProgram(parts, {
           name: 'worker',
           title: 'The worker',
           main: 'workers/main.ts',
+          env: { TEMPOCLAW_CLOSED_PORTS: (await closedPorts(parts)).join(',') },
           // The worker waits this long for its activities, and a little longer to close its connections.
           stopGraceMs: config.worker.shutdownGraceSeconds * 1_000 + 5_000,
           onProgress: detail,
         });
+        parts.info.runs = runs;
         return child;
       });
       return `ready on task queue ${config.temporal.taskQueue}`;
@@ -267,7 +283,7 @@ function apiStep(parts: Parts): Step {
     key: 'api',
     title: 'API',
     async run(detail) {
-      let port = await nextFreePort(config.api.port, config.api.host);
+      let port = await parts.apiPort();
       await parts.keep('api', 'The API', async () => {
         const { child, address } = await startProgram(parts, {
           name: 'api',
@@ -288,55 +304,13 @@ function apiStep(parts: Parts): Step {
   };
 }
 
-interface Program {
-  readonly name: 'worker' | 'api';
-  readonly title: string;
-  /** From the root of the package. */
-  readonly main: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly stopGraceMs: number;
-  readonly onProgress: (detail: string) => void;
-}
-
-function startProgram(parts: Parts, program: Program): ReturnType<typeof startNodeProgram> {
-  const { config, onEvent } = parts.options;
-  return startNodeProgram({
-    name: program.title,
-    main: fileURLToPath(new URL(`../../${program.main}`, import.meta.url)),
-    // Read by nobody but a later start that looks for what is left of this one (leftovers.ts).
-    args: [realpathSync(config.stateDir)],
-    env: { ...programEnvironment(parts), ...program.env },
-    logFile: join(config.stateDir, 'logs', `${program.name}.log`),
-    stopGraceMs: program.stopGraceMs,
-    onProgress: program.onProgress,
-    onSpawn: parts.onSpawn(program.name),
-    onHung: (silentMs) => onEvent(`${program.title} has not answered for ${silentMs / 1_000} s; killing it`),
-  });
-}
-
-/** The settings that the parts must agree on, handed down as the variables that config.ts reads. */
-function programEnvironment({ options: { config }, info }: Parts): Record<string, string> {
-  const own = config.temporal.address === undefined;
-  return childEnvironment({
-    TEMPOCLAW_STATE_DIR: config.stateDir,
-    TEMPOCLAW_WORKSPACE_ROOT: config.workspaceRoot,
-    TEMPOCLAW_CONFIG: config.file,
-    TEMPOCLAW_HOST: config.api.host,
-    TEMPOCLAW_TASK_QUEUE: config.temporal.taskQueue,
-    TEMPOCLAW_TEMPORAL_UI_URL: info.temporalUi ?? undefined,
-    TEMPOCLAW_LOG_LEVEL: config.log.level,
-    TEMPORAL_ADDRESS: info.temporal,
-    TEMPORAL_NAMESPACE: config.temporal.namespace,
-    DATABASE_URL: info.databaseUrl,
-    // Our own dev server speaks plain text, whatever a profile says about another one.
-    ...(own && { TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: undefined }),
-  });
-}
-
-function connectionTo(config: Config, address: string): ReturnType<typeof temporalConnection> {
-  return config.temporal.address === undefined ? { address } : temporalConnection(config);
-}
-
-function portWords(port: number, wanted: number): string {
-  return port === wanted || wanted === 0 ? `port ${port}` : `port ${port} (${wanted} is in use)`;
+/** Also those of Temporal's own services, which ask nobody for a key. */
+async function closedPorts(parts: Parts): Promise<readonly number[]> {
+  const { worker } = parts.options.config;
+  return [
+    await parts.apiPort(),
+    ...parts.portsOf('temporal'),
+    ...parts.portsOf('postgres'),
+    ...worker.closedPorts,
+  ];
 }

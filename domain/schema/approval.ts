@@ -1,6 +1,7 @@
 /** Approvals on the wire (AP-1 … AP-4). */
 import { z } from 'zod';
 import { APPROVAL_STATUSES, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
+import { RUNS_AT } from '../sandbox.ts';
 import { approvalTermsShape } from './approval-terms.ts';
 import {
   idSchema,
@@ -78,6 +79,10 @@ export const approvalSchema = z.object({
       description:
         'Files of the workspace that the call runs; one that has changed by its start is asked about anew',
     }),
+  runs: z.enum(RUNS_AT).nullable().meta({
+    description:
+      'Where a command would run, as it was when it was asked about. `walled_host`: not in a sandbox, but kept from TempoClaw’s own files and ports; `host`: not even that, or only in part. Null for calls that run none',
+  }),
   approved_by: z
     .array(z.string())
     .meta({ description: 'Where there is a quorum: who agreed to these arguments' }),

@@ -1,5 +1,6 @@
 /** What may run without a question: globs as an owner writes them, and entries that a person's “always” left (SH-2). */
 import { matchGlob } from '../policy/match-glob.ts';
+import type { RunsAt } from '../sandbox.ts';
 import type { ShellCommand } from './shell-command.ts';
 
 /** Which file a name starts. */
@@ -27,13 +28,21 @@ export function entryProblem(pattern: string): string | null {
 
 /**
  * Whose programs commands find: this machine's, those of its system's folders (bubblewrap shows no others), or those of
- * an image, of which this machine knows nothing.
+ * an image, of which this machine knows nothing. On the `open_host` nothing stands between a command and TempoClaw (SH-6).
  */
-export type CommandPlace = 'host' | 'system' | 'image';
+export type CommandPlace = 'host' | 'open_host' | 'system' | 'image';
+
+/** In the words of approvals. */
+export const RUNS_AT_PLACE: Readonly<Record<CommandPlace, RunsAt>> = {
+  image: 'container',
+  system: 'bubblewrap',
+  host: 'walled_host',
+  open_host: 'host',
+};
 
 /** The resolver of a machine, for commands that run at `place`. */
 export function resolveAt(place: CommandPlace, resolve: ResolveProgram): ResolveProgram {
-  if (place === 'host') return resolve;
+  if (place === 'host' || place === 'open_host') return resolve;
   if (place === 'image') return () => null;
   return (name) => {
     const found = resolve(name);

@@ -5,6 +5,8 @@ import { type ExpandedShell, expandCommands } from './expand-commands.ts';
 import { findProblems, type Problem } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
 import { isHarmless } from './safe/is-harmless.ts';
+import { runsOwnCode } from './safe/runs-own-code.ts';
+import type { ShellCommand } from './shell-command.ts';
 
 export interface ShellRules {
   readonly security: ExecSecurity;
@@ -18,6 +20,8 @@ export interface ShellRules {
   readonly categoriesOff: readonly string[];
   /** Folders that no command may name; `!` before one exempts it. */
   readonly deniedPaths: readonly string[];
+  /** It would run where nothing stands between it and TempoClaw (SH-6): what runs code of the agent's is always asked about. */
+  readonly openHost?: boolean;
 }
 
 export interface ShellVerdict {
@@ -98,7 +102,9 @@ function judgeText(command: string, rules: ShellRules): ShellVerdict {
     };
   const [doubt] = problems;
   const { stored = [], resolve = () => null } = rules;
-  const wasAllowed = isOneCommand(shell) && shell.commands.every((each) => isStored(each, stored, resolve));
+  const isOpen = (each: ShellCommand): boolean => rules.openHost === true && runsOwnCode(each);
+  const wasAllowed =
+    isOneCommand(shell) && shell.commands.every((each) => isStored(each, stored, resolve) && !isOpen(each));
   if (wasAllowed)
     return {
       decision: 'allow',
@@ -128,8 +134,10 @@ function byLists(
   rules: ShellRules,
   words: ShellVerdict['command_words'],
 ): ShellVerdict {
-  const isCovered = (each: ExpandedShell['commands'][number]): boolean =>
-    isListed(each, rules.allowlist) || (rules.security === 'full' && isHarmless(each, shell.functions));
+  const isOpen = (each: ShellCommand): boolean => rules.openHost === true && runsOwnCode(each);
+  const isCovered = (each: ShellCommand): boolean =>
+    isListed(each, rules.allowlist) ||
+    (rules.security === 'full' && !isOpen(each) && isHarmless(each, shell.functions));
   if (rules.security === 'full' && rules.ask === 'off')
     return {
       decision: 'allow',
@@ -159,8 +167,12 @@ function byLists(
   return {
     decision: 'ask',
     category: null,
-    rule: 'not_known',
-    reason: `${name}, used like this, is not known to be harmless`,
+    ...(isOpen(miss)
+      ? {
+          rule: 'open_host',
+          reason: `${name} may run code of the workspace, and nothing keeps it from TempoClaw’s own keys on this host`,
+        }
+      : { rule: 'not_known', reason: `${name}, used like this, is not known to be harmless` }),
     command_words: words,
   };
 }

@@ -12,6 +12,7 @@ import { REDACTED } from '../scrub/redaction.ts';
 import { expandCommands } from './expand-commands.ts';
 import { findProblems } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
+import { runsOwnCode } from './safe/runs-own-code.ts';
 import { programOf, type ShellCommand } from './shell-command.ts';
 import { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
 
@@ -52,6 +53,8 @@ export function proposeAllowlistEntry(
   if (!only || shell.problem !== null) return { refused: 'it cannot be read as one command' };
   const reason = openness(only) ?? (others.length > 0 ? 'it is more than one command' : null);
   if (reason !== null) return { refused: reason };
+  if (place === 'open_host' && runsOwnCode(only))
+    return { refused: 'it may run code of the workspace, on a host without a whole wall' };
   const denied = findProblems(shell, [], []).find((each) => each.severity === 'deny' && !each.isForAuthors);
   if (denied) return { refused: denied.reason };
   return entryOf(

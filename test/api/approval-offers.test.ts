@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { type HostWall, withoutWall } from '#activities/process/wall.ts';
 import { callDigest } from '#activities/call-digest.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
@@ -12,11 +13,16 @@ const ASKS = { ask: [{ tool: 'poke' }] };
 describe('SH-2 what “always” would store', () => {
   let stack: Stack;
   let folder: string;
+  const wall: { -readonly [Key in keyof HostWall]: HostWall[Key] } = {
+    ...withoutWall(),
+    wall: 'files and network',
+  };
   const path = process.env['PATH'];
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tempoclaw-programs-'));
     process.env['PATH'] = `${folder}/early:${folder}/late:${path}`;
     stack = await startStack({
+      wall,
       agents: [
         { key: 'two', tools: { ask: [{ tool: 'exec', quorum: 2 }] } },
         { key: 'boxed', sandbox: 'required' },
@@ -93,6 +99,29 @@ describe('SH-2 what “always” would store', () => {
       body: { args: { command: "greet 'a  b' now" } },
     });
     assert.equal(again.status, 200, JSON.stringify(again.body));
+  });
+
+  it('SH-6: says where it would run; with no whole wall there, a script of the agent is asked about each time', async () => {
+    assert.equal((await exec('greet there')).runs, 'walled_host');
+    const boxed = await exec('greet there', 'boxed');
+    assert.equal(boxed.runs, 'container');
+    assert.equal((await asked('poke', { note: 'x' }, 'asks')).runs, null);
+    const script = { command: 'python3 -u script.py' };
+    const unasked = await stack.ask('POST', '/v1/tools/exec/invoke', { body: { args: script } });
+    assert.equal(unasked.status, 200, JSON.stringify(unasked.body));
+    wall.wall = 'files';
+    try {
+      const approval = await asked('exec', script);
+      assert.equal(approval.runs, 'host');
+      assert.match(approval.always.refused, /runs? code/);
+      const link = await stack.ask('POST', `/v1/approvals/${approval.id}/links`, { body: { for: 'ann' } });
+      const page = await fetch(link.body.url).then((answer) => answer.text());
+      assert.match(page, /on the host, not in a sandbox, and with no whole wall/);
+      assert.equal((await decide(approval.id, { decision: 'approve' })).status, 200);
+      assert.equal((await resultOf(approval.turn_id)).code, 'ExecutionFailed');
+    } finally {
+      wall.wall = 'files and network';
+    }
   });
 
   it('is not stored when the name starts another file by then: the call may still run once', async () => {

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Clone, cloneRepository, type Program } from './program.ts';
+import { attackFromBehindTheWall, hasWall, workBehindTheWall } from './wall.ts';
 
 function isAlive(pid: number): boolean {
   try {
@@ -87,6 +88,20 @@ describe('npm start in a fresh clone', () => {
     assert.match(stdout, /The file `notes\/hello\.md` is written/);
     assert.match(stderr, /write_file/);
   });
+
+  it('SH-6: says where commands run, and behind which wall', async (t) => {
+    if (!hasWall()) return t.skip('this kernel has no Landlock');
+    assert.match(program.printed(), /Commands +run on the host, not in a sandbox, behind the wall/);
+    assert.match((await cli('doctor')).stdout, /Wall +holds around commands on the host: files and network/);
+  });
+
+  it('SH-6: a script of an agent gets at no secret, no process, no port and no program of ours', async (t) => {
+    if (!hasWall()) return t.skip('this kernel has no Landlock');
+    await attackFromBehindTheWall(clone, program);
+  });
+
+  it('SH-6: git, node, npm, python, pipes, temporary files and ports of others work behind the wall', (t) =>
+    hasWall() ? workBehindTheWall(clone, program) : t.skip('this kernel has no Landlock'));
 
   it('doctor finds nothing missing, in words and in JSON', async () => {
     const words = await cli('doctor');

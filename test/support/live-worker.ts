@@ -14,6 +14,7 @@ import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts'
 import type { Tool } from '#activities/define-tool.ts';
 import { tokenSecrets } from '#activities/decision-token.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
+import { type HostWall, withoutWall } from '#activities/process/wall.ts';
 import type { KeySettings } from '#activities/secrets/master-key.ts';
 import { openSecrets } from '#activities/secrets/open-secrets.ts';
 import { createEventNotifier } from '#activities/store/event-notifier.ts';
@@ -48,6 +49,8 @@ export interface LiveWorkerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The text of a `tempoclaw.yaml`. */
   readonly settings?: string;
+  /** Around commands on this machine; none, taken for a whole one, unless given. */
+  readonly wall?: HostWall;
 }
 
 export interface TurnRow {
@@ -151,7 +154,9 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const dataConverter = dataConverterOf(config.encryption);
   const encoding = dataConverter ? { dataConverter } : {};
   const { bundle, buildId } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
-  const tools = await createToolDeps(config, pool, secrets.vault);
+  // What a wall is worth has tests of its own; here it would only cost each start a second.
+  const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
+  const tools = await createToolDeps(config, pool, secrets.vault, host);
   const { namespace, taskQueue } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, ...encoding });
   const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
@@ -170,6 +175,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     }),
     models: createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting),
     tools,
+    wall: host.wall,
     sealer: secrets.sealer,
     vault: secrets.vault,
     masterKeys: secrets.masterKeys,
@@ -222,6 +228,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
       await endSessions(client, tenant);
       await shutDown();
       await tools.processes.stopOwn();
+      host.close();
       try {
         await replayAll(client, tenant, { workflowBundle: bundle, ...encoding });
       } finally {

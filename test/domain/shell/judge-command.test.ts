@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { judgeCommand, type ShellRules } from '#domain/shell/judge-command.ts';
+import { ALLOWED_ALWAYS, judgeCommand, type ShellRules } from '#domain/shell/judge-command.ts';
 import { CATEGORIES } from '#domain/shell/rules/categories.ts';
 import { SHELL_SWITCHES } from '#domain/shell/shell-switches.ts';
 import { DEFAULT_RULES, UNATTENDED } from './rules.ts';
@@ -53,6 +53,38 @@ describe('SH-2 security and ask', () => {
     const rules: ShellRules = { ...DEFAULT_RULES, security: 'allowlist', allowlist: ['git', 'sort *'] };
     for (const command of ['git -c core.pager=x log', 'git log --ext-diff', 'sort --compress-program=sh x'])
       assert.notEqual(judgeCommand(command, rules).decision, 'allow', command);
+  });
+
+  test('SH-6: what may run code of the agent’s is asked about each time where no whole wall stands', () => {
+    const asks = [
+      'python3 x.py',
+      'node x.js',
+      'npm test',
+      'make',
+      'go test',
+      'pytest',
+      './x',
+      'bash x.sh',
+      'nice make',
+    ];
+    const open: ShellRules = { ...DEFAULT_RULES, openHost: true };
+    for (const command of asks) assert.equal(judgeCommand(command, open).decision, 'ask', command);
+    assert.equal(judgeCommand('npm test', open).rule, 'open_host');
+    for (const command of [
+      'ls',
+      'git status',
+      'grep x y | wc -l',
+      "bash -c 'ls'",
+      'node --version',
+      'gofmt x.go',
+    ])
+      assert.equal(judgeCommand(command, open).decision, 'allow', command);
+    assert.equal(judgeCommand('npm test', DEFAULT_RULES).decision, 'allow');
+    const resolve = (): { path: string } => ({ path: '/usr/bin/npm' });
+    const stored = [JSON.stringify({ path: '/usr/bin/npm', args: ['publish'] })];
+    const always: ShellRules = { ...DEFAULT_RULES, stored, resolve };
+    assert.equal(judgeCommand('npm publish', always).rule, ALLOWED_ALWAYS);
+    assert.equal(judgeCommand('npm publish', { ...always, openHost: true }).decision, 'ask');
   });
 
   test('what would need a person is denied where nobody is asked', () => {

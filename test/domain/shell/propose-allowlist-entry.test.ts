@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ResolvedProgram, ResolveProgram } from '#domain/shell/allowlist.ts';
+import type { CommandPlace, ResolvedProgram, ResolveProgram } from '#domain/shell/allowlist.ts';
 import { judgeCommand } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import { DEFAULT_RULES } from './rules.ts';
@@ -68,7 +68,7 @@ describe('SH-2 allow always', () => {
   });
 
   test('programs are those of where the command runs', () => {
-    const at = (command: string, place: 'host' | 'system' | 'image'): boolean =>
+    const at = (command: string, place: CommandPlace): boolean =>
       'pattern' in proposeAllowlistEntry(command, resolve, place);
     const places = ['host', 'system', 'image'] as const;
     assert.deepEqual(
@@ -79,6 +79,11 @@ describe('SH-2 allow always', () => {
     assert.deepEqual(
       places.map((place) => at('terraform plan', place)),
       [true, false, false],
+    );
+    // SH-6: npm runs what the workspace says.
+    assert.deepEqual(
+      ['npm publish', 'terraform plan'].map((command) => at(command, 'open_host')),
+      [false, true],
     );
   });
 

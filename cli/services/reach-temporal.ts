@@ -1,9 +1,14 @@
-/** Whether the Temporal that the settings name is there. */
+/** How the start reaches a Temporal server: its own, or the one that the settings name. */
 import { Connection } from '@temporalio/client';
 import type { Config } from '#config';
 import { temporalConnection } from '#config';
 
-/** Throws, with what to do about it, when the address or the namespace does not answer. */
+/** What a connection to the server at `address` takes: the settings' own, or to our dev server. */
+export function connectionTo(config: Config, address: string): ReturnType<typeof temporalConnection> {
+  return config.temporal.address === undefined ? { address } : temporalConnection(config);
+}
+
+/** Throws, with the remedy, when the server of the settings does not answer. */
 export async function checkTemporal(config: Config): Promise<void> {
   const { namespace } = config.temporal;
   const target = temporalConnection(config);

@@ -1,0 +1,53 @@
+/** The wall around commands on this worker's machine (SH-6), for its settings. */
+import { fileURLToPath } from 'node:url';
+import { type ProvenWall, proveWall } from './prove-wall.ts';
+
+const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What of the settings says where our own things are. */
+export interface Whereabouts {
+  readonly stateDir: string;
+  readonly workspaceRoot: string;
+  readonly secretFiles: readonly string[];
+  readonly api: { readonly port: number };
+  readonly temporal: {
+    readonly address?: string;
+    readonly uiUrl?: string;
+    readonly port: number;
+    readonly uiPort: number;
+  };
+  readonly database: { readonly url?: string; readonly port: number };
+  readonly worker: { readonly closedPorts: readonly number[] };
+}
+
+/** Where a Temporal server of usual settings has its own services, which ask nobody for a key. */
+const TEMPORAL_PORTS = [7233, 7234, 7235, 7239, 6933, 6934, 6935, 6939];
+/** Everybody's. */
+const WEB_PORTS = [80, 443];
+
+/** Never throws for what the machine lacks. */
+export function hostWall(places: Whereabouts): Promise<ProvenWall> {
+  const { stateDir, workspaceRoot, secretFiles } = places;
+  return proveWall({ stateDir, workspaceRoot, secretFiles, program: PROGRAM, ports: closedPorts(places) });
+}
+
+function closedPorts({ api, temporal, database, worker }: Whereabouts): readonly number[] {
+  const { address = '', uiUrl } = temporal;
+  const found = [
+    api.port,
+    Number(address.slice(address.lastIndexOf(':') + 1)),
+    temporal.port,
+    temporal.uiPort,
+    portOf(uiUrl, 0),
+    database.port,
+    portOf(database.url, 5432),
+    ...TEMPORAL_PORTS,
+    ...worker.closedPorts,
+  ];
+  return found.filter((port) => port > 0 && !WEB_PORTS.includes(port));
+}
+
+function portOf(url: string | undefined, usual: number): number {
+  if (url === undefined || !URL.canParse(url)) return 0;
+  return Number(new URL(url).port || usual);
+}

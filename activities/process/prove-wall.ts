@@ -1,0 +1,120 @@
+/**
+ * SH-6: what the wall is worth on this machine, found out by trying to get past it. Only what was proven counts: a kernel may
+ * lack a part of it, and a container may forbid it.
+ */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Wall } from '#domain/sandbox.ts';
+import { buildWall, type HostWall, type WallSettings, withoutWall } from './wall.ts';
+
+export interface ProvenWall {
+  readonly host: HostWall;
+  /** Why there is no more than that. */
+  readonly why?: string;
+}
+
+/** Never throws for what this machine lacks. */
+export async function proveWall(settings: WallSettings): Promise<ProvenWall> {
+  await mkdir(settings.stateDir, { recursive: true });
+  const secret = join(settings.stateDir, `wall-proof-${randomBytes(6).toString('hex')}`);
+  const file = join(tmpdir(), `tempoclaw-proof-${randomBytes(6).toString('hex')}`);
+  const servers = await Promise.all([listen(0), listen(0), listen(file)]);
+  const [closed, open] = servers.map((server) => (server.address() as AddressInfo).port);
+  await writeFile(secret, 'readable', { mode: 0o600 });
+  try {
+    const host = buildWall({ ...settings, ports: [...settings.ports, closed ?? 0] });
+    if (typeof host === 'string') return { host: withoutWall(settings.stateDir), why: host };
+    const seen = await attempt(host, {
+      secret,
+      program: settings.program,
+      worker: process.pid,
+      closed,
+      open,
+      file,
+    });
+    const wall = wallOf(seen);
+    if (wall === 'files and network') return { host };
+    const why = Object.entries(seen)
+      .map(([name, got]) => `${name}: ${got}`)
+      .join(', ');
+    if (wall === 'files') return { host: { ...host, wall }, why };
+    host.close();
+    return { host: withoutWall(settings.stateDir), why };
+  } catch (error) {
+    return {
+      host: withoutWall(settings.stateDir),
+      why: error instanceof Error ? error.message : String(error),
+    };
+  } finally {
+    for (const server of servers) server.close();
+    await rm(secret, { force: true });
+  }
+}
+
+/** What came of each attempt: `refused` when the wall stood in the way. */
+interface Seen {
+  readonly read: string;
+  readonly write: string;
+  readonly environment: string;
+  readonly closed: string;
+  /** To see that the wall, and nothing else, refuses the closed one. */
+  readonly open: string;
+  readonly socket: string;
+}
+
+function wallOf({ read, write, environment, closed, open, socket }: Seen): Wall {
+  if ([read, write, environment].some((got) => got !== 'refused')) return 'none';
+  return closed === 'refused' && open === 'done' && socket === 'refused' ? 'files and network' : 'files';
+}
+
+const ATTEMPTS = `
+const { openSync, readFileSync, closeSync } = require('node:fs');
+const { execFileSync } = require('node:child_process');
+const { connect } = require('node:net');
+const { secret, program, worker, closed, open, file } = JSON.parse(process.argv[1]);
+const said = (error) => (/^(EACCES|EPERM)$/.test(error.code) ? 'refused' : error.code || 'failed');
+const tried = (act) => { try { act(); return 'done'; } catch (error) { return said(error); } };
+const reached = (to) => new Promise((resolve) => {
+  const socket = connect(to, () => { socket.destroy(); resolve('done'); });
+  socket.on('error', (error) => resolve(said(error)));
+});
+const environment = () => {
+  if (process.platform === 'linux') return tried(() => readFileSync('/proc/' + worker + '/environ'));
+  try { return execFileSync('/bin/ps', ['-Eww', '-o', 'command=', '-p', worker]).includes('PATH=') ? 'done' : 'refused'; }
+  catch { return 'refused'; }
+};
+(async () => console.log(JSON.stringify({
+  read: tried(() => readFileSync(secret)),
+  write: tried(() => closeSync(openSync(program, 'r+'))),
+  environment: environment(),
+  closed: await reached({ host: '127.0.0.1', port: closed }),
+  open: await reached({ host: '127.0.0.1', port: open }),
+  socket: await reached({ path: file }),
+})))();`;
+
+async function attempt(host: HostWall, given: Readonly<Record<string, unknown>>): Promise<Seen> {
+  const program = join(String(given['program']), 'package.json');
+  const { stdout, stderr, end } = await host.start({
+    file: process.execPath,
+    args: ['-e', ATTEMPTS, JSON.stringify({ ...given, program })],
+    cwd: '/',
+    env: {},
+  });
+  const [words, complaints] = await Promise.all([stdout.toArray(), stderr.toArray(), end]);
+  try {
+    return JSON.parse(Buffer.concat(words).toString()) as Seen;
+  } catch {
+    throw new Error(`nothing came of trying it: ${Buffer.concat(complaints).toString().slice(-300)}`);
+  }
+}
+
+async function listen(at: number | string): Promise<Server> {
+  const server = createServer((socket) => socket.on('error', () => undefined));
+  server.listen(typeof at === 'string' ? { path: at } : { port: at, host: '127.0.0.1' });
+  await once(server, 'listening');
+  return server;
+}

@@ -1,0 +1,51 @@
+/**
+ * The wall in the words of macOS's sandbox (SBPL): the last rule that fits decides. Services that would run something
+ * outside for whoever asks are closed with all others that are files or names; of names only what every program needs.
+ */
+import type { WallPlan } from './wall.ts';
+
+const NEEDED_NAMES = [
+  'com.apple.system.notification_center',
+  'com.apple.system.opendirectoryd.libinfo',
+  'com.apple.system.opendirectoryd.membership',
+  'com.apple.system.logger',
+  'com.apple.SecurityServer',
+  'com.apple.trustd',
+  'com.apple.trustd.agent',
+  'com.apple.SystemConfiguration.configd',
+  'com.apple.dnssd.service',
+];
+const DEVICES = ['/dev/null', '/dev/zero', '/dev/stdout', '/dev/stderr', '/dev/dtracehelper'];
+const RESOLVER = '/private/var/run/mDNSResponder';
+
+/** The parameter SOCKET is the one socket that may be connected to: the launcher's own. */
+export function seatbeltProfile({ hidden, writable, ports }: WallPlan): string {
+  const subpaths = (paths: readonly string[]): string =>
+    paths.map((path) => `(subpath ${text(path)})`).join(' ');
+  const literals = (paths: readonly string[]): string =>
+    paths.map((path) => `(literal ${text(path)})`).join(' ');
+  return [
+    '(version 1)',
+    '(allow default)',
+    '(deny file-write*)',
+    `(deny file-read-data file-read-xattr process-exec* ${subpaths(hidden)})`,
+    `(allow file-read* file-write* process-exec* ${subpaths(writable)})`,
+    `(allow file-write-data ${literals(DEVICES)})`,
+    `(deny file-link ${subpaths(hidden)})`,
+    ...ports.map((port) => `(deny network-outbound (remote tcp "*:${port}"))`),
+    '(deny network-outbound (remote unix-socket))',
+    `(allow network-outbound (literal ${text(RESOLVER)}) (literal (param "SOCKET")))`,
+    '(deny mach-lookup)',
+    `(allow mach-lookup ${NEEDED_NAMES.map((name) => `(global-name ${text(name)})`).join(' ')})`,
+    '(deny appleevent-send)',
+    '(deny job-creation)',
+    '(deny mach-priv-task-port)',
+    '(deny process-info* (target others))',
+    '(deny signal (target others))',
+    '(allow process-info* signal (target same-sandbox))',
+  ].join('\n');
+}
+
+function text(value: string): string {
+  return `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}

@@ -1,0 +1,65 @@
+/** Starts the worker or the API of a stack, with the settings that its parts must agree on. */
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '#config';
+import { childEnvironment } from '#config';
+import type { Child } from './child.ts';
+import { startNodeProgram } from './node-program.ts';
+
+/** The stack that it is a part of. */
+export interface Surroundings {
+  readonly options: { readonly config: Config; readonly onEvent: (text: string) => void };
+  readonly info: {
+    readonly temporal: string;
+    readonly temporalUi: string | null;
+    readonly databaseUrl: string;
+  };
+  readonly onSpawn: (name: Program['name']) => (child: Child) => void;
+}
+
+export interface Program {
+  readonly name: 'worker' | 'api';
+  readonly title: string;
+  /** From the root of the package. */
+  readonly main: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stopGraceMs: number;
+  readonly onProgress: (detail: string) => void;
+}
+
+/** Resolves when it is ready; one that hangs afterwards is killed. Throws as `startNodeProgram` does. */
+export function startProgram(parts: Surroundings, program: Program): ReturnType<typeof startNodeProgram> {
+  const { config, onEvent } = parts.options;
+  return startNodeProgram({
+    name: program.title,
+    main: fileURLToPath(new URL(`../../${program.main}`, import.meta.url)),
+    // Read by nobody but a later start that looks for what is left of this one (leftovers.ts).
+    args: [realpathSync(config.stateDir)],
+    env: { ...programEnvironment(parts), ...program.env },
+    logFile: join(config.stateDir, 'logs', `${program.name}.log`),
+    stopGraceMs: program.stopGraceMs,
+    onProgress: program.onProgress,
+    onSpawn: parts.onSpawn(program.name),
+    onHung: (silentMs) => onEvent(`${program.title} has not answered for ${silentMs / 1_000} s; killing it`),
+  });
+}
+
+/** The settings that the parts must agree on, handed down as the variables that config.ts reads. */
+function programEnvironment({ options: { config }, info }: Surroundings): Record<string, string> {
+  const own = config.temporal.address === undefined;
+  return childEnvironment({
+    TEMPOCLAW_STATE_DIR: config.stateDir,
+    TEMPOCLAW_WORKSPACE_ROOT: config.workspaceRoot,
+    TEMPOCLAW_CONFIG: config.file,
+    TEMPOCLAW_HOST: config.api.host,
+    TEMPOCLAW_TASK_QUEUE: config.temporal.taskQueue,
+    TEMPOCLAW_TEMPORAL_UI_URL: info.temporalUi ?? undefined,
+    TEMPOCLAW_LOG_LEVEL: config.log.level,
+    TEMPORAL_ADDRESS: info.temporal,
+    TEMPORAL_NAMESPACE: config.temporal.namespace,
+    DATABASE_URL: info.databaseUrl,
+    // Our own dev server speaks plain text, whatever a profile says about another one.
+    ...(own && { TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: undefined }),
+  });
+}

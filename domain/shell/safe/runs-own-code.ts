@@ -1,0 +1,25 @@
+/**
+ * Whether a command runs code that the agent may have written: a language, a shell or a project's runner on the workspace's
+ * files, or a program by its path. Where nothing stands between commands and TempoClaw (SH-6) a person is asked each time.
+ */
+import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
+import { INTERPRETERS, SHELLS } from '../wrappers.ts';
+import { LANGUAGE_RUNNERS } from './language-runners.ts';
+import { PROJECT_RUNNERS } from './project-runners.ts';
+
+/** Reads and writes what it is given, and nothing of it runs. */
+const FORMATTERS = new Set(['gofmt']);
+const SYSTEM_FOLDER = /^(?:\/usr)?\/s?bin\/[\w.+-]+$/;
+const SAYS_VERSION = /^(?:--version|-V|--help)$/;
+
+export function runsOwnCode(command: ShellCommand): boolean {
+  const name = command.words[0]?.value ?? '';
+  const program = programOf(command);
+  const args = argumentsOf(command).map((word) => word.value);
+  if (name.includes('/') && !SYSTEM_FOLDER.test(name)) return true;
+  if (args.length > 0 && args.every((arg) => SAYS_VERSION.test(arg))) return false;
+  // What stands after -c is judged by itself.
+  if (SHELLS.has(program)) return !args.some((arg) => /^-[a-z]*c$/.test(arg));
+  const isRunner = PROJECT_RUNNERS.has(program) || LANGUAGE_RUNNERS.has(program);
+  return INTERPRETERS.test(program) || (isRunner && !FORMATTERS.has(program));
+}
