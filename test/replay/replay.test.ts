@@ -55,9 +55,9 @@ describe('DU-5 kept histories', () => {
   for (const kept of histories) it(`${kept.name} replays`, () => replay(code, kept));
 
   it('F10: a bundle that runs the tool before it asks for the approval is caught', async () => {
-    const asking = /if \(call\.approval\) \{/;
+    const asking = /if \(asked\.approval\) \{/;
     assert.match(code, asking, 'the line to swap is in the bundle');
-    const swapped = code.replace(asking, 'await runTool(call, around.tenant); if (call.approval) {');
+    const swapped = code.replace(asking, 'await runTool(asked, around, false); if (asked.approval) {');
     const asked = histories.filter(({ name }) => /^approval-(approve|reject|expires)(\.1)?$/.test(name));
     assert.equal(asked.length, 3);
     for (const kept of asked)
