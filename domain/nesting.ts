@@ -1,12 +1,17 @@
 /** How deep a text of JSON nests, told without reading it into a value: what walks a deep value would run out of stack. */
 
-const QUOTED = /"(?:[^"\\]|\\.)*"?/gs;
-
-/** `most`: objects and lists within each other. */
+/** `most`: objects and lists within each other. A text that is no JSON gets some answer. */
 export function isNestedDeeper(json: string, most: number): boolean {
   let depth = 0;
-  for (const [mark] of json.replace(QUOTED, '').matchAll(/[[\]{}]/g)) {
-    depth += mark === '[' || mark === '{' ? 1 : -1;
+  let isQuoted = false;
+  // Not by a pattern: a long text within quotes would run out of the stack of patterns.
+  for (let at = 0; at < json.length; at++) {
+    const char = json[at];
+    if (isQuoted && char === '\\') at++;
+    else if (char === '"') isQuoted = !isQuoted;
+    else if (isQuoted) continue;
+    else if (char === '{' || char === '[') depth++;
+    else if (char === '}' || char === ']') depth--;
     if (depth > most) return true;
   }
   return false;

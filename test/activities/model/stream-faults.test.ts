@@ -171,9 +171,10 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
     });
   }
 
-  /** Sends `more` for as long as somebody listens. */
+  /** Sends `more` for as long as somebody listens, and ends what nobody gives up. */
   const keepSending = (response: ServerResponse, more: string): void => {
-    const timer = setInterval(() => response.write(more), 20);
+    let left = 500;
+    const timer = setInterval(() => (left-- > 0 ? response.write(more) : response.destroy()), 20);
     response.on('close', () => clearInterval(timer));
   };
   const EMPTY = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x' };
