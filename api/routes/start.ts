@@ -25,6 +25,7 @@ export function addStartRoute(app: Api, { settings }: Pick<ApiDeps, 'settings'>)
       config: { scope: 'public' },
       schema: {
         tags: ['service'],
+        operationId: 'getStart',
         summary: 'Where everything is',
         description: 'A page for browsers (`Accept: text/html`), JSON for all others.',
         response: { 200: startSchema },
