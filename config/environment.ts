@@ -115,6 +115,12 @@ const PROVIDERS: readonly ProviderVariables[] = [
   },
 ];
 
+/** Every variable that says which models there are; docker-compose.yml hands them on. */
+export const MODEL_VARIABLES: readonly string[] = [
+  ...VARIABLES.filter(([, key]) => /^(models|embeddings)\./.test(key)).flatMap(([names]) => names),
+  ...PROVIDERS.flatMap(({ keys, urls }) => [...keys, ...urls]),
+];
+
 /** Base URLs of providers named in the file without one, by provider name. */
 export const USUAL_BASE_URLS: Readonly<Record<string, string>> = Object.fromEntries(
   PROVIDERS.flatMap((entry) => (entry.usualUrl === undefined ? [] : [[entry.name, entry.usualUrl]])),

@@ -1,37 +1,35 @@
 /**
- * Builds a Temporal server as production has it from its Go module: `node scripts/build-temporal-server.ts FOLDER`. It takes Go
- * and some minutes; `TEST_TEMPORAL_SERVER=FOLDER npm run test:system` then runs the system tests on it.
+ * Builds a Temporal server as production has it from its Go module: `node scripts/build-temporal-server.ts [FOLDER]`; without a
+ * folder in the user's cache, and only when it is not there. It takes Go and some minutes; `TEST_TEMPORAL_SERVER=FOLDER npm run test:system`
+ * then runs the system tests on it. The folder is all that it prints.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { userCacheDir } from '#config';
 
-/** The newest whose module builds by itself. */
-const VERSION = 'v1.29.1';
+/** That of docker-compose.yml. */
+const VERSION = 'v1.31.2';
 /** Programs by the name of their package's folder, which is what Go calls them. */
 const PROGRAMS = { server: 'temporal-server', sql: 'temporal-sql-tool' } as const;
 const PACKAGES = { server: 'cmd/server', sql: 'cmd/tools/sql' } as const;
 
 const [given] = process.argv.slice(2);
-if (given === undefined) {
-  console.error('Say where to: node scripts/build-temporal-server.ts FOLDER');
-  process.exit(2);
-}
-const folder = resolve(given);
+const folder = given === undefined ? join(userCacheDir(), `temporal-server-${VERSION}`) : resolve(given);
 mkdirSync(folder, { recursive: true });
 for (const name of ['server', 'sql'] as const) {
+  const program = join(folder, PROGRAMS[name]);
+  if (given === undefined && existsSync(program)) continue;
   const { status, error } = spawnSync(
     'go',
     ['install', `go.temporal.io/server/${PACKAGES[name]}@${VERSION}`],
-    {
-      env: { ...process.env, GOBIN: folder },
-      stdio: 'inherit',
-    },
+    { env: { ...process.env, GOBIN: folder }, stdio: ['ignore', 2, 2] },
   );
   if (error ?? status !== 0) {
     console.error(`${PROGRAMS[name]} could not be built: ${error?.message ?? 'see above'}. Is Go there?`);
     process.exit(1);
   }
-  renameSync(join(folder, name), join(folder, PROGRAMS[name]));
+  // Only what is whole has its name.
+  renameSync(join(folder, name), program);
 }
-console.log(`TEST_TEMPORAL_SERVER=${folder}`);
+console.log(folder);

@@ -1,22 +1,18 @@
 /** docker-compose.yml as Compose itself reads it; whichever of `docker compose` and `docker-compose` is installed. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { findCompose } from '#test/support/compose.ts';
+import { MODEL_VARIABLES } from '../../config/environment.ts';
 import { cleanEnvironment } from './program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SECRETS = { POSTGRES_PASSWORD: 'geheim', TEMPOCLAW_ENCRYPTION_KEY: 'a2V5' };
-
-function findCompose(): readonly string[] | undefined {
-  return [['docker', 'compose'], ['docker-compose']].find(
-    ([name = '', ...args]) => spawnSync(name, [...args, 'version']).status === 0,
-  );
-}
 
 const compose = findCompose();
 const skip =
@@ -60,6 +56,8 @@ describe('docker compose config', { skip }, () => {
       'postgres',
       'setup',
       'temporal',
+      'temporal-namespace',
+      'temporal-schema',
       'temporal-ui',
       'worker',
     ]);
@@ -67,6 +65,20 @@ describe('docker compose config', { skip }, () => {
       read.services['worker']?.environment?.['DATABASE_URL'] ?? '',
       /tempoclaw:geheim@postgres:5432/,
     );
+  });
+
+  it('hands on each variable that makes a model provider, and none that is not set', () => {
+    const given = Object.fromEntries(MODEL_VARIABLES.map((name) => [name, `value-of-${name}`]));
+    const read = (env: Readonly<Record<string, string>>) =>
+      (parse(config(env)) as { services: Record<string, { environment?: Record<string, string | null> }> })
+        .services;
+    const services = read({ ...SECRETS, ...given });
+    const without = read(SECRETS);
+    for (const service of ['api', 'worker'])
+      for (const [name, value] of Object.entries(given)) {
+        assert.equal(services[service]?.environment?.[name], value, `${service} ${name}`);
+        assert.equal(without[service]?.environment?.[name] ?? undefined, undefined, `${service} ${name}`);
+      }
   });
 
   it('every file that it mounts is in the repository', () => {

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { Client as Postgres } from 'pg';
@@ -22,15 +23,8 @@ const STORES = { temporal: 'postgresql/v12/temporal', temporal_visibility: 'post
 const [FIRST_PORT, LAST_PORT] = [12_000, 28_000];
 const SERVICES = ['frontend', 'matching', 'history', 'worker'] as const;
 
-/** What docs/operations.md asks of a server of one's own, and no pause between a session's turns. */
-const DYNAMIC_CONFIG = {
-  'matching.numTaskqueueReadPartitions': 1,
-  'matching.numTaskqueueWritePartitions': 1,
-  'system.enableActivityEagerExecution': true,
-  'frontend.enableExecuteMultiOperation': true,
-  'history.workflowIdReuseMinimalInterval': '0s',
-  'history.transferProcessorMaxPollRPS': 100_000,
-} as const;
+/** The shipped dynamic settings. */
+const DYNAMIC_CONFIG = fileURLToPath(new URL('../../config/temporal-server.yaml', import.meta.url));
 
 export interface ProductionTemporalOptions {
   /** Has `temporal-server` and `temporal-sql-tool`. */
@@ -143,12 +137,10 @@ async function writeConfig(folder: string, options: ProductionTemporalOptions): 
       },
     },
     dcRedirectionPolicy: { policy: 'noop' },
-    dynamicConfigClient: { filepath: join(folder, 'dynamic.yaml'), pollInterval: '60s' },
+    dynamicConfigClient: { filepath: DYNAMIC_CONFIG, pollInterval: '60s' },
   };
-  const dynamic = Object.entries(DYNAMIC_CONFIG).map(([name, value]) => [name, [{ value }]]);
   await mkdir(join(folder, 'config'), { recursive: true, mode: 0o700 });
   await writeFile(join(folder, 'config', 'test.yaml'), stringify(config), { mode: 0o600 });
-  await writeFile(join(folder, 'dynamic.yaml'), stringify(Object.fromEntries(dynamic)));
 }
 
 async function isServing(address: string): Promise<true | undefined> {
