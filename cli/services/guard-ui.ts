@@ -40,7 +40,9 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
       answer.end(`${problem ? REFUSALS[problem.kind](problem.name) : 'Ask for a path.'}\n`);
       return;
     }
-    const passed = httpRequest({ host: HOST, port: uiPort, method, path: url, headers }, (given) => {
+    // A connection each: one that was kept may be cut just when it is used again.
+    const to = { host: HOST, port: uiPort, method, path: url, headers, agent: false };
+    const passed = httpRequest(to, (given) => {
       answer.writeHead(given.statusCode ?? 502, given.headers);
       given.on('error', () => answer.destroy()).pipe(answer);
     });
