@@ -18,6 +18,7 @@ export function addApprovalTokenRoutes(app: Api, deps: ApiDeps): void {
       preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
       schema: {
         tags: ['approvals'],
+        operationId: 'createDecisionToken',
         summary: 'Make a token that decides an approval over Temporal',
         description:
           'For the update or signal `decide` of a Temporal client. It works for any decision until the approval ends. A key makes tokens for its own user; an admin’s for everybody.',

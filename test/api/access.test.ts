@@ -109,13 +109,13 @@ describe('IN-1 who may call', () => {
     const { status, body } = await api.ask('GET', '/', { key: null });
     assert.equal(status, 200);
     assert.equal(body.name, 'tempoclaw');
-    assert.match(body.docs, /^http:\/\/127\.0\.0\.1:\d+\/docs$/);
+    assert.equal(body.docs, 'https://agents.example.com/base/docs');
     assert.equal(body.temporal_ui, 'http://ui.test:8233');
     assert.match(
       body.approvals,
       /^http:\/\/ui\.test:8233\/namespaces\/[^/]+\/workflows\?query=WorkflowType%3D'approval'/,
     );
-    const page = await fetch(new URL('/', body.docs), {
+    const page = await fetch(new URL('/', api.url), {
       headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
     });
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);

@@ -113,7 +113,7 @@ describe('SH-2 what “always” would store', () => {
     try {
       const approval = await asked('exec', script);
       assert.equal(approval.runs, 'host');
-      assert.match(approval.always.refused, /runs? code/);
+      assert.match(approval.always.refused, /runs files of the workspace/);
       const link = await stack.ask('POST', `/v1/approvals/${approval.id}/links`, { body: { for: 'ann' } });
       const page = await fetch(link.body.url).then((answer) => answer.text());
       assert.match(page, /on the host, not in a sandbox, and with no whole wall/);
