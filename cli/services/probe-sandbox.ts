@@ -124,7 +124,9 @@ const PROBES: readonly Probe[] = [
     check: 'environment',
     wanted: 'nothing of the worker’s',
     command: 'env | cut -d= -f1 | sort | tr "\\n" " "',
-    holds: (said) => !/KEY|SECRET|PASSWORD|DATABASE_URL|DOCKER_HOST/.test(said),
+    // Git's settings in the environment have numbered names with KEY in them.
+    holds: (said) =>
+      !/KEY|SECRET|PASSWORD|DATABASE_URL|DOCKER_HOST/.test(said.replaceAll(/\bGIT_CONFIG_KEY_\d+\b/g, '')),
   },
   {
     check: 'network',

@@ -8,6 +8,7 @@ import { DEFAULT_RULES } from './rules.ts';
 const BINARIES: Readonly<Record<string, ResolvedProgram>> = {
   terraform: { path: '/usr/bin/terraform', file: '/opt/terraform-1.9/terraform' },
   npm: { path: '/usr/bin/npm' },
+  gh: { path: '/usr/bin/gh' },
 };
 const resolve: ResolveProgram = (name) => BINARIES[name] ?? null;
 const found: ResolveProgram = (name) => ({ path: `/usr/bin/${name}` });
@@ -80,10 +81,10 @@ describe('SH-2 allow always', () => {
       places.map((place) => at('terraform plan', place)),
       [true, false, false],
     );
-    // SH-6: npm runs what the workspace says.
+    // SH-6: npm and terraform run what the workspace says.
     assert.deepEqual(
-      ['npm publish', 'terraform plan'].map((command) => at(command, 'open_host')),
-      [false, true],
+      ['npm publish', 'terraform plan', 'gh pr list'].map((command) => at(command, 'open_host')),
+      [false, false, true],
     );
   });
 
