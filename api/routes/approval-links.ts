@@ -151,7 +151,11 @@ async function answerPage(
   reply: FastifyReply,
   make: () => Promise<string | undefined>,
 ): Promise<FastifyReply> {
-  reply.serializer((payload) => String(payload)).header('content-security-policy', PAGE_POLICY);
+  reply
+    .serializer((payload) => String(payload))
+    .header('content-security-policy', PAGE_POLICY)
+    // With none at all a browser does not say whose page sends the form, which keep-doors.ts asks for.
+    .header('referrer-policy', 'same-origin');
   try {
     const html = await make();
     if (html === undefined) return await reply.code(303).header('location', tokenOf(reply.request)).send('');

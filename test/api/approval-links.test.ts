@@ -201,7 +201,7 @@ describe('AP-2 links that decide an approval', () => {
       ['cache-control', 'referrer-policy', 'x-frame-options', 'x-content-type-options'].map((name) =>
         headers.get(name),
       ),
-      ['no-store', 'no-referrer', 'SAMEORIGIN', 'nosniff'],
+      ['no-store', 'same-origin', 'SAMEORIGIN', 'nosniff'],
     );
     assert.doesNotMatch(html, /<[^>]*\s(src|href|action)=/);
   });
