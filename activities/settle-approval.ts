@@ -21,6 +21,7 @@ import type { PlaceOf } from './plan-calls.ts';
 import type { Tool } from './define-tool.ts';
 import { type ForAnyTenant, forTenant, type Scrubber } from './scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from './store/approval-ledger.ts';
+import { decisionPlace } from './store/approval-store.ts';
 import type { Sealer } from './store/seal.ts';
 
 export interface SettleApprovalDeps {
@@ -51,8 +52,8 @@ async function settleApproval(
   deps: SettleApprovalDeps,
   input: SettleApprovalInput,
 ): Promise<SettleApprovalResult> {
-  const { tenant, approval_id: id, outcome, key, decision } = input;
-  if (outcome !== 'decided' || !decision)
+  const { tenant, approval_id: id, outcome, key, decision: sent } = input;
+  if (outcome !== 'decided' || !sent)
     return deps.approvals.settle({
       tenant,
       id,
@@ -62,6 +63,10 @@ async function settleApproval(
     });
   const basis = await deps.approvals.basis(tenant, id, key);
   if (!basis) return refused('InvalidInput', `approval ${id} does not exist`);
+  const sealedArgs = basis.proof?.sealed_args;
+  const decision = sealedArgs
+    ? { ...sent, args: JSON.parse(deps.sealer.open(sealedArgs, decisionPlace(tenant, id))) }
+    : sent;
   const who = readDecider(deps, input, decision, basis.proof);
   const reason = decision.reason === undefined ? undefined : deps.scrubber.text(decision.reason);
   const settled = {

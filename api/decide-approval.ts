@@ -27,6 +27,8 @@ export interface DecisionSender {
   readonly via: 'api' | 'link';
   /** Used up by the decision. */
   readonly linkId?: string;
+  /** See insertDecisionProof. */
+  readonly sealedArgs?: string;
   /** Names the request: sent once more it is no other decision. */
   readonly key?: string;
 }

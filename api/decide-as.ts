@@ -1,6 +1,6 @@
 /** A decision in the name of a caller: the key says who decides, the body only what. */
 import type { z } from 'zod';
-import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import { type ApprovalRow, decisionPlace } from '#activities/store/approval-store.ts';
 import { type DecideInput, type DecisionReceipt, readDecision } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import type { decisionSchema } from '#domain/schema/approval.ts';
@@ -39,9 +39,16 @@ export async function sendDecision(
 ): Promise<DecisionReceipt> {
   const decision = readDecision(word);
   if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
-  const input: DecideInput = { ...pickGiven(rest), decision, by: sender.by };
+  const { input, sealedArgs } = await hide(deps, tenant, approval, {
+    ...pickGiven(rest),
+    decision,
+    by: sender.by,
+  });
   try {
-    const receipt = await decideApproval(deps, tenant, approval, input, sender);
+    const receipt = await decideApproval(deps, tenant, approval, input, {
+      ...sender,
+      ...(sealedArgs === undefined ? {} : { sealedArgs }),
+    });
     deps.metrics.decided(receipt.already ? 'repeated' : 'decided');
     return receipt;
   } catch (error) {
@@ -50,6 +57,27 @@ export async function sendDecision(
     );
     throw error;
   }
+}
+
+/** SC-3: what people say goes into Temporal's history, so secrets are hidden in it; the real arguments of an edit go sealed beside it. */
+async function hide(
+  { secrets }: ApiDeps,
+  tenant: string,
+  { id }: ApprovalRow,
+  given: DecideInput,
+): Promise<{ readonly input: DecideInput; readonly sealedArgs?: string }> {
+  const scrubber = await secrets.vault.scrubberOf(tenant);
+  const { reason, text, args } = given;
+  const words = {
+    ...given,
+    ...(reason === undefined ? {} : { reason: scrubber.text(reason) }),
+    ...(text === undefined ? {} : { text: scrubber.text(text) }),
+  };
+  if (args === undefined) return { input: words };
+  const [shown, real] = [scrubber.args(args), JSON.stringify(args)];
+  if (JSON.stringify(shown) === real) return { input: words };
+  const sealedArgs = secrets.sealer.seal(real, decisionPlace(tenant, id));
+  return { input: { ...words, args: shown }, sealedArgs };
 }
 
 function pickGiven({

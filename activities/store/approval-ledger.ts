@@ -53,6 +53,8 @@ export interface DecisionProof {
   readonly scopes: readonly Scope[];
   readonly api_key_id: string | null;
   readonly via: DecisionWay;
+  /** Of an edit, at `decisionPlace`. */
+  readonly sealed_args: string | null;
 }
 
 export interface ApprovalBasis {

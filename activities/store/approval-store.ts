@@ -251,11 +251,13 @@ export async function insertDecisionProof(
     readonly keyId: string | null;
     readonly via: DecisionWay;
     readonly linkId?: string;
+    /** Of an edit, sealed at `decisionPlace`, where the decision itself hides some of them. */
+    readonly sealedArgs?: string;
   },
 ): Promise<void> {
   await pool.query(
-    `insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via, link_id)
-     select tenant_id, id, $3, $4, $5, $6, $7, $8, $9 from approvals
+    `insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via, link_id, sealed_args)
+     select tenant_id, id, $3, $4, $5, $6, $7, $8, $9, $10 from approvals
      where tenant_id = $1 and id = $2 and status = 'pending'
      for share
      on conflict do nothing`,
@@ -269,6 +271,12 @@ export async function insertDecisionProof(
       sender.keyId,
       sender.via,
       sender.linkId ?? null,
+      sender.sealedArgs ?? null,
     ],
   );
+}
+
+/** What the arguments of a decision are sealed with. */
+export function decisionPlace(tenant: string, approvalId: string): string {
+  return `${tenant}/decisions/${approvalId}`;
 }
