@@ -1,15 +1,16 @@
 /**
- * Builds a Temporal server as production has it from its Go module: `node scripts/build-temporal-server.ts [FOLDER]`; without a
- * folder in the user's cache, and only when it is not there. It takes Go and some minutes; `TEST_TEMPORAL_SERVER=FOLDER npm run test:system`
- * then runs the system tests on it. The folder is all that it prints.
+ * Builds a Temporal server as production has it from its Go module: `node scripts/build-temporal-server.ts [FOLDER]`; without a folder in
+ * the user's cache, where it is built once. It takes Go and some minutes; `TEST_TEMPORAL_SERVER=FOLDER npm run test:system` then runs
+ * the system tests on it. Only the folder goes to its standard output.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { userCacheDir } from '#config';
 
-/** That of docker-compose.yml. */
-const VERSION = 'v1.31.2';
+/** docker-compose.yml says which version production has. */
+const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
+const VERSION = `v${/temporalio\/server:(\S+)/.exec(compose)?.[1]}`;
 /** Programs by the name of their package's folder, which is what Go calls them. */
 const PROGRAMS = { server: 'temporal-server', sql: 'temporal-sql-tool' } as const;
 const PACKAGES = { server: 'cmd/server', sql: 'cmd/tools/sql' } as const;

@@ -130,7 +130,8 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   );
   const programs = await createPrograms({ folder, database, temporal, options });
   await Promise.all([...programs.apis, ...programs.workers].map((part) => part.start()));
-  const witnessFile = join(folder, 'witness');
+  // Of the state folder, commands on the host write in the workspaces only (SH-6).
+  const witnessFile = join(folder, 'workspaces', 'witness');
   let connection: Connection | undefined;
 
   const ask: Stand['ask'] = (tenant, method, path, given = {}) =>

@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +42,8 @@ export async function startProductionTemporal(options: ProductionTemporalOptions
   const { programs, stateDir, env, port } = options;
   await makeStores(options);
   const folder = join(stateDir, 'temporal-server');
-  await writeConfig(folder, options);
+  // All its ports stay, as a server's do: at others the ring would wait for the dead ones (docs/operations.md).
+  if (!existsSync(join(folder, 'config', 'test.yaml'))) await writeConfig(folder, options);
   const child = await startChild({
     name: 'Temporal',
     command: join(programs, 'temporal-server'),

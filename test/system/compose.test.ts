@@ -151,7 +151,14 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
     await project.compose('up', '--detach', 'api', 'worker');
     await isReady();
     key = (await project.compose('exec', '-T', 'api', 'cat', '/state/api-key')).trim();
-    await ask('POST', '/v1/agents', { key: 'runs', type: 'open', exec: { security: 'full', ask: 'off' } });
+    await ask('POST', '/v1/agents', {
+      key: 'runs',
+      type: 'open',
+      model: 'rehearsal/follow',
+      exec: { security: 'full', ask: 'off' },
+    });
+    const main = await ask('GET', '/v1/agents/main');
+    assert.equal(main['model'], 'rehearsal/follow', 'models.default of the settings');
     assert.match(await exec('first', 'echo from-$((40 + 2)); id -u'), /from-42\\+n1000/);
   });
 
