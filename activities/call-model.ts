@@ -110,6 +110,7 @@ async function callModel(
   if (basis.recorded) return recordedAnswer(deps, input, basis, agent, basis.recorded);
 
   const transcript = deps.transcripts.extend(input.tenant, input.session, known.position, basis);
+  const heard = transcript.rows.at(-1)?.position ?? transcript.summaryPosition;
   const limit = limitReached(agent, transcript, input);
   if (limit) {
     await deps.budgets.release(input, basis.budget, attempt.number, NOTHING_SPENT);
@@ -117,12 +118,16 @@ async function callModel(
   }
   const invoked = invokedAnswer(deps.sealer, transcript, input);
   if (invoked)
-    return record(deps, input, attempt, { ...basis, readAt }, agent, { ...invoked, spent: NOTHING_SPENT });
+    return record(deps, input, attempt, { ...basis, readAt }, agent, {
+      ...invoked,
+      spent: NOTHING_SPENT,
+      heard,
+    });
   if (basis.budget && !basis.budget.held)
     return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf({ ...basis, readAt }));
   await deps.budgets.goOn(input, basis.budget, attempt.number);
   const given = await askModel(deps, input, attempt, basis, agent, transcript);
-  return record(deps, input, attempt, { ...basis, readAt }, agent, given);
+  return record(deps, input, attempt, { ...basis, readAt }, agent, { ...given, heard });
 }
 
 /** By the database's clock. */
@@ -183,6 +188,7 @@ function recordedAnswer(
       kind: 'answer',
       preview: deps.scrubber.preview(recorded.text, PREVIEW),
       ...gatesOf(deps, basis, agent, recorded.model),
+      ...(recorded.unheard ? { unheard: true as const } : {}),
     };
   return { kind: 'calls', calls: planRecorded(deps, input.tenant, agent, recorded.calls) };
 }
@@ -241,7 +247,7 @@ async function record(
   attempt: Attempt,
   basis: Basis,
   agent: AgentConfig,
-  given: Given & { readonly spent: Spent } & Pick<AnswerRecord, 'uses'>,
+  given: Given & { readonly spent: Spent } & Pick<AnswerRecord, 'uses' | 'heard'>,
 ): Promise<CallModelResult> {
   const { answer, ref } = given;
   const said = ref === NO_MODEL ? answer.text : answerText(answer);
@@ -266,6 +272,7 @@ async function record(
     usage: answer.usage,
     ...(usd === undefined ? {} : { usd }),
     uses: given.uses,
+    heard: given.heard,
     ...(basis.budget?.held ? { budget: { attempt: attempt.number, spent: given.spent } } : {}),
     ...(isWithheld ? { withheld: true as const } : {}),
   };
@@ -275,7 +282,7 @@ async function record(
   const recorded = ahead
     ? await recordReads(deps, input, { answer: written, calls: plan.calls, events, results: ahead })
     : await recordAnswer(deps, input, attempt, { ...basis, agent }, { answer: written, plan, events });
-  // Another attempt of this step was first; its answer is the one that counts.
+  // Another attempt of this step was first: its answer is the one that counts, or the messages that it has taken are to be read.
   if (!recorded) return callModel(deps, input, attempt);
   if (!ahead)
     for (const { id: call, running } of reads)

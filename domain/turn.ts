@@ -240,6 +240,8 @@ export type CallModelResult =
       readonly spent?: string;
       /** Must judge it before it is handed out; absent when there are none (DE-6). */
       readonly gates?: readonly ShownGate[];
+      /** It was recorded before the turn took the messages that it has by now: another step answers them. */
+      readonly unheard?: true;
     }
   /** The messages belong to another turn already: this one has nothing to do. */
   | { readonly kind: 'duplicate' }

@@ -263,7 +263,7 @@ async function steps(
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
       going.tasks = true;
     if (answer.kind === 'calls') going.settle = await runCalls(answer, around);
-    else if (inbox.steeringWaits() === 0) {
+    else if (!answer.unheard && inbox.steeringWaits() === 0) {
       const { preview, gates } = answer;
       return { ...going, status: 'completed', preview, ...(gates ? { gates } : {}) };
     }

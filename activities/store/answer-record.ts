@@ -22,6 +22,8 @@ export interface AnswerRecord {
   readonly uses?: readonly ModelUse[] | undefined;
   /** What the step had reserved is settled with it. */
   readonly budget?: BudgetSettlement;
+  /** Position of the last row of the transcript that it was made from. */
+  readonly heard: number;
   /** Nobody reads it before its gates have judged it (DE-6). */
   readonly withheld?: true;
 }

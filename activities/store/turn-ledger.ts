@@ -92,6 +92,8 @@ export interface StepBasis {
     readonly text: string;
     readonly finish: string;
     readonly model: string;
+    /** The turn has taken messages since. */
+    readonly unheard: boolean;
     readonly calls: readonly RecordedCall[];
   } | null;
   /** Rows after the position asked for, without this step's own answer. */

@@ -48,8 +48,10 @@ describe('F2 a worker that stands still and goes on later', { timeout: 600_000 }
   async function begin(n: number, token: string): Promise<{ session: string; tenant: Tenant }> {
     const tenant = stand.tenants[n % 2] as Tenant;
     const session = `of-${token}`;
-    const step = 'exec {"command":"sleep 0.02"}';
-    const steps = Array.from({ length: 14 }, (_, at) => (at === 7 ? writing(token) : step));
+    // Each its own: identical calls would be taken for a loop.
+    const steps = Array.from({ length: 14 }, (_, at) =>
+      at === 7 ? writing(token) : `exec {"command":"sleep 0.0${20 + at}"}`,
+    );
     await say(session, tenant, token, steps.join('\nthen\n'));
     return { session, tenant };
   }

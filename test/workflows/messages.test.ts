@@ -89,6 +89,28 @@ describe('DU-4 messages to a session', () => {
     assert.equal((await live.ended(turn)).text, 'Go left.');
   });
 
+  it('an answer that was recorded before a message was taken does not end the turn when its steps are made again', async () => {
+    const receipt = await live.say('again', 'Take your time.', { agent: 'slow' });
+    const wanted = 'hold {"note":"again"}\nthen\nSecond answer.';
+    assert.equal((await live.say('again', wanted, { mode: 'steer' })).step, 2);
+    await live.probes.untilHeld('again');
+    // Temporal hands the message over again, now before the first step.
+    const workflowId = workflowIdOf(live, 'again');
+    const handle = live.client.workflow.getHandle(workflowId);
+    const { runId } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const first = events?.find(({ workflowTaskCompletedEventAttributes: task }) => task);
+    await live.client.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId, runId },
+      workflowTaskFinishEventId: first?.eventId ?? null,
+      reason: 'test',
+      requestId: 'again',
+    });
+    live.probes.release('again');
+    assert.equal((await live.ended(receipt.turn_id)).text, 'Second answer.');
+  });
+
   it('a message that steers an idle session starts a turn', async () => {
     const receipt = await live.say('steer-idle', 'Hi.', { mode: 'steer' });
     assert.equal(receipt.step, undefined);

@@ -69,6 +69,7 @@ describe('DU-7 accounts of a budget', () => {
         text: 'x',
         finish: 'stop',
         model: 'p/m',
+        heard: 100,
         usage: { inputTokens: tokens, outputTokens: 0, cachedInputTokens: 0 },
         ...usd,
         budget: { attempt, spent: { tokens, seconds, calls, ...usd } },

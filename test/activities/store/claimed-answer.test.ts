@@ -24,7 +24,7 @@ describe('DU-2 a call that is claimed with its answer', () => {
     session: string,
   ): Promise<boolean | null> {
     const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
-    const answer = { id: `msg_${session}`, text: 'x', finish: 'tool_calls', model: 'p/m', usage };
+    const answer = { id: `msg_${session}`, text: 'x', finish: 'tool_calls', model: 'p/m', usage, heard: 0 };
     const asked: NewCall = {
       id: `call_${session}`,
       index: 0,
@@ -53,6 +53,31 @@ describe('DU-2 a call that is claimed with its answer', () => {
     assert.equal(late.recorded, false);
     const result = await ledger.recordResult({ ...turn, call: 'call_claims', fence: 'mine' });
     assert.equal(result.recorded, true);
+  });
+
+  it('DU-4: an answer that ends a turn is recorded only when it was made from all that the turn has taken', async () => {
+    const tenant = await newTenant();
+    await newSession(tenant, 'heard');
+    await database.pool.query(
+      `insert into messages (tenant_id, id, session_key, turn_id, step, role, text, position)
+       values ($1, 'msg_heard', 'heard', 'turn_heard', 1, 'user', 'x', 1)`,
+      [tenant],
+    );
+    await database.pool.query(`update sessions set position = 1 where tenant_id = $1`, [tenant]);
+    const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0 };
+    const key = { tenant, session: 'heard', turn: 'turn_heard', step: 1 };
+    const record = (heard: number) =>
+      ledger.recordAnswer(
+        key,
+        { id: 'msg_heard-1', text: 'x', finish: 'stop', model: 'p/m', usage, heard },
+        [],
+        [],
+        [],
+      );
+    assert.equal(await record(0), false);
+    const { rows } = await database.pool.query('select kind from model_uses where tenant_id = $1', [tenant]);
+    assert.deepEqual(rows, [{ kind: 'unused' }]);
+    assert.equal(await record(1), true);
   });
 
   it('does not run in a turn that is over: nothing is recorded until it comes without a claim', async () => {
