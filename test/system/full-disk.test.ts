@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statfsSync,
@@ -86,6 +87,14 @@ describe('F3 the disk is full', { skip, timeout: 600_000 }, () => {
   /** Undefined while nobody answers. */
   const ready = (): Promise<Answer | undefined> => ask('GET', '/readyz').catch(() => undefined);
 
+  /** The last words of each part. */
+  function readLogs(): string {
+    const logs = join(state, 'logs');
+    return readdirSync(logs)
+      .map((name) => `\n${name}:\n${readFileSync(join(logs, name), 'utf8').slice(-2_000)}`)
+      .join('');
+  }
+
   function fill(): void {
     const file = openSync(filler, 'a');
     const block = Buffer.alloc(4_096);
@@ -131,7 +140,7 @@ describe('F3 the disk is full', { skip, timeout: 600_000 }, () => {
 
     rmSync(filler);
     const isWell = await eventually(async () => (await ready())?.status === 200, 120_000);
-    assert.ok(isWell, output);
+    assert.ok(isWell, output + readLogs());
     assert.equal(run().pids['up'], first);
     const after = await ask('POST', '/v1/sessions/after/messages?wait=60', 'list files');
     assert.equal(after.body.status, 'completed', JSON.stringify(after.body));

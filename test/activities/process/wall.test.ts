@@ -1,6 +1,7 @@
 /** The wall around commands on the host: what it proves, what it never falls back to, and whom it keeps apart. */
 import assert from 'node:assert/strict';
-import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -146,6 +147,34 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     const sandbox = sandboxOf({}, 'preferred') ?? assert.fail();
     const { stdout } = await run('pwd', { prefix: await bubblewrap.prefix(workspace, '', sandbox) });
     assert.equal(stdout, '/workspace\n');
+  });
+
+  it('SH-6: beside what is hidden small files are seen; a rule for a large one would keep it on its disk once it is deleted', async () => {
+    const beside = await mkdtemp(join(homedir(), '.tempoclaw-beside-'));
+    try {
+      await writeFile(join(beside, 'small'), 'small');
+      await writeFile(join(beside, 'large'), Buffer.alloc((1 << 20) + 1));
+      const stateDir = join(beside, 'state');
+      await mkdir(stateDir);
+      const { host } = await proveWall({
+        ...settings,
+        stateDir,
+        workspaceRoot: join(stateDir, 'workspaces'),
+      });
+      const { stdout, stderr } = await shellBehind(host).run({
+        command: `cat ${beside}/small; head -c 9 ${beside}/large`,
+        cwd: join(stateDir, 'workspaces'),
+        pwd: join(stateDir, 'workspaces'),
+        timeoutMs: 10_000,
+        callId: 'call',
+        signal: new AbortController().signal,
+      });
+      host.close();
+      assert.equal(stdout, 'small');
+      assert.match(stderr, refused);
+    } finally {
+      await rm(beside, { recursive: true });
+    }
   });
 
   it('SH-6: commands write in the temporary folder, where no socket is that they could put their own in the place of', async () => {
