@@ -1,5 +1,5 @@
 -- Records a model's answer with its calls, approvals and costs. False when the step had been recorded: then nothing changes.
--- Nor is an answer recorded that would end the turn and was made before the turn took a message (`heard`): it is asked for again.
+-- Nor is an answer recorded that was made before the turn took a message (`heard`): it is asked for again.
 -- A call with a fence is claimed with it (as by claim_call); null when the turn is over, which takes none: nothing is recorded then.
 create function record_answer(
   p_tenant text, p_session text, p_turn text, p_step int, p_answer jsonb, p_calls jsonb, p_approvals jsonb, p_feed jsonb
@@ -20,8 +20,8 @@ begin
     select p_tenant, p_answer ->> 'id', p_session, p_turn, p_step, 'assistant', p_answer ->> 'text',
             (select jsonb_agg(jsonb_build_object('id', c -> 'id', 'tool', c -> 'tool', 'args', c -> 'args')) from jsonb_array_elements(p_calls) c), p_answer ->> 'finish',
             p_answer ->> 'model', p_answer -> 'usage', (p_answer ->> 'usd')::numeric, pos
-    where jsonb_array_length(p_calls) > 0 or not exists (select from messages x where x.tenant_id = p_tenant
-      and x.turn_id = p_turn and x.role = 'user' and x.position > (p_answer ->> 'heard')::bigint)
+    where not exists (select from messages x where x.tenant_id = p_tenant and x.turn_id = p_turn and x.role = 'user'
+      and x.position > (p_answer ->> 'heard')::bigint)
     on conflict do nothing;
   if not found then
     -- It came too late, and was paid for.

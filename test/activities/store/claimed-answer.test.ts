@@ -55,7 +55,7 @@ describe('DU-2 a call that is claimed with its answer', () => {
     assert.equal(result.recorded, true);
   });
 
-  it('DU-4: an answer that ends a turn is recorded only when it was made from all that the turn has taken', async () => {
+  it('DU-4: an answer is recorded only when it was made from all that the turn has taken', async () => {
     const tenant = await newTenant();
     await newSession(tenant, 'heard');
     await database.pool.query(
