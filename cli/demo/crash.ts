@@ -7,7 +7,7 @@ import { proofLines, type CrashProof } from '#cli/demo/proof.ts';
 import { findWorker, killHard, type LocalWorker, nextWorker } from '#cli/demo/worker-process.ts';
 import { createFeedView, textOf } from '#cli/feed-view.ts';
 import { interruptTwice } from '#cli/interrupt.ts';
-import { printJson } from '#cli/output.ts';
+import { fitted, printJson } from '#cli/output.ts';
 import { watchSession } from '#cli/session-watch.ts';
 import { durationWords } from '#cli/text.ts';
 import type { Agent, MessageReceipt, Page, Tool, ToolCall, ToolInvocation, Turn } from '#cli/wire.ts';
@@ -40,7 +40,7 @@ export async function demoCrash(context: CommandContext): Promise<ExitCode> {
   const outcome = await watchCrash(context, narrate, receipt, worker);
   const proof = await readProof(context, receipt, file, worker.pid, outcome);
   if (json) printJson(context.out, proof);
-  else for (const line of proofLines(proof, context.out)) context.out.line(line);
+  else for (const line of proofLines(proof, context.out)) context.out.line(fitted(context.out, line));
   return proof.turn.status === 'completed' && outcome.wasKilled ? EXIT.ok : EXIT.failed;
 }
 
@@ -59,7 +59,7 @@ function createNarrator({ err }: CommandContext): Narrate {
   const begin = Date.now();
   return (words) => {
     const time = ((Date.now() - begin) / 1_000).toFixed(1).padStart(5);
-    err.line(words.replace(/^/gm, `${err.paint('dim', `${time} s`)}  `));
+    err.line(fitted(err, words.replace(/^/gm, `${err.paint('dim', `${time} s`)}  `)));
   };
 }
 

@@ -28,7 +28,7 @@ const SOURCES = [
   'workflows',
 ];
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 3);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
 /** Begun before each change of builds; n is their product. */
 const TURNS = 8;
 
