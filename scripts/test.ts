@@ -43,6 +43,8 @@ const child = spawn(
     '--test-reporter-destination=stdout',
     '--test-reporter=./scripts/test-counts-reporter.ts',
     `--test-reporter-destination=${outcome}`,
+    // Only what hangs meets it; long ones name a time of their own.
+    '--test-timeout=300000',
     ...flags,
     ...files.toSorted(),
   ],
