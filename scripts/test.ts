@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { userCacheDir } from '#config';
 import type { Counts } from './test-counts-reporter.ts';
 
 const args = process.argv.slice(2);
@@ -48,7 +49,7 @@ const child = spawn(
     ...flags,
     ...files.toSorted(),
   ],
-  { stdio: 'inherit' },
+  { stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE: join(userCacheDir(), 'compiled') } },
 );
 process.on('SIGTERM', () => child.kill('SIGTERM'));
 child.once('exit', (code, signal) => {

@@ -1,6 +1,7 @@
 /**
  * One Temporal dev server and one Postgres for a whole test run, as node's global setup; tests find them in
- * TEST_TEMPORAL_ADDRESS and TEST_DATABASE_URL. Addresses that are already set are used as they are.
+ * TEST_TEMPORAL_ADDRESS and TEST_DATABASE_URL. Addresses that are already set are used as they are. TEST_DATABASE_TEMPLATE is a
+ * database with the schema, to be copied.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { startPostgres } from '#cli/services/postgres.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
+import { createTemplate } from './test-database.ts';
 
 const stops: (() => Promise<void>)[] = [];
 
@@ -22,7 +24,7 @@ export async function globalSetup(): Promise<void> {
   stops.push(() => rm(stateDir, { recursive: true, force: true }));
   // Both are waited for before anything is undone, so that neither is left running.
   const started = await Promise.allSettled([
-    process.env['TEST_DATABASE_URL'] || startDatabase({ stateDir, cacheDir, env }),
+    prepareDatabase({ stateDir, cacheDir, env }),
     process.env['TEST_TEMPORAL_ADDRESS'] || startTemporal({ stateDir, cacheDir, env }),
   ]);
   const failed = started.find((one) => one.status === 'rejected');
@@ -38,10 +40,17 @@ interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-async function startDatabase(place: Place): Promise<void> {
+async function prepareDatabase(place: Place): Promise<void> {
+  process.env['TEST_DATABASE_URL'] ||= await startDatabase(place);
+  const template = await createTemplate(process.env['TEST_DATABASE_URL']);
+  stops.unshift(template.drop);
+  process.env['TEST_DATABASE_TEMPLATE'] = template.name;
+}
+
+async function startDatabase(place: Place): Promise<string> {
   const postgres = await startPostgres({ ...place, port: 0, durable: false });
   stops.unshift(() => postgres.stop());
-  process.env['TEST_DATABASE_URL'] = postgres.url;
+  return postgres.url;
 }
 
 async function startTemporal({ stateDir, cacheDir, env }: Place): Promise<void> {

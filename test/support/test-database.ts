@@ -9,16 +9,17 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Makes and migrates it. `serverUrl` defaults to the server of the test run (test/support/services.ts). */
-export async function createTestDatabase(serverUrl = runServer()): Promise<TestDatabase> {
+const QUIET = { onIdleError: () => undefined, applicationName: 'tempoclaw-test' };
+
+/** A copy of the run's template, which has the newest schema. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const serverUrl = ofTheRun('TEST_DATABASE_URL');
   const name = `t_${randomBytes(6).toString('hex')}`;
-  const quiet = { onIdleError: () => undefined, applicationName: 'tempoclaw-test' };
-  const admin = createPool({ ...quiet, url: serverUrl, size: 1 });
-  await admin.query(`create database ${name}`);
+  const admin = createPool({ ...QUIET, url: serverUrl, size: 1 });
+  await admin.query(`create database ${name} template ${ofTheRun('TEST_DATABASE_TEMPLATE')}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await migrate(url.href);
-  const pool = createPool({ ...quiet, url: url.href, size: 10 });
+  const pool = createPool({ ...QUIET, url: url.href, size: 10 });
   return {
     url: url.href,
     pool,
@@ -30,8 +31,23 @@ export async function createTestDatabase(serverUrl = runServer()): Promise<TestD
   };
 }
 
-function runServer(): string {
-  const url = process.env['TEST_DATABASE_URL'];
-  if (!url) throw new Error('TEST_DATABASE_URL is not set: run the tests with `npm test`');
-  return url;
+/** Makes a database with the newest schema that others are copied from. Resolves with its name, and how to drop it. */
+export async function createTemplate(serverUrl: string): Promise<{ name: string; drop(): Promise<void> }> {
+  const name = `template_${randomBytes(6).toString('hex')}`;
+  const change = async (sql: string): Promise<void> => {
+    const admin = createPool({ ...QUIET, url: serverUrl, size: 1 });
+    await admin.query(sql).finally(() => admin.end());
+  };
+  await change(`create database ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await migrate(url.href);
+  return { name, drop: () => change(`drop database if exists ${name} with (force)`) };
+}
+
+/** What the run's services are (test/support/services.ts). */
+function ofTheRun(name: 'TEST_DATABASE_URL' | 'TEST_DATABASE_TEMPLATE'): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests with \`npm test\``);
+  return value;
 }
