@@ -103,7 +103,7 @@ async function callModel(
 ): Promise<CallModelResult> {
   const known = parts.transcripts.known(input.tenant, input.session);
   const { basis, readAt } = await beginStep(parts, input, attempt, known);
-  if (basis.duplicate) return { kind: 'duplicate' };
+  if (basis.duplicate) return { kind: 'duplicate', ...(basis.ended ? { ended: basis.ended } : {}) };
   const agent = agentOf(basis);
   const catalog = await parts.catalogs.of(input.tenant, agent.key, basis.tools_version);
   const deps = { ...parts, catalog };

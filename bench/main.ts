@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: TempoClaw beside hand-written Temporal loops on the same server, in one run, interleaved. Prints tables
- * and writes bench/results.md (a whole run only). `--quick` takes a minute, `--only NAME` picks, `--json` prints numbers.
+ * and writes bench/results.md (a whole run only). `--quick` takes a minute, `--only NAME` picks, `--json` prints numbers;
+ * `--server FOLDER` runs on Temporal as production has it, which is a part of its own in the results.
  */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -31,6 +32,17 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   'go-on': goOn,
 };
 
+const PARTS = {
+  dev: '# Results of `npm run bench`',
+  production: '## On a server as production has it',
+} as const;
+const INTRODUCTION = [
+  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}. Medians with the least and the`,
+  'most in brackets. The sides ran interleaved in one run on one machine: only ratios mean anything elsewhere.',
+  'Bare A and bare B are hand-written loops (bench/bare/): A carries its messages through history, B keeps them in a table.',
+  '',
+];
+
 const { values: flags } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -38,6 +50,7 @@ const { values: flags } = parseArgs({
     json: { type: 'boolean', default: false },
     /** Folder for CPU profiles of the workers. */
     profile: { type: 'string' },
+    server: { type: 'string' },
     /** Runs of the whole thing on one stack. */
     repeat: { type: 'string', default: '1' },
   },
@@ -51,7 +64,7 @@ if (unknown.length > 0) {
 
 const tell = (words: string): void => console.error(`bench: ${words}`);
 tell('starting Postgres, Temporal and the workers');
-const stack = await startBenchStack({ profileDir: flags.profile });
+const stack = await startBenchStack({ profileDir: flags.profile, server: flags.server });
 const sections: Section[] = [];
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
@@ -85,18 +98,25 @@ try {
 
 if (flags.json) console.log(JSON.stringify({ quick: flags.quick, sections }, null, 2));
 const whole = !flags.quick && flags.only === undefined;
-if (whole) await writeFile(fileURLToPath(new URL('./results.md', import.meta.url)), resultsText());
+if (whole) await writeResults(flags.server === undefined ? 'dev' : 'production', resultsText());
 const goals = sections.flatMap((section) => section.goals);
 if (!flags.quick) tell(`${goals.filter(reached).length} of ${goals.length} goals reached`);
 
+/** The part of the other server stays as it is. */
+async function writeResults(part: keyof typeof PARTS, text: string): Promise<void> {
+  const file = fileURLToPath(new URL('./results.md', import.meta.url));
+  const before = await readFile(file, 'utf8');
+  const at = before.indexOf(PARTS.production);
+  const [dev, production] = at < 0 ? [before, ''] : [before.slice(0, at), before.slice(at)];
+  await writeFile(file, part === 'dev' ? text + production : dev + text);
+}
+
 function resultsText(): string {
+  const isDev = flags.server === undefined;
   return [
-    '# Results of `npm run bench`',
+    isDev ? PARTS.dev : PARTS.production,
     '',
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}. Medians with the least and the`,
-    'most in brackets. The sides ran interleaved in one run on one machine: only ratios mean anything elsewhere.',
-    'Bare A and bare B are hand-written loops (bench/bare/): A carries its messages through history, B keeps them in a table.',
-    '',
-    ...sections.map(sectionText),
+    ...(isDev ? INTRODUCTION : []),
+    ...sections.map((section) => sectionText(section, isDev ? 2 : 3)),
   ].join('\n');
 }

@@ -51,13 +51,13 @@ export function reached({ value, limit, kind }: Goal): boolean {
   return kind === 'max' ? value <= limit : value >= limit;
 }
 
-export function sectionText(section: Section): string {
+export function sectionText(section: Section, level = 2): string {
   const goals = section.goals.map(
     (goal) =>
       `- ${reached(goal) ? 'reached' : '**missed**'}: ${goal.what} ${digits(goal.value)}, to be ${goal.kind === 'max' ? 'at most' : 'at least'} ${goal.limit}`,
   );
   return [
-    `## ${section.title}`,
+    `${'#'.repeat(level)} ${section.title}`,
     '',
     section.how,
     '',

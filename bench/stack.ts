@@ -1,4 +1,7 @@
-/** Everything a bench run stands on, in a folder of its own: Postgres (durable), the tuned Temporal server, the workers. */
+/**
+ * Everything a bench run stands on, in a folder of its own: Postgres (durable), the workers, and the tuned dev server of
+ * Temporal, or a server as production has it with a Postgres of its own.
+ */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,9 +13,11 @@ import type pg from 'pg';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { createPool } from '#activities/store/pool.ts';
 import { migrate } from '#activities/store/migrate.ts';
+import { nextFreePort } from '#cli/services/ports.ts';
 import { startPostgres } from '#cli/services/postgres.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
+import { startProductionTemporal } from '#test/support/production-temporal.ts';
 import { CONVERSATION_TABLE } from './bare/conversation-table.ts';
 import { TASK_TABLE } from './bare/task-table.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
@@ -21,7 +26,8 @@ export interface BenchStack {
   readonly address: string;
   readonly client: Client;
   readonly pool: pg.Pool;
-  readonly pids: { readonly temporal: number; readonly postgres: number };
+  /** `temporalStore`: the Postgres of a server that has one. */
+  readonly pids: { readonly temporal: number; readonly postgres: number; readonly temporalStore?: number };
   /** Starts the worker of a side; the caller stops it, and the stack at its end whatever still runs. */
   startWorker(side: 'bare' | 'tempoclaw'): Promise<WorkerProcess>;
   /** Bytes that the two stores hold now: rows, indexes, histories. */
@@ -31,11 +37,19 @@ export interface BenchStack {
 
 /** Task queue of either side. */
 export const QUEUES = { bare: 'bench-bare', tempoclaw: 'bench-tempoclaw' } as const;
+/** Such a server keeps ports as smallint. */
+const SERVER_PORT = 17_233;
 /** Lines of random text that read_file reads. */
 const NOISE_LINES = 2_000;
 const SCRIPTS = fileURLToPath(new URL('./rehearsal', import.meta.url));
 
-export async function startBenchStack(options: { profileDir?: string | undefined }): Promise<BenchStack> {
+export interface BenchStackOptions {
+  readonly profileDir?: string | undefined;
+  /** Programs of a server as production has it (scripts/build-temporal-server.ts). */
+  readonly server?: string | undefined;
+}
+
+export async function startBenchStack(options: BenchStackOptions): Promise<BenchStack> {
   const stateDir = await mkdtemp(join(tmpdir(), 'tempoclaw-bench-'));
   // As root, Postgres runs as another user and must be able to pass through.
   await chmod(stateDir, 0o711);
@@ -44,7 +58,7 @@ export async function startBenchStack(options: { profileDir?: string | undefined
     for (const one of stops.splice(0).reverse()) await one();
   };
   try {
-    const services = await startServices(stateDir, stops);
+    const services = await startServices(stateDir, stops, options.server);
     await migrate(services.databaseUrl);
     const pool = createPool({
       url: services.databaseUrl,
@@ -66,12 +80,12 @@ export async function startBenchStack(options: { profileDir?: string | undefined
       async startWorker(side) {
         const worker = await startWorkerProcess({
           ...workerProgram(side, stateDir, folder, services),
-          ...options,
+          profileDir: options.profileDir,
         });
         stops.push(() => worker.stop());
         return worker;
       },
-      storage: () => storage(stateDir, pool),
+      storage: async () => ({ temporal: await services.stored(), postgres: await tableBytes(pool) }),
       stop,
     };
   } catch (error) {
@@ -84,13 +98,41 @@ interface Services {
   readonly address: string;
   readonly databaseUrl: string;
   readonly pids: BenchStack['pids'];
+  /** Bytes that Temporal has stored. */
+  readonly stored: () => Promise<number>;
 }
 
-async function startServices(stateDir: string, stops: (() => Promise<unknown>)[]): Promise<Services> {
+async function startServices(
+  stateDir: string,
+  stops: (() => Promise<unknown>)[],
+  programs: string | undefined,
+): Promise<Services> {
   const env = childEnvironment({});
   const cacheDir = userCacheDir();
   const postgres = await startPostgres({ stateDir, cacheDir, env, port: 0 });
   stops.push(() => postgres.stop());
+  if (programs !== undefined) {
+    const store = await startPostgres({ stateDir: join(stateDir, 'temporal'), cacheDir, env, port: 0 });
+    stops.push(() => store.stop());
+    const port = await nextFreePort(SERVER_PORT);
+    const server = await startProductionTemporal({ programs, stateDir, env, databaseUrl: store.url, port });
+    stops.push(() => server.stop());
+    const url = new URL(store.url);
+    url.pathname = '/temporal';
+    const pool = createPool({
+      url: url.href,
+      size: 1,
+      applicationName: 'bench',
+      onIdleError: () => undefined,
+    });
+    stops.push(() => pool.end());
+    return {
+      address: `127.0.0.1:${port}`,
+      databaseUrl: postgres.url,
+      pids: { temporal: server.pid, postgres: postgres.pid, temporalStore: store.pid },
+      stored: () => tableBytes(pool),
+    };
+  }
   const { path } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
   const temporal = await startTemporalServer({
     binary: path,
@@ -106,6 +148,7 @@ async function startServices(stateDir: string, stops: (() => Promise<unknown>)[]
     address: temporal.address,
     databaseUrl: postgres.url,
     pids: { temporal: temporal.pid, postgres: postgres.pid },
+    stored: async () => sqliteBytes(join(stateDir, 'temporal.db')),
   };
 }
 
@@ -154,19 +197,23 @@ function workerProgram(side: 'bare' | 'tempoclaw', stateDir: string, folder: str
   };
 }
 
-async function storage(stateDir: string, pool: pg.Pool): Promise<{ temporal: number; postgres: number }> {
-  const db = new DatabaseSync(join(stateDir, 'temporal.db'), { readOnly: true });
+function sqliteBytes(file: string): number {
+  const db = new DatabaseSync(file, { readOnly: true });
   try {
     const pages = db
       .prepare(
         'select (page_count - freelist_count) * page_size as bytes from pragma_page_count, pragma_freelist_count, pragma_page_size',
       )
       .get();
-    const { rows } = await pool.query<{ bytes: string }>(
-      `select sum(pg_total_relation_size(oid)) as bytes from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
-    );
-    return { temporal: Number(pages?.['bytes'] ?? 0), postgres: Number(rows[0]?.bytes ?? 0) };
+    return Number(pages?.['bytes'] ?? 0);
   } finally {
     db.close();
   }
+}
+
+async function tableBytes(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ bytes: string }>(
+    `select sum(pg_total_relation_size(oid)) as bytes from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+  );
+  return Number(rows[0]?.bytes ?? 0);
 }

@@ -243,8 +243,8 @@ export type CallModelResult =
       /** It was recorded before the turn took the messages that it has by now: another step answers them. */
       readonly unheard?: true;
     }
-  /** The messages belong to another turn already: this one has nothing to do. */
-  | { readonly kind: 'duplicate' }
+  /** The messages belong to another turn already, or this one has ended: it has nothing to do. */
+  | { readonly kind: 'duplicate'; readonly ended?: Omit<TurnOutcome, 'turn_id'> }
   /** Its budget is used up: people are asked for more, and the step is tried again when they allow it (DU-7). */
   | { readonly kind: 'budget'; readonly call: PlannedCall; readonly message: string }
   /** A limit, a budget or the loop guard ended the turn (EX-7, DU-7). */

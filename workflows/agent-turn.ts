@@ -253,7 +253,7 @@ async function steps(
     const answer = await answerOf(turn, going, input, around);
     view.spent(answer);
     if (answer.kind === 'duplicate')
-      return { ...going, status: 'stopped', preview: 'duplicate', duplicate: true };
+      return { ...going, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
     if (answer.kind === 'limit') {
       // The stop has taken the question for more back.
       if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };

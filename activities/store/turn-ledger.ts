@@ -9,7 +9,14 @@ import type { BoundFile } from '#domain/bound-file.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import type { ChildStart, EndTurnInput, HeldMessage, MessageContext, SettledCall } from '#domain/turn.ts';
+import type {
+  ChildStart,
+  EndTurnInput,
+  HeldMessage,
+  MessageContext,
+  SettledCall,
+  TurnOutcome,
+} from '#domain/turn.ts';
 import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
 import type { AskedAgain, Claim, ClaimRules, NewAsk } from './call-claim.ts';
 import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
@@ -59,6 +66,8 @@ export interface TranscriptRow {
 
 export interface StepBasis {
   readonly duplicate?: true;
+  /** How the turn ended, when that is why it is a duplicate. */
+  readonly ended?: Omit<TurnOutcome, 'turn_id'> | null;
   /** Null when no budget applies, or none was asked for. */
   readonly budget: BudgetHold | null;
   readonly agent: AgentConfig | null;

@@ -31,6 +31,23 @@ describe('DU-4 messages to a session', () => {
     return receipt.turn_id;
   }
 
+  /** As after the loss of all that Temporal has not recorded yet: the session's run begins anew after its first task. */
+  async function makeAgain(session: string): Promise<{ workflowId: string; runId: string }> {
+    const workflowId = workflowIdOf(live, session);
+    const handle = live.client.workflow.getHandle(workflowId);
+    const { runId: before } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const first = events?.find(({ workflowTaskCompletedEventAttributes: task }) => task);
+    const { runId } = await live.client.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId, runId: before },
+      workflowTaskFinishEventId: first?.eventId ?? null,
+      reason: 'test',
+      requestId: session,
+    });
+    return { workflowId, runId };
+  }
+
   it('starts a turn at once in an idle session', async () => {
     const receipt = await live.say('idle', 'Hello.', { id: 'hello-1' });
     assert.deepEqual(receipt, { turn_id: 'turn_hello-1', message_id: 'hello-1', mode: 'queue', ahead: 0 });
@@ -94,21 +111,18 @@ describe('DU-4 messages to a session', () => {
     const wanted = 'hold {"note":"again"}\nthen\nSecond answer.';
     assert.equal((await live.say('again', wanted, { mode: 'steer' })).step, 2);
     await live.probes.untilHeld('again');
-    // Temporal hands the message over again, now before the first step.
-    const workflowId = workflowIdOf(live, 'again');
-    const handle = live.client.workflow.getHandle(workflowId);
-    const { runId } = await handle.describe();
-    const { events } = await handle.fetchHistory();
-    const first = events?.find(({ workflowTaskCompletedEventAttributes: task }) => task);
-    await live.client.workflowService.resetWorkflowExecution({
-      namespace: 'default',
-      workflowExecution: { workflowId, runId },
-      workflowTaskFinishEventId: first?.eventId ?? null,
-      reason: 'test',
-      requestId: 'again',
-    });
+    // The message comes before the first step now.
+    await makeAgain('again');
     live.probes.release('again');
     assert.equal((await live.ended(receipt.turn_id)).text, 'Second answer.');
+  });
+
+  it('a run whose steps are made again after the turn has ended gives the outcome that is recorded', async () => {
+    const { turn_id } = await live.say('over', 'All done.');
+    await live.ended(turn_id);
+    const { workflowId, runId } = await makeAgain('over');
+    const outcome = await live.client.workflow.getHandle(workflowId, runId).result();
+    assert.deepEqual(outcome, { turn_id, status: 'completed', preview: 'All done.' });
   });
 
   it('a message that steers an idle session starts a turn', async () => {

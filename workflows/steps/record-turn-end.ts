@@ -25,7 +25,7 @@ export interface TurnEnd {
   readonly limit?: string;
   readonly settle: readonly SettledCall[];
   readonly messages: readonly HeldMessage[];
-  /** The messages belong to another turn: this one never was. */
+  /** Nothing is to be recorded: the messages belong to another turn, or the turn's end is in its row already. */
   readonly duplicate?: true;
   /** It may have made tasks for a team. */
   readonly tasks?: true;

@@ -15,7 +15,9 @@ declare
 begin
   if jsonb_array_length(p_messages) > 0 and not
     take_messages(p_tenant, p_session, p_turn, p_step, p_messages, p_default_agent, p_run) then
-    return jsonb_build_object('duplicate', true);
+    return jsonb_build_object('duplicate', true, 'ended', (
+      select jsonb_strip_nulls(jsonb_build_object('status', status, 'preview', left(coalesce(text, ''), 500), 'error', error))
+      from turns where tenant_id = p_tenant and id = p_turn and session_key = p_session and ended_at is not null));
   end if;
   if jsonb_array_length(p_settled) > 0 then perform settle_calls(p_tenant, p_session, p_turn, p_settled); end if;
 
