@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { createStand, type Stand } from '#test/support/faults.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 
 describe('DU-1 kill -9 while all of an idle session is stopped', { timeout: 600_000 }, () => {
   let stand: Stand;

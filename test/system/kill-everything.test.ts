@@ -14,7 +14,7 @@ import type { RunInfo } from '#cli/services/run-state.ts';
 import { eventually, runningWith } from '#test/support/processes.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 const BIN = fileURLToPath(new URL('../../bin/tempoclaw.js', import.meta.url));
 
 /** PR_SET_CHILD_SUBREAPER is 36. Starts the command once more for each line that it reads. */

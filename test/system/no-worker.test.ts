@@ -8,7 +8,7 @@ import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 const SESSIONS = 4;
 /** Of each session in each round: n is the product of the three. */
 const MESSAGES = 3;

@@ -10,7 +10,7 @@ import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { checkInvariants } from '#test/support/witness.ts';
 
 /** How long processes are killed; 300 is the whole of it. */
-const SECONDS = Number(process.env['TEST_KILL_SECONDS'] ?? 60);
+const SECONDS = Number(process.env['TEST_KILL_SECONDS'] ?? 25);
 /** The tasks of a layer wait for some of the layer before. */
 const LAYERS = 5;
 const EACH = 6;
