@@ -8,8 +8,8 @@ import { commandEnvironment } from '#activities/process/command-environment.ts';
 import { createLauncher, socketsFolder } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
+import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import type { HostWall } from '#activities/process/wall.ts';
-import { removeLeftFolders } from '#activities/secure-cli/private-folder.ts';
 import { createSecureClis } from '#activities/secure-cli/secure-clis.ts';
 import type { Vault } from '#activities/secrets/vault.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
@@ -52,7 +52,6 @@ export async function createToolDeps(
     secureClis: createSecureClis({
       vault,
       shell: host,
-      worker,
       dir: credentials,
       folders: commandFolders(),
       workspaceRoot: config.workspaceRoot,

@@ -8,13 +8,13 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { realpathSync, rmSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { ownIdentity, processRow } from './process-table.ts';
+import { processRow } from './process-table.ts';
+import { makeWorkerFolder, NAME_LENGTH } from './worker-folders.ts';
 
 /** A program with all that it is given: its input is empty, and it leads a session and process group of its own. */
 export interface Launch {
@@ -101,9 +101,9 @@ export function startOf(pid: number): number {
   return Number(processRow(pid)?.started ?? 0);
 }
 
-/** The most that the path of a socket may have, on macOS, and what stands in ours after the folder. */
+/** The most that the path of a socket may have, on macOS, and what stands in ours after the folder: `/NAME/s`. */
 const MAX_PATH = 103;
-const MAX_NAME = 32;
+const MAX_NAME = NAME_LENGTH + 3;
 
 /**
  * Where sockets of launchers are: not where commands write, who would put another's socket in the place of ours and be
@@ -197,8 +197,7 @@ async function startHelper(command: HelperCommand, sockets: string, { onUp, onLo
     if (one.over && one.outputs[0] && one.outputs[1]) waiting.delete(id);
     hold();
   };
-  await mkdir(sockets, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(sockets, `${ownIdentity()}-`));
+  const folder = await makeWorkerFolder(sockets);
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
   const server = await listen(join(folder, 's'), (header, socket) => {

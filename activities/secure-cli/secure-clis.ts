@@ -34,8 +34,6 @@ export interface SecureClisParts extends ProgramPlaces {
   readonly shell: Shell;
   /** A private folder of ours on this machine. */
   readonly dir: string;
-  /** From ownIdentity. */
-  readonly worker: string;
 }
 
 export function createSecureClis(parts: SecureClisParts): SecureClis {
@@ -50,7 +48,7 @@ export function createSecureClis(parts: SecureClisParts): SecureClis {
         return refused(`the credentials of ${cli.name} are gone or cannot be opened; ask an admin`);
       const { variables } = opened;
       try {
-        return await withPrivateFolder(parts.dir, parts.worker, async (folder) => {
+        return await withPrivateFolder(parts.dir, async (folder) => {
           const environment = await environmentOf(parts.vault, tenant, variables, folder);
           const command = { file: found.file, args, environment, folder };
           return { kind: 'ran', outcome: await parts.shell.run({ ...request, command }) };

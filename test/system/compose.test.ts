@@ -159,7 +159,9 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
     });
     const main = await ask('GET', '/v1/agents/main');
     assert.equal(main['model'], 'rehearsal/follow', 'models.default of the settings');
-    assert.match(await exec('first', 'echo from-$((40 + 2)); id -u'), /from-42\\+n1000/);
+    // More than once: there are two workers, which share their state folder.
+    for (const session of ['first', 'second', 'third', 'fourth'])
+      assert.match(await exec(session, 'echo from-$((40 + 2)); id -u'), /from-42\\+n1000/);
   });
 
   it('commands of agents find neither the first admin key nor the name of its file', async () => {

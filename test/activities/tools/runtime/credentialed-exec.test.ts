@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { commandEnvironment } from '#activities/process/command-environment.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
-import { removeLeftFolders } from '#activities/secure-cli/private-folder.ts';
+import { makeWorkerFolder, removeLeftFolders } from '#activities/process/worker-folders.ts';
 import { createSecureClis, type SecureClis } from '#activities/secure-cli/secure-clis.ts';
 import { openSecrets, type Secrets } from '#activities/secrets/open-secrets.ts';
 import { insertTenant } from '#activities/store/api-key-store.ts';
@@ -89,13 +89,11 @@ async function desk(t: TestContext): Promise<Desk> {
     await writeFile(join(bin, name), SHOW);
     await chmod(join(bin, name), 0o755);
   }
-  const worker = ownIdentity();
   const credentials = join(folder.base, 'credentials');
   const secureClis = createSecureClis({
     vault: secrets.vault,
-    shell: createShell({ environment: commandEnvironment(process.env), worker, graceMs: 100 }),
+    shell: createShell({ environment: commandEnvironment(process.env), worker: ownIdentity(), graceMs: 100 }),
     dir: credentials,
-    worker,
     folders: [bin],
     workspaceRoot: folder.workspace,
   });
@@ -267,12 +265,14 @@ describe('SH-4 credentialed_exec', () => {
     assert.deepEqual(await readdir(credentials), []);
   });
 
-  test('what a killed worker left of credentials is removed by the next one; what a living one has stays', async (t) => {
+  test('what a killed worker left of credentials is removed by the next one of its machine; what others have stays', async (t) => {
     const { credentials } = await desk(t);
-    for (const name of ['999999.1-abc', `${ownIdentity()}-def`])
-      await mkdir(join(credentials, name), { recursive: true });
+    const own = basename(await makeWorkerFolder(credentials));
+    const [machine = ''] = own.split('.');
+    const elsewhere = own.replace(machine, machine === '00000000' ? '11111111' : '00000000');
+    for (const name of [`${machine}.999999.1-abc`, elsewhere]) await mkdir(join(credentials, name));
     assert.equal(await removeLeftFolders(credentials), 1);
-    assert.deepEqual(await readdir(credentials), [`${ownIdentity()}-def`]);
+    assert.deepEqual((await readdir(credentials)).toSorted(), [elsewhere, own].toSorted());
   });
 });
 
