@@ -58,8 +58,8 @@ begin
     'summary_position', session_row.summary_position,
     'recorded', case when answer.id is null then null else jsonb_build_object(
       'text', answer.text, 'finish', answer.finish, 'model', answer.model,
-      'unheard', exists (select from messages x where x.tenant_id = p_tenant and x.turn_id = p_turn and x.role = 'user'
-                           and x.position > answer.position),
+      'unheard', exists (select from messages x where x.tenant_id = p_tenant and x.session_key = p_session
+                           and x.position > answer.position and x.turn_id = p_turn and x.role = 'user'),
       'calls', (select coalesce(jsonb_agg(jsonb_build_object(
                  'id', c.id, 'tool', c.tool, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'),
                  'approval', c.approval_id, 'state', c.state, 'terms', a.terms,

@@ -20,8 +20,8 @@ begin
     select p_tenant, p_answer ->> 'id', p_session, p_turn, p_step, 'assistant', p_answer ->> 'text',
             (select jsonb_agg(jsonb_build_object('id', c -> 'id', 'tool', c -> 'tool', 'args', c -> 'args')) from jsonb_array_elements(p_calls) c), p_answer ->> 'finish',
             p_answer ->> 'model', p_answer -> 'usage', (p_answer ->> 'usd')::numeric, pos
-    where not exists (select from messages x where x.tenant_id = p_tenant and x.turn_id = p_turn and x.role = 'user'
-      and x.position > (p_answer ->> 'heard')::bigint)
+    where not exists (select from messages x where x.tenant_id = p_tenant and x.session_key = p_session
+      and x.position > (p_answer ->> 'heard')::bigint and x.turn_id = p_turn and x.role = 'user')
     on conflict do nothing;
   if not found then
     -- It came too late, and was paid for.
