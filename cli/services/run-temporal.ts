@@ -1,5 +1,5 @@
 /** Runs Temporal's own command line against the server of a running TempoClaw: what is typed behind it goes through untouched. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
@@ -26,15 +26,13 @@ export async function runTemporal(
     onProgress: (detail) => void process.stderr.write(`${detail}\n`),
   });
   // Listened for first: a signal may come as soon as the child is there.
-  let child: ChildProcess | undefined;
   // Ctrl-C at a terminal reaches the whole group by itself; what is sent to this process alone is passed on.
-  process.on('SIGINT', () => process.stdin.isTTY || child?.kill('SIGINT'));
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child?.kill(signal));
-  const started = spawn(path, args, { env, stdio: 'inherit' });
-  child = started;
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  const child = spawn(path, args, { env, stdio: 'inherit' });
   return new Promise((resolve, reject) => {
-    started.once('error', reject);
-    started.once('exit', (code, signal) =>
+    child.once('error', reject);
+    child.once('exit', (code, signal) =>
       resolve(code ?? 128 + (signal === null ? 1 : constants.signals[signal])),
     );
   });
