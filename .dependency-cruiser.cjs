@@ -1,4 +1,35 @@
 /** The dependency rule (docs/architecture.md): arrows point to domain/, and each layer is reached by one road. */
+const OURS = [
+  'domain',
+  'policy',
+  'store',
+  'temporal',
+  'workflows',
+  'activities',
+  'workers',
+  'api',
+  'cli',
+  'config',
+  'scripts',
+  'test',
+  'bench',
+];
+
+/** Where a process is put together from its parts. */
+const COMPOSITION = '^api/(create-deps|main)\\.ts$';
+
+/** One row of the table in CONTRIBUTING.md. */
+function only(name, path, may, pathNot) {
+  const folder = path.slice(1, -1);
+  const not = OURS.filter((ours) => ours !== folder && !may.includes(ours));
+  return {
+    name: `${name}-sees-only-${may.join('-')}`,
+    severity: 'error',
+    from: pathNot ? { path, pathNot } : { path },
+    to: { path: `^(${not.join('|')})(/|\\.ts$)` },
+  };
+}
+
 module.exports = {
   forbidden: [
     {
@@ -28,31 +59,24 @@ module.exports = {
         ],
       },
     },
-    {
-      name: 'activities-see-domain-only',
-      severity: 'error',
-      from: { path: '^activities/' },
-      to: { path: '^(workflows|workers|api|cli|test|bench|scripts)/|^config(\\.ts|/)' },
-    },
+    only('store', '^store/', ['domain']),
+    only('temporal', '^temporal/', ['domain', 'store']),
+    only('policy', '^policy/', ['domain', 'store']),
+    only('activities', '^activities/', ['domain', 'store', 'policy', 'temporal']),
+    only('api', '^api/', ['domain', 'store', 'policy', 'temporal', 'config'], COMPOSITION),
     {
       name: 'tools-reach-the-world-through-deps',
       severity: 'error',
-      comment: 'a tool states its needs by Pick<Deps, …>',
+      comment: 'a tool states its needs by Pick<ToolDeps, …>',
       from: { path: '^activities/tools/' },
-      to: { path: '^activities/(store|model|tools)/', dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'api-sees-no-activities-but-rows-and-catalog',
-      severity: 'error',
-      from: { path: '^api/' },
-      to: { path: '^(workflows|workers|cli|test|bench)/|^activities/(tools|process|workspace|prompt)/' },
+      to: { path: '^(store|temporal|activities/(model|tools))/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'cli-speaks-http',
       severity: 'error',
       comment: 'commands use the HTTP contract; only services start processes',
       from: { path: '^cli/', pathNot: '^cli/(services/|commands/(up|doctor)\\.ts$|commands/up|up)' },
-      to: { path: '^(api|workflows|workers|activities|test|bench)/' },
+      to: { path: '^(api|workflows|workers|activities|store|policy|temporal|test|bench)/' },
     },
     {
       name: 'nothing-imports-workers',

@@ -2,7 +2,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { Failure, FAILURES } from '#domain/errors.ts';
 import { ModelError } from '#domain/model.ts';
-import { isTransient } from './store/pool.ts';
+import { isTransient } from '#store/pool.ts';
 
 /** A model that fails so often in one step will fail again; the turn ends and says why. */
 const MODEL_ATTEMPTS = 6;

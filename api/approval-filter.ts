@@ -1,6 +1,6 @@
 /** Which approvals a request means: the filter of a list, and of a bulk decision. */
 import type { z } from 'zod';
-import type { ApprovalFilter } from '#activities/store/approval-store.ts';
+import type { ApprovalFilter } from '#store/approval-store.ts';
 import type { approvalFilterSchema } from '#domain/schema/approval.ts';
 
 export function readApprovalFilter(given: Partial<z.output<typeof approvalFilterSchema>>): ApprovalFilter {

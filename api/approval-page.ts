@@ -3,7 +3,7 @@
  * elsewhere, and nothing happens by looking at it.
  */
 import { createHash } from 'node:crypto';
-import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import type { ApprovalRow } from '#store/approval-store.ts';
 import { alwaysWords } from '#domain/approval.ts';
 import { boundFilesWords } from '#domain/bound-file.ts';
 import { runsAtWords } from '#domain/sandbox.ts';

@@ -9,7 +9,7 @@ import {
   listChangedApprovals,
   readChangeClock,
   type Viewer,
-} from '#activities/store/approval-store.ts';
+} from '#store/approval-store.ts';
 import type { ApiDeps } from './deps.ts';
 import { streamSse } from './sse-stream.ts';
 

@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { type ApiKeyRow, findApiKeyByHash } from '#activities/store/api-key-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { type ApiKeyRow, findApiKeyByHash } from '#store/api-key-store.ts';
+import type { Pool } from '#store/pool.ts';
 import { Failure } from '#domain/errors.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
 

@@ -2,22 +2,24 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
 import { childEnvironment, deploymentValues, temporalConnection } from '#config';
-import type { LogStream } from '#activities/log-stream.ts';
-import { openSecrets } from '#activities/secrets/open-secrets.ts';
-import { createCallRules } from '#activities/call-rules.ts';
-import { createHostPrograms } from '#activities/host-programs.ts';
-import { loadCatalog } from '#activities/catalog.ts';
-import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
+import type { LogStream } from '#store/secrets/log-stream.ts';
+import { openSecrets } from '#store/secrets/open-secrets.ts';
+import { createCallRules } from '#policy/call-rules.ts';
+import { createHostPrograms } from '#policy/host-programs.ts';
+import { loadCatalog } from '#policy/catalog.ts';
+import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { judgePath } from '#activities/workspace/judge-path.ts';
+import { workspaceOfAgent } from '#activities/workspace/workspace-of-agent.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
-import { tokenSecrets } from '#activities/decision-token.ts';
-import { createEventNotifier } from '#activities/store/event-notifier.ts';
-import { createPool } from '#activities/store/pool.ts';
-import { connectTemporal } from './client.ts';
+import { tokenSecrets } from '#policy/decision-token.ts';
+import { createEventNotifier } from '#store/event-notifier.ts';
+import { createPool } from '#store/pool.ts';
+import { connectTemporal } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createMetrics } from './metrics.ts';
 import { createModelDirectory } from './model-directory.ts';
-import { createPayloadCodec, dataConverterOf } from './payload-codec.ts';
+import { createPayloadCodec, dataConverterOf } from '#temporal/payload-codec.ts';
 import { type CodecAccess, codecToken } from './routes/codec.ts';
 import { createToolDirectory } from './tool-directory.ts';
 
@@ -86,7 +88,8 @@ export async function createDeps(
     policy: {
       catalogs,
       settings: { tools: config.tools, exec: config.exec, sandbox: config.sandbox },
-      workspaceRoot: config.workspaceRoot,
+      workspaceOfAgent: (tenant, agent) => workspaceOfAgent(config.workspaceRoot, tenant, agent),
+      judgePath,
       resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
     },
     settings: {

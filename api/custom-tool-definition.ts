@@ -1,10 +1,10 @@
 /** From what a request says of a custom tool to what is stored: merged, checked, its variables sealed. */
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { definitionProblems } from '#activities/custom-tools/check-definition.ts';
-import { sealEnvironment } from '#activities/custom-tools/tool-environment.ts';
-import { findAgent } from '#activities/store/agent-store.ts';
-import type { CustomToolRow, ToolToWrite } from '#activities/store/custom-tool-store.ts';
+import { definitionProblems } from '#policy/custom-tools/check-definition.ts';
+import { sealEnvironment } from '#policy/custom-tools/tool-environment.ts';
+import { findAgent } from '#store/agent-store.ts';
+import type { CustomToolRow, ToolToWrite } from '#store/custom-tool-store.ts';
 import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
 import { keysOf } from '#domain/custom-tool/template.ts';
 import { Failure } from '#domain/errors.ts';

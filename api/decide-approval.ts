@@ -1,13 +1,8 @@
 /** A decision by the API (AP-2): given to the approval's workflow, or answered from its row when that has ended. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ApprovalRow,
-  findApproval,
-  hasDecision,
-  insertDecisionProof,
-} from '#activities/store/approval-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { type ApprovalRow, findApproval, hasDecision, insertDecisionProof } from '#store/approval-store.ts';
+import type { Pool } from '#store/pool.ts';
 import { type DecideInput, type DecisionReceipt, isSameDecision } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';

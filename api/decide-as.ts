@@ -1,6 +1,6 @@
 /** A decision in the name of a caller: the key says who decides, the body only what. */
 import type { z } from 'zod';
-import { type ApprovalRow, decisionPlace } from '#activities/store/approval-store.ts';
+import { type ApprovalRow, decisionPlace } from '#store/approval-store.ts';
 import { type DecideInput, type DecisionReceipt, readDecision } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import type { decisionSchema } from '#domain/schema/approval.ts';

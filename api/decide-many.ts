@@ -1,6 +1,6 @@
 /** Many approvals by one request: each is decided by itself and has an outcome of its own. */
 import type { z } from 'zod';
-import { findVisibleApproval, listApprovals } from '#activities/store/approval-store.ts';
+import { findVisibleApproval, listApprovals } from '#store/approval-store.ts';
 import { FAILURES, Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { type bulkDecisionSchema, type bulkReceiptSchema, MAX_BULK } from '#domain/schema/approval.ts';

@@ -7,16 +7,18 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { LogStream } from '#activities/log-stream.ts';
-import type { CallRules } from '#activities/call-rules.ts';
-import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
-import type { RuleSource } from '#activities/explain/explain-scope.ts';
-import type { EventNotifier } from '#activities/store/event-notifier.ts';
-import type { Secrets } from '#activities/secrets/open-secrets.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import type { LogStream } from '#store/secrets/log-stream.ts';
+import type { CallRules } from '#policy/call-rules.ts';
+import type { AgentConfig } from '#domain/agent.ts';
+import type { JudgePath } from '#domain/path-rules.ts';
+import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import type { RuleSource } from '#policy/explain/explain-scope.ts';
+import type { EventNotifier } from '#store/event-notifier.ts';
+import type { Secrets } from '#store/secrets/open-secrets.ts';
+import type { Pool } from '#store/pool.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import type { ReplayClass } from '#domain/tool.ts';
-import type { TemporalAccess } from './client.ts';
+import type { TemporalAccess } from '#temporal/client.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { CodecAccess } from './routes/codec.ts';
 import type { Metrics } from './metrics.ts';
@@ -78,8 +80,9 @@ export interface ApiSettings {
 export interface PolicyBasis {
   readonly catalogs: AgentCatalogs;
   readonly settings: RuleSource['settings'];
-  /** Of the workspaces of all tenants, where this process sees them. */
-  readonly workspaceRoot: string;
+  /** Where this process sees workspaces. */
+  readonly workspaceOfAgent: (tenant: string, agent: AgentConfig) => string;
+  readonly judgePath: JudgePath;
   /** Which files commands start, as far as this process can tell. */
   readonly resolveProgram: ResolveProgram;
 }

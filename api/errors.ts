@@ -1,7 +1,7 @@
 /** The one mapper from every error to application/problem+json (RFC 9457) with a code of domain/errors.ts. */
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors, isResponseSerializationError } from 'fastify-type-provider-zod';
-import { isTransient } from '#activities/store/pool.ts';
+import { isTransient } from '#store/pool.ts';
 import { FAILURES, Failure, type FailureType } from '#domain/errors.ts';
 import type { Problem } from '#domain/schema/problem.ts';
 

@@ -2,10 +2,10 @@
  * Wakes readers of sessions' feeds in this process: one LISTEN connection for all of them, and a poll that makes up for
  * notices that were lost. It only says "look": the table is the truth.
  */
-import { EVENT_CHANNEL } from '#activities/store/event-notifier.ts';
-import { readLastEventIds } from '#activities/store/event-store.ts';
-import { listenTo } from '#activities/store/listener.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { EVENT_CHANNEL } from '#store/event-notifier.ts';
+import { readLastEventIds } from '#store/event-store.ts';
+import { listenTo } from '#store/listener.ts';
+import type { Pool } from '#store/pool.ts';
 
 /** How long a lost notice can delay a reader. */
 const POLL_MS = 2_000;

@@ -1,6 +1,6 @@
 /** One reader of a session's feed (IN-2): replays from the table after an id, then follows. */
 import type { ServerResponse } from 'node:http';
-import { readEvents } from '#activities/store/event-store.ts';
+import { readEvents } from '#store/event-store.ts';
 import type { StoredEvent } from '#domain/event.ts';
 import type { ApiDeps } from './deps.ts';
 import { streamSse } from './sse-stream.ts';

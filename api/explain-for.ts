@@ -1,9 +1,8 @@
 /** Explains a case under the rows of the caller's tenant, and says no more of the host than a caller may know. */
 import { relative } from 'node:path';
-import { explainCase } from '#activities/explain/explain-case.ts';
-import { resolveHost } from '#activities/explain/resolve-host.ts';
-import { workspaceOfAgent } from '#activities/explain/workspace-of-agent.ts';
-import { findRulesOfAgent, type RulesOfAgent } from '#activities/store/tenant-policy-store.ts';
+import { explainCase } from '#policy/explain/explain-case.ts';
+import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { findRulesOfAgent, type RulesOfAgent } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
 import { type Caller, userOf } from './auth.ts';
@@ -35,7 +34,7 @@ export async function explainFor(
             'InvalidInput',
             'workspace is for the command line; name the agent whose workspace is meant',
           );
-        folder = workspaceOfAgent(deps.policy.workspaceRoot, caller.tenant, (await agentOf(agent)).agent);
+        folder = deps.policy.workspaceOfAgent(caller.tenant, (await agentOf(agent)).agent);
         return folder;
       },
     },

@@ -1,8 +1,8 @@
 /** What a new deployment needs before anybody can call it: the tenant `default` and an admin key in a file. */
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasAdminKey, insertFirstApiKey, insertTenant } from '#activities/store/api-key-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { hasAdminKey, insertFirstApiKey, insertTenant } from '#store/api-key-store.ts';
+import type { Pool } from '#store/pool.ts';
 import { hashSecret, isSecret, makeKeyId, makeSecret } from './auth.ts';
 import { OPERATOR_TENANT } from './routes/api-keys.ts';
 

@@ -1,6 +1,6 @@
 /** The session in which a chat goes on: where it was handed over, that of the agent that has it now (DE-5). */
-import { findHandoff } from '#activities/store/handoff-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { findHandoff } from '#store/handoff-store.ts';
+import type { Pool } from '#store/pool.ts';
 
 /** Asks only about messages that name their chat. Who names an agent wants that one, whatever the route says. */
 export async function followHandoff(

@@ -3,13 +3,13 @@
  * another user (IN-9), an id that never was and an id that could not be all get the same 404 (SECURITY R8).
  */
 import type { FastifyRequest } from 'fastify';
-import { type ApprovalRow, findVisibleApproval } from '#activities/store/approval-store.ts';
-import { createDelegationStore, type DelegationRow } from '#activities/store/delegation-store.ts';
-import { createEvaluationStore, type EvaluationRow } from '#activities/store/evaluation-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
-import { findSession, type SessionRow } from '#activities/store/session-store.ts';
-import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
-import { findTurn, type TurnRow } from '#activities/store/turn-store.ts';
+import { type ApprovalRow, findVisibleApproval } from '#store/approval-store.ts';
+import { createDelegationStore, type DelegationRow } from '#store/delegation-store.ts';
+import { createEvaluationStore, type EvaluationRow } from '#store/evaluation-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { findSession, type SessionRow } from '#store/session-store.ts';
+import { createSubagentStore, type SubagentRow } from '#store/subagent-store.ts';
+import { findTurn, type TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, isSessionKey } from '#domain/ids.ts';
 import { type Caller, callerOf } from './auth.ts';

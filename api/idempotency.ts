@@ -9,8 +9,8 @@ import {
   releaseIdempotencyKey,
   reserveIdempotencyKey,
   storeIdempotentAnswer,
-} from '#activities/store/idempotency-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
+} from '#store/idempotency-store.ts';
+import type { Pool } from '#store/pool.ts';
 import { Failure } from '#domain/errors.ts';
 import { type Caller, callerOf } from './auth.ts';
 import type { Api } from './deps.ts';

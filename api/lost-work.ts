@@ -1,7 +1,7 @@
 /** The API's look at work whose workflow was ended from outside: whoever lists, reads or stops it sees that it is over. */
-import { createLostWork, type LostWork } from '#activities/lost-work.ts';
-import type { StopSubagentsDeps } from '#activities/stop-subagents.ts';
-import { createSubagentStore } from '#activities/store/subagent-store.ts';
+import { createLostWork, type LostWork } from '#temporal/lost-work.ts';
+import type { StopSubagentsDeps } from '#temporal/stop-subagents.ts';
+import { createSubagentStore } from '#store/subagent-store.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** A list is worth no longer a wait for Temporal: it then says what the rows say. */

@@ -2,10 +2,10 @@
 import '../config/unset-empty-variables.ts';
 import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
-import { createLogStream, openLogOutput } from '#activities/log-stream.ts';
-import { migrate } from '#activities/store/migrate.ts';
-import { pruneIdempotencyKeys } from '#activities/store/idempotency-store.ts';
-import { startBeat, tellSupervisor } from '#activities/supervisor.ts';
+import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
+import { migrate } from '#store/migrate.ts';
+import { pruneIdempotencyKeys } from '#store/idempotency-store.ts';
+import { startBeat, tellSupervisor } from '#config/supervisor.ts';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { listen } from './listen.ts';

@@ -1,9 +1,12 @@
 /** The configured models as the API needs them. */
-import type { Models } from '#activities/model/model-catalog.ts';
 import { ModelError } from '#domain/model.ts';
 import type { ModelDirectory } from './deps.ts';
 
-export function createModelDirectory(models: Models): ModelDirectory {
+/** `resolve` throws a ModelError for a model that there is not. */
+export function createModelDirectory(models: {
+  best(): string;
+  resolve(ref: string): unknown;
+}): ModelDirectory {
   return {
     best: () => models.best(),
     problem(ref) {

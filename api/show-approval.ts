@@ -1,6 +1,6 @@
 /** An approval's row as the API answers it. */
 import type { z } from 'zod';
-import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import type { ApprovalRow } from '#store/approval-store.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { approvalSchema } from '#domain/schema/approval.ts';

@@ -1,6 +1,6 @@
 /** A team's task as the API shows it; the lease without its token. */
 import type { z } from 'zod';
-import type { TeamTaskRow } from '#activities/store/team-task-store.ts';
+import type { TeamTaskRow } from '#store/team-task-store.ts';
 import type { taskSchema } from '#domain/schema/team-task.ts';
 import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
 import type { TemporalLink } from './temporal-links.ts';

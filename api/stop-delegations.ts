@@ -1,5 +1,5 @@
 /** Ending delegations from outside: their rows say so first, so that one whose workflow has not begun will not. */
-import { createDelegationStore, type DelegationRow } from '#activities/store/delegation-store.ts';
+import { createDelegationStore, type DelegationRow } from '#store/delegation-store.ts';
 import { DELEGATION, type StopDelegationInput } from '#domain/delegation.ts';
 import { delegationWorkflowId } from '#domain/ids.ts';
 import type { ApiDeps } from './deps.ts';

@@ -2,21 +2,21 @@
  * The way of a message into a session, safe to crash at any point and to repeat: its row first, then Temporal, then the
  * turn's row (DESIGN §3.0). Who repeats it with the same id gets the same turn.
  */
-import { invocationPlace } from '#activities/invoked-answer.ts';
-import type { Scrubber } from '#activities/scrubber.ts';
+import { invocationPlace } from '#store/message-store.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
 import {
   deleteEmptySession,
   deleteRefusedMessage,
   type NewMessage,
   turnOfMessage,
   writeMessage,
-} from '#activities/store/message-store.ts';
-import type { Sealer } from '#activities/store/seal.ts';
-import { countTurnsBefore, insertQueuedTurn } from '#activities/store/turn-store.ts';
+} from '#store/message-store.ts';
+import type { Sealer } from '#store/seal.ts';
+import { countTurnsBefore, insertQueuedTurn } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn.ts';
-import { NotTaken } from './client.ts';
+import { NotTaken } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';
 import { MAIN_AGENT } from './tenant-care.ts';

@@ -1,6 +1,6 @@
 /** Sees to it that every tenant has its agent `main`, however the tenant was made. */
-import { insertAgent } from '#activities/store/agent-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { insertAgent } from '#store/agent-store.ts';
+import type { Pool } from '#store/pool.ts';
 import type { ModelDirectory } from './deps.ts';
 
 export const MAIN_AGENT = 'main';

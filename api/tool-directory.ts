@@ -1,8 +1,8 @@
 /** The tools of agents as the API shows and checks them. */
-import type { AgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
-import type { Catalog } from '#activities/catalog.ts';
-import type { Tool } from '#activities/define-tool.ts';
-import { jsonSchemaOf } from '#activities/read-arguments.ts';
+import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import type { Catalog } from '#policy/catalog.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import { jsonSchemaOf } from '#policy/read-arguments.ts';
 import type { ToolDescription, ToolDirectory } from './deps.ts';
 
 /** `native` is what every agent has; `catalogs` adds what their tenants have made. */

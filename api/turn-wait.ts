@@ -1,6 +1,6 @@
 /** Waits for a turn's end by the feed (IN-1, `?wait=`): woken by events, not by asking again and again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findTurn, type TurnRow } from '#activities/store/turn-store.ts';
+import { findTurn, type TurnRow } from '#store/turn-store.ts';
 import { createBell } from './bell.ts';
 import type { ApiDeps } from './deps.ts';
 

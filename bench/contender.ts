@@ -1,9 +1,9 @@
 /** The sides that are compared, each driven the way its user would: one call that starts a turn, one that waits for its end. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createEventNotifier } from '#activities/store/event-notifier.ts';
-import { openSecrets } from '#activities/secrets/open-secrets.ts';
-import { insertAgent } from '#activities/store/agent-store.ts';
-import { connectTemporal } from '#api/client.ts';
+import { createEventNotifier } from '#store/event-notifier.ts';
+import { openSecrets } from '#store/secrets/open-secrets.ts';
+import { insertAgent } from '#store/agent-store.ts';
+import { connectTemporal } from '#temporal/client.ts';
 import { createMetrics } from '#api/metrics.ts';
 import { submitMessage } from '#api/submit-message.ts';
 import type { AgentConfig } from '#domain/agent.ts';

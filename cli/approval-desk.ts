@@ -1,12 +1,12 @@
 /** Takes the approvals of a watched session one after another: asks in place, approves all, or says how to decide. */
 import type { StoredEvent } from '#domain/event.ts';
-import { askApproval, decide, decideCommands, isRefusedDecision, lateWords } from '#cli/ask-approval.ts';
-import type { Client } from '#cli/client.ts';
-import { orMissing, pathOf } from '#cli/command-context.ts';
-import { textOf } from '#cli/feed-view.ts';
-import type { Output } from '#cli/output.ts';
-import { oneLine } from '#cli/text.ts';
-import type { Approval } from '#cli/wire.ts';
+import { askApproval, decide, decideCommands, isRefusedDecision, lateWords } from './ask-approval.ts';
+import type { Client } from './client.ts';
+import { orMissing, pathOf } from './command-context.ts';
+import { textOf } from './feed-view.ts';
+import type { Output } from './output.ts';
+import { oneLine } from './text.ts';
+import type { Approval } from './wire.ts';
 
 export type DeskMode = 'ask' | 'approve-all' | 'tell';
 

@@ -1,8 +1,8 @@
 /** One approval for a person who decides: what would run, for whom and why, how it stands, and what happens next. */
-import { alwaysLine, decideCommands } from '#cli/ask-approval.ts';
-import { fitted, indent, type Output, printFields } from '#cli/output.ts';
-import { agoWords, oneLine, printable } from '#cli/text.ts';
-import type { ApprovalDetail } from '#cli/wire.ts';
+import { alwaysLine, decideCommands } from './ask-approval.ts';
+import { fitted, indent, type Output, printFields } from './output.ts';
+import { agoWords, oneLine, printable } from './text.ts';
+import type { ApprovalDetail } from './wire.ts';
 
 const WHERE: Readonly<Record<string, string>> = {
   off: 'on the host, unboxed',

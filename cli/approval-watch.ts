@@ -2,10 +2,10 @@
  * The approvals of all sessions as they come and go, one at a time to whoever handles them. The feed gives each again
  * whenever it changes: what is decided elsewhere is taken back, and what is edited is handled anew.
  */
-import { CliError } from '#cli/cli-error.ts';
-import type { Client } from '#cli/client.ts';
-import { followFeed } from '#cli/follow.ts';
-import type { Approval } from '#cli/wire.ts';
+import { CliError } from './cli-error.ts';
+import type { Client } from './client.ts';
+import { followFeed } from './follow.ts';
+import type { Approval } from './wire.ts';
 
 export interface ApprovalWatchOptions {
   readonly client: Client;

@@ -2,12 +2,12 @@
 import { isCancel, select, text } from '@clack/prompts';
 import type { Decision } from '#domain/approval.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
-import { CliError } from '#cli/cli-error.ts';
-import { ApiError, type Client } from '#cli/client.ts';
-import { pathOf } from '#cli/command-context.ts';
-import { fitted, indent, type Output } from '#cli/output.ts';
-import { agoWords, oneLine, printable } from '#cli/text.ts';
-import type { Approval, DecisionReceipt } from '#cli/wire.ts';
+import { CliError } from './cli-error.ts';
+import { ApiError, type Client } from './client.ts';
+import { pathOf } from './command-context.ts';
+import { fitted, indent, type Output } from './output.ts';
+import { agoWords, oneLine, printable } from './text.ts';
+import type { Approval, DecisionReceipt } from './wire.ts';
 
 /** Body of `POST /v1/approvals/{id}/decision`. */
 export interface DecisionBody {

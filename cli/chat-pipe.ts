@@ -1,10 +1,10 @@
 /** A chat without a terminal: one message a line, each answered before the next is sent, and nobody is asked. */
 import { createInterface } from 'node:readline';
-import type { Chat } from '#cli/chat.ts';
-import { readChatLine } from '#cli/chat-line.ts';
-import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
-import { createPlainSink } from '#cli/feed-view.ts';
-import type { SessionWatch } from '#cli/session-watch.ts';
+import type { Chat } from './chat.ts';
+import { readChatLine } from './chat-line.ts';
+import { CliError, EXIT, type ExitCode } from './cli-error.ts';
+import { createPlainSink } from './feed-view.ts';
+import type { SessionWatch } from './session-watch.ts';
 
 /** Until the input ends; failed when a turn did not complete. */
 export async function chatFromPipe(chat: Chat, input: NodeJS.ReadStream): Promise<ExitCode> {

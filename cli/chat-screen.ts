@@ -4,7 +4,7 @@
  */
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
-import type { FeedSink } from '#cli/feed-view.ts';
+import type { FeedSink } from './feed-view.ts';
 
 export interface ChatScreen extends FeedSink {
   /** Shows the empty input line; without it the line shows once the person types. */

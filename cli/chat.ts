@@ -1,11 +1,11 @@
 /** The session behind a chat: what is said to it, and its feed as it is shown and asked about. */
 import type { StoredEvent } from '#domain/event.ts';
-import { createApprovalDesk, type DeskMode } from '#cli/approval-desk.ts';
-import { type CommandContext, orMissing, pathOf } from '#cli/command-context.ts';
-import { createFeedView, type FeedSink } from '#cli/feed-view.ts';
-import { createOutput } from '#cli/output.ts';
-import { type SessionWatch, watchSession } from '#cli/session-watch.ts';
-import type { Approval, MessageReceipt, Page, Session } from '#cli/wire.ts';
+import { createApprovalDesk, type DeskMode } from './approval-desk.ts';
+import { type CommandContext, orMissing, pathOf } from './command-context.ts';
+import { createFeedView, type FeedSink } from './feed-view.ts';
+import { createOutput } from './output.ts';
+import { type SessionWatch, watchSession } from './session-watch.ts';
+import type { Approval, MessageReceipt, Page, Session } from './wire.ts';
 
 /** Where the chat happens: what it prints to, and who is asked. */
 export interface ChatPlace {

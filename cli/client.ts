@@ -1,8 +1,8 @@
 /** The command line's HTTP client: JSON in and out, problem+json as errors, and patience while the API restarts. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CliError } from '#cli/cli-error.ts';
-import type { Target } from '#cli/target.ts';
+import { CliError } from './cli-error.ts';
+import type { Target } from './target.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 

@@ -1,11 +1,11 @@
 /** What every command of the API gets: the client, where to print, and whether a person sits at a terminal. */
 import type { Command } from 'commander';
 import { clientEnvironment } from '#config/client-environment.ts';
-import { CliError, usageError } from '#cli/cli-error.ts';
-import { ApiError, createClient, type Client, type Query } from '#cli/client.ts';
-import { createOutput, type Output, printJson, printTable, type Column } from '#cli/output.ts';
-import { findTarget } from '#cli/target.ts';
-import type { Page } from '#cli/wire.ts';
+import { CliError, usageError } from './cli-error.ts';
+import { ApiError, createClient, type Client, type Query } from './client.ts';
+import { createOutput, type Output, printJson, printTable, type Column } from './output.ts';
+import { findTarget } from './target.ts';
+import type { Page } from './wire.ts';
 
 export interface CommandContext {
   readonly client: Client;

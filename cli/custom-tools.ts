@@ -1,6 +1,6 @@
 /** `tempoclaw tools custom`: shell commands as tools of the agents, from YAML or JSON files. */
 import type { Command } from 'commander';
-import { CliError, usageError } from '#cli/cli-error.ts';
+import { CliError, usageError } from './cli-error.ts';
 import {
   type ApiOptions,
   type CommandContext,
@@ -9,10 +9,10 @@ import {
   readJsonObject,
   readLimit,
   withApiOptions,
-} from '#cli/command-context.ts';
-import { readObjectFile } from '#cli/object-file.ts';
-import { printFields, printJson, printTable } from '#cli/output.ts';
-import type { CustomTool, CustomToolVerdict } from '#cli/wire.ts';
+} from './command-context.ts';
+import { readObjectFile } from './object-file.ts';
+import { printFields, printJson, printTable } from './output.ts';
+import type { CustomTool, CustomToolVerdict } from './wire.ts';
 
 interface ToolOptions extends ApiOptions {
   /** Of the tool, where several have its name. */

@@ -1,8 +1,8 @@
 /** Turns a session's events into what a person reads: the answer as it streams, each step with its time and outcome. */
 import type { StoredEvent } from '#domain/event.ts';
-import type { Output } from '#cli/output.ts';
-import { durationWords, oneLine, printable } from '#cli/text.ts';
-import { createWrapper, wrapText } from '#cli/wrap.ts';
+import type { Output } from './output.ts';
+import { durationWords, oneLine, printable } from './text.ts';
+import { createWrapper, wrapText } from './wrap.ts';
 
 /** Where the view writes; `text` may end in the middle of a line, `line` begins on a fresh one. */
 export interface FeedSink {

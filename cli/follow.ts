@@ -1,8 +1,8 @@
 /** Follows the API's feeds over SSE and goes on after a cut; of a session's, each event is seen once and in order. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredEvent } from '#domain/event.ts';
-import { CliError } from '#cli/cli-error.ts';
-import { ApiError, type Client } from '#cli/client.ts';
+import { CliError } from './cli-error.ts';
+import { ApiError, type Client } from './client.ts';
 
 export interface FollowOptions {
   readonly client: Client;

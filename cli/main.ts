@@ -1,9 +1,9 @@
 /** The `tempoclaw` command: runs one line, and turns every end into words and an exit code. */
 import '../config/unset-empty-variables.ts';
 import { CommanderError } from 'commander';
-import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
-import { createOutput, fitted } from '#cli/output.ts';
-import { createProgram } from '#cli/program.ts';
+import { CliError, EXIT, type ExitCode } from './cli-error.ts';
+import { createOutput, fitted } from './output.ts';
+import { createProgram } from './program.ts';
 
 /** Runs one command line (as `process.argv`); returns the exit code instead of leaving. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {

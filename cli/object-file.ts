@@ -1,7 +1,7 @@
 /** Files that a command takes: one object in YAML or JSON, from a path or a pipe. */
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import { CliError, usageError } from '#cli/cli-error.ts';
+import { CliError, usageError } from './cli-error.ts';
 
 /** `-` is the pipe. `example` is shown when the file holds something else. */
 export function readObjectFile(path: string, example: string): Record<string, unknown> {

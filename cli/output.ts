@@ -1,7 +1,7 @@
 /** How results are printed: tables and fields for people, JSON for programs, colour only where a terminal shows it. */
 import { styleText } from 'node:util';
-import { columnsOf, oneLine, printable } from '#cli/text.ts';
-import { wrapText } from '#cli/wrap.ts';
+import { columnsOf, oneLine, printable } from './text.ts';
+import { wrapText } from './wrap.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 

@@ -1,7 +1,7 @@
 /** The tree of commands: the root knows each by name, and a command's module fills it in when it is used. */
 import { Command, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { COMMANDS, type CommandEntry } from '#cli/commands.ts';
+import { COMMANDS, type CommandEntry } from './commands.ts';
 
 /** Accepted before the command, and behind it by each command that has a use for them. */
 const GLOBAL_OPTIONS = [

@@ -3,9 +3,9 @@
  * silent, so that a lost ending cannot leave anybody waiting for ever.
  */
 import type { StoredEvent } from '#domain/event.ts';
-import type { Client } from '#cli/client.ts';
-import { followEvents } from '#cli/follow.ts';
-import type { Turn } from '#cli/wire.ts';
+import type { Client } from './client.ts';
+import { followEvents } from './follow.ts';
+import type { Turn } from './wire.ts';
 
 export interface TurnEnd {
   readonly turnId: string;

@@ -1,6 +1,6 @@
 /** Ends work that agents do for each other, whichever kind it is: the command `stop ID` of each. */
-import { type ApiOptions, createContext, pathOf } from '#cli/command-context.ts';
-import { printJson } from '#cli/output.ts';
+import { type ApiOptions, createContext, pathOf } from './command-context.ts';
+import { printJson } from './output.ts';
 
 export type StopOptions = ApiOptions & { readonly reason?: string };
 

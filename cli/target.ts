@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { ClientEnvironment } from '#config/client-environment.ts';
-import { CliError, usageError } from '#cli/cli-error.ts';
+import { CliError, usageError } from './cli-error.ts';
 
 export interface Target {
   /** Without a slash at its end. */

@@ -2,7 +2,7 @@
  * Breaks text between words where a line is full, also text that comes in pieces. A word wider than a line is left to the
  * terminal, which keeps it in one piece for who copies it.
  */
-import { columnsOf } from '#cli/text.ts';
+import { columnsOf } from './text.ts';
 
 export interface Wrapper {
   /** What can be shown by now: the last word waits for its end. */

@@ -15,7 +15,7 @@ export interface WorkflowStart {
   readonly user?: string;
 }
 
-/** The way to any workflow of ours that runs, made of the one maker of handles (api/client.ts). Throws Failures. */
+/** The way to any workflow of ours that runs, made of the one maker of handles (temporal/client.ts). Throws Failures. */
 export interface WorkflowReach {
   /** False when no such workflow runs. */
   signal(workflowId: string, name: string, input: unknown): Promise<boolean>;

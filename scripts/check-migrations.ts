@@ -1,7 +1,7 @@
 /** Migrations are numbered 0001, 0002 … without a gap, each number once: two branches may each have taken the next one. */
 import { readdirSync } from 'node:fs';
 
-const folder = process.argv[2] ?? 'activities/store/migrations';
+const folder = process.argv[2] ?? 'store/migrations';
 const files = readdirSync(folder).toSorted();
 
 const problems: string[] = [];

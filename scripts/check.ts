@@ -9,6 +9,9 @@ import { existsSync, globSync } from 'node:fs';
 const FOLDERS = [
   'domain',
   'workflows',
+  'policy',
+  'store',
+  'temporal',
   'activities',
   'workers',
   'api',

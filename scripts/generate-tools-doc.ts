@@ -1,9 +1,9 @@
 /** Makes docs/tools.md from the catalog: `--write` writes it, `--check` fails when it is not what it should be. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { loadCatalog } from '#activities/catalog.ts';
-import type { Tool } from '#activities/define-tool.ts';
-import { jsonSchemaOf } from '#activities/read-arguments.ts';
+import { loadCatalog } from '#policy/catalog.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import { jsonSchemaOf } from '#policy/read-arguments.ts';
 
 const FILE = fileURLToPath(new URL('../docs/tools.md', import.meta.url));
 

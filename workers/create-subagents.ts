@@ -1,14 +1,14 @@
 /** Puts the parts of subagents together: their rows, the way to their workflows, and the way back to their parents. */
 import { createEndCommands, type EndCommands } from '#activities/process/end-commands.ts';
-import type { LostWork } from '#activities/lost-work.ts';
-import { createSubagentStore } from '#activities/store/subagent-store.ts';
-import { createSubagentDesk, type SubagentDesk } from '#activities/subagent-desk.ts';
-import { createSubagentActivities } from '#activities/subagent-run.ts';
-import type { WakeSession } from '#activities/wake-session.ts';
-import { findOpenTurn } from '#activities/store/turn-store.ts';
+import type { LostWork } from '#temporal/lost-work.ts';
+import { createSubagentStore } from '#store/subagent-store.ts';
+import { createSubagentDesk, type SubagentDesk } from '#activities/assignments/subagent-desk.ts';
+import { createSubagentActivities } from '#activities/assignments/subagent-run.ts';
+import type { WakeSession } from '#activities/turn/wake-session.ts';
+import { findOpenTurn } from '#store/turn-store.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
-import type { DelegationDesk } from '#activities/delegation-desk.ts';
+import type { DelegationDesk } from '#activities/assignments/delegation-desk.ts';
 import type { SubagentActivities } from '#domain/subagent.ts';
 import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
 import type { WorkerParts } from './create-worker.ts';

@@ -1,7 +1,7 @@
 /** Puts the parts of teams together: the board that tools use, and what tasks' workflows ask of the world. */
-import { createTeamBoard, type TeamBoard } from '#activities/team-board.ts';
-import { createTeamTaskActivities } from '#activities/team-task-run.ts';
-import type { WakeSession } from '#activities/wake-session.ts';
+import { createTeamBoard, type TeamBoard } from '#temporal/team-board.ts';
+import { createTeamTaskActivities } from '#activities/teams/team-task-run.ts';
+import type { WakeSession } from '#activities/turn/wake-session.ts';
 import type { TeamTaskActivities } from '#domain/team-task.ts';
 import type { WorkerParts } from './create-worker.ts';
 

@@ -1,5 +1,5 @@
 /** Looks every minute for work whose workflow was ended from outside, so that who gave it is told without asking. */
-import type { LostWork } from '#activities/lost-work.ts';
+import type { LostWork } from '#temporal/lost-work.ts';
 
 const EVERY_MS = 60_000;
 /** Younger work is not looked at: most is over by then, and costs nothing. */

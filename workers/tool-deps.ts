@@ -2,20 +2,20 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
-import type { WorldDeps } from '#activities/deps.ts';
+import type { WorldDeps } from '#activities/tool-call/tool-deps.ts';
 import { createProcesses, processesFolder } from '#activities/process/background.ts';
-import { commandEnvironment } from '#activities/process/command-environment.ts';
+import { commandEnvironment } from '#policy/command-environment.ts';
 import { createLauncher, socketsFolder } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import type { HostWall } from '#activities/process/wall.ts';
 import { createSecureClis } from '#activities/secure-cli/secure-clis.ts';
-import type { Vault } from '#activities/secrets/vault.ts';
+import type { Vault } from '#store/secrets/vault.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
-import type { Pool } from '#activities/store/pool.ts';
-import { createSessionQueries } from '#activities/store/session-queries.ts';
+import type { Pool } from '#store/pool.ts';
+import { createSessionQueries } from '#store/session-queries.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { createWorkerBoxes, sessionBoxes } from './boxes.ts';
 

@@ -1,11 +1,12 @@
 /** Finds the custom tool that a call was planned with, as it is now, for the one activity that runs them all. */
-import type { Tool } from '#activities/define-tool.ts';
-import { readToolOfCall } from '#activities/store/custom-tool-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
-import type { Sealer } from '#activities/store/seal.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import { readToolOfCall } from '#store/custom-tool-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
 import type { RunToolInput } from '#domain/turn.ts';
-import { createCustomTool, createGoneTool, type Environment } from './custom-tool.ts';
-import { openEnvironment } from './tool-environment.ts';
+import { createGoneTool } from '#policy/custom-tools/custom-tool.ts';
+import { type Environment, openEnvironment } from '#policy/custom-tools/tool-environment.ts';
+import { runnableTool } from './run-custom-tool.ts';
 
 export interface ToolOfCallDeps {
   readonly pool: Pool;
@@ -25,7 +26,7 @@ export function createToolOfCall(deps: ToolOfCallDeps): (input: RunToolInput) =>
     const environment = async (): Promise<Environment> =>
       sealed === null ? {} : openEnvironment(deps, tenant, definition.id, sealed);
     try {
-      return createCustomTool(definition, environment);
+      return runnableTool(definition, environment);
     } catch (error) {
       // Stored by a release that took it; a retry would not change it.
       const why = error instanceof Error ? error.message : String(error);

@@ -1,8 +1,8 @@
 /** Files of the prompt that follow from what the agent is linked to: TEAM.md (TE-1) and DELEGATION.md (DE-3). */
 import type { OfferedTool } from '#domain/model.ts';
 import { teamText } from '#domain/team/words.ts';
-import type { DelegationDesk } from '#activities/delegation-desk.ts';
-import type { StepBasis } from '#activities/store/turn-ledger.ts';
+import type { DelegationDesk } from '#activities/assignments/delegation-desk.ts';
+import type { StepBasis } from '#store/turn-ledger.ts';
 
 /** Asks nothing of an agent without links, or without the tool. */
 export async function promptGuides(

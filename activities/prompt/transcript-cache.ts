@@ -4,7 +4,7 @@
  * elsewhere shows by its position.
  */
 import type { ChatMessage } from '#domain/message.ts';
-import type { StepBasis, TranscriptRow } from '../store/turn-ledger.ts';
+import type { StepBasis, TranscriptRow } from '#store/turn-ledger.ts';
 
 export interface CachedRow {
   readonly position: number;

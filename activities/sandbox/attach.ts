@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { FIXED } from '#activities/process/command-environment.ts';
+import { FIXED } from '#policy/command-environment.ts';
 import { PROCESS_MARK } from '#activities/process/kill-tree.ts';
 import { RUNNER } from './box-scripts.ts';
 import { BOX_ENVIRONMENT } from './box-spec.ts';

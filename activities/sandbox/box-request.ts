@@ -1,6 +1,6 @@
 /** From a tool's call to the box that its command belongs in; nothing for an agent whose commands run on the host. */
 import type { BoxRequest } from '#activities/process/shell.ts';
-import type { RunningCall } from '#activities/define-tool.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
 
 export function boxRequest(
   call: RunningCall,

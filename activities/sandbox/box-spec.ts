@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions } from 'dockerode';
-import { DEFAULT_PATH } from '#activities/process/command-environment.ts';
+import { DEFAULT_PATH } from '#policy/command-environment.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
 import { KEEPER } from './box-scripts.ts';
 

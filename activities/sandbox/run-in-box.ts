@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
-import { FIXED } from '#activities/process/command-environment.ts';
+import { FIXED } from '#policy/command-environment.ts';
 import { createOutputWindow } from '#activities/process/output-window.ts';
 import { type CommandOutcome, type CommandRequest, notStarted } from '#activities/process/shell.ts';
 import { BOX_ENVIRONMENT } from './box-spec.ts';

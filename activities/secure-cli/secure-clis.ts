@@ -5,8 +5,8 @@ import type { ToolErrorCode } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
 import type { CommandOutcome, CommandRequest, Shell } from '#activities/process/shell.ts';
-import type { Vault } from '#activities/secrets/vault.ts';
-import type { CliVariable } from '#activities/store/secure-cli-store.ts';
+import type { Vault } from '#store/secrets/vault.ts';
+import type { CliVariable } from '#store/secure-cli-store.ts';
 import { findProgram, type ProgramPlaces } from './find-program.ts';
 import { withPrivateFolder } from './private-folder.ts';
 

@@ -9,7 +9,8 @@ import { type Folder, openFolder, openParent } from './open-folder.ts';
 import { type Page, type PageRequest, readPage } from './read-page.ts';
 import { isTemporary, replaceFile } from './replace-file.ts';
 import { makeWorkspace } from './workspace-folder.ts';
-import { DEFAULT_PATH_RULES, isDenied, type PathRules, resolvePath, type SafePath } from './resolve-path.ts';
+import { DEFAULT_PATH_RULES, type PathRules } from '#domain/path-rules.ts';
+import { isDenied, resolvePath, type SafePath } from './resolve-path.ts';
 
 /** Whose files; a RunningCall is one. */
 export interface FileScope {

@@ -1,37 +1,19 @@
 /** VF-4 without doing anything: whether a path could be used as a tool would use it, and the code that the tool would give. */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { ToolErrorCode } from '#domain/errors.ts';
+import type { JudgePath, PathOp } from '#domain/path-rules.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
 import { errnoOf, FileProblem, fileProblem } from './file-problem.ts';
 import { openFile } from './files.ts';
 import { guardGitFolder } from './guard-git.ts';
 import { openFolder, openParent } from './open-folder.ts';
 import { existing } from './replace-file.ts';
-import { type PathRules, resolvePath, type SafePath } from './resolve-path.ts';
-
-/** `cwd` is the folder that a command runs in. */
-export const PATH_OPS = ['read', 'list', 'search', 'write', 'edit', 'delete', 'cwd'] as const;
-export type PathOp = (typeof PATH_OPS)[number];
+import { resolvePath, type SafePath } from './resolve-path.ts';
 
 const WRITES: ReadonlySet<PathOp> = new Set(['write', 'edit', 'delete']);
 
-export interface PathVerdict {
-  readonly decision: 'allow' | 'deny';
-  /** Without links; when allowed. */
-  readonly resolved?: string;
-  /** The tool's error code; `Truncated` for a file of which a tool gives a page only; null else. */
-  readonly code: ToolErrorCode | 'Truncated' | null;
-  readonly reason: string;
-}
-
 /** Opens what the tool would open, and changes nothing. `workspace` is an existing folder. */
-export async function judgePath(
-  rules: PathRules,
-  workspace: string,
-  path: string,
-  op: PathOp,
-): Promise<PathVerdict> {
+export const judgePath: JudgePath = async (rules, workspace, path, op) => {
   try {
     const safe = await resolvePath(rules, workspace, path, WRITES.has(op) ? 'write' : 'read');
     const isLarge = await look(safe, op);
@@ -47,7 +29,7 @@ export async function judgePath(
     const { code, message } = fileProblem(error, `cannot ${op}`, path);
     return { decision: 'deny', code, reason: message };
   }
-}
+};
 
 /** Throws what the tool would throw. True for a file that is read in pages. */
 async function look(safe: SafePath, op: PathOp): Promise<boolean> {

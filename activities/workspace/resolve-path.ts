@@ -6,27 +6,7 @@ import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { FileProblem, shown } from './file-problem.ts';
 import { guardGit } from './guard-git.ts';
-
-export interface ExtraRoot {
-  /** Absolute path; need not exist. */
-  readonly path: string;
-  readonly writable: boolean;
-}
-
-export interface PathRules {
-  /** Relative to each root: neither readable, writable, searched nor listed. */
-  readonly deniedPrefixes: readonly string[];
-  /** Folders outside the workspace that may be used too (skills). */
-  readonly extraRoots: readonly ExtraRoot[];
-  /** False lets every path of the host through; for single-user installs whose owner asks for it. */
-  readonly restrict: boolean;
-}
-
-export const DEFAULT_PATH_RULES: PathRules = {
-  deniedPrefixes: ['.tempoclaw'],
-  extraRoots: [],
-  restrict: true,
-};
+import type { PathRules } from '#domain/path-rules.ts';
 
 export interface SafePath {
   /** Without links; what is below the deepest existing folder may not exist. */

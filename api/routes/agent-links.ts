@@ -9,8 +9,8 @@ import {
   insertAgentLink,
   listAgentLinks,
   updateAgentLink,
-} from '#activities/store/agent-link-store.ts';
-import { findAgent } from '#activities/store/agent-store.ts';
+} from '#store/agent-link-store.ts';
+import { findAgent } from '#store/agent-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { agentLinkCreateSchema, agentLinkPatchSchema, agentLinkSchema } from '#domain/schema/agent-link.ts';

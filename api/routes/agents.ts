@@ -7,7 +7,7 @@ import {
   insertAgent,
   listAgents,
   updateAgent,
-} from '#activities/store/agent-store.ts';
+} from '#store/agent-store.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';

@@ -8,7 +8,7 @@ import {
   listTenants,
   revokeApiKey,
   type TenantRow,
-} from '#activities/store/api-key-store.ts';
+} from '#store/api-key-store.ts';
 import { Failure } from '#domain/errors.ts';
 import {
   apiKeyCreateSchema,

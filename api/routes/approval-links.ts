@@ -7,8 +7,8 @@ import {
   findApprovalLink,
   insertApprovalLink,
   revokeApprovalLink,
-} from '#activities/store/approval-link-store.ts';
-import { type ApprovalRow, findApproval } from '#activities/store/approval-store.ts';
+} from '#store/approval-link-store.ts';
+import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { deciderProblem } from '#domain/approval-decider.ts';
 import { FAILURES, Failure } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';

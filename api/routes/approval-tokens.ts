@@ -1,7 +1,7 @@
 /** Tokens with which another system decides an approval as a Temporal client (docs/temporal-contract.md). */
 import { z } from 'zod';
-import { decisionToken } from '#activities/decision-token.ts';
-import type { ApprovalRow } from '#activities/store/approval-store.ts';
+import { decisionToken } from '#policy/decision-token.ts';
+import type { ApprovalRow } from '#store/approval-store.ts';
 import { type Decider, deciderProblem } from '#domain/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import { approvalTokenCreateSchema, approvalTokenSchema } from '#domain/schema/approval.ts';

@@ -1,6 +1,6 @@
 /** Approvals: what waits for a person, and the decision. */
 import { z } from 'zod';
-import { listApprovals, listDecisions } from '#activities/store/approval-store.ts';
+import { listApprovals, listDecisions } from '#store/approval-store.ts';
 import {
   approvalDetailSchema,
   approvalFilterShape,

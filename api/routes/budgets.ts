@@ -8,7 +8,7 @@ import {
   findBudget,
   listAccounts,
   listBudgets,
-} from '#activities/store/budget-store.ts';
+} from '#store/budget-store.ts';
 import { MAX_BUDGETS } from '#domain/budget.ts';
 import { Failure } from '#domain/errors.ts';
 import {

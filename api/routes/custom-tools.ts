@@ -1,9 +1,9 @@
 /** Custom tools (CU-1): made, changed and removed here, and usable by the next step of any turn. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createCustomTool } from '#activities/custom-tools/custom-tool.ts';
-import { readArguments } from '#activities/read-arguments.ts';
-import { findAgent } from '#activities/store/agent-store.ts';
+import { catalogedTool } from '#policy/custom-tools/custom-tool.ts';
+import { readArguments } from '#policy/read-arguments.ts';
+import { findAgent } from '#store/agent-store.ts';
 import {
   type CustomToolRow,
   deleteCustomTool,
@@ -13,8 +13,8 @@ import {
   MAX_CUSTOM_TOOLS,
   type ToolToWrite,
   updateCustomTool,
-} from '#activities/store/custom-tool-store.ts';
-import { findTenantPolicy } from '#activities/store/tenant-store.ts';
+} from '#store/custom-tool-store.ts';
+import { findTenantPolicy } from '#store/tenant-store.ts';
 import { Failure } from '#domain/errors.ts';
 import {
   customToolChangeSchema,
@@ -227,7 +227,7 @@ function addTest(app: Api, deps: ApiDeps): void {
       const key = request.body.agent_id ?? row.agent_id ?? MAIN_AGENT;
       const agent = await findAgent(deps.pool, tenant, key);
       if (!agent) throw new Failure('NotFound', `There is no agent ${key}`);
-      const tool = createCustomTool(row, async () => ({}));
+      const tool = catalogedTool(row);
       const read = readArguments(tool, undefined, request.body.args);
       if (!read.ok)
         return {

@@ -1,7 +1,7 @@
 /** Delegations: what agents gave to each other, how it went with its gates, and ending one that runs (DE-2). */
 import { z } from 'zod';
-import { createDelegationStore, type DelegationRow } from '#activities/store/delegation-store.ts';
-import { gateRows } from '#activities/store/gate-store.ts';
+import { createDelegationStore, type DelegationRow } from '#store/delegation-store.ts';
+import { gateRows } from '#store/gate-store.ts';
 import { DELEGATION_STATUSES } from '#domain/delegation.ts';
 import { Failure } from '#domain/errors.ts';
 import { delegationWorkflowId } from '#domain/ids.ts';

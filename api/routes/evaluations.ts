@@ -1,6 +1,6 @@
 /** Rounds of making and judging: which there are, all drafts and verdicts of one, and ending one (DE-4). */
 import { z } from 'zod';
-import { createEvaluationStore, type EvaluationRow } from '#activities/store/evaluation-store.ts';
+import { createEvaluationStore, type EvaluationRow } from '#store/evaluation-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { EVALUATE_LOOP, EVALUATION_STATUSES } from '#domain/evaluate-loop.ts';
 import { evaluationWorkflowId } from '#domain/ids.ts';

@@ -1,6 +1,6 @@
 /** The feed of a session over SSE. */
 import { z } from 'zod';
-import { findEventRange } from '#activities/store/event-store.ts';
+import { findEventRange } from '#store/event-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { eventSchema } from '#domain/schema/event.ts';
 import { callerOf } from '../auth.ts';

@@ -1,6 +1,6 @@
 /** What people allowed always, and taking it back (SH-2). */
 import { z } from 'zod';
-import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#activities/store/allowlist-store.ts';
+import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#store/allowlist-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { allowlistEntrySchema } from '#domain/schema/exec-allowlist.ts';

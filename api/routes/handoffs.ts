@@ -1,6 +1,6 @@
 /** Conversations that agents have handed to others: where they go, and bringing them back (DE-5). */
 import { z } from 'zod';
-import { clearHandoff, type HandoffRouteRow, listHandoffs } from '#activities/store/handoff-store.ts';
+import { clearHandoff, type HandoffRouteRow, listHandoffs } from '#store/handoff-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { handoffRouteSchema } from '#domain/schema/handoff.ts';
 import { labelSchema, pageQuery, pageSchema } from '#domain/schema/scalars.ts';

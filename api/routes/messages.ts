@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { stopSubagents } from '#activities/stop-subagents.ts';
-import { listMessages, type MessageRow } from '#activities/store/message-store.ts';
-import { findOpenTurn, findTurn, listTurns } from '#activities/store/turn-store.ts';
+import { stopSubagents } from '#temporal/stop-subagents.ts';
+import { listMessages, type MessageRow } from '#store/message-store.ts';
+import { findOpenTurn, findTurn, listTurns } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import {
   messageCreateSchema,

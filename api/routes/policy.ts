@@ -1,13 +1,13 @@
 /** What holds for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). */
 import { z } from 'zod';
-import { backtest, type BacktestReport, type Differing } from '#activities/explain/backtest.ts';
+import { backtest, type BacktestReport, type Differing } from '#policy/explain/backtest.ts';
 import {
   findPolicyChange,
   findTenantPolicy,
   listPolicyChanges,
   type PolicyChange,
   saveTenantPolicy,
-} from '#activities/store/tenant-policy-store.ts';
+} from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { policyWarnings } from '#domain/policy/check-policy.ts';
 import {

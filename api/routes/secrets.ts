@@ -1,6 +1,6 @@
 /** Secrets of the caller's tenant: set, listed by name, removed; never read. */
 import { z } from 'zod';
-import { resealRows } from '#activities/store/key-rotation.ts';
+import { resealRows } from '#store/key-rotation.ts';
 import {
   deleteSecret,
   listSecrets,
@@ -8,7 +8,7 @@ import {
   putSecret,
   secretPlace,
   type SecretRow,
-} from '#activities/store/secret-store.ts';
+} from '#store/secret-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
 import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';

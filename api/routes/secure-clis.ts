@@ -1,6 +1,6 @@
 /** Programs with credentials of the caller's tenant (SH-4): who may use them, under which rules, and with what. */
 import { z } from 'zod';
-import { patternProblem } from '#activities/secure-cli/deny-pattern.ts';
+import { patternProblem } from '#policy/deny-pattern.ts';
 import {
   type CliVariable,
   deleteSecureCli,
@@ -10,7 +10,7 @@ import {
   putSecureCli,
   secureCliPlace,
   type SecureCliRow,
-} from '#activities/store/secure-cli-store.ts';
+} from '#store/secure-cli-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { binaryNameSchema, secureCliPutSchema, secureCliSchema } from '#domain/schema/secure-cli.ts';
 import { SECURE_CLI_PRESETS, type SecureCliPreset } from '#domain/secure-cli/presets.ts';

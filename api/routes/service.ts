@@ -3,8 +3,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isDiskFull } from '#domain/disk-full.ts';
-import { countOpenTurns } from '#activities/store/turn-store.ts';
-import { probeWrite } from '#activities/store/write-probe.ts';
+import { countOpenTurns } from '#store/turn-store.ts';
+import { probeWrite } from '#store/write-probe.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 

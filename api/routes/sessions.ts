@@ -1,7 +1,7 @@
 /** Sessions: which there are and what they are doing. */
 import { z } from 'zod';
-import { listSessions, type SessionRow } from '#activities/store/session-store.ts';
-import { listTurns } from '#activities/store/turn-store.ts';
+import { listSessions, type SessionRow } from '#store/session-store.ts';
+import { listTurns } from '#store/turn-store.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { labelSchema, nameSchema, pageQuery, pageSchema } from '#domain/schema/scalars.ts';
 import { sessionSchema } from '#domain/schema/session.ts';

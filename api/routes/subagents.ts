@@ -1,8 +1,8 @@
 /** Subagents: which a session has started, how each went, and ending or steering one that runs. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { stopSubagent } from '#activities/stop-subagents.ts';
-import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
+import { stopSubagent } from '#temporal/stop-subagents.ts';
+import { createSubagentStore, type SubagentRow } from '#store/subagent-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { subagentWorkflowId } from '#domain/ids.ts';
 import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';

@@ -6,7 +6,7 @@ import {
   listTaskEvents,
   readFileBytes,
   type TaskEventRow,
-} from '#activities/store/team-task-store.ts';
+} from '#store/team-task-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
 import { taskCommentSchema, taskEventSchema, taskFileSchema } from '#domain/schema/team-task.ts';

@@ -1,9 +1,9 @@
 /** A team's board: tasks, what is done to them, and who did it when (TE-2 … TE-6). The task's workflow decides. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { findTask, listTasks, type TeamTaskRow } from '#activities/store/team-task-store.ts';
-import type { TeamRow } from '#activities/store/team-store.ts';
-import { createTeamBoard } from '#activities/team-board.ts';
+import { findTask, listTasks, type TeamTaskRow } from '#store/team-task-store.ts';
+import type { TeamRow } from '#store/team-store.ts';
+import { createTeamBoard } from '#temporal/team-board.ts';
 import { Failure } from '#domain/errors.ts';
 import { nameSchema, pageQuery, pageSchema } from '#domain/schema/scalars.ts';
 import {

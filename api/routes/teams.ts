@@ -8,7 +8,7 @@ import {
   listTeams,
   type TeamRow,
   type TeamWritten,
-} from '#activities/store/team-store.ts';
+} from '#store/team-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
 import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';

@@ -1,9 +1,9 @@
 /** Tools: which there are, and a call outside of a conversation. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { findAgent } from '#activities/store/agent-store.ts';
-import { listToolCalls } from '#activities/store/tool-call-store.ts';
-import type { TurnRow } from '#activities/store/turn-store.ts';
+import { findAgent } from '#store/agent-store.ts';
+import { listToolCalls } from '#store/tool-call-store.ts';
+import type { TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName, isSessionKey } from '#domain/ids.ts';
 import { nameSchema, pageSchema } from '#domain/schema/scalars.ts';

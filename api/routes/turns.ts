@@ -1,7 +1,7 @@
 /** Turns: what became of a message, and the ledger of its tool calls. */
 import { z } from 'zod';
-import { findWholeResult, listToolCalls, type ToolCallRow } from '#activities/store/tool-call-store.ts';
-import type { TurnRow } from '#activities/store/turn-store.ts';
+import { findWholeResult, listToolCalls, type ToolCallRow } from '#store/tool-call-store.ts';
+import type { TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, sessionWorkflowId } from '#domain/ids.ts';
 import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';

@@ -1,6 +1,6 @@
 /** What models were used and what they cost, summed as the caller asks (DU-7). */
 import { z } from 'zod';
-import { readUsage } from '#activities/store/usage-store.ts';
+import { readUsage } from '#store/usage-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { usageQuerySchema, usageSchema } from '#domain/schema/budget.ts';
 import { callerOf } from '../auth.ts';

@@ -1,10 +1,11 @@
 /** Explains without a server: the same functions as in a turn, under the settings of this folder and no rows. */
 import { resolve as resolvePath } from 'node:path';
 import { childEnvironment, loadConfig } from '#config';
-import { createHostPrograms } from '#activities/host-programs.ts';
-import { loadCatalog } from '#activities/catalog.ts';
-import { explainCase } from '#activities/explain/explain-case.ts';
-import { resolveHost } from '#activities/explain/resolve-host.ts';
+import { createHostPrograms } from '#policy/host-programs.ts';
+import { judgePath } from '#activities/workspace/judge-path.ts';
+import { loadCatalog } from '#policy/catalog.ts';
+import { explainCase } from '#policy/explain/explain-case.ts';
+import { resolveHost } from '#policy/explain/resolve-host.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
@@ -33,6 +34,7 @@ export async function createLocalExplain(
     }),
     workspaceOf: async (given: { readonly workspace?: string | undefined }) =>
       resolvePath(given.workspace ?? '.'),
+    judgePath,
     resolve: resolveHost,
     resolveProgram: createHostPrograms(childEnvironment({}), workspaceRoot),
   };

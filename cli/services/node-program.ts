@@ -4,7 +4,7 @@ import type { Child } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
 import { RUNS_AT, type RunsAt } from '#domain/sandbox.ts';
 
-/** What the programs send over IPC (activities/supervisor.ts), or print as a JSON log line while they start. */
+/** What the programs send over IPC (config/supervisor.ts), or print as a JSON log line while they start. */
 const messageSchema = z.union([
   z.object({
     type: z.literal('ready'),

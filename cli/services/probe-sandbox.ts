@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandFolders, type Config } from '#config';
-import { commandEnvironment } from '#activities/process/command-environment.ts';
+import { commandEnvironment } from '#policy/command-environment.ts';
 import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';

@@ -8,7 +8,7 @@ import { Connection } from '@temporalio/client';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, userCacheDir, withoutPassword } from '#config';
 import { endBackgroundCommands, processesFolder } from '#activities/process/background.ts';
-import { migrate } from '#activities/store/migrate.ts';
+import { migrate } from '#store/migrate.ts';
 import { hostNames } from '#domain/net/judge-visitor.ts';
 import type { Child } from './child.ts';
 import { END_ORDER } from './leftovers.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type HostWall, withoutWall } from '#activities/process/wall.ts';
-import { callDigest } from '#activities/call-digest.ts';
+import { callDigest } from '#activities/tool-call/call-digest.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const ASKS = { ask: [{ tool: 'poke' }] };

@@ -1,7 +1,7 @@
 /** AP-4 over HTTP: a quorum counts people by their keys, to exactly one call, and only those whom the rule names. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { insertDecisionProof } from '#activities/store/approval-store.ts';
+import { insertDecisionProof } from '#store/approval-store.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';

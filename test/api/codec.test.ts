@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { createPayloadCodec } from '#api/payload-codec.ts';
+import { createPayloadCodec } from '#temporal/payload-codec.ts';
 import { codecToken } from '#api/routes/codec.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 

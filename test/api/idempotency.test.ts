@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { pruneIdempotencyKeys } from '#activities/store/idempotency-store.ts';
+import { pruneIdempotencyKeys } from '#store/idempotency-store.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 describe('IN-1 Idempotency-Key', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { MAX_SECRETS } from '#activities/store/secret-store.ts';
+import { MAX_SECRETS } from '#store/secret-store.ts';
 import { startApi, type TestApi } from '../support/stack.ts';
 
 const VALUE = 'canary-of-the-api-90125';

@@ -1,7 +1,7 @@
 /** The documentation names only tools that there are. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { loadCatalog } from '#activities/catalog.ts';
+import { loadCatalog } from '#policy/catalog.ts';
 import { LEAF_DENY, SUBAGENT_DENY } from '#domain/policy/subagent-tools.ts';
 import { matchGlob } from '#domain/policy/match-glob.ts';
 import { PAGES, readPage } from './pages.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { after, before, describe, it } from 'node:test';
 import { childEnvironment } from '#config';
-import { decisionToken } from '#activities/decision-token.ts';
+import { decisionToken } from '#policy/decision-token.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
 import { twoSubagents } from '#test/support/subagents.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
-import { decisionToken } from '#activities/decision-token.ts';
+import { decisionToken } from '#policy/decision-token.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';

@@ -1,6 +1,6 @@
 /** The ways that runs of sessions, subagents, delegations and approvals go and end, each walked by hand for its history. */
-import { decisionToken } from '#activities/decision-token.ts';
-import { createLostWork } from '#activities/lost-work.ts';
+import { decisionToken } from '#policy/decision-token.ts';
+import { createLostWork } from '#temporal/lost-work.ts';
 import type { ApprovalState } from '#domain/approval.ts';
 import { recordingItsEnd } from '#test/support/held-end.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';

@@ -1,7 +1,7 @@
 /** Tenants with budgets, agents and running turns as rows, for tests of what counts for whom. */
 import assert from 'node:assert/strict';
-import { createBudget } from '#activities/store/budget-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { createBudget } from '#store/budget-store.ts';
+import type { Pool } from '#store/pool.ts';
 import type { Budget } from '#domain/budget.ts';
 
 export interface BudgetTenants {

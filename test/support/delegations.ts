@@ -1,7 +1,7 @@
 /** Work that was given away and runs until a test ends it. */
-import { insertAgentLink } from '#activities/store/agent-link-store.ts';
-import { insertAgent } from '#activities/store/agent-store.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { insertAgentLink } from '#store/agent-link-store.ts';
+import { insertAgent } from '#store/agent-store.ts';
+import type { Pool } from '#store/pool.ts';
 import type { LiveWorker } from './live-worker.ts';
 
 /** The agent `main` may give work to these. */

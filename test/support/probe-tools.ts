@@ -1,6 +1,6 @@
 /** Tools of test code: what they did is counted by the test, and the test says when they end. */
 import { z } from 'zod';
-import { defineTool, type RunningCall, type Tool } from '#activities/define-tool.ts';
+import { defineTool, type RunningCall, type Tool } from '#policy/define-tool.ts';
 import { toolError } from '#domain/tool.ts';
 
 export interface Probes {

@@ -4,19 +4,21 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { createCallRules } from '#activities/call-rules.ts';
+import { createCallRules } from '#policy/call-rules.ts';
 import { childEnvironment } from '#config';
-import { createHostPrograms } from '#activities/host-programs.ts';
-import { createCatalog, loadTools } from '#activities/catalog.ts';
-import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
+import { createHostPrograms } from '#policy/host-programs.ts';
+import { createCatalog, loadTools } from '#policy/catalog.ts';
+import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { judgePath } from '#activities/workspace/judge-path.ts';
+import { workspaceOfAgent } from '#activities/workspace/workspace-of-agent.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
-import { insertApiKey, insertTenant } from '#activities/store/api-key-store.ts';
-import type { KeySettings } from '#activities/secrets/master-key.ts';
-import { openSecrets } from '#activities/secrets/open-secrets.ts';
-import { createEventNotifier } from '#activities/store/event-notifier.ts';
-import type { Pool } from '#activities/store/pool.ts';
+import { insertApiKey, insertTenant } from '#store/api-key-store.ts';
+import type { KeySettings } from '#store/secrets/master-key.ts';
+import { openSecrets } from '#store/secrets/open-secrets.ts';
+import { createEventNotifier } from '#store/event-notifier.ts';
+import type { Pool } from '#store/pool.ts';
 import { hashSecret, makeKeyId, makeSecret } from '#api/auth.ts';
-import { connectTemporal, type TemporalAccess } from '#api/client.ts';
+import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import type { Api, ApiDeps, ApiSettings } from '#api/deps.ts';
 import { createEventFeed } from '#api/event-feed.ts';
 import { createMetrics } from '#api/metrics.ts';
@@ -139,7 +141,9 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
     policy: {
       catalogs,
       settings: { tools: {} },
-      workspaceRoot: options.workspaceRoot ?? '/nowhere',
+      workspaceOfAgent: (tenant, agent) =>
+        workspaceOfAgent(options.workspaceRoot ?? '/nowhere', tenant, agent),
+      judgePath,
       resolveProgram: createHostPrograms(childEnvironment({}), '/nowhere'),
     },
     settings: {

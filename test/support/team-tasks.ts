@@ -1,7 +1,7 @@
 /** A team's task that waits for somebody to claim it, made without an API. */
-import { createTeamBoard } from '#activities/team-board.ts';
-import { createScrubber } from '#activities/scrubber.ts';
-import { insertTeam } from '#activities/store/team-store.ts';
+import { createTeamBoard } from '#temporal/team-board.ts';
+import { createScrubber } from '#store/secrets/scrubber.ts';
+import { insertTeam } from '#store/team-store.ts';
 import { taskWorkflowId } from '#domain/team.ts';
 import type { LiveWorker } from './live-worker.ts';
 

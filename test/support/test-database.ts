@@ -1,7 +1,7 @@
 /** A database of its own for one test file, on the run's Postgres. */
 import { randomBytes } from 'node:crypto';
-import { migrate } from '#activities/store/migrate.ts';
-import { createPool, type Pool } from '#activities/store/pool.ts';
+import { migrate } from '#store/migrate.ts';
+import { createPool, type Pool } from '#store/pool.ts';
 
 export interface TestDatabase {
   readonly url: string;

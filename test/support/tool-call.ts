@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { createCatalog } from '#activities/catalog.ts';
-import type { RunningCall, Tool } from '#activities/define-tool.ts';
-import type { Deps } from '#activities/deps.ts';
-import { commandEnvironment } from '#activities/process/command-environment.ts';
+import { createCatalog } from '#policy/catalog.ts';
+import type { RunningCall, Tool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { commandEnvironment } from '#policy/command-environment.ts';
 import { createProcesses, type Processes } from '#activities/process/background.ts';
 import { createLauncher } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
@@ -57,13 +57,13 @@ export interface Bench {
   readonly base: string;
   readonly workspace: string;
   readonly files: Files;
-  readonly deps: Pick<Deps, 'files' | 'shell' | 'processes' | 'secureClis' | 'now'>;
+  readonly deps: Pick<ToolDeps, 'files' | 'shell' | 'processes' | 'secureClis' | 'now'>;
   /** Reads the arguments as the catalog does and runs the tool; a refusal of the arguments is a result too. */
   run(tool: Tool, args: unknown, over?: Partial<RunningCall>): Promise<ToolResult>;
 }
 
 /** A tenant without programs that have credentials. */
-const NO_SECURE_CLIS: Deps['secureClis'] = {
+const NO_SECURE_CLIS: ToolDeps['secureClis'] = {
   list: () => Promise.resolve([]),
   run: () => Promise.reject(new Error('there are none')),
 };
@@ -72,7 +72,7 @@ export interface BenchOptions {
   readonly rules?: FilesOptions['rules'];
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
-  readonly deps?: Partial<Deps>;
+  readonly deps?: Partial<ToolDeps>;
   /** Commands of calls that have a sandbox run in these. */
   readonly boxes?: Boxes;
   /** Whether bubblewrap is used where there is no box. */
@@ -118,7 +118,7 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
       const read = createCatalog([tool]).parse(over.askedAs ?? tool.name, args);
       if (!read.ok) return { ok: false, code: read.code, message: read.message };
       return tool.run(
-        { ...deps, ...options.deps } as Deps,
+        { ...deps, ...options.deps } as ToolDeps,
         read.input,
         toolCall(workspace, { askedAs: tool.name, ...over }),
       );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findApproval } from '#activities/store/approval-store.ts';
+import { findApproval } from '#store/approval-store.ts';
 import { decideApproval } from '#api/decide-approval.ts';
 import type { DecideInput, DecisionReceipt } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';

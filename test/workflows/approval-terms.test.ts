@@ -1,7 +1,7 @@
 /** AP-4 in the approval's workflow: escalation, reminders, and what a message of Temporal can prove. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { decisionToken } from '#activities/decision-token.ts';
+import { decisionToken } from '#policy/decision-token.ts';
 import type { ApprovalState, DecideInput } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';

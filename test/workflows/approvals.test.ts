@@ -1,7 +1,7 @@
 /** AP-1 … AP-6: a call waits for a decision, each decision has its outcome, and what was decided is used once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findApproval } from '#activities/store/approval-store.ts';
+import { findApproval } from '#store/approval-store.ts';
 import { decideApproval } from '#api/decide-approval.ts';
 import type { DecideInput, DecisionReceipt } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';

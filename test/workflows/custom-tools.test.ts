@@ -1,19 +1,19 @@
 /** CU-1, CU-2: tools made over HTTP while everything runs, used by agents, and what becomes of their calls. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createAgentCatalogs } from '#activities/custom-tools/agent-catalogs.ts';
+import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createCatalog } from '#activities/catalog.ts';
+import { createCatalog } from '#policy/catalog.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
-import type { Deps } from '#activities/deps.ts';
-import { createHandOver } from '#activities/hand-over.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { createHandOver } from '#activities/fast-path/hand-over.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
-import { createRunCustomTool } from '#activities/run-tool.ts';
-import { createScrubber } from '#activities/scrubber.ts';
+import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
+import { createScrubber } from '#store/secrets/scrubber.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
-import { createBudgetDesk } from '#activities/budget-desk.ts';
-import { createBudgetLedger } from '#activities/store/budget-ledger.ts';
-import { createTurnLedger } from '#activities/store/turn-ledger.ts';
+import { createBudgetDesk } from '#activities/budgets/budget-desk.ts';
+import { createBudgetLedger } from '#store/budget-ledger.ts';
+import { createTurnLedger } from '#store/turn-ledger.ts';
 import { toolBench } from '#test/support/tool-call.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
@@ -198,7 +198,7 @@ describe('CU custom tools at work', () => {
     const { sealer } = stack.deps.secrets;
     const run = createRunCustomTool(
       {
-        tools: tools as Deps,
+        tools: tools as ToolDeps,
         ledger: createTurnLedger(pool, () => undefined),
         catalogs: { of: async () => createCatalog([]) },
         rules: stack.deps.rules,

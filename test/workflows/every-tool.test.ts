@@ -1,7 +1,7 @@
 /** EX-3: every tool works where it will be used: in a worker with its stores, its server and its agents, each action of it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createCatalog, loadTools } from '#activities/catalog.ts';
+import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 /** `before`: calls that must come earlier in the same turn. */

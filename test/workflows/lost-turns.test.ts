@@ -1,7 +1,7 @@
 /** DU-1, TE-3: turns and tasks of teams whose workflow was ended from outside are over, or go on, without anybody asking. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createLostWork } from '#activities/lost-work.ts';
+import { createLostWork } from '#temporal/lost-work.ts';
 import { taskSessionKey, taskWorkflowId } from '#domain/team.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';

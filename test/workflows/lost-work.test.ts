@@ -1,9 +1,9 @@
 /** SA-1, DE-1, DE-4: work whose workflow was ended from outside frees its place, and who gave it is told once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createLostWork, type LostWork } from '#activities/lost-work.ts';
-import { createSubagentStore } from '#activities/store/subagent-store.ts';
-import { runInput } from '#activities/subagent-run.ts';
+import { createLostWork, type LostWork } from '#temporal/lost-work.ts';
+import { createSubagentStore } from '#store/subagent-store.ts';
+import { subagentInput } from '#temporal/assignment-inputs.ts';
 import { Failure } from '#domain/errors.ts';
 import { turnIdOf } from '#domain/ids.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
@@ -168,7 +168,7 @@ describe('work whose workflow was ended from outside', () => {
       { depth: 1, concurrent: 100, children: 100, iterations: 5 },
     );
     assert.ok(spawned.kind === 'spawned');
-    const input = { ...runInput(tenant, spawned.row), session_beside: true };
+    const input = { ...subagentInput(tenant, spawned.row), session_beside: true };
     const turn = { turnId: turnIdOf(input.message_id), messages: [{ id: input.message_id }] };
     const carry = { queue: [turn], seen: [[input.message_id, turn.turnId]] };
     await client.workflow.execute('agentTurn', {

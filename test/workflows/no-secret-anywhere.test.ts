@@ -4,9 +4,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createLogStream } from '#activities/log-stream.ts';
-import { insertTenant } from '#activities/store/api-key-store.ts';
-import { putSecret, secretPlace } from '#activities/store/secret-store.ts';
+import { createLogStream } from '#store/secrets/log-stream.ts';
+import { insertTenant } from '#store/api-key-store.ts';
+import { putSecret, secretPlace } from '#store/secret-store.ts';
 import { startServer, type TestServer } from '../activities/model/provider-server.ts';
 import {
   canaryForms,

@@ -1,8 +1,8 @@
 /** Issue “subagents”, stop: a session that is stopped takes its subagents and their commands with it, unless detached. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createSubagentStore, type SubagentRow } from '#activities/store/subagent-store.ts';
-import { runInput } from '#activities/subagent-run.ts';
+import { createSubagentStore, type SubagentRow } from '#store/subagent-store.ts';
+import { subagentInput } from '#temporal/assignment-inputs.ts';
 import { subagentMessageId, turnIdOf } from '#domain/ids.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -118,7 +118,7 @@ describe('SA a session that is stopped', () => {
     const outcome = await worker.client.workflow.execute('subagent', {
       workflowId: 'subagent/sub-early',
       taskQueue: worker.taskQueue,
-      args: [runInput(stack.tenant, spawned)],
+      args: [subagentInput(stack.tenant, spawned)],
     });
     assert.equal(outcome.status, 'cancelled');
     const [row] = await rows('early');
@@ -153,7 +153,7 @@ describe('SA a session that is stopped', () => {
     const own = await worker.client.workflow.start('subagent', {
       workflowId: 'subagent/sub-between',
       taskQueue: worker.taskQueue,
-      args: [{ ...runInput(stack.tenant, spawned), session_beside: true }],
+      args: [{ ...subagentInput(stack.tenant, spawned), session_beside: true }],
     });
     assert.equal((await own.result()).status, 'cancelled');
     assert.equal((await session.result()).status, 'stopped');

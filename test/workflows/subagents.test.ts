@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { createSubagentStore } from '#activities/store/subagent-store.ts';
+import { createSubagentStore } from '#store/subagent-store.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
 interface Row {

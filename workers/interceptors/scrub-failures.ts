@@ -1,6 +1,6 @@
 /** What an activity fails with goes into history, which nobody scrubs later: no secret in its words (SC-3). */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import type { Scrubber } from '#activities/scrubber.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
 
 /** An error and its causes; causes can be circular. */
 const MAX_CAUSES = 10;

@@ -19,7 +19,7 @@ export async function tellSessionEnd(
     );
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
-    // Workers look each minute for subagents whose session is over (activities/lost-work.ts).
+    // Workers look each minute for subagents whose session is over (temporal/lost-work.ts).
     log.warn('the subagent was not told', { subagentId, problem: error.message });
   }
 }

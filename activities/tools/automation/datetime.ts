@@ -1,13 +1,14 @@
 /** datetime: the time now, in a zone. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
   timezone: z.string().max(64).optional().describe('IANA time zone such as Europe/Berlin; UTC when left out'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'now'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'now'>>({
   name: 'datetime',
   description: 'The current date and time, in UTC and in a time zone of your choice.',
   group: 'automation',

@@ -1,6 +1,6 @@
 /** wait: time passes in the workflow (a durable timer), so no worker is held; the tool only checks the request. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
 
 const input = z.object({
   timeMs: z

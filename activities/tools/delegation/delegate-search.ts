@@ -1,6 +1,7 @@
 /** delegate_search: which of the agents that the caller is linked to is best for a task (DE-3). */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
@@ -8,7 +9,7 @@ const input = z.object({
   max_results: z.number().int().min(1).max(20).default(5).describe('How many to name at most'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'delegations'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'delegations'>>({
   name: 'delegate_search',
   description:
     'Find agents that you can delegate to by what they are good at. Use it before delegate when you do not know whom to ask.',

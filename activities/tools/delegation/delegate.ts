@@ -1,9 +1,10 @@
 /** delegate: work for another agent, a workflow that outlives the turn (DE-2). */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#activities/define-tool.ts';
-import type { DelegationDesk } from '#activities/delegation-desk.ts';
-import { readPassedFiles } from '#activities/pass-files.ts';
-import type { DelegationRow } from '#activities/store/delegation-store.ts';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { DelegationDesk } from '#activities/assignments/delegation-desk.ts';
+import { readPassedFiles } from '#activities/assignments/pass-files.ts';
+import type { DelegationRow } from '#store/delegation-store.ts';
 import type { Files } from '#activities/workspace/files.ts';
 import { DELEGATION_LIMITS, DELEGATION_MODES, DELEGATION_STATUSES, secondsOf } from '#domain/delegation.ts';
 import { delegationLabel, whyNot } from '#domain/delegation-words.ts';
@@ -70,7 +71,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'delegations' | 'files'>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'delegations' | 'files'>>({
   name: 'delegate',
   description:
     'Give work to another agent that you are linked to. It works with its own tools and instructions, survives restarts and reports back. After an async delegation do not wait or poll: the results of all that you delegated reach you in one message when the last has ended.',

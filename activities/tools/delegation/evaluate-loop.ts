@@ -1,6 +1,7 @@
 /** evaluate_loop: one agent makes, another judges, until it approves or the rounds are used up (DE-4). */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { delegationLabel } from '#domain/delegation-words.ts';
 import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '#domain/evaluate-loop.ts';
 import { toolError } from '#domain/tool.ts';
@@ -22,7 +23,7 @@ const input = z.object({
   context: z.string().max(EVALUATE_LIMITS.task).optional().describe('More that the generator should know'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'evaluations'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'evaluations'>>({
   name: 'evaluate_loop',
   description:
     'Have one agent make a result and another judge it, in rounds, until it is approved. Waits for the end; the result says how many rounds it took and whether it passed.',

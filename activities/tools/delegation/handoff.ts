@@ -1,6 +1,7 @@
 /** handoff: the conversation goes on with another agent until the route is cleared (DE-5). */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { HANDOFF_LIMITS, HANDOFF_WORDS } from '#domain/handoff.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -21,7 +22,7 @@ const input = z.object({
   transfer_context: z.boolean().default(true).describe('Whether the agent is given what was said so far'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'handoffs'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'handoffs'>>({
   name: 'handoff',
   description:
     'Hand this conversation to another agent that fits it better. It speaks with the user from then on.',

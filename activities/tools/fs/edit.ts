@@ -3,7 +3,8 @@
  * `idempotent` because the digests of the file before and after are noted under the call's key (change-journal).
  */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
 import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
 import { MAX_CHANGE_BYTES } from '#activities/workspace/files.ts';
@@ -22,7 +23,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'files'>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   name: 'edit',
   description:
     'Replace an exact text in a file of the workspace. The old text must occur exactly once, unless replace_all is set.',

@@ -1,6 +1,7 @@
 /** glob: files of the workspace by a pattern over their path. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
 import { compileGlob } from '#activities/workspace/match-glob.ts';
 import { ripgrep } from '#activities/workspace/ripgrep.ts';
@@ -20,7 +21,7 @@ const input = z.object({
   include_ignored: z.boolean().default(false).describe('Also files that .gitignore leaves out'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'files'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'glob',
   description: 'Find files of the workspace by a pattern over their path, sorted by name.',
   group: 'fs',

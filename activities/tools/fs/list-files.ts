@@ -1,6 +1,7 @@
 /** list_files: the immediate children of a folder, sorted by name, with sizes. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Entry } from '#activities/workspace/files.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
 
@@ -15,7 +16,7 @@ const input = z.object({
     .describe('Folder, relative to the workspace; the workspace itself when left out'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'files'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'list_files',
   description:
     'List the files and folders directly inside a folder of the workspace, sorted by name, with sizes in bytes.',

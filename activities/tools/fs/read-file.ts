@@ -1,6 +1,7 @@
 /** read_file: a text file, whole or in pages of lines. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { Page } from '#activities/workspace/read-page.ts';
 import { toolError } from '#domain/tool.ts';
@@ -15,7 +16,7 @@ const input = z.object({
   line_numbers: z.boolean().default(false).describe('Put its number (from 1) before each line'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'files'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'read_file',
   description:
     'Read a text file of the workspace. At most 50,000 characters are given at once; the end of the answer says how to read on.',

@@ -1,7 +1,8 @@
 /** search: lines of the workspace's files that match a regular expression (ripgrep's, which takes linear time). */
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
 import {
@@ -29,7 +30,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'files'>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   name: 'search',
   description:
     'Search the contents of the workspace with a regular expression. Binary files, files over 16 MB and .git are passed over.',

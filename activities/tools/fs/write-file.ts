@@ -3,7 +3,8 @@
  * digests of the file before and after it under the call's key, so a repeat does not append twice.
  */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
 
@@ -17,7 +18,7 @@ const input = z.object({
   append: z.boolean().default(false).describe('Add to the end of the file instead of replacing it'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'files'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'write_file',
   description:
     'Write a text file in the workspace, replacing what was there, or add to its end with append. Makes missing folders.',

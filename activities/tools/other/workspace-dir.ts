@@ -1,8 +1,9 @@
 /** workspace_dir: where file tools and commands work. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 
-export const tool = defineTool<Record<string, never>, 'shell'>({
+export const tool = defineTool<Record<string, never>, Pick<ToolDeps, 'shell'>>({
   name: 'workspace_dir',
   description:
     'The absolute path of the workspace: the folder that file tools are held in and commands start in.',

@@ -3,12 +3,12 @@
  * outside is done.
  */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#activities/define-tool.ts';
-import type { Deps } from '#activities/deps.ts';
-import { folderOf } from '#activities/exec-rules.ts';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { folderOf } from '#policy/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { createProgressFeed } from '#activities/process/progress-feed.ts';
-import { matchesPattern } from '#activities/secure-cli/deny-pattern.ts';
+import { matchesPattern } from '#policy/deny-pattern.ts';
 import { grantNeeded } from '#activities/secure-cli/refuse-secured.ts';
 import type { SecureOutcome } from '#activities/secure-cli/secure-clis.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
@@ -44,7 +44,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'files' | 'secureClis'>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'secureClis'>>({
   name: 'credentialed_exec',
   description:
     'Run a program that has been given credentials (such as gh, aws, kubectl) without a shell. Which programs there are for you is told when binary is left out. Its credentials are never shown.',
@@ -114,7 +114,7 @@ function listed(clis: readonly SecureCli[]): ToolResult {
 }
 
 async function runChecked(
-  { secureClis, files }: Pick<Deps, 'secureClis' | 'files'>,
+  { secureClis, files }: Pick<ToolDeps, 'secureClis' | 'files'>,
   asked: Input,
   call: RunningCall,
   cli: SecureCli,

@@ -3,9 +3,9 @@
  * Whether it may run is judged before (SH-1, SH-2); this runs it, within its time and its room.
  */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#activities/define-tool.ts';
-import type { Deps } from '#activities/deps.ts';
-import { commandOf, folderOf } from '#activities/exec-rules.ts';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { commandOf, folderOf } from '#policy/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { createProgressFeed } from '#activities/process/progress-feed.ts';
 import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
@@ -40,7 +40,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'files' | 'shell' | 'processes' | 'secureClis'>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'processes' | 'secureClis'>>({
   name: 'exec',
   description:
     'Run a shell command in the workspace and return its output. It has no input and no terminal. For servers and other things that go on, use background.',
@@ -94,7 +94,7 @@ function secondsFor({ timeout, background }: Input, standard: number): number {
 }
 
 async function toItsEnd(
-  { shell }: Pick<Deps, 'shell'>,
+  { shell }: Pick<ToolDeps, 'shell'>,
   asked: Input,
   call: RunningCall,
   folder: HeldFolder,
@@ -119,7 +119,7 @@ async function toItsEnd(
 }
 
 async function inBackground(
-  { processes, shell }: Pick<Deps, 'processes' | 'shell'>,
+  { processes, shell }: Pick<ToolDeps, 'processes' | 'shell'>,
   { command }: Input,
   call: RunningCall,
   folder: HeldFolder,

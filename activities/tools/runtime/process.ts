@@ -3,7 +3,8 @@
  * and killing would bear a repeat.
  */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#activities/define-tool.ts';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { BackgroundProcess, Processes } from '#activities/process/background.ts';
 import { plain } from '#activities/process/command-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
@@ -26,7 +27,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'processes'>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'processes'>>({
   name: 'process',
   description:
     'Manage commands started with exec background: list them, poll one (state and newest output), read its log, write to its input, kill it with all it started.',

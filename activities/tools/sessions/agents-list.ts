@@ -1,12 +1,13 @@
 /** agents_list: the agents of the caller's tenant. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 
 const input = z.object({
   limit: z.number().int().min(1).max(200).default(50).describe('How many to list'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'sessions'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({
   name: 'agents_list',
   description: 'List the agents there are, by key, with their names and models.',
   group: 'sessions',

@@ -1,6 +1,7 @@
 /** session_status: what a session is doing; the caller's own by default. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -8,7 +9,7 @@ const input = z.object({
   session_key: z.string().max(200).optional().describe('Key of the session; this one when left out'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'sessions'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({
   name: 'session_status',
   description:
     'The state of a session: what it does, its agent, turns and usage. Without a key: of this session.',

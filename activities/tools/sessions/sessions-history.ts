@@ -1,6 +1,7 @@
 /** sessions_history: what was said in a session, newest entries, oldest first. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -15,7 +16,7 @@ const input = z.object({
   include_tools: z.boolean().default(false).describe('Also tool calls and their results'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'sessions'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({
   name: 'sessions_history',
   description: 'Read the newest messages of a session, oldest first.',
   group: 'sessions',

@@ -1,6 +1,7 @@
 /** sessions_list: the sessions of the caller's tenant, newest first. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 
 const input = z.object({
   limit: z.number().int().min(1).max(100).default(20).describe('How many to list'),
@@ -12,7 +13,7 @@ const input = z.object({
     .describe('Only those that were active in the last so many minutes'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'sessions'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({
   name: 'sessions_list',
   description: 'List sessions, those last active first.',
   group: 'sessions',

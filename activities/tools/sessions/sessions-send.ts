@@ -1,6 +1,7 @@
 /** sessions_send: says something in another session of the same agent and user, which answers in a turn of its own. */
 import { z } from 'zod';
-import { defineTool } from '#activities/define-tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -14,7 +15,7 @@ const input = z.object({
     .describe('In place of the key: the title of the session, or a part of it'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'sessions' | 'sendToSession'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions' | 'sendToSession'>>({
   name: 'sessions_send',
   description:
     'Send a message to another of your sessions. It is answered there, in a turn of its own; the answer does not come back here.',

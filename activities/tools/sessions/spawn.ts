@@ -1,7 +1,8 @@
 /** spawn: agents of its own for parts of the work, each a workflow that outlives the turn (SA-*). */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#activities/define-tool.ts';
-import type { Spawned, SubagentDesk } from '#activities/subagent-desk.ts';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { Spawned, SubagentDesk } from '#activities/assignments/subagent-desk.ts';
 import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/subagent.ts';
 import { isWithinThinking, THINKING } from '#domain/thinking.ts';
 import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/subagent-words.ts';
@@ -55,7 +56,7 @@ const input = z.object({
 type Input = z.infer<typeof input>;
 type Needs = { readonly subagents: SubagentDesk };
 
-export const tool = defineTool<Input, 'subagents'>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'subagents'>>({
   name: 'spawn',
   description:
     'Give parts of the work to subagents: agents like you, with your tools or fewer, that work beside you and report back. They survive restarts. After spawn do not wait or poll: each result reaches you as a message.',

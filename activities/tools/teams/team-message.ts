@@ -1,7 +1,8 @@
 /** team_message: mail between the members of a team (TE-5); each message wakes whom it is for, once. */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#activities/define-tool.ts';
-import type { TeamDesk } from '#activities/team-desk.ts';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { TeamDesk } from '#activities/teams/team-desk.ts';
 import { LEAD_ONLY } from '#domain/team/decision.ts';
 import { roleIn, TEAM_LIMITS } from '#domain/team.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
@@ -17,7 +18,7 @@ const input = z.object({
   team: z.string().max(64).optional().describe('Which team, when you are in several'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, 'teams'>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({
   name: 'team_message',
   description:
     'Write to your teammates, or read what they wrote to you. For work use team_tasks: its results are kept.',

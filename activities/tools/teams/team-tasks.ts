@@ -1,9 +1,10 @@
 /** team_tasks: the board of the caller's team (TE-2 … TE-4, TE-6). What may be done is decided by the task's workflow. */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#activities/define-tool.ts';
-import { readAttachment } from '#activities/team-attachment.ts';
-import { taskLines, taskText } from '#activities/team-task-text.ts';
-import type { Membership, TeamDesk } from '#activities/team-desk.ts';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { readAttachment } from '#activities/teams/team-attachment.ts';
+import { taskLines, taskText } from '#activities/teams/team-task-text.ts';
+import type { Membership, TeamDesk } from '#activities/teams/team-desk.ts';
 import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { compoundWarning } from '#domain/team/words.ts';
@@ -68,7 +69,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, 'teams' | 'files'>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'teams' | 'files'>>({
   name: 'team_tasks',
   description:
     'The task board of your team. The lead creates tasks and assigns them to members, who begin when the lead’s turn ends; results come back to the lead by themselves. Members report progress, comment, complete their task or submit it for review.',

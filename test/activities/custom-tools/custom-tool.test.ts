@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { createCustomTool, type Environment } from '#activities/custom-tools/custom-tool.ts';
+import { runnableTool } from '#activities/custom-tools/run-custom-tool.ts';
+import type { Environment } from '#policy/custom-tools/tool-environment.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
-import type { RunningCall, Tool } from '#activities/define-tool.ts';
-import type { Pool } from '#activities/store/pool.ts';
-import type { Sealer } from '#activities/store/seal.ts';
+import type { RunningCall, Tool } from '#policy/define-tool.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
 import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
 import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
@@ -38,7 +39,7 @@ function definition(over: Partial<CustomToolDefinition>): CustomToolDefinition {
 }
 
 function custom(over: Partial<CustomToolDefinition>, env: Environment = {}): Tool {
-  return createCustomTool(definition(over), async () => env);
+  return runnableTool(definition(over), async () => env);
 }
 
 interface Case {
@@ -141,7 +142,7 @@ describe('CU-2 what reaches the program', () => {
 
   test('variables that cannot be opened are the call’s failure, and nothing runs', async (t) => {
     const bench = await toolBench(t);
-    const failing = createCustomTool(
+    const failing = runnableTool(
       definition({ parameters: { type: 'object', properties: {} }, command: 'touch ran' }),
       () => Promise.reject(new Error('there is no secret "x"')),
     );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { commandEnvironment } from '#activities/process/command-environment.ts';
+import { commandEnvironment } from '#policy/command-environment.ts';
 import { cutOutput, goDuration, plain } from '#activities/process/command-text.ts';
 import { createOutputWindow } from '#activities/process/output-window.ts';
 

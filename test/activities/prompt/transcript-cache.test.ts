@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { identicalAnswers } from '#activities/prompt/loop-guard.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
-import type { StepBasis, TranscriptRow } from '#activities/store/turn-ledger.ts';
+import type { StepBasis, TranscriptRow } from '#store/turn-ledger.ts';
 
 function basis(
   rows: readonly TranscriptRow[],

@@ -4,14 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { chmod, cp, lstat, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { commandEnvironment } from '#activities/process/command-environment.ts';
-import { readPassedFiles } from '#activities/pass-files.ts';
+import { commandEnvironment } from '#policy/command-environment.ts';
+import { readPassedFiles } from '#activities/assignments/pass-files.ts';
 import { tool as edit } from '#activities/tools/fs/edit.ts';
 import { tool as readFileTool } from '#activities/tools/fs/read-file.ts';
 import { tool as writeFileTool } from '#activities/tools/fs/write-file.ts';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
-import { DEFAULT_PATH_RULES } from '#activities/workspace/resolve-path.ts';
+import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
 import { type Bench, toolBench, toolCall } from '#test/support/tool-call.ts';
 
 /** A workspace that is a repository, with a script of the model's beside it. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { createScrubber } from '#activities/scrubber.ts';
+import { createScrubber } from '#store/secrets/scrubber.ts';
 import { tool as edit } from '#activities/tools/fs/edit.ts';
 import { tool as writeFileTool } from '#activities/tools/fs/write-file.ts';
 import { registerValues } from '#domain/scrub/registered-values.ts';

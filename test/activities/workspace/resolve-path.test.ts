@@ -4,7 +4,8 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { contains, DEFAULT_PATH_RULES, isDenied, resolvePath } from '#activities/workspace/resolve-path.ts';
+import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
+import { contains, isDenied, resolvePath } from '#activities/workspace/resolve-path.ts';
 import { temporaryFolder, toolBench } from '#test/support/tool-call.ts';
 
 const VECTORS = JSON.parse(await readFile(new URL('../../vectors/path.json', import.meta.url), 'utf8')) as {

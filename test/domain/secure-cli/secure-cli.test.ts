@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { matchesPattern, patternProblem } from '#activities/secure-cli/deny-pattern.ts';
+import { matchesPattern, patternProblem } from '#policy/deny-pattern.ts';
 import { checkArguments } from '#domain/secure-cli/check-arguments.ts';
 import { findSecured } from '#domain/secure-cli/find-secured.ts';
 import { SECURE_CLI_PRESETS } from '#domain/secure-cli/presets.ts';

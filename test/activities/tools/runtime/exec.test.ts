@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createCatalog } from '#activities/catalog.ts';
+import { createCatalog } from '#policy/catalog.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';

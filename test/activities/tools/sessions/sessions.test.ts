@@ -1,7 +1,7 @@
 /** TL sessions_list, sessions_history, session_status: within the caller's tenant, bounded, newest kept. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { HistoryEntry, SessionQueries } from '#activities/deps.ts';
+import type { HistoryEntry, SessionQueries } from '#domain/session-queries.ts';
 import { tool as history } from '#activities/tools/sessions/sessions-history.ts';
 import { tool as list } from '#activities/tools/sessions/sessions-list.ts';
 import { tool as status } from '#activities/tools/sessions/session-status.ts';

@@ -1,10 +1,10 @@
 /** TE team_tasks, team_message: words of refusals, and who the caller is. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Membership, TeamDesk } from '#activities/team-desk.ts';
+import type { Membership, TeamDesk } from '#activities/teams/team-desk.ts';
 import { tool as message } from '#activities/tools/teams/team-message.ts';
 import { tool as tasks } from '#activities/tools/teams/team-tasks.ts';
-import type { Tool } from '#activities/define-tool.ts';
+import type { Tool } from '#policy/define-tool.ts';
 import { toolBench } from '#test/support/tool-call.ts';
 
 const at = new Date('2026-01-01T00:00:00Z');

@@ -1,0 +1,35 @@
+/**
+ * Whether what is asked now must be decided with a token. A command that runs in no box reaches Temporal like any client of
+ * it, and could approve what its own agent asks.
+ */
+import type { AgentConfig } from '#domain/agent.ts';
+import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
+import type { PlaceOf } from '../tool-call/plan-calls.ts';
+
+/** Asked only when something is put to people. */
+export type NeedsToken = (tenant: string) => Promise<boolean>;
+
+export interface NeedsTokenParts {
+  readonly required: boolean | 'auto';
+  /** Of the settings. */
+  readonly sandbox: SandboxSettings;
+  /** Where commands run on this worker, which stands for all of them. */
+  readonly placeOf: PlaceOf;
+  /** The settings of the tenant's agents, each once; null for those that have none. */
+  readonly sandboxesOf: (tenant: string) => Promise<readonly (NonNullable<AgentConfig['sandbox']> | null)[]>;
+}
+
+export function createNeedsToken({ required, sandbox, placeOf, sandboxesOf }: NeedsTokenParts): NeedsToken {
+  const isOpen = async (own: AgentConfig['sandbox'] | null): Promise<boolean> => {
+    const place = await placeOf(own);
+    // With a network bubblewrap's is this machine's; a container has one of its own.
+    return place === 'host' || (place === 'system' && sandboxOf(sandbox, own ?? undefined)?.network === true);
+  };
+  return async (tenant) => {
+    if (required !== 'auto') return required;
+    if (sandbox.mode === 'required') return false;
+    if (await isOpen(null)) return true;
+    for (const own of await sandboxesOf(tenant)) if (await isOpen(own)) return true;
+    return false;
+  };
+}

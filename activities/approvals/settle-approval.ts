@@ -1,0 +1,320 @@
+/** Writes down how an approval ended, once, and with it the result of a call that will not run (AP-1 … AP-6). */
+import { randomUUID } from 'node:crypto';
+import {
+  alwaysWords,
+  type DecideInput,
+  type SettleApprovalInput,
+  type SettleApprovalResult,
+} from '#domain/approval.ts';
+import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/approval-decider.ts';
+import { BUDGET_ASK } from '#domain/budget.ts';
+import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
+import { recordFailure } from '../activity-failure.ts';
+import type { ReadBoundFiles } from '../tool-call/bound-files.ts';
+import { callDigest, canonical } from '../tool-call/call-digest.ts';
+import type { CallRules } from '#policy/call-rules.ts';
+import type { Catalog } from '#policy/catalog.ts';
+import { decisionToken, isToken } from '#policy/decision-token.ts';
+import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { editedCall } from '../tool-call/edited-call.ts';
+import type { PlaceOf } from '../tool-call/plan-calls.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import { type ForAnyTenant, forTenant, type Scrubber } from '#store/secrets/scrubber.ts';
+import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from '#store/approval-ledger.ts';
+import { decisionPlace } from '#store/approval-store.ts';
+import type { Sealer } from '#store/seal.ts';
+
+export interface SettleApprovalDeps {
+  readonly approvals: ApprovalLedger;
+  readonly catalogs: AgentCatalogs;
+  readonly rules: CallRules;
+  readonly scrubber: Scrubber;
+  readonly sealer: Sealer;
+  readonly placeOf: PlaceOf;
+  readonly boundFiles: ReadBoundFiles;
+  /** A token under one of these proves that whoever sent it does more than reach Temporal's port (SECURITY B10). */
+  readonly tokenSecrets: readonly string[];
+}
+
+export function createSettleApproval(
+  parts: ForAnyTenant<SettleApprovalDeps>,
+): (input: SettleApprovalInput) => Promise<SettleApprovalResult> {
+  return async (input) => {
+    try {
+      return await settleApproval(await forTenant<SettleApprovalDeps>(parts, input.tenant), input);
+    } catch (error) {
+      throw recordFailure(error);
+    }
+  };
+}
+
+async function settleApproval(
+  deps: SettleApprovalDeps,
+  input: SettleApprovalInput,
+): Promise<SettleApprovalResult> {
+  const { tenant, approval_id: id, outcome, key, decision: sent } = input;
+  if (outcome !== 'decided' || !sent)
+    return deps.approvals.settle({
+      tenant,
+      id,
+      by: 'system',
+      key,
+      ...UNDECIDED[outcome === 'decided' ? 'expired' : outcome],
+    });
+  const basis = await deps.approvals.basis(tenant, id, key);
+  if (!basis) return refused('InvalidInput', `approval ${id} does not exist`);
+  const sealedArgs = basis.proof?.sealed_args;
+  const decision = sealedArgs
+    ? { ...sent, args: JSON.parse(deps.sealer.open(sealedArgs, decisionPlace(tenant, id))) }
+    : sent;
+  const who = readDecider(deps, input, decision, basis.proof);
+  const reason = decision.reason === undefined ? undefined : deps.scrubber.text(decision.reason);
+  const settled = {
+    tenant,
+    id,
+    by: who.by,
+    key,
+    decision: decision.decision,
+    ...(reason === undefined ? {} : { note: reason }),
+    vote: voteOf(who, basis.proof),
+  };
+  // Settled before, perhaps by this very try: the outcome is the row's, whoever asks.
+  if (basis.status !== 'pending') return deps.approvals.settle({ ...settled, status: 'denied' });
+  return refusal(deps, input, decision, basis, who) ?? settleDecision(deps, settled, basis, decision);
+}
+
+/** Undefined when the decision may be made. */
+function refusal(
+  deps: SettleApprovalDeps,
+  input: SettleApprovalInput,
+  decision: DecideInput,
+  basis: ApprovalBasis,
+  who: Decider,
+): SettleApprovalResult | undefined {
+  const id = input.approval_id;
+  if (basis.terms.decision_token && !basis.proof && !carriesToken(deps, input, decision))
+    return refused(
+      'Forbidden',
+      `approval ${id} is decided by the HTTP API, the CLI, a link, or with a token: tempoclaw approvals token ${id}`,
+    );
+  const problem = deciderProblem(basis, who);
+  if (problem !== undefined) return refused('Forbidden', `approval ${id}: ${problem}`);
+  if (decision.digest !== undefined && decision.digest !== basis.digest)
+    return refused('Conflict', `approval ${id}: the call has been edited since you saw it; look at it again`);
+  const approves = decision.decision === 'approve' || decision.decision === 'approve_always';
+  if (approves && decision.args && !isAsShown(decision.args, basis))
+    return refused(
+      'Unprocessable',
+      `approval ${id}: args are not those of the call, which runs as it is shown; to run others, decide edit`,
+    );
+  return undefined;
+}
+
+/** Agent Inbox's `accept` brings what it accepts along, the tool's name around it. */
+function isAsShown(given: Readonly<Record<string, unknown>>, { tool, args }: ApprovalBasis): boolean {
+  const shown = canonical(args);
+  return canonical(given) === shown || (given['action'] === tool && canonical(given['args']) === shown);
+}
+
+/** By a proof of the API, or by a user's token; else what the payload claims. */
+function readDecider(
+  deps: SettleApprovalDeps,
+  input: SettleApprovalInput,
+  { by, token }: DecideInput,
+  proof: DecisionProof | null,
+): Decider {
+  if (proof) return { by: proof.by, user: proof.user_id, scopes: proof.scopes, proof: 'key' };
+  const claimed = by?.slice(0, 200) || 'unnamed';
+  const isProven = by !== undefined && isTokenOf(deps, input, token, by);
+  if (!isProven) return { by: claimed, user: null, scopes: [], proof: 'claim' };
+  return { by: claimed, user: claimed, scopes: ['approve'], proof: 'token' };
+}
+
+function voteOf(who: Decider, proof: DecisionProof | null): NonNullable<SettleRecord['vote']> {
+  return {
+    via: proof?.via ?? 'temporal',
+    ...(who.user === null ? {} : { person: personOf(who.user) }),
+    ...(proof?.api_key_id ? { api_key_id: proof.api_key_id } : {}),
+  };
+}
+
+async function settleDecision(
+  deps: SettleApprovalDeps,
+  settled: Settling,
+  basis: ApprovalBasis,
+  decision: DecideInput,
+): Promise<SettleApprovalResult> {
+  if (basis.tool === BUDGET_ASK) return settleBudget(deps, settled, basis, decision);
+  switch (decision.decision) {
+    case 'reject': {
+      const why = settled.note ? `: ${settled.note}${/[.!?…]$/u.test(settled.note) ? '' : '.'}` : '.';
+      const text = `ApprovalDenied: ${settled.by} denied the call${why} It has not run.`;
+      return deps.approvals.settle({
+        ...settled,
+        status: 'denied',
+        call: { ok: false, code: 'ApprovalDenied', text },
+      });
+    }
+    case 'respond': {
+      const text = `${settled.by} answered instead of running the call: ${deps.scrubber.text(decision.text ?? '')}`;
+      return deps.approvals.settle({ ...settled, status: 'responded', call: { ok: true, text } });
+    }
+    case 'approve':
+      return deps.approvals.settle({ ...settled, status: 'approved' });
+    case 'approve_always':
+    case 'edit':
+      return settleChange(deps, settled, basis, decision);
+  }
+}
+
+/** More budget is no call: only how much more can be changed, and nothing is allowed always or answered (DU-7). */
+async function settleBudget(
+  deps: SettleApprovalDeps,
+  settled: Settling,
+  basis: ApprovalBasis,
+  { decision, args = {} }: DecideInput,
+): Promise<SettleApprovalResult> {
+  switch (decision) {
+    case 'reject':
+      return deps.approvals.settle({ ...settled, status: 'denied' });
+    case 'approve':
+      return deps.approvals.settle({ ...settled, status: 'approved' });
+    case 'edit': {
+      const ask = editedAsk(basis.args, args);
+      if (!ask) return refused('Unprocessable', 'only `more` can be changed, to an amount above 0');
+      const digest = callDigest(BUDGET_ASK, { ...ask });
+      const edit = { args: { ...ask }, digest, summary: askSummary(ask), sealed: null };
+      return deps.approvals.settle({ ...settled, status: 'approved', edit });
+    }
+    case 'approve_always':
+    case 'respond':
+      return refused('Unprocessable', `a question for more budget cannot be decided by ${decision}`);
+  }
+}
+
+/** What is said of other calls or other arguments is said of the tool as it was shown. */
+async function settleChange(
+  deps: SettleApprovalDeps,
+  settled: Settling,
+  basis: ApprovalBasis,
+  { decision, args = {} }: DecideInput,
+): Promise<SettleApprovalResult> {
+  const catalog = await deps.catalogs.of(settled.tenant, basis.agent.key);
+  const definition = catalog.find(basis.tool)?.tool.definition;
+  if (definition?.id !== basis.custom_tool?.id || definition?.revision !== basis.custom_tool?.revision)
+    return refused(
+      'Unprocessable',
+      `${basis.tool} was changed after this was asked, so that the call will not run; reject it`,
+    );
+  return decision === 'edit'
+    ? settleEdit({ ...deps, catalog }, settled, basis, args)
+    : settleAlways(deps, settled, basis, definition);
+}
+
+/** Nobody decided: how the call ends then. */
+const UNDECIDED = {
+  expired: {
+    status: 'expired',
+    call: {
+      ok: false,
+      code: 'ApprovalExpired',
+      text: 'ApprovalExpired: nobody decided in time. The call has not run and will not run.',
+    },
+  },
+  withdrawn: {
+    status: 'withdrawn',
+    call: {
+      ok: false,
+      code: 'ApprovalWithdrawn',
+      text: 'ApprovalWithdrawn: the turn was stopped before anybody decided. The call has not run.',
+    },
+  },
+} as const;
+
+type Settling = Omit<SettleRecord, 'status' | 'call' | 'edit' | 'allow'>;
+
+async function settleAlways(
+  deps: SettleApprovalDeps,
+  settled: Settling,
+  basis: ApprovalBasis,
+  definition: Tool['definition'],
+): Promise<SettleApprovalResult> {
+  const shown = basis.always ?? { refused: 'it was asked about before it was shown what that would allow' };
+  if ('refused' in shown) return refused('Unprocessable', `${alwaysWords(shown)}. Approve it once.`);
+  const { tool, args, agent } = basis;
+  const place = await deps.placeOf(agent.sandbox ?? null);
+  const now = deps.rules.alwaysOffer({ tool, args, place, ...(definition ? { definition } : {}) });
+  if ('refused' in now || now.pattern !== shown.pattern)
+    return refused(
+      'Unprocessable',
+      `it would not allow any more what was shown (${shown.shown}), but: ${alwaysWords(now)}. Approve it once.`,
+    );
+  return deps.approvals.settle({
+    ...settled,
+    status: 'approved',
+    allow: { id: randomUUID(), pattern: shown.pattern },
+  });
+}
+
+/** AP-3: what is run instead passes the schema and the rules like the call itself. What models mean by 5 is not guessed here. */
+async function settleEdit(
+  deps: SettleApprovalDeps & { readonly catalog: Catalog },
+  settled: Settling,
+  basis: ApprovalBasis,
+  edited: Readonly<Record<string, unknown>>,
+): Promise<SettleApprovalResult> {
+  const read = deps.catalog.parse(basis.tool, edited);
+  if (!read.ok) return refused('Unprocessable', `the edited arguments are refused: ${read.message}`);
+  const guessed = Object.keys(edited).find(
+    (name) => typeof edited[name] === 'number' && typeof read.args[name] === 'string',
+  );
+  if (guessed !== undefined)
+    return refused(
+      'Unprocessable',
+      `the edited arguments are refused: ${guessed}: must be text, not a number`,
+    );
+  const { agent, tenant_policy, context, allowlist } = basis;
+  const verdict = deps.rules.judge({
+    agent,
+    tenant_policy,
+    context,
+    allowlist,
+    user: basis.requester,
+    tool: read.tool,
+    args: read.args,
+  });
+  if (verdict.verdict === 'deny')
+    return refused('Unprocessable', `the edited call is denied: ${verdict.reason}`);
+  if (verdict.verdict === 'ask' && !coversTerms(basis.terms, verdict.terms ?? {}))
+    return refused(
+      'Unprocessable',
+      'the edited call falls under a rule with other approvers; reject it and have it asked anew',
+    );
+  const edit = await editedCall(deps, settled.tenant, basis, read);
+  return deps.approvals.settle({ ...settled, status: 'approved', edit });
+}
+
+/** Of the approval, or of the approval and the user who decides. */
+function carriesToken(
+  deps: SettleApprovalDeps,
+  input: SettleApprovalInput,
+  { token, by }: DecideInput,
+): boolean {
+  return isTokenOf(deps, input, token) || (by !== undefined && isTokenOf(deps, input, token, by));
+}
+
+function isTokenOf(
+  { tokenSecrets }: SettleApprovalDeps,
+  { tenant, approval_id }: SettleApprovalInput,
+  token: string | undefined,
+  by?: string,
+): boolean {
+  return tokenSecrets.some((secret) => isToken(token, decisionToken(secret, tenant, approval_id, by)));
+}
+
+function refused(
+  type: Extract<SettleApprovalResult, { kind: 'refused' }>['type'],
+  message: string,
+): SettleApprovalResult {
+  return { kind: 'refused', type, message };
+}

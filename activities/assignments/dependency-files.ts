@@ -1,0 +1,77 @@
+/**
+ * Files that come with a result on which other work builds (DE-2): those of its agent's workspace that the result names, and
+ * those in the folder that its delegation was given, as they are now.
+ */
+import { DELEGATION_LIMITS } from '#domain/delegation.ts';
+import { namedFiles } from '#domain/named-files.ts';
+import { isGits, type PassedFile } from './pass-files.ts';
+import { FileProblem } from '../workspace/file-problem.ts';
+import type { Files } from '../workspace/files.ts';
+
+export interface Dependency {
+  /** The delegation's. */
+  readonly id: string;
+  readonly result: string;
+  /** The folder of its agent; undefined when the agent is no more. */
+  readonly workspace: string | undefined;
+}
+
+/** What does not fit beside `given`, finds its place taken or is git's own is left out and named, since who gives the work cannot know what is there. */
+export async function readDependencyFiles(
+  files: Pick<Files, 'readBytes' | 'list'>,
+  dependencies: readonly Dependency[],
+  given: readonly PassedFile[],
+): Promise<{ readonly read: readonly PassedFile[]; readonly leftOut: readonly string[] }> {
+  const read: PassedFile[] = [];
+  const leftOut: string[] = [];
+  let places = DELEGATION_LIMITS.files - given.length;
+  let bytes = DELEGATION_LIMITS.filesBytes - given.reduce((sum, file) => sum + file.bytes.length, 0);
+  for (const { id, result, workspace } of dependencies) {
+    if (workspace === undefined) continue;
+    const scope = { workspace, idempotencyKey: id };
+    const folder = `delegated/${id}/`;
+    for (const path of await pathsOf(files, scope, folder, result)) {
+      const name = `${id}/${path.startsWith(folder) ? path.slice(folder.length) : path}`;
+      const found = await thereOrNot(() => files.readBytes(scope, path, Math.max(0, bytes)));
+      if (found === 'not there') continue;
+      const isTaken = read.some((other) => isInTheWay(other.name, name));
+      if (found === undefined || places === 0 || isTaken || isGits(name)) {
+        leftOut.push(`${path} of ${id}`);
+        continue;
+      }
+      read.push({ name, bytes: found });
+      places -= 1;
+      bytes -= found.length;
+    }
+  }
+  return { read, leftOut };
+}
+
+/** Two files cannot be in one place, nor one below the other. */
+function isInTheWay(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+}
+
+async function pathsOf(
+  files: Pick<Files, 'list'>,
+  scope: Parameters<Files['list']>[0],
+  folder: string,
+  result: string,
+): Promise<ReadonlySet<string>> {
+  const inFolder = await thereOrNot(() => files.list(scope, folder, DELEGATION_LIMITS.files));
+  const entries = inFolder === 'not there' ? [] : inFolder.entries;
+  return new Set([
+    ...namedFiles(result),
+    ...entries.filter(({ kind }) => kind === 'file').map(({ name }) => `${folder}${name}`),
+  ]);
+}
+
+/** A word that names no file, or one that may not be read, is only a word. */
+async function thereOrNot<Result>(look: () => Promise<Result>): Promise<Result | 'not there'> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof FileProblem) return 'not there';
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+/** Files that go with work given to another agent: read in the giver's workspace, written into the target's (DE-2). */
+import { basename } from 'node:path';
+import { DELEGATION_LIMITS } from '#domain/delegation.ts';
+import { isGitInternal, REPOSITORY_HEAD } from '#domain/git-internals.ts';
+import type { ToolResult } from '#domain/tool.ts';
+import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
+import { withFileProblems } from '../workspace/file-problem.ts';
+import type { Files, FileScope } from '../workspace/files.ts';
+
+export interface PassedFile {
+  /** Below the folder of the delegation; of one that comes with a dependency, with folders of its own. */
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+type Refused = Extract<ToolResult, { ok: false }>;
+
+/** Says which file cannot be passed on, and why. */
+export async function readPassedFiles(
+  files: Pick<Files, 'readBytes'>,
+  paths: readonly string[],
+  scope: FileScope,
+): Promise<readonly PassedFile[] | Refused> {
+  const read = new Map<string, PassedFile>();
+  let left: number = DELEGATION_LIMITS.filesBytes;
+  for (const path of paths) {
+    const name = basename(path);
+    if (isGits(name))
+      return refused(`"${name}" is one of git's own files, which git would obey at its new place`);
+    if (read.has(name)) return refused(`two of the files are named "${name}"`);
+    const result = await withFileProblems(async () => {
+      const bytes = await files.readBytes(scope, path, left);
+      if (!bytes) return refused(`files have more than ${DELEGATION_LIMITS.filesBytes} bytes together`);
+      left -= bytes.length;
+      read.set(name, { name, bytes });
+      return { ok: true, text: '' };
+    });
+    if (!result.ok) return result;
+  }
+  return [...read.values()];
+}
+
+/** What git would obey where it is put; without a HEAD no folder becomes a repository. */
+export function isGits(name: string): boolean {
+  return isGitInternal(name) || basename(name).toUpperCase() === REPOSITORY_HEAD;
+}
+
+function refused(message: string): Refused {
+  return { ok: false, code: 'InvalidArgs', message };
+}
+
+/** Where the target finds it, in its own workspace. */
+export function passedPath(delegationId: string, { name }: PassedFile): string {
+  return `delegated/${delegationId}/${name}`;
+}
+
+/** Safe to repeat. Secrets in texts are hidden, as in the task itself. */
+export async function writePassedFiles(
+  files: Pick<Files, 'change'>,
+  scrubber: Pick<Scrubber, 'text'>,
+  target: { readonly workspace: string; readonly delegationId: string },
+  passed: readonly PassedFile[],
+): Promise<void> {
+  for (const file of passed) {
+    const path = passedPath(target.delegationId, file);
+    const scope = { workspace: target.workspace, idempotencyKey: path };
+    await files.change(scope, path, true, () => withoutSecrets(scrubber, file.bytes));
+  }
+}

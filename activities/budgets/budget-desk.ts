@@ -1,0 +1,197 @@
+/** What call_model and the tools have to do with budgets (DU-7): reserve, settle, and ask for more at the limit. */
+import { BUDGET_ASK, type Budget, type BudgetExceeded, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
+import { askFor, askSummary, exceededWords } from '#domain/budget/ask-for-more.ts';
+import { costsNothing } from '#domain/budget/meter.ts';
+import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
+import { ModelError } from '#domain/model.ts';
+import type { ModelUse } from '#domain/model-use.ts';
+import type { GateAsk } from '#domain/gate-activities.ts';
+import type { CallModelInput, CallModelResult, PlannedCall } from '#domain/turn.ts';
+import { callDigest } from '../tool-call/call-digest.ts';
+import type { NeedsToken } from '../approvals/needs-token.ts';
+import type {
+  BudgetedWork,
+  BudgetHold,
+  BudgetLedger,
+  BudgetRequest,
+  NewBudgetAsk,
+} from '#store/budget-ledger.ts';
+
+export interface BudgetDesk {
+  /** `holder` is an answer's id; absent for a tool's call. */
+  request(attempt: number, holder?: string): BudgetRequest;
+  /** What a model call holds, settled without an answer; nothing to do when it holds nothing. */
+  release(input: CallModelInput, hold: BudgetHold | null, attempt: number, spent: Spent): Promise<void>;
+  /** A failure that surely cost nothing more than `spent` gives the rest back; any other counts as what was reserved. */
+  releaseFailed(
+    input: CallModelInput,
+    hold: BudgetHold | null,
+    attempt: number,
+    failure: {
+      readonly error: unknown;
+      readonly models: number;
+      readonly spent: Spent;
+      /** What it has used all the same, for those who ask what models cost. */
+      readonly uses: readonly ModelUse[];
+    },
+  ): Promise<void>;
+  /**
+   * There is room. An earlier attempt that found none may have asked for more and died before its turn could wait for the
+   * answer: that question goes, since nobody would hear the decision.
+   */
+  goOn(input: CallModelInput, hold: BudgetHold | null, attempt: number): Promise<void>;
+  /**
+   * Runs what counts as a call of a costly tool, or says what has no room for it. `spentOf` tells what it has used beside time;
+   * undefined, or when it throws: what was reserved.
+   */
+  around<Result>(
+    work: BudgetedWork,
+    attempt: number,
+    run: () => Promise<Result>,
+    spentOf?: (result: Result) => Omit<Spent, 'seconds'> | undefined,
+  ): Promise<{ readonly result: Result } | { readonly exceeded: BudgetExceeded }>;
+  /** For such a command: the question for more, put to people; undefined where none is to be asked. Safe to repeat. */
+  askFor(
+    work: BudgetedWork,
+    exceeded: BudgetExceeded,
+    asker: NonNullable<NewBudgetAsk['asker']>,
+    asked: number,
+  ): Promise<Omit<GateAsk, 'kind'> | undefined>;
+  /** There is room: a question of an earlier attempt goes, as in `goOn`. */
+  takeBack(work: BudgetedWork, asked: number): Promise<void>;
+  /** The step cannot go on: what the turn is to do. `now` is the database's clock. */
+  atLimit(input: CallModelInput, exceeded: BudgetExceeded, now: number): Promise<CallModelResult>;
+}
+
+export interface BudgetDeskParts {
+  readonly ledger: BudgetLedger;
+  readonly settings: readonly Budget[];
+  /** How long a question for more waits. */
+  readonly approvalSeconds: number;
+  readonly needsToken: NeedsToken;
+}
+
+/** What a command uses beside time. */
+const COMMAND = { tokens: 0, usd: 0, calls: 1 };
+
+export function createBudgetDesk({
+  ledger,
+  settings,
+  approvalSeconds,
+  needsToken,
+}: BudgetDeskParts): BudgetDesk {
+  const release: BudgetDesk['release'] = async (input, hold, attempt, spent) => {
+    if (hold?.held) await ledger.settle(input.tenant, answerIdOf(input.turn, input.step), { attempt, spent });
+  };
+  const request: BudgetDesk['request'] = (attempt, holder) => ({
+    attempt,
+    ...(holder === undefined ? {} : { holder }),
+    reserve: DEFAULT_RESERVE,
+    ...(settings.length > 0 ? { settings } : {}),
+  });
+  return {
+    request,
+
+    release,
+
+    async releaseFailed(input, hold, attempt, { error, models, spent, uses }) {
+      // Here and below: the model's failure is what has to be told.
+      if (uses.length > 0) await ledger.noteUses(input, uses).catch(() => undefined);
+      // Of a chain of models only the last word is known, not what each of them may have cost.
+      if (models > 1 || !(error instanceof ModelError) || !costsNothing(error.code)) return;
+      const calls = spent.tokens > 0 ? 1 : 0;
+      // What is not given back counts as spent.
+      await release(input, hold, attempt, { ...spent, calls }).catch(() => undefined);
+    },
+
+    async goOn(input, hold, attempt) {
+      if (hold?.held && attempt > 1) await ledger.takeBack(input, askIdOf(input));
+    },
+
+    async around(work, attempt, run, spentOf) {
+      const hold = await ledger.reserve(work, request(attempt));
+      if (hold && !hold.held) return { exceeded: hold.exceeded };
+      const begun = performance.now();
+      const settle = async (used: Omit<Spent, 'seconds'> | undefined): Promise<void> => {
+        const spent = used && { ...used, seconds: (performance.now() - begun) / 1000 };
+        if (hold) await ledger.settle(work.tenant, work.holder, { attempt, ...(spent ? { spent } : {}) });
+      };
+      const result = await run().catch(async (error: unknown) => {
+        // The failure is what has to be told; what stays held counts as spent.
+        await settle(spentOf ? undefined : COMMAND).catch(() => undefined);
+        throw error;
+      });
+      await settle(spentOf ? spentOf(result) : COMMAND);
+      return { result };
+    },
+
+    async askFor(work, exceeded, asker, asked) {
+      if (exceeded.on_limit === 'stop') return undefined;
+      const { tenant, session, holder } = work;
+      const key = { tenant, session, turn: work.turn ?? work.owner };
+      const place = { id: workAskId(work, asked), call_id: holder, now: await ledger.now() };
+      const call = await ask(key, place, exceeded, asker);
+      return call && { call, message: exceededWords(exceeded), session, turn: key.turn };
+    },
+
+    takeBack: (work, asked) => ledger.takeBack(work, workAskId(work, asked)),
+
+    async atLimit(input, exceeded, now) {
+      const message = exceededWords(exceeded);
+      const stopped = { kind: 'limit', code: 'BudgetExceeded', message } as const;
+      if (exceeded.on_limit === 'stop') return stopped;
+      const place = { id: askIdOf(input), call_id: answerIdOf(input.turn, input.step), now };
+      const call = await ask(input, place, exceeded);
+      return call ? { kind: 'budget', call, message } : stopped;
+    },
+  };
+
+  /** Undefined when nobody waits for the answer any more. */
+  async function ask(
+    key: Parameters<BudgetLedger['ask']>[0],
+    { id, call_id, now }: { readonly id: string; readonly call_id: string; readonly now: number },
+    exceeded: BudgetExceeded,
+    asker?: NewBudgetAsk['asker'],
+  ): Promise<PlannedCall | undefined> {
+    const args = askFor(exceeded);
+    const tool = BUDGET_ASK;
+    const summary = askSummary(args);
+    const reason = exceededWords(exceeded);
+    const expires_at = new Date(now + approvalSeconds * 1000).toISOString();
+    const token = await needsToken(key.tenant);
+    const approval = {
+      id,
+      call_id,
+      tool,
+      args,
+      summary,
+      reason,
+      expires_at,
+      digest: callDigest(tool, { ...args }),
+      terms: { ...termsOf(exceeded), ...(token ? { decision_token: true as const } : {}) },
+      always: { refused: 'more budget is given once' },
+      ...(asker ? { asker } : {}),
+    };
+    const data = { approval_id: id, call_id, tool, summary, args, reason, expires_at };
+    const until = await ledger.ask(key, approval, [{ type: 'approval.requested', data }]);
+    if (until === undefined) return undefined;
+    const terms = token ? { token } : {};
+    const asking = { id, expires: approvalSeconds, until: Math.round(until), ...terms };
+    return { id: call_id, tool, summary, timeout: 0, approval: asking };
+  }
+}
+
+/** The question that this step asks next. */
+function askIdOf({ tenant, turn, step, asked = 0 }: CallModelInput): string {
+  return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${asked + 1}`);
+}
+
+/** The same of a command, whose holder's name may begin with any word. */
+function workAskId({ tenant, holder }: BudgetedWork, asked: number): string {
+  return approvalIdOf(tenant, `gate_${holder}.more${asked + 1}`);
+}
+
+/** A turn's or session's own budget is its user's to widen; what is shared is not. */
+function termsOf({ scope }: BudgetExceeded): { approvers?: { scopes: ['admin'] } } {
+  return scope === 'turn' || scope === 'session' ? {} : { approvers: { scopes: ['admin'] } };
+}

@@ -1,0 +1,85 @@
+/** Runs a custom tool: its template rendered, where exec runs, within its time (CU-2). */
+import { commandResult } from '#activities/process/command-text.ts';
+import { createProgressFeed } from '#activities/process/progress-feed.ts';
+import { boxRequest } from '#activities/sandbox/box-request.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { withFileProblems } from '#activities/workspace/file-problem.ts';
+import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
+import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
+import { registerValues } from '#domain/scrub/registered-values.ts';
+import { scrubText } from '#domain/scrub/scrub-text.ts';
+import { type ToolResult, toolError } from '#domain/tool.ts';
+import { readTemplate, type Template } from '#domain/custom-tool/template.ts';
+import { catalogedTool } from '#policy/custom-tools/custom-tool.ts';
+import type { Environment } from '#policy/custom-tools/tool-environment.ts';
+import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
+
+/**
+ * `environment` is asked when a call runs, for the values that only the command may see; its failures are the call's.
+ * Throws for a template that cannot be read.
+ */
+export function runnableTool(
+  definition: CustomToolDefinition,
+  environment: () => Promise<Environment>,
+): Tool {
+  const tool: ToolSpec<unknown, Pick<ToolDeps, 'files' | 'shell'>> = {
+    ...catalogedTool(definition),
+    run: (deps, input, call) =>
+      withFileProblems(async () =>
+        runTemplate(deps, { definition, args: input as Arguments, env: await environment() }, call),
+      ),
+  };
+  return tool as Tool;
+}
+
+interface Run {
+  readonly definition: CustomToolDefinition;
+  readonly args: Arguments;
+  readonly env: Environment;
+}
+
+async function runTemplate(
+  { files, shell }: Pick<ToolDeps, 'files' | 'shell'>,
+  { definition, args, env }: Run,
+  call: RunningCall,
+): Promise<ToolResult> {
+  const rendered = renderCommand(templateOf(definition), definition.parameters, args);
+  if (!rendered.ok) return toolError('InvalidArgs', rendered.message);
+  const secrets = registerValues(Object.values(env));
+  const hide = (text: string): string => scrubText(text, secrets).text;
+  const timeoutMs = definition.timeout_seconds * 1000;
+  const folder = await files.hold(call, definition.working_dir ?? '.', 'run');
+  // A piece of a value does not look like it, so that nobody watches a command that has some.
+  const feed = secrets.size === 0 ? createProgressFeed(call.progress) : undefined;
+  try {
+    const outcome = await shell.run({
+      command: rendered.command,
+      cwd: folder.cwd,
+      pwd: folder.path,
+      env,
+      timeoutMs,
+      ...boxRequest(call, folder, timeoutMs),
+      callId: call.callId,
+      signal: call.signal,
+      ...(feed ? { onOutput: feed.take } : {}),
+    });
+    return withoutSecrets(commandResult(outcome, timeoutMs), hide);
+  } finally {
+    feed?.end();
+    await folder.close();
+  }
+}
+
+/** SC-2: values that were opened for this call, in whatever form its output has them. */
+function withoutSecrets(result: ToolResult, hide: (text: string) => string): ToolResult {
+  const whole = result.whole === undefined ? {} : { whole: hide(result.whole) };
+  return result.ok
+    ? { ...result, text: hide(result.text), ...whole }
+    : { ...result, message: hide(result.message), ...whole };
+}
+
+function templateOf({ name, command, parameters }: CustomToolDefinition): Template {
+  const read = readTemplate(command, parameters);
+  if (!read.ok) throw new Error(`the template of ${name}: ${read.problems.join('; ')}`);
+  return read.template;
+}

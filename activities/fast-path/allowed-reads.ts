@@ -1,0 +1,44 @@
+/** Calls that need no claim and are allowed by the newest rules: they need not ask the ledger what is just being written there. */
+import type { AgentConfig } from '#domain/agent.ts';
+import type { CallModelInput } from '#domain/turn.ts';
+import type { Catalog } from '#policy/catalog.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import type { Running } from './hand-over.ts';
+import type { NewCall } from '#store/answer-record.ts';
+import type { StepBasis } from '#store/turn-ledger.ts';
+
+export interface AllowedRead {
+  readonly id: string;
+  readonly running: Running;
+}
+
+type Rules = Pick<StepBasis, 'context' | 'tenant_policy' | 'allowlist'> & { readonly agent: AgentConfig };
+
+export function allowedReads(
+  catalog: Catalog,
+  input: CallModelInput,
+  basis: Rules & Pick<StepBasis, 'agent_current'>,
+  calls: readonly NewCall[],
+): AllowedRead[] {
+  if (!basis.agent_current) return [];
+  const reads = calls.filter(
+    (call) => call.verdict === 'allow' && needsNoClaim(catalog.find(call.tool)?.tool, call),
+  );
+  return reads.map((call) => ({ id: call.id, running: runningOf(input, basis, call) }));
+}
+
+/** What a claim would give for an allowed call, by the rules of its step. */
+export function runningOf(
+  { session, turn, step }: CallModelInput,
+  { context, tenant_policy, allowlist, agent }: Rules,
+  { tool, asked_as, summary, args, sealed, digest }: NewCall,
+): Running {
+  const place = { session, turn, step };
+  const rules = { context, tenant_policy, agent, allowlist };
+  const call = { tool, asked_as, summary, args, sealed: sealed ?? null, digest };
+  return { kind: 'run', claimed: false, budgeted: false, approved: false, ...place, ...call, ...rules };
+}
+
+function needsNoClaim(tool: Tool | undefined, { args }: NewCall): boolean {
+  return tool?.replay === 'readonly' || tool?.limits.unclaimed?.(args) === true;
+}

@@ -1,0 +1,77 @@
+/** A command as a gate (DE-6): where the agent's own commands run, with the work as its standard input. */
+import { checkOfCommand, GATE_LIMITS, type GateCheck } from '#domain/gate.ts';
+import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
+import type { Shell } from '../process/shell.ts';
+import type { Files } from '../workspace/files.ts';
+
+export interface GateCommand {
+  readonly command: string;
+  readonly input: string;
+  readonly seconds: number;
+  readonly sandbox: Sandbox | undefined;
+  /** Whose work it is: the box and the folder are the agent's. */
+  readonly owner: {
+    readonly tenant: string;
+    readonly agent: string;
+    readonly sessionKey: string;
+    readonly workspace: string;
+  };
+  /** Names this run. */
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+/** Linux takes 128 KiB in one variable; a UTF-16 unit is at most three bytes. */
+const PIECE = 40_000;
+
+export async function runGateCommand(
+  { shell, files }: { readonly shell: Shell; readonly files: Pick<Files, 'hold'> },
+  gate: GateCommand,
+): Promise<GateCheck> {
+  const { owner, sandbox, seconds, signal } = gate;
+  const scope = { ...owner, idempotencyKey: gate.id, ...(sandbox ? { mount: MOUNT } : {}) };
+  const folder = await files.hold(scope, '.', 'run');
+  const timeoutMs = seconds * 1000;
+  try {
+    const outcome = await shell.run({
+      ...withInput(gate.command, gate.input),
+      cwd: folder.cwd,
+      pwd: folder.path,
+      timeoutMs,
+      ...(sandbox === undefined ? {} : { box: { sandbox, owner, inside: folder.inside, timeoutMs } }),
+      callId: gate.id,
+      signal,
+    });
+    if (outcome.ended === 'exit' || outcome.ended === 'signal' || outcome.ended === 'timeout')
+      return checkOfCommand({ ...outcome, timedOut: outcome.ended === 'timeout', seconds });
+    if (outcome.ended === 'cancelled') signal.throwIfAborted();
+    return {
+      kind: 'broken',
+      problem: `the command could not be run: ${outcome.reason ?? outcome.stderr}`.slice(
+        0,
+        GATE_LIMITS.feedback,
+      ),
+    };
+  } finally {
+    await folder.close();
+  }
+}
+
+/** The same on the host and in every box, which have no standard input of their own. */
+function withInput(command: string, input: string): { command: string; env: Record<string, string> } {
+  const text = input.replaceAll('\0', '');
+  const pieces = Array.from({ length: Math.max(1, Math.ceil(text.length / PIECE)) }, (_, index) => ({
+    name: `TEMPOCLAW_INPUT_${index}`,
+    value: text.slice(index * PIECE, (index + 1) * PIECE),
+  }));
+  const named = pieces.map(({ name }) => `"$${name}"`).join(' ');
+  const unset = pieces.map(({ name }) => name).join(' ');
+  return {
+    // The command stays a value, so that no quote or brace of it reaches the line around it.
+    command: `printf %s ${named} | (gate=$TEMPOCLAW_GATE; unset TEMPOCLAW_GATE ${unset}; exec "\${BASH:-/bin/sh}" -c "$gate")`,
+    env: {
+      TEMPOCLAW_GATE: command,
+      ...Object.fromEntries(pieces.map(({ name, value }) => [name, value])),
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * What the tools team_tasks and team_message do beyond their words: who the caller is in which team, the board, the mail.
+ * Every method is within the caller's tenant and the teams that its agent is in; identity is the call's own.
+ */
+import { createHash } from 'node:crypto';
+import { type TeamRole, roleIn } from '#domain/team.ts';
+import { teamAccessProblem } from '#domain/team/may-use-team.ts';
+import { type TaskAction, type TaskActor, type TaskReceipt, TEAM_TASKS_TOOL } from '#domain/team-task.ts';
+import type { ChildStart } from '#domain/turn.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import type { Pool } from '#store/pool.ts';
+import * as tasks from '#store/team-task-store.ts';
+import * as teams from '#store/team-store.ts';
+import { hasCalledBefore } from '#store/turn-call-store.ts';
+import { type TaskDraft, type TaskWords, taskStart, type TeamBoard } from '#temporal/team-board.ts';
+import type { WakeSession } from '../turn/wake-session.ts';
+
+export interface Membership {
+  readonly team: teams.TeamRow;
+  readonly role: TeamRole;
+}
+
+export type TeamCaller = Pick<
+  RunningCall,
+  'tenant' | 'agent' | 'user' | 'channel' | 'sessionKey' | 'turnId' | 'callId' | 'team' | 'toolsGiven'
+>;
+
+export interface TeamDesk {
+  /** The caller's team: the one that it works for, else the named one, else its only one. Else the words that say why not. */
+  membership(call: TeamCaller, team?: string): Promise<Membership | string>;
+  /** Whether the caller has looked at the board in this turn. */
+  hasLooked(call: TeamCaller): Promise<boolean>;
+  list(
+    call: TeamCaller,
+    team: string,
+    filter: tasks.TaskFilter,
+    limit: number,
+    before?: number,
+  ): Promise<readonly tasks.TeamTaskRow[]>;
+  find(call: TeamCaller, team: string, number: number): Promise<tasks.TeamTaskRow | undefined>;
+  comments(call: TeamCaller, team: string, number: number): Promise<readonly tasks.CommentRow[]>;
+  files(call: TeamCaller, team: string, number: number): Promise<readonly tasks.FileRow[]>;
+  create(
+    call: TeamCaller,
+    membership: Membership,
+    draft: TaskDraft,
+  ): Promise<{ readonly number: number; readonly child: ChildStart }>;
+  /** Throws the refusals as Failures. */
+  act(
+    call: TeamCaller,
+    team: string,
+    number: number,
+    action: TaskAction,
+    words: TaskWords,
+  ): Promise<TaskReceipt>;
+  /** Each addressee is woken once, and finds it among its unread messages. */
+  send(call: TeamCaller, membership: Membership, to: readonly string[], text: string): Promise<void>;
+  read(
+    call: TeamCaller,
+    team: string,
+    limit: number,
+  ): Promise<{ readonly messages: readonly teams.TeamMessageRow[]; readonly left: number }>;
+}
+
+export interface TeamDeskDeps {
+  readonly pool: Pool;
+  readonly board: TeamBoard;
+  readonly wake: WakeSession;
+}
+
+export function createTeamDesk({ pool, board, wake }: TeamDeskDeps): TeamDesk {
+  return {
+    async membership(call, wanted) {
+      const own = await teams.teamsOf(pool, call.tenant, call.agent);
+      const key = call.team?.key ?? wanted;
+      const found = key === undefined ? own : own.filter((team) => team.key === key);
+      const [team] = found;
+      if (!team)
+        return own.length === 0 ? 'you are not part of any team' : `you are not part of team "${key}"`;
+      if (found.length > 1)
+        return `you are in several teams: say which, by team: ${found.map((one) => one.key).join(', ')}`;
+      const role = roleIn(team, call.agent);
+      const problem = call.team ? undefined : teamAccessProblem(team.settings, call);
+      return problem ?? (role ? { team, role } : 'you are not part of this team');
+    },
+
+    hasLooked: (call) => hasCalledBefore(pool, call.tenant, call.turnId, TEAM_TASKS_TOOL, ['list', 'search']),
+    list: (call, team, filter, limit, before) =>
+      tasks.listTasks(pool, call.tenant, team, filter, limit, before),
+    find: (call, team, number) => tasks.findTask(pool, call.tenant, team, number),
+    comments: (call, team, number) => tasks.listComments(pool, [call.tenant, team, number], 200, undefined),
+    files: (call, team, number) => tasks.listFiles(pool, [call.tenant, team, number]),
+
+    async create(call, { team }, draft) {
+      const origin = { actor: actorOf(call).name, session: call.sessionKey, turn: call.turnId };
+      const task = await board.create(call.tenant, team, draft, origin, call.callId);
+      const { type, id, input } = taskStart(task.tenant, task.team, task.number);
+      const labels = { tenant: call.tenant, session: call.sessionKey, agent: draft.assignee ?? call.agent };
+      const child: ChildStart = {
+        type,
+        id,
+        input: input as Readonly<Record<string, unknown>>,
+        wait: false,
+        labels: { ...labels, ...(call.user === null ? {} : { user: call.user }) },
+      };
+      return { number: task.number, child };
+    },
+
+    act: (call, team, number, action, words) =>
+      board.act({ tenant: call.tenant, team, number }, action, actorOf(call), words, call.callId),
+
+    async send(call, { team }, to, text) {
+      for (const addressee of to) {
+        const id = createHash('sha256')
+          .update(`${call.tenant}\n${call.callId}\n${addressee}`)
+          .digest('hex')
+          .slice(0, 24);
+        await teams.insertTeamMessage(pool, call.tenant, team.key, {
+          id: `mail_${id}`,
+          sender: call.agent,
+          addressee,
+          text,
+        });
+        await wake({
+          tenant: call.tenant,
+          session: `team:${team.key}:mail:${addressee}`,
+          messageId: `msg_mail-${id}`,
+          text: `[Team message from ${call.agent}]: ${text}`,
+          mode: 'queue',
+          agent: addressee,
+          team: team.key,
+          from: { session: call.sessionKey, turn: call.turnId },
+          context: { channel: 'teammate', ...(call.user === null ? {} : { user: call.user }) },
+        });
+      }
+    },
+
+    read: (call, team, limit) => teams.readTeamMessages(pool, call.tenant, team, call.agent, limit),
+  };
+}
+
+function actorOf(call: TeamCaller): TaskActor {
+  return {
+    name: `agent:${call.agent}`,
+    member: call.agent,
+    session: call.sessionKey,
+    ...(call.team ? { fence: call.team.fence } : {}),
+  };
+}

@@ -1,0 +1,274 @@
+/** What a team task's workflow asks of the world: its rows, its member's next message, and words to others. */
+import { Context } from '@temporalio/activity';
+import { Failure } from '#domain/errors.ts';
+import { GATE_WORDS, gatesFor, gateWarnings, isUngated, shownGates } from '#domain/gate.ts';
+import { blockerEndedMessage, noticeMessage, requestMessage, taskMessage } from '#domain/team/words.ts';
+import { areTeamSettings } from '#domain/team/may-use-team.ts';
+import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team.ts';
+import {
+  type LoadedTask,
+  type MemberTurn,
+  type RecordResult,
+  type TaskChange,
+  type TaskState,
+  TEAM_TASK,
+  type TeamTaskActivities,
+  type TeamTaskInput,
+  type TaskTeam,
+} from '#domain/team-task.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
+import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import { gateRows } from '#store/gate-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { insertTeamMessage } from '#store/team-store.ts';
+import type { WrittenChange } from '#store/recorded-task.ts';
+import { feedbackOf } from '#store/task-gate-store.ts';
+import * as tasks from '#store/team-task-store.ts';
+import { findTurn } from '#store/turn-store.ts';
+import { taskStart } from '#temporal/team-board.ts';
+import type { WakeSession } from '../turn/wake-session.ts';
+
+export interface TeamTaskRunDeps {
+  readonly pool: Pool;
+  readonly scrubberOf: ScrubberOf;
+  readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
+  readonly wake: WakeSession;
+}
+
+const REMINDERS = { minutes: 30, most: 3 } as const;
+const PREVIEW = 500;
+
+export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivities {
+  const { pool } = deps;
+  return {
+    load_team_task: failingAs(recordFailure, (input) => load(pool, input)),
+    record_team_task: failingAs(recordFailure, (input) => record(deps, input)),
+    give_team_task: failingAs(recordFailure, async (input) =>
+      input.change.action === 'dispatch' ? give(deps, input) : { recorded: await record(deps, input) },
+    ),
+    prepare_member_turn: failingAs(recordFailure, (input) => prepare(deps, input)),
+    read_member_result: failingAs(recordFailure, async ({ turn, ...key }) => {
+      const row = await findTurn(pool, key.tenant, turn);
+      const text = row?.text ?? '';
+      if (text === '') return { text: '(no result)' };
+      const id = `text_${turn}`;
+      await tasks.writeText(pool, keyOf(key), { id, author: `agent:${row?.agent_key ?? ''}`, text });
+      return { id, preview: (await deps.scrubberOf(key.tenant)).preview(text, PREVIEW) };
+    }),
+    tell_dependents: failingAs(recordFailure, (input) => tellDependents(deps, input)),
+    wake_lead: failingAs(activityFailure, (input) => wakeLead(deps, input)),
+  };
+}
+
+function runOfCaller(): string {
+  return Context.current().info.workflowExecution?.runId ?? '';
+}
+
+function keyOf({ tenant, team, number }: TeamTaskInput): readonly [string, string, number] {
+  return [tenant, team, number];
+}
+
+function noTask({ team, number }: TeamTaskInput): Failure {
+  return new Failure('NotFound', `team ${team} has no task ${number}`);
+}
+
+async function record(
+  deps: TeamTaskRunDeps,
+  { change, ...key }: Parameters<TeamTaskActivities['record_team_task']>[0],
+): Promise<RecordResult> {
+  const { pool, scrubberOf } = deps;
+  const { text } = change;
+  // A foreign client's text has not been looked at by anybody yet.
+  const hidden =
+    text?.text === undefined
+      ? change
+      : { ...change, text: { ...text, text: (await scrubberOf(key.tenant)).text(text.text) } };
+  const whole = await withJudging(pool, key, hidden);
+  const recorded = await tasks.recordTask(pool, keyOf(key), { ...whole, run: runOfCaller() });
+  if (recorded.kind === 'missing') throw noTask(key);
+  if (recorded.kind !== 'gated') return recorded;
+  const gates = gatesFor(recorded.gates, 'task.completed');
+  const { may_be_gated: _asked, ...ungated } = change;
+  if (gates.length === 0) return record(deps, { ...key, change: ungated });
+  return { ...recorded, gates: shownGates(gates, (await scrubberOf(key.tenant)).text) };
+}
+
+/** What gates have said is a row: who is to revise reads it all, and a result goes with what they only warn of. */
+async function withJudging(
+  pool: Pool,
+  { tenant, team, number }: TeamTaskInput,
+  change: TaskChange,
+): Promise<WrittenChange> {
+  const { action, task, judged, text } = change;
+  if (action === 'hand_in') return { ...change, session: taskSessionKey(team, number, task.owner ?? '') };
+  if (judged === undefined) return change;
+  const checks = await gateRows(pool, tenant, judged);
+  if (action === 'give_back') {
+    const { gate, retries, max_retries } = task.returned ?? { gate: 0, retries: 0, max_retries: 0 };
+    const said = checks.find((check) => check.gate === gate && check.step === 'retry')?.feedback ?? '';
+    return { ...change, text: { text: GATE_WORDS.retry(said, retries, max_retries), as: 'reason' } };
+  }
+  const warnings = gateWarnings(checks);
+  if (text) return { ...change, warnings };
+  return warnings.length > 0 ? { ...change, text: { text: warnings.join('\n\n'), as: 'note' } } : change;
+}
+
+async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
+  const row = await tasks.loadTask(pool, keyOf(input), runOfCaller());
+  if (!row) return null;
+  const { task, completed, over, lost, lead, members, settings } = row;
+  return {
+    task,
+    completed,
+    over,
+    lost,
+    in_one: true,
+    team: teamOf(lead, members, areTeamSettings(settings) ? settings : {}),
+  };
+}
+
+function teamOf(lead: string, members: readonly string[], settings: TeamSettings): TaskTeam {
+  return {
+    lead,
+    members,
+    lease_seconds: settings.lease_seconds ?? TEAM_LIMITS.leaseSeconds,
+    escalates: settings.blocker_escalation?.enabled ?? true,
+    reminder_minutes: settings.reminder_minutes ?? REMINDERS.minutes,
+    reminders: settings.reminders ?? REMINDERS.most,
+    tells_each: settings.progress_notifications ?? false,
+  };
+}
+
+async function prepare(
+  deps: TeamTaskRunDeps,
+  { task, ...input }: Parameters<TeamTaskActivities['prepare_member_turn']>[0],
+): ReturnType<TeamTaskActivities['prepare_member_turn']> {
+  const { row, turn } = await turnFor(deps, input, task);
+  return (await tasks.prepareTurn(deps.pool, input.tenant, row)) ? turn : null;
+}
+
+async function give(
+  deps: TeamTaskRunDeps,
+  { change, ...input }: Parameters<TeamTaskActivities['give_team_task']>[0],
+): ReturnType<TeamTaskActivities['give_team_task']> {
+  const { row, turn } = await turnFor(deps, input, change.task);
+  const written = await tasks.giveTask(deps.pool, keyOf(input), { ...change, run: runOfCaller() }, row);
+  if (written.kind === 'missing' || written.kind === 'gated') throw noTask(input);
+  if (written.kind === 'refused') return { recorded: written };
+  const { given, ...recorded } = written;
+  return { recorded, ...(given === undefined ? {} : { turn: given ? turn : null }) };
+}
+
+/** What the holder of the task's lease is to do, as a row, and as its workflow is started with. */
+async function turnFor(
+  { pool, scrubberOf }: TeamTaskRunDeps,
+  input: TeamTaskInput,
+  task: TaskState,
+): Promise<{ readonly row: Readonly<Record<string, unknown>>; readonly turn: MemberTurn }> {
+  const { tenant, team, number } = input;
+  const [row, loaded, needed, scrubber, feedback] = await Promise.all([
+    tasks.findTask(pool, tenant, team, number),
+    tasks.loadTask(pool, keyOf(input)),
+    tasks.blockersOf(pool, tenant, team, number),
+    scrubberOf(tenant),
+    task.returned?.member === task.lease?.member ? feedbackOf(pool, keyOf(input)) : undefined,
+  ]);
+  const { lease } = task;
+  if (!row || !loaded || !lease) throw noTask(input);
+  const note = [task.note, feedback].filter((one) => one).join('\n\n') || null;
+  const told = needed.map((one) => ({ ...one, assignee: null, reason: null }));
+  const session = taskSessionKey(team, number, lease.member);
+  const message_id = `msg_task-${team}.${number}.${lease.fence}`;
+  const { user, chat_id } = row.origin_context;
+  const title = `#${number} ${row.subject}`;
+  return {
+    row: {
+      session,
+      message_id,
+      agent: lease.member,
+      title,
+      text: taskMessage({ key: team, lead: loaded.lead }, { ...task, note }, row.description, told),
+      context: {
+        channel: 'teammate',
+        ...(user === undefined ? {} : { user }),
+        ...(chat_id === undefined ? {} : { chat_id }),
+      },
+      bound: {
+        team: {
+          key: team,
+          number,
+          member: lease.member,
+          fence: lease.fence,
+          ...(isUngated(row.origin_context) ? { ungated: true } : {}),
+        },
+      },
+    },
+    turn: {
+      session,
+      message_id,
+      preview: scrubber.preview(title, 200),
+      agent: lease.member,
+      ...(user === undefined ? {} : { user }),
+    },
+  };
+}
+
+/** Those that wait hear of every end; who was to do one that waits in vain finds a message about it. */
+async function tellDependents(
+  { pool, reach }: TeamTaskRunDeps,
+  { numbers, status, ...input }: Parameters<TeamTaskActivities['tell_dependents']>[0],
+): Promise<void> {
+  const { tenant, team, number } = input;
+  const ended = await tasks.findTask(pool, tenant, team, number);
+  for (const waiting of numbers) {
+    const said = { number, status };
+    await reach.signalWithStart(taskStart(tenant, team, waiting), TEAM_TASK.signals.dependencyDone, said);
+    const row = await tasks.findTask(pool, tenant, team, waiting);
+    if (status === 'completed' || !ended || !row?.assignee) continue;
+    await insertTeamMessage(pool, tenant, team, {
+      id: `mail_wait-${team}.${waiting}.${number}.${ended.revision}`,
+      sender: 'system',
+      addressee: row.assignee,
+      text: blockerEndedMessage(team, waiting, ended),
+    });
+  }
+}
+
+async function wakeLead(
+  { pool, wake }: TeamTaskRunDeps,
+  { notice, revision, ...input }: Parameters<TeamTaskActivities['wake_lead']>[0],
+): Promise<void> {
+  const { tenant, team, number } = input;
+  const row = await tasks.findTask(pool, tenant, team, number);
+  const loaded = await tasks.loadTask(pool, keyOf(input));
+  if (!row || !loaded) return;
+  const context = { ...row.origin_context, channel: 'teammate' };
+  const session = row.origin_session ?? leadSessionKey(team, loaded.lead);
+  const text =
+    notice === 'all_closed'
+      ? requestMessage(team, await tasks.tasksToldBy(pool, tenant, team, number))
+      : noticeMessage(
+          team,
+          row,
+          notice,
+          row.state.question?.preview,
+          await waitingFor(pool, input, row.status),
+        );
+  await wake({
+    tenant,
+    session,
+    messageId: `msg_team-${team}.${number}.${revision}.${notice}`,
+    text,
+    mode: 'queue',
+    context,
+    ...(row.origin_session ? {} : { agent: loaded.lead, team }),
+    ...(row.origin_session && row.origin_turn
+      ? { from: { session: row.origin_session, turn: row.origin_turn } }
+      : {}),
+  });
+}
+
+async function waitingFor(pool: Pool, input: TeamTaskInput, status: string): Promise<readonly number[]> {
+  return status === 'failed' || status === 'cancelled' ? tasks.dependentsOf(pool, keyOf(input)) : [];
+}

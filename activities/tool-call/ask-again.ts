@@ -1,0 +1,54 @@
+/** Asks people once more about an approved call whose files have changed since; it waits then as it did before (AP-4). */
+import { alwaysWords } from '#domain/approval.ts';
+import { MOST_ASKS } from '#domain/bound-file.ts';
+import { storableText } from '#domain/storable-text.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
+import type { PlannedCall } from '#domain/turn.ts';
+import type { FilesChanged } from './perform-tool.ts';
+import { plannedApproval, RUNS_FILES } from './plan-calls.ts';
+import type { AskedAgain, NewAsk } from '#store/call-claim.ts';
+import type { Running } from '../fast-path/hand-over.ts';
+
+/** Names that a reason says; the approval has all. */
+const MOST_NAMES = 5;
+
+/** Ends the id of an approval that is not the first of its call. */
+const AGAIN = /:again-(\d+)$/;
+
+/** A result in its place when it was asked about so often that a person should look. */
+export function newAsk(
+  claim: Running,
+  { changed, files, digest }: FilesChanged,
+  seconds: number,
+): NewAsk | ToolResult {
+  const { approval } = claim;
+  const asks = 1 + Number(AGAIN.exec(approval ?? '')?.[1] ?? 0);
+  const names = `${changed.slice(0, MOST_NAMES).join(', ')}${changed.length > MOST_NAMES ? ', …' : ''}`;
+  const have = changed.length > 1 ? 'have' : 'has';
+  if (!approval || asks >= MOST_ASKS)
+    return toolError(
+      'ApprovalDenied',
+      `${names} ${have} changed since it was approved, ${asks} times in a row; the call has not run and is not asked about again`,
+    );
+  const always = { refused: RUNS_FILES };
+  return {
+    id: `${approval.replace(AGAIN, '')}:again-${asks}`,
+    digest,
+    files,
+    reason: storableText(`${names} ${have} changed since the call was approved`),
+    always,
+    words: alwaysWords(always),
+    expires: claim.terms?.expires_seconds ?? seconds,
+  };
+}
+
+export function plannedAgain({
+  approval,
+  expires,
+  until,
+  terms,
+  always,
+  files,
+}: AskedAgain): NonNullable<PlannedCall['approval']> {
+  return plannedApproval(approval, expires, until, { terms: terms ?? {}, always, files });
+}

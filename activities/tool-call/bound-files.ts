@@ -1,0 +1,83 @@
+/** Reads what a call would run of its workspace, so that an approval is of these bytes (AP-4). */
+import { createHash } from 'node:crypto';
+import { BOUND_FILES, type BoundFile, type FileState } from '#domain/bound-file.ts';
+import { MOUNT, sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
+import { storableText } from '#domain/storable-text.ts';
+import { teamWorkspace } from '#domain/team.ts';
+import type { RuleScope } from '#policy/call-rules.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
+import { FileProblem } from '../workspace/file-problem.ts';
+import type { Files, FileScope } from '../workspace/files.ts';
+
+export interface BoundFileDeps {
+  readonly files: Pick<Files, 'readBytes'>;
+  readonly workspaceOf: (tenant: string, workspace: string) => string;
+  readonly sandbox: SandboxSettings;
+}
+
+export interface BindingCall extends Pick<RuleScope, 'agent' | 'context'> {
+  readonly tenant: string;
+  readonly tool: Tool;
+  /** Canonical. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Paths are shown and kept. */
+  readonly scrubber: Scrubber;
+}
+
+/** As they are now, in the order in which the call names them. Bounded; never throws for what a file is. */
+export type ReadBoundFiles = (call: BindingCall) => Promise<readonly BoundFile[]>;
+
+/** In place of a path: what is said of the rest. */
+const OTHERS = 'others';
+
+export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps): ReadBoundFiles {
+  return async ({ tenant, agent, context, tool, args, scrubber }) => {
+    const named = tool.runsFiles?.(args);
+    const box = sandboxOf(sandbox, agent.sandbox);
+    // In a box without the workspace it runs nothing of it.
+    if (!named || box?.workspace === 'none') return [];
+    const workspace = context.team ? teamWorkspace(context.team.key) : (agent.workspace ?? agent.key);
+    const scope: FileScope = {
+      workspace: workspaceOf(tenant, workspace),
+      idempotencyKey: '',
+      ...(box === undefined ? {} : { mount: MOUNT }),
+    };
+    const found: BoundFile[] = [];
+    let room: number = BOUND_FILES.bytes;
+    for (const name of named.paths.slice(0, BOUND_FILES.files)) {
+      const path = inFolder(named.folder, name);
+      const state = await stateOf(files, scope, path, Math.min(room, BOUND_FILES.bytesEach));
+      const shown = storableText(scrubber.text(path));
+      room -= 'bytes' in state ? state.bytes : 0;
+      found.push({ path: shown, ...state });
+    }
+    const more = named.paths.length - BOUND_FILES.files;
+    if (more > 0) found.push({ path: OTHERS, unbound: `it names ${more} more` });
+    else if (named.open !== null) found.push({ path: OTHERS, unbound: named.open });
+    return found;
+  };
+}
+
+function inFolder(folder: string | undefined, path: string): string {
+  return folder === undefined || path.startsWith('/') ? path : `${folder}/${path}`;
+}
+
+async function stateOf(
+  files: BoundFileDeps['files'],
+  scope: FileScope,
+  path: string,
+  most: number,
+): Promise<FileState> {
+  try {
+    const bytes = await files.readBytes(scope, path, most);
+    if (!bytes) return { unbound: 'it is too large' };
+    return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    if (error.code === 'FileNotFound') return { missing: true };
+    return { unbound: error.code === 'InvalidPath' ? NO_FILE : 'it may not be read' };
+  }
+}
+
+const NO_FILE = 'it is outside of the workspace or no plain file';

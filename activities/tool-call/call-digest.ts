@@ -1,0 +1,36 @@
+/** What an approval is bound to (AP-4): the exact call, byte for byte, whatever the order of its keys. */
+import { createHash } from 'node:crypto';
+import type { BoundFile } from '#domain/bound-file.ts';
+import type { SandboxTerms } from '#domain/sandbox.ts';
+import type { Tool } from '#policy/define-tool.ts';
+
+/**
+ * Hex SHA-256 of tool and arguments in one canonical form (keys sorted, as RFC 8785 does for plain JSON). `definition`:
+ * of a tool that may change, so that an approval is of what was shown. `sandbox`: where an approved call runs; calls that
+ * nobody is asked about have none, and neither have approvals of versions that did not bind them to it. `files`: of the
+ * workspace, as they were when it was asked.
+ */
+export function callDigest(
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  definition?: Tool['definition'],
+  sandbox?: SandboxTerms | null,
+  files: readonly BoundFile[] = [],
+): string {
+  const revision = definition === undefined ? '' : `@${definition.id}.${definition.revision}`;
+  const place = sandbox ? `\nsandbox ${canonical(sandbox)}` : '';
+  const run = files.length > 0 ? `\nfiles ${canonical(files)}` : '';
+  return createHash('sha256')
+    .update(`${tool}${revision}\n${canonical(args)}${place}${run}`)
+    .digest('hex');
+}
+
+/** One text for all that are equal but for the order of their keys. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`;
+}

@@ -1,0 +1,34 @@
+/** What is written down of a call that a person has edited: bound to the files that it runs now, as it was shown to nobody before. */
+import { storableJson } from '#domain/storable-text.ts';
+import type { ReadBoundFiles } from './bound-files.ts';
+import { callDigest } from './call-digest.ts';
+import type { Catalog, ParsedCall } from '#policy/catalog.ts';
+import { callSummary, sealedCall } from './plan-calls.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
+import type { ApprovalBasis, SettleRecord } from '#store/approval-ledger.ts';
+import type { Sealer } from '#store/seal.ts';
+
+export interface EditedCallDeps {
+  readonly catalog: Catalog;
+  readonly scrubber: Scrubber;
+  readonly sealer: Sealer;
+  readonly boundFiles: ReadBoundFiles;
+}
+
+export async function editedCall(
+  deps: EditedCallDeps,
+  tenant: string,
+  basis: ApprovalBasis,
+  { tool, args, input }: ParsedCall,
+): Promise<NonNullable<SettleRecord['edit']>> {
+  const shown = storableJson(deps.scrubber.args(args));
+  const files = await deps.boundFiles({ ...basis, tenant, tool, args, scrubber: deps.scrubber });
+  const digestOf = (given: typeof args): string =>
+    callDigest(basis.tool, given, tool.definition, basis.sandbox, files);
+  const digest = digestOf(args);
+  const sealed =
+    digestOf(shown) === digest
+      ? null
+      : deps.sealer.seal(JSON.stringify(args), sealedCall(tenant, basis.call_id));
+  return { args: shown, digest, summary: callSummary(deps, tool, input), sealed, files };
+}

@@ -1,0 +1,240 @@
+/** Runs one tool that may run: arguments opened, judged again, read and given to it; then its result as others may see it. */
+import {
+  BOX_EXEC_SECONDS,
+  HOST_EXEC_SECONDS,
+  MOUNT,
+  sandboxOf,
+  type SandboxSettings,
+  sandboxTerms,
+} from '#domain/sandbox.ts';
+import type { CommandPlace } from '#domain/shell/allowlist.ts';
+import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
+import { storableText } from '#domain/storable-text.ts';
+import { asSubagent } from '#domain/subagent-agent.ts';
+import { teamWorkspace } from '#domain/team.ts';
+import { taskGates } from '#domain/gate.ts';
+import type { NewEvent } from '#domain/event.ts';
+import { MODEL_RESULT_BYTES, toolError, type ToolResult } from '#domain/tool.ts';
+import type { ToolErrorCode } from '#domain/errors.ts';
+import type { ChildStart, RunToolInput, RunToolResult } from '#domain/turn.ts';
+import type { ReadBoundFiles } from './bound-files.ts';
+import { callDigest, canonical } from './call-digest.ts';
+import { type CallRules, EXEC } from '#policy/call-rules.ts';
+import { cutText } from '#domain/cut-text.ts';
+import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import type { RunningCall, Tool } from '#policy/define-tool.ts';
+import type { ToolDeps } from './tool-deps.ts';
+import type { Running } from '../fast-path/hand-over.ts';
+import { type PlaceOf, realArgs } from './plan-calls.ts';
+import { readArguments } from '#policy/read-arguments.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
+import type { Sealer } from '#store/seal.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
+
+export interface PerformDeps {
+  readonly ledger: Pick<TurnLedger, 'appendEvents'>;
+  readonly catalogs: AgentCatalogs;
+  readonly rules: CallRules;
+  readonly scrubber: Scrubber;
+  readonly sealer: Sealer;
+  readonly tools: ToolDeps;
+  readonly workspaceOf: (tenant: string, agentWorkspace: string) => string;
+  /** Of the settings, for agents that do not say otherwise. */
+  readonly sandbox: SandboxSettings;
+  readonly placeOf: PlaceOf;
+  readonly boundFiles: ReadBoundFiles;
+}
+
+/** The call has not run: what it would run now is not what was approved. */
+export interface FilesChanged {
+  readonly changed: readonly string[];
+  readonly files: readonly BoundFile[];
+  /** Of the call with these files. */
+  readonly digest: string;
+}
+
+/** Never throws: what goes wrong in a tool is a result for the model (EX-4). */
+export async function perform(
+  deps: PerformDeps,
+  tool: Tool,
+  input: RunToolInput,
+  claim: Running,
+  signal: AbortSignal,
+): Promise<ToolResult | FilesChanged> {
+  if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
+  try {
+    const args = realArgs(deps.sealer, input.tenant, {
+      id: input.call,
+      args: claim.args,
+      sealed: claim.sealed,
+    });
+    const other = otherThanJudged(deps, tool, claim, args);
+    if (other !== undefined) return toolError('PermissionDenied', other);
+    const user = claim.context.user ?? null;
+    const verdict = deps.rules.judge({
+      agent: claim.agent,
+      user,
+      tenant_policy: claim.tenant_policy,
+      context: claim.context,
+      tool,
+      args,
+      allowlist: claim.allowlist,
+      place: await placeFor(deps, tool, claim),
+    });
+    if (verdict.verdict === 'deny') return toolError('PermissionDenied', verdict.reason);
+    if (verdict.verdict === 'ask' && !claim.approved)
+      return toolError('PermissionDenied', `the rules now ask for an approval: ${verdict.reason}`);
+    const read = readArguments(tool, undefined, args);
+    if (!read.ok) return toolError('InvalidArgs', read.message);
+    // Last, so that as little time as may be is left between this look and the start.
+    const changed = await changedSince(deps, tool, input, claim, args);
+    if (changed) return changed;
+    return await tool.run(deps.tools, read.input, callContext(deps, input, claim, signal));
+  } catch (error) {
+    if (signal.aborted) return stoppedResult(tool);
+    return toolError('ExecutionFailed', error instanceof Error ? error.message : 'the tool failed');
+  }
+}
+
+/** Why the call is not the one that was judged; undefined when it is. */
+function otherThanJudged(
+  deps: PerformDeps,
+  tool: Tool,
+  claim: Running,
+  args: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const bound = claim.sandbox ?? undefined;
+  if (bound && canonical(bound) !== canonical(sandboxTerms(sandboxOf(deps.sandbox, claim.agent.sandbox))))
+    return movedSince(claim);
+  const digest = callDigest(claim.tool, args, tool.definition, bound, claim.files ?? []);
+  return digest === claim.digest ? undefined : unlike(tool);
+}
+
+async function changedSince(
+  deps: PerformDeps,
+  tool: Tool,
+  { tenant }: RunToolInput,
+  claim: Running,
+  args: Readonly<Record<string, unknown>>,
+): Promise<FilesChanged | undefined> {
+  if (!claim.approved) return undefined;
+  const files = await deps.boundFiles({ ...claim, tenant, tool, args, scrubber: deps.scrubber });
+  const changed = changedFiles(claim.files ?? [], files);
+  if (changed.length === 0) return undefined;
+  const digest = callDigest(claim.tool, args, tool.definition, claim.sandbox, files);
+  return { changed, files, digest };
+}
+
+function callContext(
+  deps: PerformDeps,
+  input: RunToolInput,
+  claim: Running,
+  signal: AbortSignal,
+): RunningCall {
+  const { agent, context } = claim;
+  const sandbox = sandboxOf(deps.sandbox, agent.sandbox);
+  return {
+    tenant: input.tenant,
+    agent: agent.key,
+    user: context.user ?? null,
+    sessionKey: claim.session,
+    turnId: claim.turn,
+    channel: context.channel ?? null,
+    chatId: context.chat_id ?? null,
+    callId: input.call,
+    askedAs: claim.asked_as,
+    hasSecret: (text) => deps.scrubber.text(text) !== text,
+    exec: {
+      timeoutSeconds: agent.exec?.timeout_seconds ?? HOST_EXEC_SECONDS,
+      boxTimeoutSeconds: agent.exec?.timeout_seconds ?? BOX_EXEC_SECONDS,
+    },
+    ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
+    ...(context.subagent ? { subagent: context.subagent } : {}),
+    thinking: asSubagent(agent, context.subagent).thinking,
+    ...(context.team ? { team: context.team } : {}),
+    ...(taskGates(agent, context).length > 0 ? { isTaskJudged: true as const } : {}),
+    roles: context.roles ?? [],
+    toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
+    workspace: deps.workspaceOf(
+      input.tenant,
+      context.team ? teamWorkspace(context.team.key) : (agent.workspace ?? agent.key),
+    ),
+    signal,
+    idempotencyKey: `${input.tenant}/${input.call}`,
+    progress: (text) => {
+      const data = { call_id: input.call, text: storableText(deps.scrubber.text(text)) };
+      const key = { tenant: input.tenant, session: claim.session, turn: claim.turn };
+      // Only for those who watch: a piece that is lost is part of the result all the same.
+      deps.ledger.appendEvents(key, [{ type: 'tool.output', data }]).catch(() => undefined);
+    },
+  };
+}
+
+/** What may run unasked depends on where it runs. */
+async function placeFor({ placeOf }: PerformDeps, tool: Tool, claim: Running): Promise<CommandPlace> {
+  return tool.name === EXEC ? placeOf(claim.agent.sandbox ?? null) : 'host';
+}
+
+function movedSince({ agent }: Running): string {
+  return `the sandbox setting of agent ${agent.key} has changed since this was approved; the call has not run. Make it again to have it asked anew.`;
+}
+
+function unlike({ definition, name }: Tool): string {
+  return definition === undefined
+    ? 'the recorded arguments are not those that were judged; the call has not run'
+    : `${name} was changed after the call had been judged; the call has not run`;
+}
+
+/** A stopped tool that changes nothing has simply not answered; of any other nobody knows how far it came. */
+function stoppedResult(tool: Tool): ToolResult {
+  if (tool.replay === 'readonly') return toolError('Cancelled', 'the call was stopped');
+  return toolError('Cancelled', 'the call was stopped while it ran; what it had done by then stays done');
+}
+
+/** A result scrubbed and cut: for the model, the ledger, the feed and history. */
+export interface ShownResult {
+  readonly outcome: RunToolResult;
+  readonly code: ToolErrorCode | null;
+  readonly text: string;
+  /** More than the model reads (EX-5). */
+  readonly whole?: string;
+  readonly child?: ChildStart;
+  readonly events: readonly NewEvent[];
+}
+
+export function shownResult(
+  { scrubber }: Pick<PerformDeps, 'scrubber'>,
+  id: string,
+  claim: Running,
+  result: ToolResult,
+  milliseconds: number,
+): ShownResult {
+  const child = result.ok ? result.child : undefined;
+  const code = result.ok ? null : result.code;
+  const scrubbed = storableText(scrubber.text(result.ok ? result.text : `${result.code}: ${result.message}`));
+  const { text, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, `/v1/tool-calls/${id}/result`);
+  const kept = result.whole === undefined ? whole : storableText(scrubber.text(result.whole));
+  const preview = scrubber.preview(text, PREVIEW);
+  const call = { call_id: id, tool: claim.tool, summary: claim.summary, step: claim.step };
+  const completed = {
+    ...call,
+    ok: result.ok,
+    ...(code ? { code } : {}),
+    preview,
+    duration_ms: Math.round(milliseconds),
+  };
+  return {
+    outcome: { ok: result.ok, ...(code ? { code } : { preview }), ...(child ? { child } : {}) },
+    code,
+    text,
+    ...(kept === undefined ? {} : { whole: kept }),
+    ...(child ? { child } : {}),
+    events: [
+      ...(claim.claimed ? [] : [{ type: 'tool.started', data: call } as const]),
+      { type: 'tool.completed', data: completed },
+    ],
+  };
+}
+
+/** Characters of a result that history and the feed show. */
+const PREVIEW = 200;

@@ -1,0 +1,17 @@
+/** What people are told of where a call's command runs (SH-6). */
+import type { RunsAt, Wall } from '#domain/sandbox.ts';
+import { type CommandPlace, RUNS_AT_PLACE } from '#domain/shell/allowlist.ts';
+import { EXEC } from '#policy/call-rules.ts';
+import type { Tool } from '#policy/define-tool.ts';
+
+/** Where the call's command would run, if it has one. Programs with credentials always run on this machine. */
+export function runsOf(wall: Wall, tool: Tool, place: CommandPlace): { readonly runs?: RunsAt } {
+  if (tool.name === 'credentialed_exec')
+    return { runs: wall === 'files and network' ? 'walled_host' : 'host' };
+  return runsCommand(tool) ? { runs: RUNS_AT_PLACE[place] } : {};
+}
+
+/** Whether it matters where an agent's commands run. */
+export function runsCommand({ name, group }: Tool): boolean {
+  return name === EXEC || group === 'custom';
+}

@@ -1,0 +1,47 @@
+/** What the session's feed says of a model's answer: its words, what it asks people for, and what was refused at once. */
+import { alwaysWords } from '#domain/approval.ts';
+import type { NewEvent } from '#domain/event.ts';
+import type { ModelAnswer } from '#domain/model.ts';
+import type { CallPlan } from '../tool-call/plan-calls.ts';
+
+/** What is written down as the answer's text: one without words and calls says so, to users and to whoever gave the work. */
+export function answerText({ text, calls, finish }: ModelAnswer): string {
+  if (text.trim() !== '' || calls.length > 0) return text;
+  return finish === 'length'
+    ? '[The model used up its output tokens before it said anything. Raise limits.output_tokens of the agent or lower its thinking.]'
+    : '[The model ended its answer without a word. Ask again, or say what is missing.]';
+}
+
+/** `text` is scrubbed; nothing is said when it is empty. */
+export function answerEvents(plan: CallPlan, messageId: string, text: string, step: number): NewEvent[] {
+  const said: NewEvent[] =
+    text === '' ? [] : [{ type: 'message.completed', data: { message_id: messageId, text, step } }];
+  const asked = plan.approvals.map((approval): NewEvent => {
+    const { id, call_id, tool, summary, args, reason, risk, expires_at, always, files } = approval;
+    return {
+      type: 'approval.requested',
+      data: {
+        approval_id: id,
+        call_id,
+        tool,
+        summary,
+        args,
+        reason,
+        risk,
+        expires_at,
+        always: alwaysWords(always),
+        ...(files.length > 0 ? { files } : {}),
+      },
+    };
+  });
+  const refused = plan.calls
+    .filter((call) => call.state === 'done')
+    .map((call): NewEvent => {
+      const { id, tool, summary, code, reason } = call;
+      return {
+        type: 'tool.completed',
+        data: { call_id: id, tool, summary, step, ok: false, code, preview: reason },
+      };
+    });
+  return [...said, ...asked, ...refused];
+}

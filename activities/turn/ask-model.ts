@@ -1,0 +1,169 @@
+/** Asks the model for one step: offers the tools, makes the transcript shorter when it must, and counts what is used. */
+import type { AgentConfig } from '#domain/agent.ts';
+import type { Spent } from '#domain/budget.ts';
+import { createMeter, type Meter } from '#domain/budget/meter.ts';
+import { turnGates } from '#domain/gate.ts';
+import { answerIdOf } from '#domain/ids.ts';
+import { ModelError, type OfferedTool } from '#domain/model.ts';
+import { storableText } from '#domain/storable-text.ts';
+import type { Thinking } from '#domain/thinking.ts';
+import type { ModelUse } from '#domain/model-use.ts';
+import type { CallModelInput } from '#domain/turn.ts';
+import type { BudgetDesk } from '../budgets/budget-desk.ts';
+import type { DelegationDesk } from '../assignments/delegation-desk.ts';
+import { createDeltaFeed } from './delta-feed.ts';
+import type { Given } from './invoked-answer.ts';
+import { createCountedModels, useOf } from '../model/counted-models.ts';
+import { generateWithFallback } from '../model/fallback.ts';
+import type { Models } from '../model/model-catalog.ts';
+import type { PlanDeps } from '../tool-call/plan-calls.ts';
+import { buildPrompt, type Prompt } from '../prompt/build-prompt.ts';
+import { isNearlyFull, planCompaction, tokensOf } from '../prompt/compact.ts';
+import { promptGuides } from '../prompt/prompt-guides.ts';
+import type { Transcript } from '../prompt/transcript-cache.ts';
+import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
+import type { Attempt } from '../fast-path/take-over.ts';
+
+export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scrubber'> {
+  readonly ledger: Pick<TurnLedger, 'appendEvents' | 'recordSummary'>;
+  readonly models: Models;
+  readonly budgets: BudgetDesk;
+  readonly guide: DelegationDesk['guide'];
+}
+
+/** What one attempt works with: `meter` counts what it uses. */
+type Try = AskModelDeps & { readonly meter: Meter; readonly attempt: Attempt };
+
+/** The answer with what it took. What failed gives back what it surely has not used. */
+export async function askModel(
+  parts: AskModelDeps,
+  input: CallModelInput,
+  attempt: Attempt,
+  basis: StepBasis,
+  agent: AgentConfig,
+  transcript: Transcript,
+): Promise<Given & { readonly spent: Spent; readonly uses?: readonly ModelUse[] }> {
+  const uses: ModelUse[] = [];
+  const meter = createMeter();
+  const models = createCountedModels(parts.models, (use) => {
+    uses.push(use);
+    meter.add(use.usage, use.usd);
+  });
+  const deps: Try = { ...parts, models, attempt, meter };
+  const begun = performance.now();
+  const spent = (): Spent => deps.meter.spent((performance.now() - begun) / 1000);
+  try {
+    const given = await ask(deps, input, basis, agent, transcript);
+    return { ...given, spent: spent(), ...(uses.length > 0 ? { uses } : {}) };
+  } catch (error) {
+    const models = typeof agent.model === 'string' ? 1 : agent.model.length;
+    const failure = { error, models, spent: spent(), uses };
+    await deps.budgets.releaseFailed(input, basis.budget, attempt.number, failure);
+    throw error;
+  }
+}
+
+async function ask(
+  deps: Try,
+  input: CallModelInput,
+  basis: StepBasis,
+  agent: AgentConfig,
+  transcript: Transcript,
+): Promise<Given> {
+  const refs = typeof agent.model === 'string' ? [agent.model] : agent.model;
+  const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
+  let current = transcript;
+  if (isNearlyFull(current, window)) current = await compact(deps, input, refs, current, window);
+  const tools = deps.catalog.offer(
+    agent.tool_names ?? 'canonical',
+    deps.rules.offered({ ...basis, agent }, deps.catalog),
+  );
+  const guides = await promptGuides(deps.guide, input.tenant, basis, tools);
+  const once = (prompt: Prompt): Promise<Given> =>
+    generate(deps, input, refs, {
+      ...prompt,
+      tools,
+      isShown: turnGates(agent, basis.context).length === 0,
+      ...(agent.thinking === undefined ? {} : { thinking: agent.thinking }),
+      ...(agent.limits?.output_tokens === undefined ? {} : { maxOutputTokens: agent.limits.output_tokens }),
+    });
+  try {
+    return await once(buildPrompt(agent, current, input.turn, guides));
+  } catch (error) {
+    if (!(error instanceof ModelError && error.code === 'ContextOverflow')) throw error;
+    // The window is smaller than we think: what was refused is the better measure.
+    const smaller = await compact(deps, input, refs, current, Math.min(window, tokensOf(current)) / 2);
+    if (smaller === current) throw error;
+    return once(buildPrompt(agent, smaller, input.turn, guides));
+  }
+}
+
+/** Gives the same transcript back when nothing can be left out of it. */
+async function compact(
+  deps: Try,
+  input: CallModelInput,
+  refs: readonly string[],
+  transcript: Transcript,
+  window: number,
+): Promise<Transcript> {
+  const plan = planCompaction(transcript, window);
+  if (!plan) return transcript;
+  const { answer, ref } = await generateWithFallback(deps.models, refs, {
+    system: 'You write summaries.',
+    messages: plan.messages,
+    tools: [],
+    idempotencyKey: `${answerIdOf(input.turn, input.step)}.summary.${plan.position}`,
+    signal: deps.attempt.signal,
+    onDelta: () => undefined,
+  });
+  const use = useOf(deps.models, 'summary', ref, answer.usage);
+  deps.meter.add(use.usage, use.usd);
+  const summary = storableText(deps.scrubber.text(answer.text));
+  await deps.ledger.recordSummary(input, summary, plan.position, use);
+  return {
+    summary,
+    summaryPosition: plan.position,
+    rows: transcript.rows.filter((row) => row.position > plan.position),
+  };
+}
+
+async function generate(
+  deps: Try,
+  input: CallModelInput,
+  refs: readonly string[],
+  {
+    isShown,
+    ...request
+  }: Prompt & {
+    tools: readonly OfferedTool[];
+    maxOutputTokens?: number;
+    thinking?: Thinking;
+    isShown: boolean;
+  },
+): Promise<Given> {
+  const { number: attempt, signal } = deps.attempt;
+  const feed = createDeltaFeed((events) => deps.ledger.appendEvents(input, events), {
+    step: input.step,
+    attempt,
+    secrets: deps.scrubber.stream(),
+  });
+  try {
+    const given = await generateWithFallback(
+      deps.models,
+      refs,
+      {
+        ...request,
+        idempotencyKey: answerIdOf(input.turn, input.step),
+        attempt,
+        signal,
+        // What gates have yet to judge is told when they have.
+        onDelta: isShown ? feed.add : () => undefined,
+      },
+      { onFallback: feed.reset },
+    );
+    deps.meter.add(given.answer.usage, deps.models.cost(given.ref, given.answer.usage)?.usd);
+    return given;
+  } finally {
+    await feed.close();
+  }
+}

@@ -1,0 +1,17 @@
+/** What the tool `sessions_send` does: one message a call, with no more rights than the caller's turn has. */
+import { createHash } from 'node:crypto';
+import type { ToolDeps } from '../tool-call/tool-deps.ts';
+import type { WakeSession } from './wake-session.ts';
+
+export function createSendToSession(wake: WakeSession): ToolDeps['sendToSession'] {
+  return async (call, session, text) =>
+    wake({
+      tenant: call.tenant,
+      session,
+      messageId: `msg_sent-${createHash('sha256').update(`${call.tenant}\n${call.callId}`).digest('hex').slice(0, 24)}`,
+      text,
+      mode: 'queue',
+      from: { session: call.sessionKey, turn: call.turnId },
+      context: { ...(call.user === null ? {} : { user: call.user }), allowed_tools: await call.toolsGiven() },
+    });
+}

@@ -1,0 +1,93 @@
+/**
+ * Wakes a session with a message that the system itself writes: its row first, its id given by the caller, then the
+ * session's workflow, then the turn's row. Who repeats it with the same id wakes the session once.
+ */
+import { Failure } from '#domain/errors.ts';
+import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
+import {
+  INBOX_LIMITS,
+  type MessageContext,
+  type Receipt,
+  type SubmitInput,
+  type SubmitMode,
+} from '#domain/turn.ts';
+import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import { type TurnPlace, writeMessage } from '#store/message-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { insertQueuedTurn } from '#store/turn-store.ts';
+
+export interface Wake {
+  readonly tenant: string;
+  readonly session: string;
+  /** The same for each repeat; new for each message. */
+  readonly messageId: string;
+  readonly text: string;
+  readonly mode: Extract<SubmitMode, 'queue' | 'steer'>;
+  /** Of the turn that made the system speak, so that the new one has the same user and no more rights. */
+  readonly context: MessageContext;
+  /** Of a session that may not be there yet; else it must be. */
+  readonly agent?: string;
+  /** The session works for this team, whose budgets its use counts for. */
+  readonly team?: string;
+  /** The turn from which it follows that the system speaks: what the new turn uses counts for that one too (DU-7). */
+  readonly from?: TurnPlace | undefined;
+}
+
+/** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
+export type WakeSession = (wake: Wake) => Promise<Receipt>;
+
+export interface WakeDeps {
+  readonly pool: Pool;
+  readonly scrubberOf: ScrubberOf;
+  /** Starts the session's workflow, or finds it running, and gives it the message. */
+  readonly submit: (
+    tenant: string,
+    session: string,
+    message: SubmitInput,
+    labels: { readonly agent: string; readonly user?: string | undefined; readonly summary: string },
+  ) => Promise<Receipt>;
+  readonly onWrite: (tenant: string, session: string) => void;
+}
+
+export function createWakeSession(deps: WakeDeps): WakeSession {
+  return async ({ tenant, session, messageId: id, text: given, mode, context, agent, team, from }) => {
+    const { agent: _, ...rest } = context;
+    const scrubber = await deps.scrubberOf(tenant);
+    const text = scrubber.text(given);
+    const asked = agent === undefined ? rest : { ...rest, agent };
+    const row = await writeMessage(deps.pool, tenant, {
+      id,
+      session,
+      text,
+      mode,
+      context: asked,
+      ...(team === undefined ? {} : { team }),
+      from,
+    });
+    if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
+    const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };
+    if (row.turn_id !== null) return { ...receipt, duplicate: true };
+    const taken = await deps.submit(
+      tenant,
+      session,
+      { id, mode, preview: scrubber.preview(text, INBOX_LIMITS.preview) },
+      {
+        agent: row.agent_key,
+        user: context.user,
+        summary: `${row.agent_key}: ${sessionWorkflowId(tenant, session)}`,
+      },
+    );
+    if (taken.turn_id === turnIdOf(id)) {
+      const { turn_id, ahead } = taken;
+      const grown = await insertQueuedTurn(deps.pool, tenant, {
+        id: turn_id,
+        session,
+        context: rest,
+        ahead,
+        messageId: id,
+      });
+      if (grown) deps.onWrite(tenant, session);
+    }
+    return taken;
+  };
+}

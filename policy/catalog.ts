@@ -1,0 +1,207 @@
+/** The tools that there are (EX-1): one file each under tools/<group>/, found by name or alias, offered to models as JSON Schema. */
+import { readdir } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import type { ToolDialect } from '#domain/agent.ts';
+import type { OfferedTool } from '#domain/model.ts';
+import type { Tool, ToolAlias } from './define-tool.ts';
+import { nearest } from '#domain/nearest-name.ts';
+import { type Arguments, jsonSchemaOf, readArguments } from './read-arguments.ts';
+
+export interface FoundTool {
+  readonly tool: Tool;
+  /** When the name was not the canonical one. */
+  readonly alias?: ToolAlias;
+}
+
+export interface ParsedCall {
+  readonly ok: true;
+  readonly tool: Tool;
+  /** For `tool.run`. */
+  readonly input: unknown;
+  /** Canonical, validated, as JSON: what is judged, shown, digested and recorded. */
+  readonly args: Arguments;
+}
+
+export interface UnreadCall {
+  readonly ok: false;
+  readonly code: 'InvalidArgs' | 'NotFound';
+  readonly message: string;
+}
+
+interface ToolSet {
+  /** In the order of registration. */
+  list(): readonly Tool[];
+  find(nameOrAlias: string): FoundTool | undefined;
+}
+
+export interface Catalog extends ToolSet {
+  /** This one with more tools behind it; those whose names are taken, as a name or alias, are left out. */
+  with(more: readonly Tool[]): Catalog;
+  parse(nameOrAlias: string, args: unknown): ParsedCall | UnreadCall;
+  /** What a model is told of the tools named, in the dialect's words. Names of no tool are left out. */
+  offer(dialect: ToolDialect, names: readonly string[]): readonly OfferedTool[];
+  /** The call in a few words, for people; '' when the arguments are not the tool's. */
+  summaryOf(tool: Tool, input: unknown): string;
+}
+
+export interface OwnCatalog extends Catalog {
+  /** Adds a tool; one of the same name is replaced in its place. Throws for a tool that breaks the rules. */
+  register(tool: Tool): void;
+}
+
+export function createCatalog(tools: readonly Tool[]): OwnCatalog {
+  const byName = new Map<string, Tool>();
+  const aliases = new Map<string, { owner: string; alias: ToolAlias }>();
+
+  const register = (tool: Tool): void => {
+    const fault = faultOf(tool, aliases);
+    if (fault !== undefined) throw new Error(`tool ${tool.name}: ${fault}`);
+    for (const [name, { owner }] of aliases) if (owner === tool.name) aliases.delete(name);
+    for (const [name, alias] of Object.entries(tool.aliases ?? {}))
+      aliases.set(name, { owner: tool.name, alias });
+    byName.set(tool.name, tool);
+  };
+  for (const tool of tools) register(tool);
+
+  const find = (name: string): FoundTool | undefined => {
+    const tool = byName.get(name);
+    if (tool) return { tool };
+    const known = aliases.get(name);
+    const owner = known && byName.get(known.owner);
+    return known && owner ? { tool: owner, alias: known.alias } : undefined;
+  };
+
+  return { ...catalogOf({ find, list: () => [...byName.values()] }), register };
+}
+
+function catalogOf({ find, list }: ToolSet): Catalog {
+  return {
+    list,
+    find,
+    with(more) {
+      const added = new Map(more.filter(({ name }) => !find(name)).map((tool) => [tool.name, tool]));
+      const foundIn = (tool: Tool | undefined): FoundTool | undefined => tool && { tool };
+      return catalogOf({
+        list: () => [...list(), ...added.values()],
+        find: (name) => foundIn(added.get(name)) ?? find(name),
+      });
+    },
+    parse(name, args) {
+      const found = find(name);
+      if (!found)
+        return {
+          ok: false,
+          code: 'NotFound',
+          message: unknownTool(
+            name,
+            list().map((tool) => tool.name),
+          ),
+        };
+      const read = readArguments(found.tool, found.alias, args);
+      if (!read.ok) return { ok: false, code: 'InvalidArgs', message: read.message };
+      return { ok: true, tool: found.tool, input: read.input, args: read.args };
+    },
+    offer(dialect, names) {
+      return names.flatMap((name) => {
+        const tool = find(name)?.tool;
+        return tool ? [offered(tool, dialect)] : [];
+      });
+    },
+    summaryOf(tool, input) {
+      const read = tool.input.safeParse(input);
+      return read.success ? (tool.summary?.(read.data) ?? '') : '';
+    },
+  };
+}
+
+function unknownTool(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
+  return `there is no tool "${name.slice(0, 64)}"${hint}`;
+}
+
+function offered(tool: Tool, dialect: ToolDialect): OfferedTool {
+  const other = Object.entries(tool.aliases ?? {}).find(([, alias]) => alias.dialect === dialect);
+  const [name, alias] = other ?? [tool.name, undefined];
+  return {
+    name,
+    description: alias?.description ?? tool.description,
+    parameters: parametersOf(alias?.input ?? tool.input),
+  };
+}
+
+const PARAMETERS = new WeakMap<object, OfferedTool['parameters']>();
+
+function parametersOf(schema: Tool['input']): OfferedTool['parameters'] {
+  const known = PARAMETERS.get(schema);
+  if (known) return known;
+  const made = { ...jsonSchemaOf(schema), additionalProperties: false };
+  PARAMETERS.set(schema, made);
+  return made;
+}
+
+const NAME = /^[a-z][a-z0-9_]{0,63}$/i;
+
+/** Why a tool may not be registered, or undefined. */
+function faultOf(tool: Tool, aliases: ReadonlyMap<string, { owner: string }>): string | undefined {
+  if (!NAME.test(tool.name)) return 'its name must be letters, digits and underscores, at most 64';
+  if (tool.description.trim() === '') return 'it has no description';
+  for (const [name, property] of Object.entries(jsonSchemaOf(tool.input).properties ?? {})) {
+    const { description } = property as { description?: string };
+    if (description === undefined || description === '') return `its parameter ${name} has no description`;
+  }
+  for (const name of Object.keys(tool.aliases ?? {})) {
+    const owner = aliases.get(name)?.owner;
+    if (name === tool.name) return `its alias ${name} is its own name`;
+    if (owner !== undefined && owner !== tool.name) return `its alias ${name} is taken by ${owner}`;
+  }
+  return undefined;
+}
+
+const GROUPS_DIR = new URL('../activities/tools/', import.meta.url);
+
+/**
+ * Imports every tools/<group>/<name>.ts of `dir` in the order of group and file name. Throws with the file named when
+ * one exports no `tool`, or its name or group is not that of its file and folder, or a name is used twice.
+ */
+export async function loadTools(dir: URL = GROUPS_DIR): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  const owners = new Map<string, string>();
+  for (const file of await toolFiles(dir)) {
+    const { tool } = (await import(new URL(file, dir).href)) as { tool?: Tool };
+    if (tool === undefined) throw new Error(`tools/${file}: exports no \`tool\``);
+    const [group, stem] = file.replace(/\.ts$/, '').split('/');
+    if (tool.name !== stem?.replaceAll('-', '_'))
+      throw new Error(`tools/${file}: the tool is named ${tool.name}; file and name must agree`);
+    if (tool.group !== group)
+      throw new Error(`tools/${file}: the tool is of group ${tool.group}, not ${group}`);
+    for (const name of [tool.name, ...Object.keys(tool.aliases ?? {})]) {
+      const other = owners.get(name);
+      if (other !== undefined) throw new Error(`tools/${file}: the name ${name} is taken by tools/${other}`);
+      owners.set(name, file);
+    }
+    try {
+      createCatalog([tool]);
+    } catch (error) {
+      throw new Error(`tools/${file}: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
+    }
+    tools.push(tool);
+  }
+  return tools;
+}
+
+/** The catalog of the tools that are part of TempoClaw. */
+export async function loadCatalog(): Promise<Catalog> {
+  return createCatalog(await loadTools());
+}
+
+async function toolFiles(dir: URL): Promise<string[]> {
+  const base = pathToFileURL(`${decodeURIComponent(dir.pathname).replace(/\/$/, '')}/`);
+  const names = await readdir(base, { recursive: true });
+  return names
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => /^[a-z_]+\/[a-z0-9-]+\.ts$/.test(name))
+    .sort();
+}

@@ -1,0 +1,101 @@
+/**
+ * The tools of each agent: the native ones and those that its tenant has made (CU-1; an agent's own shadows the tenant's).
+ * Kept in memory by the version of the tenant's tools, which every step reads with its other rows: no step pays a query
+ * for tools that have not changed, and none runs with old ones, whether a notice of the change came or not.
+ */
+import type { Catalog } from '#policy/catalog.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import type { ChangeFeed } from '#store/change-feed.ts';
+import { readTenantTools, readToolsVersion } from '#store/custom-tool-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { catalogedTool } from './custom-tool.ts';
+
+export interface AgentCatalogs {
+  /** `version` is what a row said a moment ago; without one the database is asked. */
+  of(tenant: string, agent: string, version?: number): Promise<Catalog>;
+}
+
+export interface AgentCatalogsParts {
+  readonly pool: Pool;
+  /** The native tools. */
+  readonly catalog: Catalog;
+  readonly changes: Pick<ChangeFeed, 'subscribe'>;
+  /** Told of a definition that cannot be used: no other tool suffers from it. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Tenants whose tools are in memory; the one that was read first makes room. */
+const MAX_TENANTS = 1_000;
+
+interface TenantTools {
+  readonly version: number;
+  /** Of all agents. */
+  readonly shared: readonly Tool[];
+  readonly own: ReadonlyMap<string, readonly Tool[]>;
+  readonly catalogs: Map<string, Catalog>;
+}
+
+export function createAgentCatalogs({ pool, catalog, changes, onError }: AgentCatalogsParts): AgentCatalogs {
+  const known = new Map<string, TenantTools>();
+  const reading = new Map<string, Promise<TenantTools>>();
+
+  async function read(tenant: string): Promise<TenantTools> {
+    const { version, definitions } = await readTenantTools(pool, tenant);
+    const shared: Tool[] = [];
+    const own = new Map<string, Tool[]>();
+    for (const definition of definitions) {
+      try {
+        const tool = catalogedTool(definition);
+        if (definition.agent_id === null) shared.push(tool);
+        else own.set(definition.agent_id, [...(own.get(definition.agent_id) ?? []), tool]);
+      } catch (error) {
+        onError(error);
+      }
+    }
+    const tools: TenantTools = { version, shared, own, catalogs: new Map() };
+    known.delete(tenant);
+    known.set(tenant, tools);
+    const oldest = known.size > MAX_TENANTS ? known.keys().next().value : undefined;
+    if (oldest !== undefined) known.delete(oldest);
+    return tools;
+  }
+
+  async function atLeast(tenant: string, version: number): Promise<TenantTools> {
+    const tools = known.get(tenant);
+    if (tools && tools.version >= version) return tools;
+    // One reading at a time; that of another may have begun before this version was there.
+    const others = await reading.get(tenant);
+    if (others && others.version >= version) return others;
+    const own = reading.get(tenant) ?? read(tenant).finally(() => reading.delete(tenant));
+    reading.set(tenant, own);
+    return own;
+  }
+
+  // The next step would find out by itself; so it has them ready.
+  changes.subscribe('custom_tools', (changed) => {
+    const tenants = changed === undefined ? [...known.keys()] : known.has(changed) ? [changed] : [];
+    for (const tenant of tenants)
+      readToolsVersion(pool, tenant)
+        .then((version) => atLeast(tenant, version))
+        .catch(onError);
+  });
+
+  return {
+    async of(tenant, agent, given) {
+      const version = given ?? (await readToolsVersion(pool, tenant));
+      if (version === 0) return catalog;
+      return catalogOf(await atLeast(tenant, version), agent, catalog);
+    },
+  };
+}
+
+function catalogOf({ shared, own, catalogs }: TenantTools, agent: string, native: Catalog): Catalog {
+  const ours = own.get(agent);
+  const name = ours ? agent : '';
+  const known = catalogs.get(name);
+  if (known) return known;
+  const shadowed = new Set(ours?.map((tool) => tool.name));
+  const made = native.with([...shared.filter((tool) => !shadowed.has(tool.name)), ...(ours ?? [])]);
+  catalogs.set(name, made);
+  return made;
+}

@@ -1,0 +1,66 @@
+/** A custom tool as one of the catalog: judged by its rendered template, as exec is by its command (CU-2). */
+import { z } from 'zod';
+import type { Tool } from '../define-tool.ts';
+import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
+import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
+import { judgeCustomTool } from '#domain/custom-tool/judge.ts';
+import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
+import { readTemplate } from '#domain/custom-tool/template.ts';
+import { filesRunBy } from '#domain/shell/run-files.ts';
+import { toolError } from '#domain/tool.ts';
+import { argumentsSchema } from './arguments-schema.ts';
+
+/** SIGTERM, 3 s, SIGKILL, and the end of the pipes: as for exec. */
+const KILL_SECONDS = 10;
+
+/**
+ * To be judged and shown; what runs is made for its call. Throws for a template that `readTemplate` refuses, which is checked
+ * before a definition is stored.
+ */
+export function catalogedTool(definition: CustomToolDefinition): Tool {
+  const { parameters } = definition;
+  const read = readTemplate(definition.command, parameters);
+  if (!read.ok) throw new Error(`the template of ${definition.name}: ${read.problems.join('; ')}`);
+  const { template } = read;
+  return {
+    name: definition.name,
+    description: definition.description || `Runs: ${definition.command}`,
+    group: 'custom',
+    replay: definition.replay,
+    definition: { id: definition.id, revision: definition.revision },
+    input: argumentsSchema(parameters, template),
+    limits: { duration: 'long', costly: true, timeoutSeconds: definition.timeout_seconds + KILL_SECONDS },
+    summary: (input) => {
+      const rendered = renderCommand(template, parameters, input as Arguments);
+      return rendered.ok ? rendered.command : '';
+    },
+    judge: (args, exec) =>
+      judgeCustomTool(template, parameters, args, {
+        categoriesOff: exec.categoriesOff,
+        deniedPaths: DEFAULT_PATH_RULES.deniedPrefixes,
+        mayAsk: exec.ask !== 'off',
+      }),
+    runsFiles: (args) => {
+      const rendered = renderCommand(template, parameters, args as Arguments);
+      return {
+        ...filesRunBy(rendered.ok ? rendered.command : ''),
+        folder: definition.working_dir ?? undefined,
+      };
+    },
+    run: () => Promise.reject(new Error('a tool of a catalog does not run')),
+  };
+}
+
+/** What calls get whose tool is not there any more. */
+export function createGoneTool(name: string, why: string): Tool {
+  return {
+    name,
+    description: why,
+    group: 'custom',
+    replay: 'once',
+    gone: `${name} ${why}; the call has not run`,
+    input: z.unknown(),
+    limits: { duration: 'long', timeoutSeconds: KILL_SECONDS },
+    run: async () => toolError('NotFound', why),
+  };
+}

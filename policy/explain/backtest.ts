@@ -1,0 +1,179 @@
+/** PO-4: what other rules would say of the calls of the last days. Nothing is run, and no row is written. */
+import { setImmediate } from 'node:timers/promises';
+import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
+import type { ResolveProgram } from '#domain/shell/allowlist.ts';
+import { asSubagent } from '#domain/subagent-agent.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
+import { type CallRules, createCallRules, type Verdict } from '../call-rules.ts';
+import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import {
+  type PastCall,
+  readPastCalls,
+  readRulesOfTenant,
+  type RulesOfTenant,
+} from '#store/past-calls-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { findTenantPolicy } from '#store/tenant-policy-store.ts';
+
+export interface BacktestDeps {
+  readonly pool: Pool;
+  readonly catalogs: AgentCatalogs;
+  /** In force; each part is replaced by the one that the question brings. */
+  readonly settings: { readonly tools: ToolPolicy; readonly exec?: ExecPolicy | undefined };
+  readonly resolveProgram: ResolveProgram;
+  readonly now: () => number;
+}
+
+export interface BacktestQuestion {
+  readonly tenant: string;
+  readonly days: number;
+  readonly settings?:
+    | { readonly tools?: ToolPolicy | undefined; readonly exec?: ExecPolicy | undefined }
+    | undefined;
+  readonly tenant_policy?: TenantPolicy | undefined;
+  /** By key; each part replaces the agent's. */
+  readonly agents?:
+    | Readonly<
+        Record<string, { readonly tools?: ToolPolicy | undefined; readonly exec?: ExecPolicy | undefined }>
+      >
+    | undefined;
+}
+
+type Decision = 'allow' | 'ask' | 'deny';
+type Counts = Readonly<Record<Decision, number>>;
+
+export interface Differing {
+  readonly call: PastCall;
+  readonly now: Verdict;
+}
+
+export interface BacktestReport {
+  readonly since: Date;
+  readonly calls: number;
+  /** There are more calls than were looked at. */
+  readonly truncated: boolean;
+  /** As it was recorded, and as it would be. */
+  readonly before: Counts;
+  readonly after: Counts;
+  readonly differ: number;
+  /** Calls of tools that are gone, or whose arguments the tool no longer takes: not counted. */
+  readonly unreadable: number;
+  readonly differing: readonly Differing[];
+}
+
+/** Calls looked at, newest first: some seconds of judging. */
+export const MAX_CALLS = 20_000;
+
+/** Judging goes on for so long before others have their turn. */
+const SLICE_MS = 20;
+
+/** `after` is the last differing call of the page before; at most `limit` of those behind it are given. */
+export async function backtest(
+  deps: BacktestDeps,
+  question: BacktestQuestion,
+  limit: number,
+  after?: { readonly at: string; readonly id: string },
+): Promise<BacktestReport> {
+  const judge = await createJudge(deps, question);
+  const since = new Date(deps.now() - question.days * 86_400_000);
+  const before = { allow: 0, ask: 0, deny: 0 };
+  const then = { allow: 0, ask: 0, deny: 0 };
+  const differing: Differing[] = [];
+  let seen = 0;
+  let unreadable = 0;
+  let differ = 0;
+  await readPastCalls(deps.pool, question.tenant, since, MAX_CALLS + 1, async (calls) => {
+    let began = performance.now();
+    for (const call of calls.slice(0, MAX_CALLS - seen)) {
+      if (performance.now() - began > SLICE_MS) {
+        // Other requests of the process have their turn.
+        await setImmediate();
+        began = performance.now();
+      }
+      const now = await judge(call);
+      if (now === undefined) unreadable += 1;
+      else {
+        before[call.verdict] += 1;
+        then[now.verdict] += 1;
+        if (now.verdict === call.verdict) continue;
+        differ += 1;
+        if (differing.length < limit && (!after || isBehind(call, after))) differing.push({ call, now });
+      }
+    }
+    seen += calls.length;
+    return seen <= MAX_CALLS;
+  });
+  const calls = Math.min(seen, MAX_CALLS);
+  return { since, calls, truncated: seen > MAX_CALLS, before, after: then, differ, unreadable, differing };
+}
+
+function isBehind(call: PastCall, after: { readonly at: string; readonly id: string }): boolean {
+  const [mine, last] = [BigInt(call.at), BigInt(after.at)];
+  return mine < last || (mine === last && call.id < after.id);
+}
+
+/** Undefined for a call that cannot be judged any more. */
+async function createJudge(
+  deps: BacktestDeps,
+  question: BacktestQuestion,
+): Promise<(call: PastCall) => Promise<Verdict | undefined>> {
+  const { pool, catalogs, settings, resolveProgram } = deps;
+  const { tenant } = question;
+  const rows = await readRulesOfTenant(pool, tenant);
+  const tenant_policy = question.tenant_policy ?? (await findTenantPolicy(pool, tenant));
+  const exec = question.settings?.exec ?? settings.exec;
+  const catalogOf = onceEach((agent) => catalogs.of(tenant, agent));
+  const rules: CallRules = createCallRules({
+    catalog: await catalogOf(''),
+    tools: question.settings?.tools ?? settings.tools,
+    ...(exec ? { exec } : {}),
+    resolveProgram,
+  });
+  return async (call) => {
+    const found = agentOf(rows, question, call.agent_key);
+    const read = (await catalogOf(call.agent_key)).parse(call.tool, call.args);
+    if (!found || !read.ok) return undefined;
+    const { context } = call;
+    const agent = asSubagent(found, context.subagent);
+    const user = context.user ?? null;
+    return rules.judge({
+      agent,
+      tenant_policy,
+      context,
+      user,
+      tool: read.tool,
+      args: read.args,
+      allowlist: allowed(rows, call, user),
+    });
+  };
+}
+
+function onceEach<Value>(make: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
+  const made = new Map<string, Promise<Value>>();
+  return (key) => {
+    const known = made.get(key) ?? make(key);
+    made.set(key, known);
+    return known;
+  };
+}
+
+function agentOf(
+  rows: RulesOfTenant,
+  { agents = {} }: BacktestQuestion,
+  key: string,
+): AgentConfig | undefined {
+  const agent = rows.agents.get(key);
+  const changed = Object.hasOwn(agents, key) ? agents[key] : undefined;
+  if (!agent || !changed) return agent;
+  return {
+    ...agent,
+    ...(changed.tools ? { tools: changed.tools } : {}),
+    ...(changed.exec ? { exec: changed.exec } : {}),
+  };
+}
+
+function allowed(rows: RulesOfTenant, call: PastCall, user: string | null): RulesOfTenant['allowlist'] {
+  return rows.allowlist.filter(
+    (entry) => entry.agent_key === call.agent_key && (entry.user_id === null || entry.user_id === user),
+  );
+}

@@ -1,0 +1,157 @@
+/**
+ * PO-4: one case of any kind, read, judged and answered by the functions that the tools use. Nothing is run and nothing is
+ * changed; a URL's name is looked up unless the case says what it resolves to.
+ */
+import { stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { Failure } from '#domain/errors.ts';
+import { effectiveExec } from '#domain/policy/effective-exec.ts';
+import {
+  EXPLAIN_INPUTS,
+  type ExplainAnswer,
+  type ExplainKind,
+  type explainPathSchema,
+  type explainScrubSchema,
+  type explainShellSchema,
+} from '#domain/schema/explain.ts';
+import { registerValues } from '#domain/scrub/registered-values.ts';
+import { scrubText } from '#domain/scrub/scrub-text.ts';
+import { type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
+import { sandboxOf } from '#domain/sandbox.ts';
+import { alwaysWords } from '#domain/approval.ts';
+import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
+import { judgeExec } from '../exec-rules.ts';
+import { DEFAULT_PATH_RULES, type JudgePath, PATH_OPS, type PathOp } from '#domain/path-rules.ts';
+import { scopeOf } from './explain-scope.ts';
+import { explainTool, type ExplainToolDeps } from './explain-tool.ts';
+import { explainUrl, type ExplainUrlDeps } from './explain-url.ts';
+import { shellRemedy } from './remedies.ts';
+
+export interface ExplainDeps extends ExplainToolDeps, ExplainUrlDeps {
+  /** As it is where commands run; without it nothing is said of what a person may allow always. */
+  readonly resolveProgram?: ResolveProgram | undefined;
+  readonly judgePath: JudgePath;
+  /** The folder that the case means. Throws when it may not name one. */
+  readonly workspaceOf: (given: {
+    readonly workspace?: string | undefined;
+    readonly agent?: string | undefined;
+  }) => Promise<string>;
+}
+
+/** Throws a Failure: InvalidInput for a case that cannot be read, NotFound for an agent that is not there. */
+export async function explainCase(
+  deps: ExplainDeps,
+  kind: ExplainKind,
+  given: unknown,
+): Promise<ExplainAnswer> {
+  const id = typeof given === 'object' && given !== null && 'id' in given ? given.id : undefined;
+  const answer = await answerCase(deps, kind, given);
+  return typeof id === 'string' || typeof id === 'number' ? { id, ...answer } : answer;
+}
+
+async function answerCase(deps: ExplainDeps, kind: ExplainKind, given: unknown): Promise<ExplainAnswer> {
+  switch (kind) {
+    case 'tool':
+      return explainTool(deps, read('tool', given));
+    case 'shell':
+      return explainShell(deps, read('shell', given));
+    case 'path':
+      return explainPath(deps, read('path', given));
+    case 'url':
+      return explainUrl(deps, read('url', given));
+    default:
+      return explainScrub(read('scrub', given));
+  }
+}
+
+function read<Kind extends ExplainKind>(kind: Kind, given: unknown): z.output<(typeof EXPLAIN_INPUTS)[Kind]> {
+  const parsed = EXPLAIN_INPUTS[kind].safeParse(given);
+  if (parsed.success) return parsed.data as z.output<(typeof EXPLAIN_INPUTS)[Kind]>;
+  throw new Failure('InvalidInput', z.prettifyError(parsed.error).replaceAll('\n', ' ').slice(0, 500));
+}
+
+async function explainShell(
+  source: ExplainDeps,
+  given: z.infer<typeof explainShellSchema>,
+): Promise<ExplainAnswer> {
+  const scope = await scopeOf(source, given);
+  const exec = effectiveExec([
+    scope.settings.exec,
+    scope.tenant_policy?.exec,
+    scope.agent.exec,
+    { categories: given.categories },
+  ]);
+  const stored = scope.allowlist.filter(({ tool }) => tool === 'exec').map(({ pattern }) => pattern);
+  const resolve = source.resolveProgram ?? (() => null);
+  // Where else it would run depends on the worker's machine.
+  const sandbox = sandboxOf(scope.settings.sandbox ?? {}, scope.agent.sandbox);
+  const place = sandbox?.mode === 'required' ? 'image' : 'host';
+  const always = { stored, resolve: resolveAt(place, resolve) };
+  const verdict = judgeExec(given.command, exec, always, given.denied_paths);
+  const { decision, category, rule, reason, command_words } = verdict;
+  const remedy = shellRemedy(verdict);
+  return {
+    decision,
+    category,
+    rule,
+    reason,
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(decision === 'ask' && source.resolveProgram
+      ? { always: alwaysWords(proposeAllowlistEntry(given.command, resolve, place)) }
+      : {}),
+    command_words: command_words.map((words) => [...words]),
+  };
+}
+
+async function explainPath(
+  deps: ExplainDeps,
+  given: z.infer<typeof explainPathSchema>,
+): Promise<ExplainAnswer> {
+  const workspace = await deps.workspaceOf(given);
+  const isFolder = await stat(workspace).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new Failure('NotFound', 'there is no such workspace folder here');
+  const op = PATH_OPS.find((known) => known === (OP_ALIASES[given.op] ?? given.op));
+  if (op === undefined)
+    return {
+      decision: 'deny',
+      code: 'NotFound',
+      reason: `no tool does ${given.op}; there are ${PATH_OPS.join(', ')}`,
+    };
+  const rules = {
+    ...DEFAULT_PATH_RULES,
+    ...(given.denied_prefixes === undefined ? {} : { deniedPrefixes: given.denied_prefixes }),
+    ...(given.restrict === undefined ? {} : { restrict: given.restrict }),
+  };
+  const verdict = await deps.judgePath(rules, workspace, given.path, op);
+  const remedy = verdict.decision === 'deny' ? PATH_REMEDIES[verdict.code ?? ''] : undefined;
+  return { ...verdict, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+const OP_ALIASES: Readonly<Record<string, PathOp | undefined>> = {
+  exec: 'cwd',
+  working_dir: 'cwd',
+  attach: 'read',
+  send: 'read',
+  append: 'write',
+};
+
+const PATH_REMEDIES: Readonly<Record<string, string | undefined>> = {
+  InvalidPath: 'use a path inside the workspace that names the right kind of thing',
+  FileNotFound: 'look at what is there with list_files',
+};
+
+function explainScrub({ text, registered = [] }: z.infer<typeof explainScrubSchema>): ExplainAnswer {
+  const values = registered.map((value) =>
+    typeof value === 'string' ? { value, kind: kindOf(value) } : value,
+  );
+  const { text: scrubbed, found } = scrubText(text, registerValues(values));
+  return { text: scrubbed, found: [...found] };
+}
+
+/** An address is no credential: a server's is hidden as what it is. */
+function kindOf(value: string): 'credential' | 'server_ip' {
+  return /^(?:\d{1,3}\.){3}\d{1,3}$/.test(value) ? 'server_ip' : 'credential';
+}

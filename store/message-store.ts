@@ -1,0 +1,172 @@
+/** Messages: the API writes a user's message before it submits it, so that an accepted one is never lost (DESIGN §3.0). */
+import type { MessageContext, SubmitMode } from '#domain/turn.ts';
+import type { Pool } from './pool.ts';
+
+export interface MessageRow {
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  readonly turn_id: string | null;
+  readonly step: number | null;
+  /** bigint: as text. */
+  readonly position: string;
+  readonly calls: readonly Record<string, unknown>[] | null;
+  readonly model: string | null;
+  readonly created_at: Date;
+}
+
+export interface NewMessage {
+  readonly id: string;
+  readonly session: string;
+  readonly text: string;
+  readonly mode: SubmitMode | null;
+  readonly context: MessageContext;
+  /** A call to run in place of asking a model (tools invoke). */
+  readonly calls?: readonly InvokedCall[];
+  /** What its session uses counts for this team (DU-7). */
+  readonly team?: string;
+  /** The turn that says this: what the turn it begins uses counts for that one too (DU-7). */
+  readonly from?: TurnPlace | undefined;
+  /** Written only into a session of this user, or a new one; absent or null: whosever it is. */
+  readonly confinedTo?: string | null | undefined;
+}
+
+export interface TurnPlace {
+  readonly session: string;
+  readonly turn: string;
+}
+
+export interface InvokedCall {
+  readonly tool: string;
+  /** As people may see them. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The real ones, where they differ; bound to invocationPlace. */
+  readonly sealed?: string;
+}
+
+/** What the sealed arguments of a call over the API are bound to: its turn's first message holds them. */
+export function invocationPlace(tenant: string, turnId: string): string {
+  return `${tenant}/invocations/${turnId}`;
+}
+
+export interface WrittenMessage {
+  /** The session's agent, be the session new or old; null when there is no such agent (then nothing was written). */
+  readonly agent_key: string | null;
+  /** The session is another user's than the one the message is confined to; nothing was written. */
+  readonly is_foreign: boolean;
+  /** False when the row was there. */
+  readonly written: boolean;
+  readonly session_key: string | null;
+  readonly turn_id: string | null;
+  readonly text: string | null;
+}
+
+/**
+ * Writes a message, and its session when it is the first, unless the session has another agent than the one wanted.
+ * Undefined when another request made the session or the message at the same moment: the same call then finds it.
+ */
+async function tryWrite(
+  pool: Pool,
+  tenant: string,
+  message: NewMessage,
+): Promise<WrittenMessage | undefined> {
+  const { context } = message;
+  const { rows } = await pool.query<WrittenMessage & { raced: boolean }>(
+    `with old as (select agent_key, $15::text is not null and user_id is distinct from $15 as is_foreign
+       from sessions where tenant_id = $1 and key = $2),
+     wanted as (select key from agents where tenant_id = $1 and key = coalesce($3, 'main') and deleted_at is null),
+     made as (
+       insert into sessions (tenant_id, key, agent_key, user_id, channel, chat_id, budget_root)
+       select $1, $2, wanted.key, $4, $5, $6, $12 from wanted where not exists (select 1 from old)
+       on conflict do nothing returning agent_key),
+     agent as (select agent_key from old union all select agent_key from made),
+     counted as (
+       update sessions set budget_root = $12 where $12::jsonb is not null and tenant_id = $1 and key = $2 and budget_root is null),
+     said as (
+       insert into messages (tenant_id, id, session_key, role, text, mode, context, calls, budget_root)
+       select $1, $7, $2, 'user', $8, $9, $10, $11, case when $13::text is not null then budget_root_of($1, $13, $14) end
+       from agent where ($3::text is null or agent.agent_key = $3) and not exists (select 1 from old where is_foreign)
+       on conflict do nothing returning id)
+     select (select agent_key from agent) as agent_key, coalesce((select is_foreign from old), false) as is_foreign,
+       exists (select 1 from said) as written,
+       m.session_key, m.turn_id, m.text,
+       exists (select 1 from wanted) and not exists (select 1 from agent)
+         or exists (select 1 from agent where $3::text is null or agent_key = $3)
+           and not exists (select 1 from said) and m.id is null and not exists (select 1 from old where is_foreign) as raced
+     from (select 1) as one left join messages m on m.tenant_id = $1 and m.id = $7`,
+    [
+      tenant,
+      message.session,
+      context.agent ?? null,
+      context.user ?? null,
+      context.channel ?? null,
+      context.chat_id ?? null,
+      message.id,
+      message.text,
+      message.mode,
+      JSON.stringify(context),
+      message.calls ? JSON.stringify(message.calls) : null,
+      message.team === undefined ? null : JSON.stringify({ team: [message.team] }),
+      message.from?.session ?? null,
+      message.from?.turn ?? null,
+      message.confinedTo ?? null,
+    ],
+  );
+  const row = rows[0];
+  return row && !row.raced ? row : undefined;
+}
+
+/** Runs again safely: the same id is written once. */
+export async function writeMessage(pool: Pool, tenant: string, message: NewMessage): Promise<WrittenMessage> {
+  const written = (await tryWrite(pool, tenant, message)) ?? (await tryWrite(pool, tenant, message));
+  if (!written) throw new Error(`message ${message.id} is neither there nor can it be made`);
+  return written;
+}
+
+/** The turn that took the message; null when none has; undefined when there is no such message. */
+export async function turnOfMessage(
+  pool: Pool,
+  tenant: string,
+  id: string,
+): Promise<string | null | undefined> {
+  const { rows } = await pool.query<{ turn_id: string | null }>(
+    'select turn_id from messages where tenant_id = $1 and id = $2',
+    [tenant, id],
+  );
+  return rows[0]?.turn_id;
+}
+
+/** Takes back a message that was refused: no turn has it, none will. */
+export async function deleteRefusedMessage(pool: Pool, tenant: string, id: string): Promise<void> {
+  await pool.query('delete from messages where tenant_id = $1 and id = $2 and turn_id is null', [tenant, id]);
+}
+
+/** Takes back a session that nobody has spoken in: its only message was refused. */
+export async function deleteEmptySession(pool: Pool, tenant: string, key: string): Promise<void> {
+  await pool.query(
+    `delete from sessions s where tenant_id = $1 and key = $2 and position = 0 and event_seq = 0
+       and not exists (select 1 from messages m where m.tenant_id = $1 and m.session_key = $2)
+       and not exists (select 1 from turns t where t.tenant_id = $1 and t.session_key = $2)`,
+    [tenant, key],
+  );
+}
+
+/** The transcript in order; `after` is a position (the last one of the page before). */
+export async function listMessages(
+  pool: Pool,
+  tenant: string,
+  session: string,
+  order: 'asc' | 'desc',
+  limit: number,
+  after: string | undefined,
+): Promise<MessageRow[]> {
+  const newest = order === 'desc';
+  const { rows } = await pool.query<MessageRow>(
+    `select id, role, text, turn_id, step, position, calls, model, created_at from messages
+     where tenant_id = $1 and session_key = $2 and position is not null
+       and ($3::bigint is null or position ${newest ? '<' : '>'} $3)
+     order by position ${newest ? 'desc' : 'asc'} limit $4`,
+    [tenant, session, after ?? null, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,164 @@
+/**
+ * The secrets that this process may see, opened: what `secret://` references stand for, and what the scrubber must hide
+ * (SC-2). A tenant's are read when it is first worked for and again after a change; each tenant's texts are scrubbed with
+ * its own values and the deployment's only, so that nobody can find another's values by trying.
+ */
+import { registerValues } from '#domain/scrub/registered-values.ts';
+import { fillSecrets, SecretProblem, secretNamesIn } from '#domain/secret.ts';
+import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import { createScrubber, type Scrubber, type ScrubberOf } from './scrubber.ts';
+import type { ChangeFeed } from '#store/change-feed.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import { type OpenedCli, type OpenedTenant, readTenant } from './read-tenant.ts';
+
+export interface Vault {
+  readonly scrubberOf: ScrubberOf;
+  /** With what is known by now, for words that cannot wait: errors. */
+  scrubberNow(tenant: string): Scrubber;
+  /** With the values of every tenant known to this process: for logs, which no tenant reads. */
+  scrubberOfAll(): Scrubber;
+  /** Puts the tenant's secrets in the place of `secret://NAME`. @throws SecretProblem */
+  resolve(tenant: string, text: string): Promise<string>;
+  /** The same for a setting of the deployment, from the tenant `default`; its values are hidden from every tenant. */
+  resolveSetting(text: string): Promise<string>;
+  /** The tenant's programs with credentials (SH-4). */
+  clisOf(tenant: string): Promise<readonly OpenedCli[]>;
+  /** Those that are known by now. */
+  clisNow(tenant: string): readonly SecureCli[];
+}
+
+export interface VaultParts {
+  readonly pool: Pool;
+  readonly sealer: Sealer;
+  readonly changes: ChangeFeed;
+  /** Values of our own settings: keys, passwords, addresses with passwords. */
+  readonly deploymentValues: readonly string[];
+  readonly onError: (error: unknown) => void;
+}
+
+/** Whose secrets the settings refer to. */
+const OPERATOR_TENANT = 'default';
+/** Tenants whose values are in memory; the one that was read first makes room. */
+const MAX_TENANTS = 1_000;
+/** Values that were changed or removed may still be valid outside, or be on their way through a running command. */
+const MAX_RETIRED = 200;
+
+interface Known extends OpenedTenant {
+  readonly retired: readonly string[];
+  readonly scrubber: Scrubber;
+}
+
+interface Entry {
+  /** What is known; the last reading until a newer one has come. */
+  known: Known | undefined;
+  /** Undefined when it has to be read (again). */
+  current: Promise<Known> | undefined;
+}
+
+export function createVault({ pool, sealer, changes, deploymentValues, onError }: VaultParts): Vault {
+  const entries = new Map<string, Entry>();
+  const deployment = new Set(deploymentValues);
+  const withoutTenant = lazily(() => createScrubber(registerValues(deployment)));
+  const ofAll = lazily(() =>
+    createScrubber(
+      registerValues([...deployment, ...[...entries.values()].flatMap((entry) => hiddenOf(entry.known))]),
+    ),
+  );
+
+  changes.subscribe('secrets', (tenant) => {
+    const changed = tenant === undefined ? [...entries.values()] : [entries.get(tenant)];
+    for (const entry of changed) if (entry) entry.current = undefined;
+  });
+
+  async function read(tenant: string, before: Known | undefined): Promise<Known> {
+    const opened = await readTenant({ pool, sealer, onError }, tenant);
+    const retired = hiddenOf(before)
+      .filter((value) => !opened.hidden.has(value))
+      .slice(-MAX_RETIRED);
+    const own = [...opened.hidden, ...retired];
+    const scrubber =
+      own.length === 0 ? withoutTenant.get() : createScrubber(registerValues([...deployment, ...own]));
+    return { ...opened, retired, scrubber };
+  }
+
+  function entryOf(tenant: string): Entry {
+    const found = entries.get(tenant);
+    if (found) return found;
+    const made: Entry = { known: undefined, current: undefined };
+    entries.set(tenant, made);
+    const oldest = entries.size > MAX_TENANTS ? entries.keys().next().value : undefined;
+    if (oldest !== undefined) entries.delete(oldest);
+    return made;
+  }
+
+  function knownOf(tenant: string): Promise<Known> {
+    const entry = entryOf(tenant);
+    if (entry.current) return entry.current;
+    const reading: Promise<Known> = read(tenant, entry.known).then((known) => {
+      // Unless a newer reading has begun.
+      if (entry.current === reading) {
+        entry.known = known;
+        ofAll.forget();
+      }
+      return known;
+    });
+    entry.current = reading;
+    reading.catch(() => {
+      // Whoever waits is told; the next one reads again.
+      if (entry.current === reading) entry.current = undefined;
+    });
+    return reading;
+  }
+
+  async function resolve(tenant: string, text: string): Promise<string> {
+    const names = secretNamesIn(text);
+    if (names.length === 0) return text;
+    const { values } = await knownOf(tenant);
+    return fillSecrets(text, (name) => {
+      const value = values.get(name);
+      if (value === undefined)
+        throw new SecretProblem(
+          `the secret "${name}" of the tenant ${tenant} is not set or cannot be opened; set it with: npx tempoclaw secrets set ${name || 'NAME'}`,
+        );
+      return value;
+    });
+  }
+
+  return {
+    scrubberOf: async (tenant) => (await knownOf(tenant)).scrubber,
+    scrubberNow: (tenant) => entries.get(tenant)?.known?.scrubber ?? withoutTenant.get(),
+    scrubberOfAll: ofAll.get,
+    resolve,
+    clisOf: async (tenant) => (await knownOf(tenant)).clis,
+    clisNow: (tenant) => entries.get(tenant)?.known?.clis.map(({ cli }) => cli) ?? [],
+    async resolveSetting(text) {
+      const names = secretNamesIn(text);
+      if (names.length === 0) return text;
+      const { values } = await knownOf(OPERATOR_TENANT);
+      for (const name of names) {
+        const value = values.get(name);
+        if (value === undefined || deployment.has(value)) continue;
+        deployment.add(value);
+        withoutTenant.forget();
+        for (const entry of entries.values()) entry.current = undefined;
+      }
+      return resolve(OPERATOR_TENANT, text);
+    },
+  };
+}
+
+function hiddenOf(known: Known | undefined): readonly string[] {
+  return known ? [...known.retired, ...known.hidden] : [];
+}
+
+/** Made when it is first asked for, and anew after it was forgotten. */
+function lazily<T>(make: () => T): { get(): T; forget(): void } {
+  let made: T | undefined;
+  return {
+    get: () => (made ??= make()),
+    forget() {
+      made = undefined;
+    },
+  };
+}

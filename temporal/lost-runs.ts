@@ -1,0 +1,97 @@
+/**
+ * Starts sessions and team tasks again whose workflow was ended from outside while their rows say that they go on. Their new
+ * run does the rest: a session's ends the turns that were lost, a task's takes itself up where its row stands.
+ */
+import { sessionWorkflowId, subagentOfSession } from '#domain/ids.ts';
+import { isLost } from '#domain/lost-work.ts';
+import { isClosed } from '#domain/team-task.ts';
+import { AGENT_TURN } from '#domain/turn.ts';
+import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
+import { type OpenSession, openSessions, type OpenTask, openTasks } from '#store/open-work.ts';
+import type { Pool } from '#store/pool.ts';
+import { findTask } from '#store/team-task-store.ts';
+import { findOpenTurn } from '#store/turn-store.ts';
+import { taskStart } from './team-board.ts';
+
+export interface LostRunsDeps {
+  readonly pool: Pool;
+  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
+  readonly now: () => number;
+}
+
+export interface LostRuns {
+  /** Returns how many were lost. Throws Failures. Safe to repeat, and at several places at once. */
+  sweep(olderThanSeconds: number): Promise<number>;
+}
+
+/** Looked at in one sweep; the next one goes on after them, so that what waits for weeks hides nothing. */
+const PAGE = 500;
+
+export function createLostRuns(deps: LostRunsDeps): LostRuns {
+  const { pool } = deps;
+  const sessions = sweepOf<OpenSession>(deps, {
+    page: (age, after) => openSessions(pool, age, after, PAGE),
+    start: sessionStart,
+    isOpen: async ({ tenant_id, session_key }) =>
+      (await findOpenTurn(pool, tenant_id, session_key)) !== undefined,
+  });
+  const tasks = sweepOf<OpenTask>(deps, {
+    page: (age, after) => openTasks(pool, age, after, PAGE),
+    start: ({ tenant_id, team_key, number }) => taskStart(tenant_id, team_key, number),
+    async isOpen({ tenant_id, team_key, number }) {
+      const task = await findTask(pool, tenant_id, team_key, number);
+      return task !== undefined && !isClosed(task.status);
+    },
+  });
+  return { sweep: async (age) => (await sessions(age)) + (await tasks(age)) };
+}
+
+interface Kind<Row> {
+  readonly page: (olderThanSeconds: number, after: Row | undefined) => Promise<readonly Row[]>;
+  readonly start: (row: Row) => WorkflowStart;
+  /** As the rows say now. */
+  readonly isOpen: (row: Row) => Promise<boolean>;
+}
+
+function sweepOf<Row extends { readonly created_at: Date }>(
+  { reach, now }: LostRunsDeps,
+  { page, start, isOpen }: Kind<Row>,
+): (olderThanSeconds: number) => Promise<number> {
+  let after: Row | undefined;
+  return async (olderThanSeconds) => {
+    const rows = await page(olderThanSeconds, after);
+    let lost = 0;
+    for (const row of rows) {
+      const again = start(row);
+      if (!isLost(await reach.stateOf(again.id), now() - row.created_at.getTime())) continue;
+      // A run that ends by itself has recorded that before.
+      if (!(await isOpen(row))) continue;
+      await reach.start(again);
+      lost += 1;
+    }
+    after = rows.length < PAGE ? undefined : rows.at(-1);
+    return lost;
+  };
+}
+
+function sessionStart({
+  tenant_id: tenant,
+  session_key: session,
+  agent_key: agent,
+}: OpenSession): WorkflowStart {
+  const subagent = subagentOfSession(session);
+  return {
+    type: AGENT_TURN.type,
+    id: sessionWorkflowId(tenant, session),
+    input: {
+      tenant,
+      session_key: session,
+      lost: true,
+      ...(subagent === undefined ? {} : { tells: subagent }),
+    },
+    summary: `${agent}: lost turns of ${session}`,
+    tenant,
+    session,
+    agent,
+  };
+}

@@ -1,0 +1,98 @@
+/** The general ways to a workflow (domain/workflow-reach.ts), made for temporal/client.ts, which gives the client and its patience. */
+import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
+
+export const attribute = {
+  tenant: defineSearchAttributeKey('TempoclawTenant', SearchAttributeType.KEYWORD),
+  agent: defineSearchAttributeKey('TempoclawAgent', SearchAttributeType.KEYWORD),
+  session: defineSearchAttributeKey('TempoclawSession', SearchAttributeType.KEYWORD),
+  user: defineSearchAttributeKey('TempoclawUser', SearchAttributeType.KEYWORD),
+  team: defineSearchAttributeKey('TempoclawTeam', SearchAttributeType.KEYWORD),
+  state: defineSearchAttributeKey('TempoclawState', SearchAttributeType.KEYWORD),
+} as const;
+
+type Asks = <Result>(request: () => Promise<Result>) => Promise<Result>;
+
+export function reachOf(
+  client: WorkflowClient,
+  taskQueue: string,
+  ask: Asks,
+  askRunning: <Result>(request: () => Promise<Result>, withinMs?: number) => Promise<Result | undefined>,
+): WorkflowReach {
+  return {
+    ...startingReachOf(client, taskQueue, ask),
+    async signal(workflowId, name, input) {
+      const sent = await askRunning(async () => {
+        await client.getHandle(workflowId).signal(name, input);
+        return true;
+      });
+      return sent ?? false;
+    },
+    update: <Result>(workflowId: string, name: string, input: unknown, key: string) =>
+      askRunning(() =>
+        client.getHandle(workflowId).executeUpdate<Result, [unknown]>(name, { args: [input], updateId: key }),
+      ),
+    async stateOf(workflowId, withinMs) {
+      const found = await askRunning(() => client.getHandle(workflowId).describe(), withinMs);
+      if (!found) return 'missing';
+      return OVER.has(found.status.name) ? 'over' : 'running';
+    },
+  };
+}
+
+/** A run that is none of these goes on, by itself or in the next one. */
+const OVER: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
+
+const LABELS = ['tenant', 'team', 'session', 'agent', 'user'] as const;
+
+type AnyWorkflow = (input: unknown) => Promise<unknown>;
+
+function startingReachOf(
+  client: WorkflowClient,
+  taskQueue: string,
+  ask: Asks,
+): Pick<WorkflowReach, 'start' | 'updateWithStart' | 'signalWithStart'> {
+  const options = ({ id, input, summary, ...labels }: WorkflowStart) => ({
+    workflowId: id,
+    taskQueue,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    args: [input] as [unknown],
+    staticSummary: summary,
+    typedSearchAttributes: new TypedSearchAttributes([
+      ...LABELS.flatMap((label) => {
+        const value = labels[label];
+        return value === undefined ? [] : [{ key: attribute[label], value }];
+      }),
+      { key: attribute.state, value: 'running' },
+    ]),
+  });
+  return {
+    start: (start) =>
+      ask(async () => {
+        await client.start<AnyWorkflow>(start.type, {
+          ...options(start),
+          workflowIdConflictPolicy: 'USE_EXISTING',
+        });
+      }),
+    updateWithStart: <Result>(start: WorkflowStart, name: string, input: unknown, key: string) =>
+      ask(() =>
+        client.executeUpdateWithStart<AnyWorkflow, Result, [unknown]>(name, {
+          updateId: key,
+          args: [input],
+          startWorkflowOperation: new WithStartWorkflowOperation<AnyWorkflow>(start.type, {
+            ...options(start),
+            workflowIdConflictPolicy: 'USE_EXISTING',
+          }),
+        }),
+      ),
+    signalWithStart: (start, name, input) =>
+      ask(async () => {
+        await client.signalWithStart<AnyWorkflow, [unknown]>(start.type, {
+          ...options(start),
+          signal: name,
+          signalArgs: [input],
+        });
+      }),
+  };
+}

@@ -1,0 +1,207 @@
+/**
+ * What the tool team_tasks and the HTTP API do to tasks: text first, as a row; then the task's workflow, which decides. It
+ * is started when none runs. Who repeats it with the same key does it once.
+ */
+import { createHash } from 'node:crypto';
+import { Failure } from '#domain/errors.ts';
+import { assigneeProblem } from '#domain/team/lead-actions.ts';
+import { taskIdOf, taskWorkflowId, TEAM_LIMITS, type Team } from '#domain/team.ts';
+import {
+  type CommentType,
+  type TaskAction,
+  type TaskActor,
+  type TaskReceipt,
+  type TaskRequest,
+  type TaskText,
+  TEAM_TASK,
+  type TeamTaskInput,
+} from '#domain/team-task.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
+import { type ScrubberOf, withoutSecrets } from '#store/secrets/scrubber.ts';
+import type { Pool } from '#store/pool.ts';
+import * as tasks from '#store/team-task-store.ts';
+
+export interface TaskDraft {
+  readonly subject: string;
+  readonly description?: string | undefined;
+  readonly priority?: number | undefined;
+  readonly blocked_by?: readonly number[] | undefined;
+  readonly assignee?: string | undefined;
+  readonly require_approval?: boolean | undefined;
+}
+
+/** Who makes a task: a turn of the lead's, which must end before members begin, or somebody outside. */
+export interface TaskOrigin {
+  readonly actor: string;
+  readonly session?: string;
+  readonly turn?: string;
+  readonly context?: MessageContext;
+}
+
+/** What is asked of a task, with its texts as they were said. */
+export interface TaskWords {
+  readonly text?: string | undefined;
+  readonly type?: CommentType | undefined;
+  readonly percent?: number | undefined;
+  readonly assignee?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly description?: string | undefined;
+  readonly priority?: number | undefined;
+  readonly blocked_by?: readonly number[] | undefined;
+  readonly lease_seconds?: number | undefined;
+  readonly file?: { readonly name: string; readonly bytes: Buffer } | undefined;
+}
+
+export interface TeamBoard {
+  /** The row; its workflow is started by `begin`, or as a child of the turn. `key` names this creation. Throws Failures. */
+  create(
+    tenant: string,
+    team: Team,
+    draft: TaskDraft,
+    origin: TaskOrigin,
+    key: string,
+  ): Promise<TeamTaskInput>;
+  begin(task: TeamTaskInput): Promise<void>;
+  /** Throws the workflow's refusals as Failures. */
+  act(
+    task: TeamTaskInput,
+    action: TaskAction,
+    by: TaskActor,
+    words: TaskWords,
+    key: string,
+  ): Promise<TaskReceipt>;
+  /** The turn has ended: members of the tasks that it has made may begin. Safe to repeat. */
+  releaseTasks(tenant: string, turn: string): Promise<void>;
+}
+
+export interface TeamBoardDeps {
+  readonly pool: Pool;
+  readonly scrubberOf: ScrubberOf;
+  readonly reach: Pick<WorkflowReach, 'updateWithStart' | 'signalWithStart'>;
+}
+
+const PREVIEW = 500;
+
+/** One by one the first members would be done before the last begin; all at once would keep others from Temporal. */
+const RELEASES_AT_ONCE = 10;
+
+export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): TeamBoard {
+  return {
+    async create(tenant, team, draft, origin, key) {
+      const { assignee, blocked_by = [] } = draft;
+      const problem = assignee === undefined ? undefined : assigneeProblem(team, assignee);
+      if (problem) throw new Failure('InvalidInput', problem);
+      const scrubber = await scrubberOf(tenant);
+      const created = await tasks.createTask(pool, tenant, team.key, {
+        subject: scrubber.text(draft.subject).slice(0, TEAM_LIMITS.subject).toWellFormed(),
+        description: scrubber.text(draft.description ?? ''),
+        priority: draft.priority ?? 0,
+        blocked_by,
+        require_approval: draft.require_approval ?? false,
+        assignee,
+        actor: origin.actor,
+        create_key: key,
+        origin_session: origin.session,
+        origin_turn: origin.turn,
+        context: origin.context,
+      });
+      if (created.kind === 'missing') throw new Failure('NotFound', `there is no team "${team.key}"`);
+      if (created.kind === 'refused') throw new Failure('InvalidInput', REFUSALS[created.why]);
+      return { tenant, team: team.key, number: created.number };
+    },
+
+    begin: ({ tenant, team, number }) =>
+      reach.signalWithStart(taskStart(tenant, team, number), TEAM_TASK.signals.released, {}),
+
+    async act(task, action, by, words, key) {
+      const { tenant, team, number } = task;
+      const request = await writeWords(
+        pool,
+        scrubberOf,
+        task,
+        by,
+        words,
+        digestOf(tenant, team, number, key),
+      );
+      return reach.updateWithStart<TaskReceipt>(
+        taskStart(tenant, team, number),
+        TEAM_TASK.updates[action],
+        request,
+        key,
+      );
+    },
+
+    async releaseTasks(tenant, turn) {
+      const waiting = await tasks.tasksOfTurn(pool, tenant, turn);
+      const release = async (): Promise<void> => {
+        for (let task = waiting.shift(); task; task = waiting.shift())
+          await reach.signalWithStart(
+            taskStart(tenant, task.team_key, task.number),
+            TEAM_TASK.signals.released,
+            {},
+          );
+      };
+      await Promise.all(Array.from({ length: RELEASES_AT_ONCE }, release));
+    },
+  };
+}
+
+const REFUSALS = {
+  assignee: 'the assignee is not a member of this team',
+  blocked_by: 'blocked_by contains invalid task ID: no such task of this team',
+} as const;
+
+export function taskStart(tenant: string, team: string, number: number): WorkflowStart {
+  const input: TeamTaskInput = { tenant, team, number };
+  return {
+    type: TEAM_TASK.type,
+    id: taskWorkflowId(tenant, team, number),
+    input,
+    summary: `task ${taskIdOf(team, number)}`,
+    tenant,
+    team,
+  };
+}
+
+/** Rows for what is long, so that the history has ids and previews. */
+async function writeWords(
+  pool: Pool,
+  scrubberOf: ScrubberOf,
+  { tenant, team, number }: TeamTaskInput,
+  by: TaskActor,
+  { text, description, file, subject, ...rest }: TaskWords,
+  stem: string,
+): Promise<TaskRequest> {
+  const key = [tenant, team, number] as const;
+  const scrubber = await scrubberOf(tenant);
+  const keep = async (id: string, said: string): Promise<TaskText> => {
+    const shown = scrubber.text(said);
+    await tasks.writeText(pool, key, { id, author: by.name, text: shown });
+    return { id, preview: scrubber.preview(shown, PREVIEW) };
+  };
+  const kept = text === undefined || text === '' ? undefined : await keep(`text_${stem}`, text);
+  const description_id =
+    description === undefined ? undefined : (await keep(`text_${stem}.d`, description)).id;
+  const file_id = file && `file_${stem}`;
+  if (file && file_id) {
+    const bytes = withoutSecrets(scrubber, file.bytes);
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    await tasks.writeFile(pool, key, { id: file_id, author: by.name, digest, name: file.name, bytes });
+  }
+  const request = {
+    by,
+    ...rest,
+    text: kept,
+    description_id,
+    file_id,
+    subject: subject && scrubber.text(subject).slice(0, TEAM_LIMITS.subject).toWellFormed(),
+  };
+  return Object.fromEntries(
+    Object.entries(request).filter(([, value]) => value !== undefined),
+  ) as unknown as TaskRequest;
+}
+
+function digestOf(...parts: readonly (string | number)[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
+}

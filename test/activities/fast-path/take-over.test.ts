@@ -1,0 +1,136 @@
+/** DU-1: work that a local activity begins is begun once, whoever goes on with it, and does not go on for nobody. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { type Attempt, createTakeOver } from '#activities/fast-path/take-over.ts';
+import { eventually } from '#test/support/processes.ts';
+
+const MOST = 2;
+
+interface Asked {
+  readonly key: string;
+  readonly hurries?: true;
+}
+
+/** Work that ends when the test says so, or when it is stopped. */
+function createStage(unfollowedMs?: number) {
+  const begun: Attempt[] = [];
+  let end: (word: string) => void = () => undefined;
+  const { run, reserve, endAll } = createTakeOver<Asked, string>({
+    keyOf: ({ key }) => key,
+    work: (_asked, attempt) => {
+      begun.push(attempt);
+      return new Promise((resolve) => {
+        end = resolve;
+        attempt.signal.addEventListener('abort', () => resolve('stopped'));
+      });
+    },
+    patienceMs: ({ hurries }) => (hurries ? 0 : 20),
+    most: MOST,
+    ...(unfollowedMs === undefined ? {} : { unfollowedMs }),
+  });
+  return {
+    begun,
+    end: (word: string): void => end(word),
+    run: (asked: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
+      env.run<[Asked], string | undefined, typeof run>(run, asked),
+    reserve,
+    endAll,
+  };
+}
+
+function environment(info: { isLocal: boolean; attempt?: number }): MockActivityEnvironment {
+  return new MockActivityEnvironment({ attempt: 1, ...info });
+}
+
+const LOCAL = { isLocal: true };
+const TASK = { isLocal: false };
+
+describe('DU-1 work that goes on', () => {
+  it('is begun once: the activity that follows gives its result', async () => {
+    const stage = createStage();
+    assert.equal(await stage.run({ key: 'a' }, LOCAL), undefined);
+    const follows = stage.run({ key: 'a' }, TASK);
+    stage.end('over');
+    assert.equal(await follows, 'over');
+    assert.equal(stage.begun.length, 1);
+  });
+
+  it('that is over before it is followed keeps its result until then', async () => {
+    const stage = createStage();
+    await stage.run({ key: 'a' }, LOCAL);
+    stage.end('over');
+    assert.equal(await stage.run({ key: 'a' }, TASK), 'over');
+    assert.equal(stage.begun.length, 1);
+  });
+
+  it('is not begun anew by a local activity that the server asks for twice', async () => {
+    const stage = createStage();
+    await stage.run({ key: 'a' }, LOCAL);
+    const again = stage.run({ key: 'a' }, LOCAL);
+    stage.end('over');
+    assert.equal(await again, 'over');
+    assert.equal(stage.begun.length, 1);
+  });
+
+  it('is stopped by what stops the activity that follows', async () => {
+    const stage = createStage();
+    await stage.run({ key: 'a' }, LOCAL);
+    const follower = environment(TASK);
+    const follows = stage.run({ key: 'a' }, TASK, follower);
+    follower.cancel();
+    assert.equal(await follows, 'stopped');
+  });
+
+  it('is no more than a worker may run: what comes then is begun when something is over', async () => {
+    const stage = createStage();
+    for (let n = 0; n < MOST; n += 1) assert.equal(await stage.run({ key: `k${n}` }, LOCAL), undefined);
+    await assert.rejects(stage.run({ key: 'more' }, LOCAL), /as much as may be/);
+    assert.equal(stage.begun.length, MOST);
+    stage.end('over');
+    assert.equal(await stage.run({ key: `k${MOST - 1}` }, TASK), 'over');
+    assert.equal(await stage.run({ key: 'more' }, LOCAL), undefined);
+    assert.equal(stage.begun.length, MOST + 1);
+  });
+
+  it('is left as it is by an activity that does not wait, and can be waited for in the next task', async () => {
+    const stage = createStage();
+    assert.equal(await stage.run({ key: 'a', hurries: true }, LOCAL), undefined);
+    assert.equal(await stage.run({ key: 'a', hurries: true }, TASK), undefined);
+    const joined = stage.run({ key: 'a' }, LOCAL);
+    stage.end('over');
+    assert.equal(await joined, 'over');
+    assert.equal(stage.begun.length, 1);
+  });
+
+  it('knows how a workflow task that waits for it asks, and that none does', async () => {
+    const stage = createStage();
+    stage.reserve()?.begin({ key: 'a' }, 'run');
+    await eventually(() => stage.begun.length === 1);
+    const [attempt] = stage.begun;
+    assert.equal(attempt?.awaitedBy(), undefined);
+    const asked = { key: 'a' };
+    const waits = stage.run(asked, LOCAL);
+    await eventually(() => attempt?.awaitedBy() !== undefined);
+    assert.equal(attempt?.awaitedBy(), asked);
+    assert.equal(await waits, undefined);
+    assert.equal(attempt?.awaitedBy(), undefined);
+  });
+
+  it('is stopped with all that nobody goes on with, by who knows that', async () => {
+    const stage = createStage();
+    await stage.run({ key: 'one/a' }, LOCAL);
+    await stage.run({ key: 'two/a' }, LOCAL);
+    await stage.endAll(({ key }) => key === 'one/a');
+    assert.deepEqual(
+      stage.begun.map(({ signal }) => signal.aborted),
+      [true, false],
+    );
+  });
+
+  it('is stopped when nobody follows', async () => {
+    const stage = createStage(50);
+    await stage.run({ key: 'a' }, LOCAL);
+    assert.ok(await eventually(() => stage.begun[0]?.signal.aborted === true));
+  });
+});

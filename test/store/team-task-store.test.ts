@@ -1,0 +1,236 @@
+/** TE-2 the rows of tasks: made once, changed once a revision, waiting for what is there, told by one of their request. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import {
+  createTask,
+  findTask,
+  giveTask,
+  listComments,
+  listTasks,
+  loadTask,
+  type NewTask,
+  recordTask,
+  tasksToldBy,
+} from '#store/team-task-store.ts';
+import { deleteTeam, insertTeam, readTeamMessages, insertTeamMessage } from '#store/team-store.ts';
+import type { TaskChange, TaskState, TaskStatus } from '#domain/team-task.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const TENANT = 'default';
+const TEAM = {
+  key: 'crew',
+  name: null,
+  description: null,
+  lead: 'lead',
+  members: ['m1', 'm2'],
+  settings: {},
+};
+
+describe('TE-2 rows of tasks', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+    await database.pool.query('insert into tenants values ($1, $1)', [TENANT]);
+    for (const key of ['lead', 'm1', 'm2'])
+      await database.pool.query(
+        `insert into agents (tenant_id, key, revision, config) values ($1, $2, 1, '{}')`,
+        [TENANT, key],
+      );
+    assert.deepEqual(await insertTeam(database.pool, TENANT, TEAM, 'test'), { kind: 'written' });
+  });
+  after(() => database.drop());
+
+  let made = 0;
+  const create = async (over: Partial<NewTask> = {}): Promise<number> => {
+    made += 1;
+    const created = await createTask(database.pool, TENANT, 'crew', {
+      subject: `Task ${made}`,
+      description: '',
+      priority: 0,
+      blocked_by: [],
+      require_approval: false,
+      actor: 'test',
+      create_key: `key-${made}`,
+      ...over,
+    });
+    assert.ok(created.kind === 'created', JSON.stringify(created));
+    return created.number;
+  };
+  const state = async (number: number): Promise<TaskState> => {
+    const loaded = await loadTask(database.pool, [TENANT, 'crew', number]);
+    assert.ok(loaded);
+    return loaded.task;
+  };
+  const record = async (number: number, fields: Partial<TaskState>, change: Partial<TaskChange> = {}) => {
+    const task = await state(number);
+    return recordTask(database.pool, [TENANT, 'crew', number], {
+      task: { ...task, ...fields, revision: task.revision + 1 },
+      action: 'update',
+      actor: 'test',
+      ...change,
+    });
+  };
+  const close = (number: number, status: TaskStatus) => record(number, { status });
+
+  it('the same key makes one task, also by many at once', async () => {
+    const numbers = await Promise.all(Array.from({ length: 10 }, () => create({ create_key: 'the same' })));
+    assert.equal(new Set(numbers).size, 1);
+  });
+
+  it('a revision is written once, and a repeat gets the same answer', async () => {
+    const number = await create();
+    const task = { ...(await state(number)), percent: 40, revision: 2 };
+    const change: TaskChange = { task, action: 'progress', actor: 'test' };
+    const key = [TENANT, 'crew', number] as const;
+    assert.deepEqual(
+      await recordTask(database.pool, key, change),
+      await recordTask(database.pool, key, change),
+    );
+    assert.equal((await findTask(database.pool, TENANT, 'crew', number))?.percent, 40);
+  });
+
+  const give = async (number: number, member: string, task?: TaskState) => {
+    const lease = { member, token: 'token', fence: 1, until: null, session: `s-${number}` };
+    const given: TaskState = {
+      ...(task ?? (await state(number))),
+      status: 'in_progress',
+      owner: member,
+      lease,
+      revision: 2,
+    };
+    const change: TaskChange = { task: given, action: 'dispatch', actor: 'system', cause: 'dispatch' };
+    return giveTask(database.pool, [TENANT, 'crew', number], change, {
+      session: `s-${number}`,
+      message_id: `msg-${number}`,
+      agent: member,
+      title: 'Given',
+      text: 'Do it.',
+      context: { channel: 'teammate' },
+      bound: { team: { key: 'crew', number, member, fence: 1 } },
+    });
+  };
+  const messages = async (number: number): Promise<number> =>
+    (await database.pool.query('select 1 from messages where id = $1', [`msg-${number}`])).rows.length;
+
+  it('a task and its member’s message are written together, and a repeat gets the same answer', async () => {
+    const number = await create();
+    const before = await state(number);
+    const given = await give(number, 'm1');
+    assert.ok(given.kind === 'recorded' && given.given === true, JSON.stringify(given));
+    assert.deepEqual(await give(number, 'm1', before), given);
+    assert.equal(await messages(number), 1);
+  });
+
+  it('who comes late with what it would give finds what stands, and nobody is told', async () => {
+    const number = await create();
+    const before = await state(number);
+    await record(number, { status: 'cancelled' }, { action: 'cancel', cause: 'somebody else' });
+    const late = await give(number, 'm1', before);
+    assert.ok(late.kind === 'recorded' && late.task?.status === 'cancelled', JSON.stringify(late));
+    assert.equal('given' in late, false);
+    assert.equal(await messages(number), 0);
+  });
+
+  it('a member that is no agent any more is given nothing, and the change says who has it', async () => {
+    const number = await create();
+    const given = await give(number, 'gone');
+    assert.ok(given.kind === 'recorded' && given.given === false, JSON.stringify(given));
+    assert.equal(await messages(number), 0);
+  });
+
+  it('a turn’s answer becomes the result with the end of the task, once', async () => {
+    for (const [text, result] of [
+      ['Said.', 'Said.'],
+      ['', '(no result)'],
+    ] as const) {
+      const number = await create();
+      await give(number, 'm1');
+      const turn = `turn_msg-${number}`;
+      await database.pool.query(
+        `insert into turns (tenant_id, id, session_key, agent_key, status, text) values ($1, $2, $3, 'm1', 'completed', $4)`,
+        [TENANT, turn, `s-${number}`, text],
+      );
+      const task: TaskState = { ...(await state(number)), status: 'completed', lease: null, revision: 3 };
+      const change: TaskChange = { task, action: 'ended', actor: 'agent:m1', result_of: turn };
+      const key = [TENANT, 'crew', number] as const;
+      assert.deepEqual(
+        await recordTask(database.pool, key, change),
+        await recordTask(database.pool, key, change),
+      );
+      assert.equal((await findTask(database.pool, TENANT, 'crew', number))?.result, result);
+      const comments = await listComments(database.pool, key, 10, undefined);
+      assert.deepEqual(
+        comments.map(({ id, kind, author, text: said }) => [id, kind, author, said]),
+        [[`text_${turn}`, 'result', 'agent:m1', result]],
+      );
+    }
+  });
+
+  it('of two tasks that are made to wait for each other at once, one is refused', async () => {
+    const [one, two] = [await create(), await create()];
+    const answers = await Promise.all([
+      record(one, {}, { blocked_by: [two] }),
+      record(two, {}, { blocked_by: [one] }),
+    ]);
+    assert.deepEqual(answers.map(({ kind }) => kind).toSorted(), ['recorded', 'refused']);
+  });
+
+  it('one that waits for a completed task waits for nothing', async () => {
+    const first = await create();
+    await close(first, 'completed');
+    const second = await create({ blocked_by: [first] });
+    assert.equal((await state(second)).status, 'pending');
+  });
+
+  it('the last of a request to be closed tells of all of them, exactly one of those that close at once', async () => {
+    const request = { origin_turn: 'turn_1', origin_session: 's' };
+    const numbers = [await create(request), await create(request), await create(request)];
+    const answers = await Promise.all(numbers.map((number) => close(number, 'completed')));
+    const tellers = numbers.filter((_, index) => {
+      const answer = answers[index];
+      return answer?.kind === 'recorded' && answer.tells;
+    });
+    assert.equal(tellers.length, 1);
+    const told = await tasksToldBy(database.pool, TENANT, 'crew', tellers[0] ?? 0);
+    assert.deepEqual(
+      told.map((row) => row.number),
+      numbers,
+    );
+  });
+
+  it('TE-6 finds words of subject and description', async () => {
+    const number = await create({ subject: 'Paint the bridge', description: 'Use green colour.' });
+    for (const query of ['bridge', 'green paint'])
+      assert.deepEqual(
+        (await listTasks(database.pool, TENANT, 'crew', { query }, 5, undefined)).map((row) => row.number),
+        [number],
+      );
+  });
+
+  it('TE-5 a message is read once, and who reads is told what is left', async () => {
+    for (const id of ['a', 'b', 'c'])
+      await insertTeamMessage(database.pool, TENANT, 'crew', {
+        id,
+        sender: 'lead',
+        addressee: 'm1',
+        text: id,
+      });
+    const read = async (limit: number) => {
+      const { messages, left } = await readTeamMessages(database.pool, TENANT, 'crew', 'm1', limit);
+      return [messages.map(({ text }) => text).join(''), left];
+    };
+    assert.deepEqual(await read(2), ['ab', 1]);
+    assert.deepEqual(await read(2), ['c', 0]);
+    assert.deepEqual(await read(2), ['', 0]);
+  });
+
+  it('a team that was deleted and made again goes on counting', async () => {
+    const before = await create();
+    assert.equal(await deleteTeam(database.pool, TENANT, 'crew'), true);
+    assert.deepEqual(await insertTeam(database.pool, TENANT, { ...TEAM, members: ['m2'] }, 'test'), {
+      kind: 'written',
+    });
+    assert.equal(await create(), before + 1);
+    assert.deepEqual((await loadTask(database.pool, [TENANT, 'crew', before]))?.members, ['m2']);
+  });
+});
