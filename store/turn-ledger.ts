@@ -1,6 +1,6 @@
 /**
- * The rows of a turn as its activities write them: a function call each, one round trip, one commit. All of them are
- * safe to repeat (see migrations/0001_spine.sql).
+ * The rows of a turn as its activities write them: a call of one of functions/ each, one round trip, one commit. All of them
+ * are safe to repeat.
  */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';

@@ -21,11 +21,11 @@ function checked(...names: readonly string[]): { readonly status: number | null;
 
 describe('the numbers of migrations', () => {
   it('are 1, 2 and so on', () => {
-    assert.deepEqual(checked('0001_spine.sql', '0002_more.sql'), { status: 0, said: '' });
+    assert.deepEqual(checked('0001_schema.sql', '0002_more.sql'), { status: 0, said: '' });
   });
 
   it('are each given once', () => {
-    const { status, said } = checked('0001_spine.sql', '0002_mine.sql', '0002_yours.sql');
+    const { status, said } = checked('0001_schema.sql', '0002_mine.sql', '0002_yours.sql');
     assert.deepEqual(
       [status, said],
       [1, '0002_mine.sql and 0002_yours.sql have one number; give the newer one the next'],
@@ -33,12 +33,12 @@ describe('the numbers of migrations', () => {
   });
 
   it('have no gap', () => {
-    const { status, said } = checked('0001_spine.sql', '0003_more.sql');
-    assert.deepEqual([status, said], [1, 'between 0001_spine.sql and 0003_more.sql a number is missing']);
+    const { status, said } = checked('0001_schema.sql', '0003_more.sql');
+    assert.deepEqual([status, said], [1, 'between 0001_schema.sql and 0003_more.sql a number is missing']);
     assert.match(checked('0002_more.sql').said, /^between the beginning and 0002_more\.sql/);
   });
 
   it('begin the name of an SQL file', () => {
-    assert.match(checked('0001_spine.sql', 'notes.txt').said, /^notes\.txt is no migration/);
+    assert.match(checked('0001_schema.sql', 'notes.txt').said, /^notes\.txt is no migration/);
   });
 });

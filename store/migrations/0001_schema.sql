@@ -1,0 +1,870 @@
+-- Up Migration
+-- Everything that is kept, noun by noun. Each table of tenants has its tenant first in its key and in each of its references.
+
+-- Tenants and keys
+
+create table tenants (
+  id         text primary key,
+  name       text not null,
+  -- What holds for all its agents (PO-1): `TenantPolicy` of domain/tenant.ts.
+  policy     jsonb,
+  created_at timestamptz not null default now()
+);
+
+-- Each change of a tenant's policy: who made it, and from what to what.
+create table policy_changes (
+  tenant_id  text not null references tenants,
+  id         bigint generated always as identity,
+  before     jsonb,
+  after      jsonb not null,
+  changed_by text not null,
+  changed_at timestamptz not null default clock_timestamp(),
+  primary key (tenant_id, id)
+);
+
+-- What processes keep in memory per tenant, and when it last changed: makes up for notices that were lost.
+create table changes (
+  tenant_id  text not null references tenants,
+  kind       text not null,
+  version    bigint not null default 1,
+  changed_at timestamptz not null default now(),
+  primary key (tenant_id, kind)
+);
+create index changes_by_time on changes (changed_at);
+
+create table api_keys (
+  tenant_id  text not null references tenants,
+  id         text not null,
+  name       text not null,
+  user_id    text,
+  hash       bytea not null unique,
+  scopes     text[] not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  primary key (tenant_id, id)
+);
+
+-- Idempotency-Key: the answer that was given, so that a repeated POST gets it again.
+create table idempotency_keys (
+  tenant_id    text not null,
+  api_key_id   text not null,
+  key          text not null,
+  request_hash text not null,
+  status       int,
+  body         text,
+  headers      jsonb,
+  created_at   timestamptz not null default now(),
+  primary key (tenant_id, api_key_id, key)
+);
+
+-- Agents
+
+create table agents (
+  tenant_id  text not null references tenants,
+  key        text not null,
+  revision   int not null,
+  config     jsonb not null,
+  -- By how many it may give work to others (count_agent_links), so that a step of one without any asks no further (DE-3).
+  links      int not null default 0,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  deleted_at timestamptz,
+  primary key (tenant_id, key)
+);
+
+create table agent_revisions (
+  tenant_id  text not null,
+  agent_key  text not null,
+  revision   int not null,
+  config     jsonb not null,
+  created_by text,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, agent_key, revision),
+  foreign key (tenant_id, agent_key) references agents (tenant_id, key)
+);
+
+-- Sessions, turns, messages, calls, events
+
+-- `position` numbers the transcript, `event_seq` the feed: both are taken under this row's lock, so that a reader never
+-- sees a later number before an earlier one.
+create table sessions (
+  tenant_id        text not null references tenants,
+  key              text not null,
+  agent_key        text not null,
+  user_id          text,
+  channel          text,
+  chat_id          text,
+  title            text,
+  -- Holds for each of its turns, whatever their messages say.
+  bound_context    jsonb,
+  -- DU-7. Whose budgets its turns use: {turn, session, agent, team?} of the root of its tree; null for a root itself.
+  budget_root      jsonb,
+  position         bigint not null default 0,
+  event_seq        bigint not null default 0,
+  events_from      bigint not null default 1,
+  summary          text,
+  summary_position bigint not null default 0,
+  turns            int not null default 0,
+  created_at       timestamptz not null default now(),
+  updated_at       timestamptz not null default now(),
+  primary key (tenant_id, key)
+);
+create index sessions_by_update on sessions (tenant_id, updated_at desc, key);
+-- Sessions that work for another one: whose approvals it shows as well (DE-2).
+create index sessions_given_by on sessions (tenant_id, (bound_context #>> '{delegation,session}'))
+  where bound_context #>> '{delegation,session}' is not null;
+
+create table turns (
+  tenant_id      text not null,
+  id             text not null,
+  session_key    text not null,
+  agent_key      text not null,
+  agent_revision int,
+  status         text not null check (status in ('queued','running','waiting_approval','completed','failed','stopped')),
+  steps          int not null default 0,
+  text           text,
+  error          jsonb,
+  context        jsonb not null default '{}',
+  -- Of its first message.
+  budget_root    jsonb,
+  run_id         text,
+  input_tokens   bigint not null default 0,
+  output_tokens  bigint not null default 0,
+  cached_tokens  bigint not null default 0,
+  cost_usd       numeric,
+  unpriced_calls int not null default 0,
+  created_at     timestamptz not null default now(),
+  started_at     timestamptz,
+  ended_at       timestamptz,
+  primary key (tenant_id, id)
+);
+create index turns_open on turns (tenant_id, status) where ended_at is null;
+create index turns_by_session on turns (tenant_id, session_key, created_at desc);
+
+-- A user's message is written before it is submitted; `position` and `turn_id` are set when a turn takes it.
+create table messages (
+  tenant_id   text not null,
+  id          text not null,
+  session_key text not null,
+  turn_id     text,
+  step        int,
+  role        text not null check (role in ('user','assistant')),
+  text        text not null,
+  calls       jsonb,
+  mode        text,
+  context     jsonb,
+  -- DU-7. What the turn that it begins counts for, as sessions.budget_root, when another turn says it; null when people or
+  -- schedules speak.
+  budget_root jsonb,
+  finish      text,
+  model       text,
+  usage       jsonb,
+  -- What the answer has cost; null when the model's price is not known.
+  usd         numeric,
+  position    bigint,
+  created_at  timestamptz not null default now(),
+  primary key (tenant_id, id)
+);
+create unique index messages_in_order on messages (tenant_id, session_key, position) where position is not null;
+create unique index messages_answer on messages (tenant_id, turn_id, step) where role = 'assistant';
+-- Rows come in the order of time, so a range of days is found by summaries of blocks, which cost an insert next to nothing.
+create index messages_by_time on messages using brin (created_at);
+
+-- The ledger (DU-2) and the audit of every call. `args` is what people may see; `args_sealed` holds the real ones where
+-- they differ. `fence` belongs to the attempt that holds the claim: a late attempt's result is refused.
+create table tool_calls (
+  tenant_id            text not null,
+  id                   text not null,
+  session_key          text not null,
+  turn_id              text not null,
+  step                 int not null,
+  index                int not null,
+  tool                 text not null,
+  asked_as             text not null,
+  summary              text not null,
+  args                 jsonb not null,
+  args_sealed          bytea,
+  digest               text not null,
+  -- The definition that it was judged by, when a custom tool is called.
+  custom_tool_id       uuid,
+  custom_tool_revision int,
+  verdict              text not null check (verdict in ('allow','ask','deny')),
+  reason               text,
+  approval_id          text,
+  state                text not null default 'requested' check (state in ('requested','running','done')),
+  fence                text,
+  ok                   boolean,
+  code                 text,
+  result               text,
+  whole_id             text,
+  child                jsonb,
+  created_at           timestamptz not null default now(),
+  started_at           timestamptz,
+  ended_at             timestamptz,
+  primary key (tenant_id, id)
+);
+create index tool_calls_of_step on tool_calls (tenant_id, turn_id, step, index);
+create index tool_calls_by_time on tool_calls using brin (created_at);
+
+-- Output that is more than a model reads (EX-5).
+create table tool_results (
+  tenant_id  text not null,
+  id         text not null,
+  text       text not null,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, id)
+);
+
+create table tool_rate_buckets (
+  tenant_id   text not null,
+  session_key text not null,
+  tokens      float not null,
+  filled_at   timestamptz not null default now(),
+  primary key (tenant_id, session_key)
+);
+
+create table events (
+  tenant_id   text not null,
+  session_key text not null,
+  id          bigint not null,
+  type        text not null,
+  turn_id     text,
+  data        jsonb not null,
+  at          timestamptz not null default now(),
+  primary key (tenant_id, session_key, id)
+);
+
+-- Approvals
+
+create table approvals (
+  tenant_id    text not null,
+  id           text not null,
+  call_id      text not null,
+  session_key  text not null,
+  turn_id      text not null,
+  agent_key    text not null,
+  user_id      text,
+  tool         text not null,
+  args         jsonb not null,
+  summary      text not null,
+  digest       text not null,
+  reason       text,
+  risk         text,
+  -- AP-4: on which terms it is decided (domain/approval-terms.ts), and since when others may decide as well.
+  terms        jsonb not null default '{}',
+  escalated_at timestamptz,
+  reminders    int not null default 0,
+  -- What it shows beside the call: what "always" would store, or why it is refused (SH-2); and what its digest is bound to: the
+  -- sandbox, and files of the workspace that the call would run, as they are when it is asked about.
+  always       jsonb,
+  sandbox      jsonb,
+  files        jsonb not null default '[]',
+  status       text not null default 'pending'
+               check (status in ('pending','approved','denied','responded','expired','withdrawn')),
+  decision     text,
+  decided_by   text,
+  decision_key text,
+  decided_at   timestamptz,
+  note         text,
+  used_at      timestamptz,
+  created_at   timestamptz not null default now(),
+  expires_at   timestamptz not null,
+  -- So that a feed over all sessions goes on where its reader was. By the clock and not by the transaction's begin: what waited
+  -- for a lock is not dated back behind what readers have seen.
+  changed_at   timestamptz not null default clock_timestamp(),
+  primary key (tenant_id, id)
+);
+create index approvals_by_status on approvals (tenant_id, status, created_at desc);
+create index approvals_by_turn on approvals (tenant_id, turn_id) where status = 'pending';
+create index approvals_by_time on approvals (tenant_id, created_at desc, id);
+create index approvals_by_change on approvals (tenant_id, changed_at, id);
+
+-- AP-4: each decision that counted. `person` is null when who decided is only a claim; `digest` is what was agreed to.
+create table approval_decisions (
+  tenant_id   text not null,
+  approval_id text not null,
+  key         text not null,
+  decision    text not null,
+  by          text not null,
+  person      text,
+  api_key_id  text,
+  via         text not null check (via in ('api','link','temporal')),
+  digest      text,
+  note        text,
+  at          timestamptz not null default now(),
+  primary key (tenant_id, approval_id, key)
+);
+
+-- Who sent the decision that the approval's workflow will get under this key: written by the API before it sends it, so
+-- that nobody who can only reach Temporal can decide in another's name.
+create table decision_proofs (
+  tenant_id   text not null,
+  approval_id text not null,
+  key         text not null,
+  by          text not null,
+  user_id     text,
+  scopes      text[] not null,
+  api_key_id  text,
+  via         text not null,
+  link_id     text,
+  -- The real arguments of a decision to edit, where what is sent over Temporal hides some of them (SC-3).
+  sealed_args text,
+  created_at  timestamptz not null default now(),
+  primary key (tenant_id, approval_id, key)
+);
+
+-- AP-2, AP-4: links that let one person decide one approval, once. Only the hash of a link's token is kept.
+create table approval_links (
+  tenant_id   text not null references tenants,
+  id          text not null,
+  approval_id text not null,
+  hash        bytea not null unique,
+  user_id     text not null,
+  scopes      text[] not null,
+  -- When set, the only decision that the link can make.
+  decision    text check (decision in ('approve','reject')),
+  created_by  text not null,
+  created_at  timestamptz not null default now(),
+  expires_at  timestamptz not null,
+  used_at     timestamptz,
+  -- Names the decision that used it up.
+  used_key    text,
+  revoked_at  timestamptz,
+  primary key (tenant_id, id)
+);
+create index approval_links_of on approval_links (tenant_id, approval_id);
+
+-- What `approve_always` allows from then on, per agent and user (SH-2).
+create table exec_allowlist (
+  tenant_id   text not null,
+  id          text not null,
+  agent_key   text not null,
+  user_id     text,
+  tool        text not null,
+  pattern     text not null,
+  approval_id text,
+  created_by  text not null,
+  created_at  timestamptz not null default now(),
+  revoked_by  text,
+  revoked_at  timestamptz,
+  primary key (tenant_id, id)
+);
+create unique index exec_allowlist_once
+  on exec_allowlist (tenant_id, agent_key, coalesce(user_id, ''), tool, pattern) where revoked_at is null;
+
+-- Secrets
+
+-- Values that people give and only activities read (SC-2, SH-4). `sealed` is AES-256-GCM bound to tenant and row; `key_id`
+-- names its key, so that a rotation finds the rows of old ones.
+create table secrets (
+  tenant_id  text not null references tenants,
+  name       text not null,
+  sealed     text not null,
+  key_id     text not null,
+  updated_by text not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, name)
+);
+
+-- Programs that run with credentials of the tenant (SH-4). `sealed` holds their environment.
+create table secure_cli_binaries (
+  tenant_id  text not null references tenants,
+  name       text not null,
+  config     jsonb not null,
+  sealed     text not null,
+  key_id     text not null,
+  updated_by text not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, name)
+);
+
+-- Custom tools
+
+-- Tools that a tenant makes of shell commands (CU-1): global, or of one agent. A deleted one is kept for a while, so that
+-- calls in flight learn what became of theirs.
+create table custom_tools (
+  tenant_id       text not null references tenants,
+  id              uuid not null,
+  name            text not null,
+  description     text not null,
+  parameters      jsonb not null,
+  command         text not null,
+  working_dir     text,
+  timeout_seconds int not null,
+  agent_key       text,
+  enabled         boolean not null,
+  replay          text not null check (replay in ('readonly','idempotent','once')),
+  env_names       text[] not null default '{}',
+  revision        int not null default 1,
+  created_by      text not null,
+  created_at      timestamptz not null default now(),
+  updated_at      timestamptz not null default now(),
+  deleted_at      timestamptz,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, agent_key) references agents (tenant_id, key)
+);
+create unique index custom_tools_by_name on custom_tools (tenant_id, name, coalesce(agent_key, ''))
+  where deleted_at is null;
+
+-- The variables that only the command sees, as one sealed text (CU-2).
+create table custom_tool_env (
+  tenant_id text not null,
+  tool_id   uuid not null,
+  sealed    text not null,
+  key_id    text not null,
+  primary key (tenant_id, tool_id),
+  foreign key (tenant_id, tool_id) references custom_tools (tenant_id, id) on delete cascade
+);
+
+-- Subagents
+
+-- A row that is queued or running is the lease that the limits count (SA-1).
+create table subagents (
+  tenant_id       text not null references tenants,
+  id              text not null,
+  parent_session  text not null,
+  parent_turn     text not null,
+  parent_call     text not null,
+  session_key     text not null,
+  depth           int not null,
+  agent_key       text not null,
+  user_id         text,
+  label           text not null,
+  task            text not null,
+  -- Whose turn waits for it (sync), or nobody's.
+  mode            text not null check (mode in ('async', 'sync')),
+  announce        text not null check (announce in ('queue', 'steer')),
+  -- Goes on when its parent's session is stopped.
+  detached        boolean not null default false,
+  timeout_seconds int not null,
+  -- The parent turn's context, for the message that tells of the end; and what binds the subagent's own turns.
+  context         jsonb not null,
+  bound           jsonb not null,
+  status          text not null check (status in ('queued','running','completed','failed','cancelled','timeout')),
+  result          text,
+  error           jsonb,
+  iterations      int not null default 0,
+  input_tokens    bigint not null default 0,
+  output_tokens   bigint not null default 0,
+  stopped_by      text,
+  replaced_by     text,
+  -- Workflow that waits for its end.
+  waiter          text,
+  -- Who has told the parent: a subagent, a call, or 'nobody' when it need not be told.
+  told_by         text,
+  created_at      timestamptz not null default now(),
+  started_at      timestamptz,
+  ended_at        timestamptz,
+  primary key (tenant_id, id)
+);
+create index subagents_active on subagents (tenant_id, parent_session) where ended_at is null;
+create index subagents_by_parent on subagents (tenant_id, parent_session, created_at desc);
+create index subagents_untold on subagents (tenant_id, parent_session) where ended_at is not null and told_by is null;
+create unique index subagents_by_session on subagents (tenant_id, session_key);
+
+-- Teams
+
+create table teams (
+  tenant_id   text not null references tenants,
+  key         text not null,
+  name        text,
+  description text,
+  lead        text not null,
+  settings    jsonb not null default '{}',
+  -- The newest task's number; a team that was deleted and made again goes on from it, since a number names a workflow.
+  task_seq    int not null default 0,
+  created_by  text,
+  created_at  timestamptz not null default now(),
+  updated_at  timestamptz not null default now(),
+  deleted_at  timestamptz,
+  primary key (tenant_id, key),
+  foreign key (tenant_id, lead) references agents (tenant_id, key)
+);
+create index teams_by_lead on teams (tenant_id, lead) where deleted_at is null;
+
+create table team_members (
+  tenant_id text not null,
+  team_key  text not null,
+  agent_key text not null,
+  added_at  timestamptz not null default now(),
+  primary key (tenant_id, team_key, agent_key),
+  foreign key (tenant_id, team_key) references teams (tenant_id, key),
+  foreign key (tenant_id, agent_key) references agents (tenant_id, key)
+);
+create index team_members_by_agent on team_members (tenant_id, agent_key);
+
+-- A task's workflow decides and writes its row here, for readers and for its own next run.
+create table team_tasks (
+  tenant_id      text not null,
+  team_key       text not null,
+  number         int not null,
+  subject        text not null,
+  description    text not null default '',
+  words          tsvector generated always as
+                   (to_tsvector('simple', subject || ' ' || left(description, 20000))) stored,
+  status         text not null check (status in
+                   ('pending','in_progress','in_review','blocked','completed','failed','cancelled','stale')),
+  assignee       text,
+  owner          text,
+  priority       int not null default 0,
+  percent        int not null default 0,
+  reason         text,
+  result         text,
+  -- All that the workflow decides by; its revision is the newest event's.
+  state          jsonb not null,
+  revision       int not null,
+  -- The lead's turn that made it: its request. Told: the message that has brought its end to the lead.
+  origin_session text,
+  origin_turn    text,
+  origin_context jsonb not null default '{}',
+  told_by        int,
+  -- Of the call or the request that made it, so that a repeat makes one.
+  create_key     text not null,
+  created_by     text not null,
+  created_at     timestamptz not null default now(),
+  updated_at     timestamptz not null default now(),
+  started_at     timestamptz,
+  closed_at      timestamptz,
+  primary key (tenant_id, team_key, number),
+  foreign key (tenant_id, team_key) references teams (tenant_id, key)
+);
+create unique index team_tasks_once on team_tasks (tenant_id, team_key, create_key);
+create index team_tasks_by_status on team_tasks (tenant_id, team_key, status, number desc);
+create index team_tasks_of_turn on team_tasks (tenant_id, origin_turn) where origin_turn is not null;
+create index team_tasks_by_words on team_tasks using gin (words);
+-- For the workers' look at tasks that are not closed: few beside all that ever were.
+create index team_tasks_open on team_tasks (tenant_id, team_key, number) where status not in ('completed', 'failed', 'cancelled');
+
+-- What a task waits for.
+create table team_task_blockers (
+  tenant_id text not null,
+  team_key  text not null,
+  number    int not null,
+  blocker   int not null,
+  primary key (tenant_id, team_key, number, blocker),
+  foreign key (tenant_id, team_key, number) references team_tasks (tenant_id, team_key, number),
+  foreign key (tenant_id, team_key, blocker) references team_tasks (tenant_id, team_key, number)
+);
+create index team_task_blockers_back on team_task_blockers (tenant_id, team_key, blocker);
+
+-- The audit (TE-4): one a change, by its revision.
+create table team_task_events (
+  tenant_id text not null,
+  team_key  text not null,
+  number    int not null,
+  revision  int not null,
+  id        bigint generated always as identity,
+  action    text not null,
+  actor     text not null,
+  reason    text,
+  status    text not null,
+  owner     text,
+  -- Which run of the task's workflow has recorded it, for which request, and whom it is to be told to: a run whose worker died
+  -- after the commit and before Temporal knew finds here what it has done.
+  run       text,
+  cause     text,
+  notices   jsonb,
+  at        timestamptz not null default clock_timestamp(),
+  primary key (tenant_id, team_key, number, revision)
+);
+create index team_task_events_in_order on team_task_events (tenant_id, team_key, id desc);
+
+-- Texts about a task. One is written before the update that brings it, and shown when the workflow has taken it.
+create table team_comments (
+  tenant_id  text not null,
+  id         text not null,
+  team_key   text not null,
+  number     int not null,
+  kind       text check (kind in ('note','blocker','result','reason','question')),
+  author     text not null,
+  text       text not null,
+  revision   int,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, id)
+);
+create index team_comments_of_task on team_comments (tenant_id, team_key, number, created_at) where revision is not null;
+
+create table team_messages (
+  tenant_id  text not null,
+  id         text not null,
+  team_key   text not null,
+  sender     text not null,
+  addressee  text not null,
+  text       text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  read_at    timestamptz,
+  primary key (tenant_id, id)
+);
+create index team_messages_unread on team_messages (tenant_id, team_key, addressee, created_at) where read_at is null;
+
+-- Bytes, stored once by digest (SHA-256), and where they are attached.
+create table files (
+  tenant_id  text not null references tenants,
+  digest     text not null,
+  bytes      bytea not null,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, digest)
+);
+
+create table team_task_files (
+  tenant_id  text not null,
+  id         text not null,
+  team_key   text not null,
+  number     int not null,
+  digest     text not null,
+  name       text not null,
+  size       int not null,
+  author     text not null,
+  revision   int,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, id),
+  foreign key (tenant_id, digest) references files (tenant_id, digest)
+);
+create index team_task_files_of_task on team_task_files (tenant_id, team_key, number) where revision is not null;
+
+-- Budgets (DU-7)
+
+-- Limits what its subjects use; each subject, period and measure has an account.
+create table budgets (
+  tenant_id  text not null references tenants,
+  id         text not null,
+  scope      text not null check (scope in ('turn','session','agent','team','tenant')),
+  -- One session, agent or team; empty when each has the limits for itself.
+  subject    text not null default '',
+  period     text not null check (period in ('total','day','month')),
+  -- Limits by measure, on_limit and reserve: domain/budget.ts.
+  config     jsonb not null,
+  created_by text not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, id)
+);
+create unique index budgets_once on budgets (tenant_id, scope, subject, period);
+
+-- spent + reserved never passes what the budget says and `extra` allows, but by what calls cost beyond their reserve.
+create table budget_accounts (
+  tenant_id text not null references tenants,
+  budget_id text not null,
+  subject   text not null,
+  since     date not null,
+  measure   text not null check (measure in ('tokens','usd','seconds','calls')),
+  spent     numeric not null default 0,
+  reserved  numeric not null default 0,
+  extra     numeric not null default 0,
+  primary key (tenant_id, budget_id, subject, since, measure)
+);
+create index budget_accounts_by_period on budget_accounts (tenant_id, since desc, budget_id, subject, measure);
+
+-- What an attempt of a call has reserved: gone when it is settled. One whose attempt never came back counts as spent.
+create table budget_holds (
+  tenant_id text not null,
+  holder    text not null,
+  attempt   int not null,
+  turn_id   text not null,
+  budget_id text not null,
+  subject   text not null,
+  since     date not null,
+  measure   text not null,
+  amount    numeric not null,
+  primary key (tenant_id, holder, attempt, budget_id, subject, since, measure)
+);
+create index budget_holds_by_turn on budget_holds (tenant_id, turn_id);
+
+-- Delegation, evaluations, gates, handoffs
+
+-- Who may hand work to whom (DE-1). `settings` is judged when the link is used, and refuses when it cannot be read.
+create table agent_links (
+  tenant_id      text not null references tenants,
+  id             text not null,
+  source_key     text not null,
+  target_key     text not null,
+  direction      text not null check (direction in ('outbound', 'inbound', 'bidirectional')),
+  status         text not null check (status in ('active', 'disabled')),
+  max_concurrent int not null default 0 check (max_concurrent >= 0),
+  settings       jsonb not null default '{}',
+  description    text,
+  created_by     text,
+  created_at     timestamptz not null default now(),
+  updated_at     timestamptz not null default now(),
+  primary key (tenant_id, id),
+  foreign key (tenant_id, source_key) references agents (tenant_id, key),
+  foreign key (tenant_id, target_key) references agents (tenant_id, key),
+  check (source_key <> target_key)
+);
+create unique index agent_links_by_pair on agent_links (tenant_id, source_key, target_key);
+create index agent_links_by_target on agent_links (tenant_id, target_key);
+
+-- Here and not among the functions that each release replaces, which cannot be dropped while a trigger needs them.
+create function count_agent_links() returns trigger
+language plpgsql as $$
+begin
+  update agents a set links = (select count(*) from agent_links l where l.tenant_id = a.tenant_id and l.status = 'active'
+      and ((l.source_key = a.key and l.direction <> 'inbound') or (l.target_key = a.key and l.direction <> 'outbound')))
+    where (a.tenant_id, a.key) in ((new.tenant_id, new.source_key), (new.tenant_id, new.target_key),
+                                   (old.tenant_id, old.source_key), (old.tenant_id, old.target_key));
+  return null;
+end $$;
+create trigger agent_links_count after insert or update or delete on agent_links
+  for each row execute function count_agent_links();
+
+-- Work that one agent gave to another (DE-2). A row that is queued or running is the lease that the limits count.
+create table delegations (
+  tenant_id       text not null references tenants,
+  id              text not null,
+  -- Who gave it, where; whom the result is told.
+  origin_session  text not null,
+  origin_turn     text not null,
+  origin_call     text not null,
+  link_id         text,
+  source_key      text not null,
+  target_key      text not null,
+  session_key     text not null,
+  depth           int not null,
+  user_id         text,
+  label           text not null,
+  task            text not null,
+  mode            text not null check (mode in ('async', 'sync')),
+  timeout_seconds int not null,
+  -- The origin turn's context, for the message that tells of the end; and what binds the target's turns.
+  context         jsonb not null,
+  bound           jsonb not null,
+  -- Of the target, as they were when the work was given (DE-6).
+  gates           jsonb not null default '[]',
+  status          text not null check (status in ('queued','running','completed','failed','cancelled','timeout')),
+  result          text,
+  error           jsonb,
+  -- Of gates that let it pass all the same.
+  warnings        jsonb not null default '[]',
+  iterations      int not null default 0,
+  input_tokens    bigint not null default 0,
+  output_tokens   bigint not null default 0,
+  stopped_by      text,
+  -- Who has told the origin: a delegation, a call, or 'nobody' when it need not be told.
+  told_by         text,
+  created_at      timestamptz not null default now(),
+  started_at      timestamptz,
+  ended_at        timestamptz,
+  primary key (tenant_id, id)
+);
+create index delegations_active on delegations (tenant_id, target_key) where ended_at is null;
+create index delegations_open on delegations (tenant_id, origin_session) where ended_at is null;
+create index delegations_untold on delegations (tenant_id, origin_session) where ended_at is not null and told_by is null;
+create index delegations_by_source on delegations (tenant_id, source_key, created_at desc, id);
+create index delegations_by_time on delegations (tenant_id, created_at desc, id);
+create unique index delegations_by_session on delegations (tenant_id, session_key);
+
+-- Rounds of making and judging (DE-4).
+create table evaluations (
+  tenant_id      text not null references tenants,
+  id             text not null,
+  origin_session text not null,
+  origin_turn    text not null,
+  origin_call    text not null,
+  generator_key  text not null,
+  evaluator_key  text not null,
+  user_id        text,
+  label          text not null,
+  task           text not null,
+  criteria       text,
+  context_text   text,
+  max_rounds     int not null,
+  context        jsonb not null,
+  depth          int not null,
+  status         text not null check (status in ('running','approved','not_approved','failed','cancelled')),
+  error          jsonb,
+  stopped_by     text,
+  created_at     timestamptz not null default now(),
+  ended_at       timestamptz,
+  primary key (tenant_id, id)
+);
+create index evaluations_by_time on evaluations (tenant_id, created_at desc, id);
+create index evaluations_open on evaluations (tenant_id, origin_session) where ended_at is null;
+
+create table evaluation_rounds (
+  tenant_id     text not null,
+  evaluation_id text not null,
+  round         int not null,
+  draft         text not null,
+  verdict       text check (verdict in ('approved', 'rejected')),
+  feedback      text,
+  created_at    timestamptz not null default now(),
+  ended_at      timestamptz,
+  primary key (tenant_id, evaluation_id, round),
+  foreign key (tenant_id, evaluation_id) references evaluations (tenant_id, id)
+);
+
+-- Each run of a gate (DE-6): what it found of which attempt, and what followed.
+create table gate_checks (
+  tenant_id  text not null references tenants,
+  -- The delegation, task or turn that was judged.
+  owner_id   text not null,
+  gate       int not null,
+  attempt    int not null,
+  name       text not null,
+  kind       text not null check (kind in ('passed', 'failed', 'broken')),
+  step       text not null check (step in ('pass', 'retry', 'warn', 'block')),
+  feedback   text not null,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, owner_id, gate, attempt)
+);
+
+-- Where the messages of a chat go (DE-5).
+create table handoff_routes (
+  tenant_id   text not null references tenants,
+  channel     text not null,
+  chat_id     text not null,
+  from_key    text not null,
+  to_key      text not null,
+  session_key text not null,
+  reason      text not null,
+  -- Agents that have had the chat since a person last said something, oldest first.
+  path        jsonb not null,
+  created_by  text not null,
+  created_at  timestamptz not null default now(),
+  primary key (tenant_id, channel, chat_id)
+);
+
+-- Usage and embeddings
+
+-- DU-7. What models were used for without an answer in a transcript: summaries, calls that failed after they were read, answers
+-- that came too late. Those in a transcript are messages.
+create table model_uses (
+  tenant_id   text not null references tenants,
+  id          uuid not null default gen_random_uuid(),
+  kind        text not null check (kind in ('summary','failed','unused','embedding')),
+  session_key text not null,
+  turn_id     text not null,
+  agent_key   text not null,
+  model       text not null,
+  -- As messages.usage and messages.usd.
+  usage       jsonb not null,
+  usd         numeric,
+  created_at  timestamptz not null default now(),
+  primary key (tenant_id, id)
+);
+create index model_uses_by_time on model_uses using brin (created_at);
+
+-- Vectors that a provider's model has given, so that it is asked once for a text (DE-2). Those of different models are never
+-- compared.
+create table embeddings (
+  tenant_id  text not null references tenants,
+  model      text not null,
+  -- SHA-256 of the text; the text itself stands where it came from.
+  digest     bytea not null,
+  -- 32-bit floats, little-endian, of length 1.
+  vector     bytea not null,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, model, digest)
+);
+create index embeddings_by_age on embeddings (tenant_id, created_at);
+
+-- Functions
+
+-- Which set of functions (../functions) this database runs. One row.
+create table function_set (
+  singleton boolean primary key default true check (singleton),
+  digest    text not null
+);
