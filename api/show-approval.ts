@@ -32,7 +32,7 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     decided_at: row.decided_at?.toISOString() ?? null,
     note: row.note,
     terms,
-    always: row.always === null ? null : showAlways(row.always),
+    always: showAlways(row.always),
     sandbox: row.sandbox === null ? null : { ...row.sandbox },
     files: row.files.map((file) => ({ ...NO_FILE, ...file })),
     runs,

@@ -248,18 +248,12 @@ export interface StandingTask {
   readonly dependents: readonly number[];
   /** It was the last open task of its request to be closed: this one tells the lead. */
   readonly tells: boolean;
-  /** By which it is closed, when it is; not in results that releases before this one have recorded. */
-  readonly closed_revision?: number;
+  /** By which it is closed, when it is. */
+  readonly closed_revision: number;
 }
 
-/** `task` and `changes` are not in results that releases before them have recorded. */
-export interface RecordedChange
-  extends Pick<StandingTask, 'dependents' | 'tells' | 'closed_revision'>,
-    Partial<Pick<StandingTask, 'task' | 'changes'>> {
+export interface RecordedChange extends StandingTask {
   readonly kind: 'recorded';
-  /** As the rows have them, for what it was made to wait for. */
-  readonly open_blockers: readonly number[];
-  readonly status: TaskStatus;
 }
 
 export type RecordResult =
@@ -275,8 +269,6 @@ export interface LoadedTask {
   readonly completed: readonly number[];
   /** No turn is open that made it. */
   readonly over: boolean;
-  /** The worker gives a task in one activity and records a turn's answer with its end; not said by releases before. */
-  readonly in_one?: true;
   /** What this very run has recorded before its worker died, and Temporal does not know of. */
   readonly lost?: StandingTask | null;
 }
@@ -306,8 +298,6 @@ export interface TeamTaskActivities {
   give_team_task(input: Key & { readonly change: TaskChange }): Promise<GivenTask>;
   /** Null when the member is no agent any more. */
   prepare_member_turn(input: Key & { readonly task: TaskState }): Promise<MemberTurn | null>;
-  /** The whole text of the member's last answer, kept as a text of the task. */
-  read_member_result(input: Key & { readonly turn: string; readonly session: string }): Promise<TaskText>;
   /** Signals the tasks that wait for this one, started when need be. */
   tell_dependents(
     input: Key & { readonly numbers: readonly number[]; readonly status: TaskStatus },

@@ -74,8 +74,8 @@ export interface ApprovalBasis {
   /** The definition that was shown, when the tool is one of the tenant's own. */
   readonly custom_tool: { readonly id: string; readonly revision: number } | null;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
-  /** These two are null where an older version asked. */
-  readonly always: AlwaysOffer | null;
+  readonly always: AlwaysOffer;
+  /** Null for more of a budget. */
   readonly sandbox: SandboxTerms | null;
 }
 

@@ -34,8 +34,8 @@ export interface ApprovalRow {
   readonly decided_at: Date | null;
   readonly note: string | null;
   readonly terms: AskedTerms;
-  /** These two are null where an older version asked. */
-  readonly always: AlwaysOffer | null;
+  readonly always: AlwaysOffer;
+  /** Null for more of a budget. */
   readonly sandbox: SandboxTerms | null;
   readonly files: readonly BoundFile[];
   readonly escalated_at: Date | null;

@@ -56,7 +56,7 @@ export type Claim =
       readonly sealed: string | null;
       readonly digest: string;
       readonly approved: boolean;
-      /** What the digest of an approved call is bound to; null where an older version asked. */
+      /** What the digest of an approved call is bound to. */
       readonly sandbox?: SandboxTerms | null;
       readonly files?: readonly BoundFile[] | null;
       readonly approval?: string | null;

@@ -74,8 +74,8 @@ export interface StepBasis {
   readonly agent_key: string;
   /** At the first step of a subagent: the session whose feed says that it has begun. */
   readonly parent?: string | null;
-  /** Teams that the agent leads; null for all others, and left out by an older release's function. */
-  readonly leads?: readonly import('#domain/team.ts').Team[] | null;
+  /** Teams that the agent leads; null for all others. */
+  readonly leads: readonly import('#domain/team.ts').Team[] | null;
   /** The turn's revision of the agent is the newest one. */
   readonly agent_current: boolean;
   /** Agents that it may give work to. */

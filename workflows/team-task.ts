@@ -29,10 +29,8 @@ import {
   isDue,
   lostTurn,
   nextAlarm,
-  release,
   releaseAndDispatch,
   ring,
-  type TurnEnd,
   turnEnded,
 } from '#domain/team/task-events.ts';
 import { readRequest, requestProblem } from '#domain/team/read-request.ts';
@@ -85,8 +83,6 @@ interface Going extends KnownTask {
   readonly ended: { readonly number: number; readonly status: TaskStatus }[];
   released: boolean;
   missing?: true;
-  /** See LoadedTask. */
-  inOne?: true;
   /** The message of the lease with this fence is written; no turn when its member is no agent any more. */
   given?: { readonly fence: number; readonly turn: MemberTurn | null };
   turn?: RunningTurn;
@@ -106,7 +102,6 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   }
   going.loaded = { task: loaded.task, team: loaded.team };
   going.released = loaded.over;
-  if (loaded.in_one) going.inOne = true;
   for (const number of loaded.completed) going.ended.push({ number, status: 'completed' });
   if (loaded.lost) takeUp(going, loaded.lost);
   else await apply(going, ({ task }) => lostTurn(task));
@@ -152,9 +147,7 @@ function isLong(): boolean {
 }
 
 async function hearSignals(going: Going): Promise<void> {
-  if (going.released && going.inOne)
-    await give(going, (moment) => releaseAndDispatch(moment, going.input.team));
-  else if (going.released) await apply(going, ({ task }) => release(task));
+  if (going.released) await give(going, (moment) => releaseAndDispatch(moment, going.input.team));
   going.released = false;
   for (let said = going.ended.shift(); said; said = going.ended.shift()) {
     const { number, status } = said;
@@ -164,7 +157,6 @@ async function hearSignals(going: Going): Promise<void> {
 
 /** Applies what may give the task to its member, whose message is then written with it. */
 async function give(going: Going, decide: (moment: Moment) => Decision): Promise<void> {
-  if (!going.inOne) return void (await apply(going, decide));
   await apply(going, decide, undefined, async (input) => {
     const { recorded, turn } = await local.give_team_task(input);
     if (turn !== undefined) going.given = { fence: input.change.task.fence, turn };
@@ -213,13 +205,11 @@ async function followJudging(going: Going): Promise<void> {
   if (judging && !going.turn) going.judgement = startJudging(input, subject, judging);
 }
 
-async function takeWhatIsLeft(going: Going, { fence, session, turn, end }: RunningTurn): Promise<void> {
+async function takeWhatIsLeft(going: Going, { fence, turn, end }: RunningTurn): Promise<void> {
   const over = end();
   if (!over || taskOf(going).lease?.fence !== fence) return;
   const answers = over.status === 'completed' && !taskOf(going).question;
-  let result: Pick<TurnEnd, 'text' | 'result_of'> = {};
-  if (answers && going.inOne) result = { result_of: turn };
-  else if (answers) result = { text: await local.read_member_result({ ...going.input, session, turn }) };
+  const result = answers ? { result_of: turn } : {};
   await apply(going, (moment) => turnEnded(moment, { fence, ...over, ...result }));
 }
 

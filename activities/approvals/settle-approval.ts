@@ -239,7 +239,7 @@ async function settleAlways(
   basis: ApprovalBasis,
   definition: Tool['definition'],
 ): Promise<SettleApprovalResult> {
-  const shown = basis.always ?? { refused: 'it was asked about before it was shown what that would allow' };
+  const shown = basis.always;
   if ('refused' in shown) return refused('Unprocessable', `${alwaysWords(shown)}. Approve it once.`);
   const { tool, args, agent } = basis;
   const place = await deps.placeOf(agent.sandbox ?? null);

@@ -11,7 +11,7 @@ export async function promptGuides(
   { leads, links, user, context, agent_key: agent }: StepBasis,
   tools: readonly OfferedTool[],
 ): Promise<readonly string[]> {
-  const guides = leads && leads.length > 0 ? [teamText(leads)] : [];
+  const guides = leads ? [teamText(leads)] : [];
   if (!links || !tools.some(({ name }) => name === 'delegate')) return guides;
   const text = await guide({ tenant, agent, user, roles: context.roles ?? [] });
   return text === undefined ? guides : [...guides, text];

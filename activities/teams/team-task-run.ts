@@ -25,7 +25,6 @@ import { insertTeamMessage } from '#store/team-store.ts';
 import type { WrittenChange } from '#store/recorded-task.ts';
 import { feedbackOf } from '#store/task-gate-store.ts';
 import * as tasks from '#store/team-task-store.ts';
-import { findTurn } from '#store/turn-store.ts';
 import { taskStart } from '#temporal/team-board.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
 
@@ -37,7 +36,6 @@ export interface TeamTaskRunDeps {
 }
 
 const REMINDERS = { minutes: 30, most: 3 } as const;
-const PREVIEW = 500;
 
 export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivities {
   const { pool } = deps;
@@ -48,14 +46,6 @@ export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivit
       input.change.action === 'dispatch' ? give(deps, input) : { recorded: await record(deps, input) },
     ),
     prepare_member_turn: failingAs(recordFailure, (input) => prepare(deps, input)),
-    read_member_result: failingAs(recordFailure, async ({ turn, ...key }) => {
-      const row = await findTurn(pool, key.tenant, turn);
-      const text = row?.text ?? '';
-      if (text === '') return { text: '(no result)' };
-      const id = `text_${turn}`;
-      await tasks.writeText(pool, keyOf(key), { id, author: `agent:${row?.agent_key ?? ''}`, text });
-      return { id, preview: (await deps.scrubberOf(key.tenant)).preview(text, PREVIEW) };
-    }),
     tell_dependents: failingAs(recordFailure, (input) => tellDependents(deps, input)),
     wake_lead: failingAs(activityFailure, (input) => wakeLead(deps, input)),
   };
@@ -123,7 +113,6 @@ async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null
     completed,
     over,
     lost,
-    in_one: true,
     team: teamOf(lead, members, areTeamSettings(settings) ? settings : {}),
   };
 }

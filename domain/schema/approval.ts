@@ -59,8 +59,8 @@ export const approvalSchema = z.object({
       .optional()
       .meta({ description: 'Who decides by Temporal needs a decision token; this API needs none' }),
   }),
-  always: alwaysSchema.nullable().meta({
-    description: 'What `approve_always` would store; null where an older version asked, and it is refused',
+  always: alwaysSchema.meta({
+    description: 'What `approve_always` would store, or why it is refused',
   }),
   sandbox: jsonObjectSchema.nullable().meta({
     description: 'Where it would run, as the agent was set; it does not run under another setting',

@@ -1,5 +1,5 @@
 /** What happens to a task without anybody asking: time, the ends of other tasks, and of its member's turn. */
-import { isClosed, type TaskState, type TaskText } from '../team-task.ts';
+import { isClosed, type TaskState } from '../team-task.ts';
 import { TEAM_LIMITS, taskSessionKey } from '../team.ts';
 import { changed, type Decision, leaseFor, type Moment, same } from './decision.ts';
 import { openStatus } from './lead-actions.ts';
@@ -80,13 +80,12 @@ export function dependencyEnded(task: TaskState, number: number, completed: bool
   );
 }
 
-/** The turn that made it has ended, so its member may begin. */
-export function release(task: TaskState): Decision {
+function release(task: TaskState): Decision {
   if (task.released) return same('released already');
   return changed(task, { released: true }, { action: 'released', actor: 'system' });
 }
 
-/** The same, and in one change its member has it, should it be due then. */
+/** The turn that made it has ended: in one change its member has it, should it be due now. */
 export function releaseAndDispatch(moment: Moment, team: string): Decision {
   const released = release(moment.task);
   if (released.kind !== 'changed') return released;
@@ -104,8 +103,7 @@ export interface TurnEnd {
   readonly fence: number;
   readonly status: 'completed' | 'failed' | 'stopped' | 'lost';
   readonly reason: string;
-  readonly text?: TaskText;
-  /** In place of the text: the turn whose answer is the result. */
+  /** The turn whose answer is the result. */
   readonly result_of?: string;
 }
 
@@ -126,7 +124,6 @@ export function turnEnded(moment: Moment, end: TurnEnd): Decision {
         {
           action: 'ended',
           actor: `agent:${task.lease.member}`,
-          ...(end.text ? { text: { ...end.text, as: 'result' as const } } : {}),
           ...(end.result_of === undefined ? {} : { result_of: end.result_of }),
         },
         team.tells_each ? ['completed'] : [],

@@ -106,6 +106,5 @@ begin
         and origin_turn = t.origin_turn and told_by is null;
     end if;
   end if;
-  return jsonb_build_object('kind', 'recorded', 'open_blockers', t.state -> 'open_blockers', 'status', t.status)
-    || standing_team_task(p_tenant, p_team, p_number, rev, null);
+  return jsonb_build_object('kind', 'recorded') || standing_team_task(p_tenant, p_team, p_number, rev, null);
 end $$;

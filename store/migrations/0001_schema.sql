@@ -257,7 +257,7 @@ create table approvals (
   reminders    int not null default 0,
   -- What it shows beside the call: what "always" would store, or why it is refused (SH-2); and what its digest is bound to: the
   -- sandbox, and files of the workspace that the call would run, as they are when it is asked about.
-  always       jsonb,
+  always       jsonb not null,
   sandbox      jsonb,
   files        jsonb not null default '[]',
   status       text not null default 'pending'

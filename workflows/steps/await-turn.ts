@@ -1,5 +1,5 @@
 /** What a run of a session does before its turn begins, and how it ends when none does. */
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { AgentTurnInput, TurnOutcome } from '#domain/turn.ts';
 import type { TurnInbox } from '#domain/turn-inbox.ts';
 import { recordLostTurns, recordTurnEnd } from './record-turn-end.ts';
@@ -20,19 +20,15 @@ export async function awaitTurn(
   idleStop: IdleStop,
 ): Promise<TurnOutcome | undefined> {
   if (input.lost) await recordLostTurns(input);
-  else if (!inbox.hasTurn() && !isStoppedAtOnce(inbox) && input.tells === undefined)
+  else if (!inbox.hasTurn() && !inbox.hasUnbegun() && input.tells === undefined)
     await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
-  const stopped = isStoppedAtOnce(inbox) ? await recordUnbegun(input, inbox) : undefined;
+  const stopped = inbox.hasUnbegun() ? await recordUnbegun(input, inbox) : undefined;
   const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
   if (stopped) return stopped;
   return inbox.hasTurn() ? undefined : outcomeWithoutTurn(input, hasCleaned);
 }
 
-/** A message and the stop of it may come in one moment. In runs of workers that did not know of it, nothing was recorded. */
-function isStoppedAtOnce(inbox: TurnInbox): boolean {
-  return inbox.hasUnbegun() && patched('stop-unbegun');
-}
-
+/** A message and the stop of it may come in one moment. */
 async function recordUnbegun(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome | undefined> {
   const unbegun = inbox.takeUnbegun();
   if (!unbegun) return undefined;

@@ -2,7 +2,7 @@
  * A stop of all of a session whose turn is over already: what the session has left running is ended. The handler only notes
  * it; the workflow carries it out between turns, so that it never hits what another turn has started.
  */
-import { CancellationScope, patched, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
+import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
 import { isStop } from '#domain/submit-problem.ts';
 import type { AgentTurnInput, StopInput, TurnActivities } from '#domain/turn.ts';
 import { RECORD } from '../activity-options.ts';
@@ -23,8 +23,6 @@ export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): Id
     take(given) {
       if (!isStop(given) || given.level !== 'all' || !isIdle()) return false;
       if (last !== undefined && given.turn_id !== last) return false;
-      // In runs of workers that did not know of it, such a stop changed nothing.
-      if (!patched('stop-idle')) return false;
       wanted = given;
       return true;
     },

@@ -67,11 +67,8 @@ export function apply(
       if (recorded.kind === 'refused') return refused('InvalidInput', recorded.message);
       gates = recorded.kind === 'gated' ? recorded : undefined;
       if (recorded.kind === 'gated') continue;
-      const { open_blockers, status } = recorded;
-      const decided = change.blocked_by ? { ...change.task, open_blockers, status } : change.task;
-      const changes = recorded.changes ?? [{ revision: decided.revision, cause, notices }];
-      takeUp(known, { ...recorded, task: recorded.task ?? decided, changes });
-      if (changes.some((standing) => standing.cause === cause)) return decision;
+      takeUp(known, recorded);
+      if (recorded.changes.some((standing) => standing.cause === cause)) return decision;
     }
   });
 }
@@ -89,7 +86,7 @@ function decideAtGates(
 /** What was told before is told again under the same ids. */
 export function takeUp(
   known: KnownTask,
-  { task, changes, dependents, tells, closed_revision: closed = task.revision }: StandingTask,
+  { task, changes, dependents, tells, closed_revision: closed }: StandingTask,
 ): void {
   loadedOf(known).task = task;
   if (dependents.length > 0)

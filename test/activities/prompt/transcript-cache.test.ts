@@ -12,6 +12,7 @@ function basis(
     budget: null,
     agent: null,
     agent_key: 'main',
+    leads: null,
     agent_current: true,
     links: 0,
     sandbox: null,
