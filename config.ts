@@ -158,9 +158,9 @@ function finish(
     workspaceRoot: resolve(cwd, parsed.workspaceRoot ?? join(stateDir, 'workspaces')),
     temporal: {
       ...temporal,
-      ...(usedTls !== undefined && { tls: usedTls }),
+      tls: usedTls,
       ...(usedTls === undefined && temporal.apiKey !== undefined && { tls: true }),
-      ...(official.metadata !== undefined && { metadata: official.metadata }),
+      metadata: official.metadata,
     },
     models: { ...parsed.models, providers: finishProviders(parsed.models.providers) },
     rehearsal: {
@@ -170,7 +170,7 @@ function finish(
           : resolve(cwd, parsed.rehearsal.dir),
       userDir: join(stateDir, 'rehearsal'),
     },
-    ...(file !== undefined && { file }),
+    file,
   };
 }
 
@@ -223,9 +223,9 @@ export function temporalConnection(config: Config): {
   }
   return {
     address,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(tls !== undefined && { tls }),
-    ...(metadata !== undefined && { metadata }),
+    apiKey,
+    tls,
+    metadata,
   };
 }
 

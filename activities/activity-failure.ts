@@ -31,7 +31,7 @@ export function activityFailure(error: unknown): unknown {
       type: 'ModelFailed',
       message: `${error.code}: ${error.message}`,
       nonRetryable,
-      ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
+      nextRetryDelay: error.retryAfterMs,
     });
   }
   if (error instanceof Failure)

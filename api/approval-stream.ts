@@ -52,14 +52,7 @@ export function streamApprovals(
   ): Promise<number> {
     let newest = from;
     for (let page: readonly [number, string] | undefined; !signal.aborted; ) {
-      const rows = await listChangedApprovals(
-        pool,
-        tenant,
-        viewer,
-        { since: from, ...(page ? { page } : {}) },
-        which,
-        PAGE,
-      );
+      const rows = await listChangedApprovals(pool, tenant, viewer, { since: from, page }, which, PAGE);
       for (const row of rows) {
         page = [row.changed, row.id];
         newest = Math.max(newest, row.changed);

@@ -63,7 +63,7 @@ export async function createDeps(
     ...temporalConnection(config),
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,
-    ...(dataConverter === undefined ? {} : { dataConverter }),
+    dataConverter,
   });
   const [tokenSecret] = tokenSecrets(config.approvals.decisionToken.secret, secrets.masterKeys);
   if (tokenSecret === undefined) throw new Error('there is no master key');

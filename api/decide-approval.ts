@@ -115,7 +115,7 @@ function answerFromRow(row: ApprovalRow, { decision }: DecideInput, isMine: bool
       decision,
       decided_by: by,
       decided_at: at,
-      ...(isMine ? {} : { already: true as const }),
+      already: isMine ? undefined : (true as const),
     };
   throw new Failure('AlreadyDecided', `Approval ${row.id} was ${row.status} by ${by} at ${at}`, {
     decided_by: by,

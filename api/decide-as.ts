@@ -26,7 +26,7 @@ export function decideAs(
     scopes,
     keyId,
     via: 'api',
-    ...(key === undefined ? {} : { key }),
+    key,
   });
 }
 
@@ -87,9 +87,9 @@ function pickGiven({
   digest,
 }: Omit<DecisionBody, 'decision'>): Omit<DecideInput, 'decision'> {
   return {
-    ...(args === undefined ? {} : { args }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(text === undefined ? {} : { text }),
-    ...(digest === undefined ? {} : { digest }),
+    args,
+    reason,
+    text,
+    digest,
   };
 }

@@ -62,7 +62,7 @@ export function toProblem(error: unknown, request: Pick<FastifyRequest, 'id' | '
       code: failure.type,
       request_id: request.id,
       retryable: row.retryable,
-      ...(Array.isArray(errors) ? { errors: errors as { pointer: string; message: string }[] } : {}),
+      errors: Array.isArray(errors) ? (errors as { pointer: string; message: string }[]) : undefined,
       ...Object.fromEntries(extra),
     },
     isBug: failure.type === 'Internal',

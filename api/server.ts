@@ -64,7 +64,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
       level: deps.logLevel,
       base: { part: 'api' },
       redact: ['req.headers.authorization'],
-      ...(deps.logs ? { stream: deps.logs } : {}),
+      stream: deps.logs,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: settings.bodyLimitBytes,

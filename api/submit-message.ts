@@ -84,7 +84,7 @@ export function steerTurn(
   return handIn(deps, tenant, message, (input) =>
     deps.temporal.steer(tenant, message.session, {
       ...input,
-      ...(turnId === undefined ? {} : { turn_id: turnId }),
+      turn_id: turnId,
     }),
   );
 }
@@ -155,7 +155,7 @@ async function offer(
     const { roles: _, ...context } = message.context;
     const input = {
       id: message.id,
-      ...(message.mode === null ? {} : { mode: message.mode }),
+      mode: message.mode ?? undefined,
       ...context,
       preview,
     };

@@ -20,7 +20,7 @@ import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import { startProductionTemporal } from '#test/support/production-temporal.ts';
 import { CONVERSATION_TABLE } from './bare/conversation-table.ts';
 import { TASK_TABLE } from './bare/task-table.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { startWorkerProcess, type WorkerProcessOptions, type WorkerProcess } from './worker-process.ts';
 
 export interface BenchStack {
   readonly address: string;
@@ -161,7 +161,12 @@ async function makeWorkspace(stateDir: string): Promise<string> {
   return folder;
 }
 
-function workerProgram(side: 'bare' | 'tempoclaw', stateDir: string, folder: string, services: Services) {
+function workerProgram(
+  side: 'bare' | 'tempoclaw',
+  stateDir: string,
+  folder: string,
+  services: Services,
+): Omit<WorkerProcessOptions, 'profileDir'> {
   const { address, databaseUrl } = services;
   const logFile = join(stateDir, 'logs', `${side}.log`);
   if (side === 'tempoclaw')

@@ -99,7 +99,7 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
     sessionKey,
     listen,
     known: () => orMissing(client.get<Session>(path())),
-    send: (text) => say(path('messages'), { text, ...(agent ? { agent } : {}) }),
+    send: (text) => say(path('messages'), { text, agent: agent || undefined }),
     async steer(turnId, text) {
       await say(path('steer'), { text, turn_id: turnId });
     },

@@ -27,5 +27,5 @@ export class CliError extends Error {
 }
 
 export function usageError(message: string, remedy?: string): CliError {
-  return new CliError(message, { exitCode: EXIT.usage, code: 'Usage', ...(remedy ? { remedy } : {}) });
+  return new CliError(message, { exitCode: EXIT.usage, code: 'Usage', remedy: remedy || undefined });
 }

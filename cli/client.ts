@@ -34,7 +34,10 @@ export class ApiError extends CliError {
   readonly problem: Problem;
 
   constructor(status: number, problem: Problem, remedy: string | undefined) {
-    super(wordsOf(status, problem), { code: problem.code ?? `Http${status}`, ...(remedy ? { remedy } : {}) });
+    super(wordsOf(status, problem), {
+      code: problem.code ?? `Http${status}`,
+      remedy: remedy || undefined,
+    });
     this.status = status;
     this.problem = problem;
   }
@@ -79,7 +82,7 @@ export function createClient(first: Target, retarget: () => Target = () => first
     const until = Date.now() + PATIENCE_MS;
     for (;;) {
       try {
-        const init = { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+        const init = { headers, body: body === undefined ? undefined : JSON.stringify(body) };
         const response = await once(
           method,
           path,

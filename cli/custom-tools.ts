@@ -134,7 +134,7 @@ async function test(
   const tool = await findTool(context, name, options.agent);
   const verdict = await context.client.post<CustomToolVerdict>(pathOf('tools', 'custom', tool.id, 'test'), {
     args,
-    ...(options.as === undefined ? {} : { agent_id: options.as }),
+    agent_id: options.as,
   });
   if (context.json) printJson(context.out, verdict);
   else printFields(context.out, { ...verdict, command: verdict.command ?? undefined });

@@ -23,7 +23,7 @@ function report(error: unknown, isJson: boolean): ExitCode {
   const { code, message, remedy } = known ?? { code: 'Internal', message: String(error), remedy: undefined };
   const err = createOutput(process.stderr);
   if (isJson) {
-    err.line(JSON.stringify({ error: { code, message, ...(remedy && { remedy }) } }));
+    err.line(JSON.stringify({ error: { code, message, remedy: remedy || undefined } }));
   } else {
     err.line(fitted(err, `${err.paint('red', '✘')} ${message}`));
     if (remedy) err.line(fitted(err, `  ${remedy}`));

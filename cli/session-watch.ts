@@ -72,7 +72,7 @@ export function watchSession(options: SessionWatchOptions): SessionWatch {
       sessionKey,
       after,
       signal,
-      ...(onConnection ? { onConnection } : {}),
+      onConnection,
     });
     for await (const event of feed) take(event);
   }

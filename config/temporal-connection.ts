@@ -33,11 +33,11 @@ export function readOfficialSettings(env: Environment): OfficialSettings | strin
     const { address, apiKey, tls, metadata } = connectionOptions;
     const plainMetadata = Object.entries(metadata ?? {}).map(([key, value]) => [key, String(value)]);
     return {
-      ...(address && { address }),
-      ...(namespace && { namespace }),
-      ...(typeof apiKey === 'string' && { apiKey }),
-      ...(tls !== undefined && tls !== null && { tls: plainTls(tls) }),
-      ...(plainMetadata.length > 0 && { metadata: Object.fromEntries(plainMetadata) }),
+      address: address || undefined,
+      namespace: namespace || undefined,
+      apiKey: typeof apiKey === 'string' ? apiKey : undefined,
+      tls: tls !== undefined && tls !== null ? plainTls(tls) : undefined,
+      metadata: plainMetadata.length > 0 ? Object.fromEntries(plainMetadata) : undefined,
     };
   } catch (error) {
     return `the Temporal client settings (TEMPORAL_* variables or temporal.toml): ${error instanceof Error ? error.message : String(error)}`;
@@ -48,14 +48,13 @@ export function readOfficialSettings(env: Environment): OfficialSettings | strin
 export function readTlsFiles(tls: NonNullable<ParsedConfig['temporal']['tls']>): TemporalTls {
   if (tls.disabled === true) return false;
   const made: Exclude<TemporalTls, boolean> = {
-    ...(tls.serverName !== undefined && { serverNameOverride: tls.serverName }),
-    ...(tls.serverCaCertPath !== undefined && {
-      serverRootCACertificate: readFileSync(tls.serverCaCertPath),
-    }),
-    ...(tls.clientCertPath !== undefined &&
-      tls.clientKeyPath !== undefined && {
-        clientCertPair: { crt: readFileSync(tls.clientCertPath), key: readFileSync(tls.clientKeyPath) },
-      }),
+    serverNameOverride: tls.serverName,
+    serverRootCACertificate:
+      tls.serverCaCertPath !== undefined ? readFileSync(tls.serverCaCertPath) : undefined,
+    clientCertPair:
+      tls.clientCertPath !== undefined && tls.clientKeyPath !== undefined
+        ? { crt: readFileSync(tls.clientCertPath), key: readFileSync(tls.clientKeyPath) }
+        : undefined,
   };
   return Object.keys(made).length === 0 ? true : made;
 }
@@ -65,10 +64,10 @@ function plainTls(
 ): TemporalTls {
   if (typeof tls === 'boolean') return tls;
   return {
-    ...(tls.serverNameOverride && { serverNameOverride: tls.serverNameOverride }),
-    ...(tls.serverRootCACertificate && { serverRootCACertificate: tls.serverRootCACertificate }),
-    ...(tls.clientCertPair && {
-      clientCertPair: { crt: tls.clientCertPair.crt, key: tls.clientCertPair.key },
-    }),
+    serverNameOverride: tls.serverNameOverride || undefined,
+    serverRootCACertificate: tls.serverRootCACertificate,
+    clientCertPair: tls.clientCertPair
+      ? { crt: tls.clientCertPair.crt, key: tls.clientCertPair.key }
+      : undefined,
   };
 }

@@ -74,9 +74,9 @@ export function readLinkSettings(given: unknown): LinkSettings | undefined {
   if (require_role !== undefined && (typeof require_role !== 'string' || require_role === ''))
     return undefined;
   return {
-    ...(user_allow === undefined ? {} : { user_allow }),
-    ...(user_deny === undefined ? {} : { user_deny }),
-    ...(require_role === undefined ? {} : { require_role }),
+    user_allow,
+    user_deny,
+    require_role,
   };
 }
 

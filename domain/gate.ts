@@ -124,7 +124,7 @@ export function shownGates(
     index,
     name: hide(gateName(gate)),
     type: gate.type,
-    ...(gate.agent === undefined ? {} : { agent: gate.agent }),
+    agent: gate.agent,
     max_retries: gate.max_retries ?? 0,
     block_on_failure: gate.block_on_failure ?? false,
     timeout_seconds:

@@ -112,7 +112,7 @@ export function sandboxOf(
     memoryBytes: bytesOf(all.memory),
     cpus: all.cpus,
     pids: all.pids,
-    ...(runtime === undefined ? {} : { runtime }),
+    runtime,
   };
 }
 

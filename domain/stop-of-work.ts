@@ -9,5 +9,5 @@ export function stopOfWork(
   messageId: string,
   { by = 'system', reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },
 ): StopInput {
-  return { level: 'all', turn_id: turnIdOf(messageId), by, ...(reason === undefined ? {} : { reason }) };
+  return { level: 'all', turn_id: turnIdOf(messageId), by, reason };
 }

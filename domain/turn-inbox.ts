@@ -105,8 +105,8 @@ export function createTurnInbox(carry: Carry | undefined): TurnInbox {
     carry: (next) => ({
       queue: state.queue,
       seen: [...state.seen],
-      ...(state.dropped.length > 0 ? { dropped: state.dropped } : {}),
-      ...(next ? { resume: next } : {}),
+      dropped: state.dropped.length > 0 ? state.dropped : undefined,
+      resume: next,
     }),
   };
 }
@@ -196,8 +196,8 @@ function enqueue(state: State, input: SubmitInput, place: 'first' | 'last'): Rec
   const turn: QueuedTurn = {
     turnId: turnIdOf(input.id),
     messages: [heldMessage(input)],
-    ...(input.preview === undefined ? {} : { preview: input.preview.slice(0, INBOX_LIMITS.preview) }),
-    ...(mode === 'collect' ? { collect: true as const } : {}),
+    preview: input.preview?.slice(0, INBOX_LIMITS.preview),
+    collect: mode === 'collect' ? (true as const) : undefined,
   };
   if (place === 'first') state.queue.unshift(turn);
   else state.queue.push(turn);
@@ -288,10 +288,10 @@ function heldMessage(input: SubmitInput): HeldMessage {
   return {
     id,
     text,
-    ...(agent === undefined ? {} : { agent }),
-    ...(user === undefined ? {} : { user }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(chat_id === undefined ? {} : { chat_id }),
-    ...(allowed_tools === undefined ? {} : { allowed_tools }),
+    agent,
+    user,
+    channel,
+    chat_id,
+    allowed_tools,
   };
 }

@@ -126,7 +126,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
         agent: call.agent.key,
         user: call.user,
         channel: call.context.channel ?? null,
-        ...(command ? { commands: command.command_words } : {}),
+        commands: command?.command_words,
       },
     );
 
@@ -213,7 +213,7 @@ function byRule({ layer, rule }: FoundRule): Verdict {
     default: {
       const terms = termsOf(rule);
       const reason = rule.reason ?? `a rule asks before ${rule.tool}`;
-      return { verdict: 'ask', reason, ...(terms === undefined ? {} : { terms }), ...decided };
+      return { verdict: 'ask', reason, terms, ...decided };
     }
   }
 }

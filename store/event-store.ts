@@ -27,7 +27,7 @@ export async function readEvents(
     id: Number(row.id),
     type: row.type,
     session_key: session,
-    ...(row.turn_id === null ? {} : { turn_id: row.turn_id }),
+    turn_id: row.turn_id ?? undefined,
     at: row.at.toISOString(),
     data: row.data,
   }));

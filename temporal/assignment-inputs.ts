@@ -18,7 +18,7 @@ export function subagentInput(tenant: string, row: SubagentRow): SubagentInput {
     parent_session: row.parent_session,
     label: row.label,
     agent: row.agent_key,
-    ...(row.user_id === null ? {} : { user: row.user_id }),
+    user: row.user_id ?? undefined,
     timeout_seconds: row.timeout_seconds,
     begins_in_session: true,
   };
@@ -39,7 +39,7 @@ export function delegationInput(
     source: row.source_key,
     target: row.target_key,
     label: row.label,
-    ...(row.user_id === null ? {} : { user: row.user_id }),
+    user: row.user_id ?? undefined,
     timeout_seconds: row.timeout_seconds,
     gates: shownGates(row.gates, hide),
   };
@@ -54,6 +54,6 @@ export function evaluationInput(tenant: string, row: EvaluationRow): EvaluateLoo
     evaluator: row.evaluator_key,
     rounds: row.max_rounds,
     label: row.label,
-    ...(row.user_id === null ? {} : { user: row.user_id }),
+    user: row.user_id ?? undefined,
   };
 }

@@ -86,16 +86,16 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   const { address, namespace, taskQueue, dataConverter, apiKey, tls, metadata } = options;
   const connection = Connection.lazy({
     address,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(metadata === undefined ? {} : { metadata }),
+    apiKey,
+    tls,
+    metadata,
     channelArgs: CHANNEL,
     interceptors: [makeGrpcRetryInterceptor(patience())],
   });
   const { workflow: client } = new Client({
     connection,
     namespace,
-    ...(dataConverter === undefined ? {} : { dataConverter }),
+    dataConverter,
   });
 
   /** A channel that is closed under a request throws where nobody can catch it, so the end waits for these. */
@@ -155,7 +155,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
           .getHandle(approvalWorkflowId(approvalId))
           .executeUpdate<DecisionReceipt, [DecideInput]>(APPROVAL.updates.decide, {
             args: [decision],
-            ...(key === undefined ? {} : { updateId: key }),
+            updateId: key,
           }),
       ),
     state: (tenant, key) =>

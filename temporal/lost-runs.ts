@@ -87,7 +87,7 @@ function sessionStart({
       tenant,
       session_key: session,
       lost: true,
-      ...(subagent === undefined ? {} : { tells: subagent }),
+      tells: subagent,
     },
     summary: `${agent}: lost turns of ${session}`,
     tenant,

@@ -188,7 +188,7 @@ function subagentStart(tenant: string, row: SubagentRow): WorkflowStart {
     tenant,
     session: row.session_key,
     agent: row.agent_key,
-    ...(row.user_id === null ? {} : { user: row.user_id }),
+    user: row.user_id ?? undefined,
   };
 }
 
@@ -203,7 +203,7 @@ function delegationStart(tenant: string, row: DelegationRow): WorkflowStart {
     tenant,
     session: row.session_key,
     agent: row.target_key,
-    ...(row.user_id === null ? {} : { user: row.user_id }),
+    user: row.user_id ?? undefined,
   };
 }
 
@@ -216,6 +216,6 @@ function evaluationStart(tenant: string, row: EvaluationRow): WorkflowStart {
     tenant,
     session: row.origin_session,
     agent: row.generator_key,
-    ...(row.user_id === null ? {} : { user: row.user_id }),
+    user: row.user_id ?? undefined,
   };
 }

@@ -56,7 +56,7 @@ export function createSubagents(
       iterations: maxIterations,
       archiveMinutes: archiveAfterMinutes,
       timeoutSeconds,
-      ...(model === undefined ? {} : { model }),
+      model,
     },
   });
   const endCommands = createEndCommands(tools.processes, subagents);

@@ -90,7 +90,7 @@ export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'ru
     connection: parts.connection,
     namespace: config.temporal.namespace,
     activities: createActivities(parts, ownQueue),
-    ...(parts.dataConverter ? { dataConverter: parts.dataConverter } : {}),
+    dataConverter: parts.dataConverter,
     interceptors: { activity: [heartbeatInterceptor, scrubFailures(parts.vault)] },
     maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
     maxHeartbeatThrottleInterval: HEARTBEAT_MS,

@@ -58,9 +58,9 @@ async function main(): Promise<void> {
   const { address, apiKey, tls, metadata } = config.temporal;
   const connection = await NativeConnection.connect({
     address,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(metadata === undefined ? {} : { metadata }),
+    apiKey,
+    tls,
+    metadata,
   });
   const reaped = await reapOrphans();
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
     ...temporalConnection(config),
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,
-    ...(dataConverter ? { dataConverter } : {}),
+    dataConverter,
   });
   const boxes = createWorkerBoxes(config);
   const stopReaper =
@@ -100,7 +100,7 @@ async function main(): Promise<void> {
     masterKeys: secrets.masterKeys,
     bundle,
     buildId,
-    ...(dataConverter ? { dataConverter } : {}),
+    dataConverter,
   });
   const running = worker.run();
   const stopSweep = startLostWorkSweep(

@@ -117,7 +117,7 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
 }
 
 function outcomeOf({ turnId }: QueuedTurn, { status, preview, error }: TurnEnd): TurnOutcome {
-  return { turn_id: turnId, status, preview, ...(error ? { error } : {}) };
+  return { turn_id: turnId, status, preview, error };
 }
 
 /** Returns how many messages this run has taken. */
@@ -171,8 +171,8 @@ async function runTurn(
     step: resume?.step ?? 1,
     messages: resume ? [] : turn.messages,
     settle: resume?.settle ?? [],
-    ...(resume?.tasks ? { tasks: true as const } : {}),
-    ...(resume?.gate ? { gate: resume.gate } : {}),
+    tasks: resume?.tasks,
+    gate: resume?.gate,
   };
   try {
     return await scopes.turn.run(() => untilHandedOut(turn, going, input, inbox, view, received));
@@ -265,7 +265,7 @@ async function steps(
     if (answer.kind === 'calls') going.settle = await runCalls(answer, around);
     else if (!answer.unheard && inbox.steeringWaits() === 0) {
       const { preview, gates } = answer;
-      return { ...going, status: 'completed', preview, ...(gates ? { gates } : {}) };
+      return { ...going, status: 'completed', preview, gates };
     }
   }
 }
@@ -284,8 +284,8 @@ async function answerOf(
       turn: turn.turnId,
       step: going.step,
       messages: going.messages,
-      ...(going.settle.length > 0 ? { settle: going.settle } : {}),
-      ...(asked > 0 ? { asked } : {}),
+      settle: going.settle.length > 0 ? going.settle : undefined,
+      asked: asked > 0 ? asked : undefined,
     });
     going.messages = [];
     going.settle = [];
@@ -319,13 +319,13 @@ async function goOnInNewRun(
       step: going.step,
       steering: [...going.messages, ...inbox.takeSteering()],
       settle: going.settle,
-      ...(going.tasks ? { tasks: true as const } : {}),
-      ...(stop ? { stop } : {}),
-      ...(going.gate ? { gate: going.gate } : {}),
+      tasks: going.tasks,
+      stop,
+      gate: going.gate,
     }),
   });
 }
 
 function sessionOf({ tenant, session_key, tells }: AgentTurnInput): AgentTurnInput {
-  return { tenant, session_key, ...(tells === undefined ? {} : { tells }) };
+  return { tenant, session_key, tells };
 }

@@ -156,7 +156,7 @@ function settle(
       approval_id,
       outcome: late ? 'expired' : outcome,
       key,
-      ...(decision && !late ? { decision } : {}),
+      decision: decision && !late ? decision : undefined,
     });
     if (result.kind === 'settled') going.end = result;
     return result.kind === 'settled' && late ? { ...result, won: false } : result;
@@ -245,8 +245,8 @@ function stateOf(going: Going): ApprovalState {
     expires_at: new Date(going.deadline).toISOString(),
     refused: going.refused,
     ...(input.quorum === undefined ? {} : { approvals: going.approvals, quorum: input.quorum }),
-    ...(going.opened ? { escalated: true as const } : {}),
-    ...(input.token ? { token_required: true as const } : {}),
+    escalated: going.opened ? (true as const) : undefined,
+    token_required: input.token,
   };
 }
 
@@ -261,7 +261,7 @@ function countedReceipt(approval_id: string, counted: CountedDecision): Decision
     approvals,
     quorum,
     tally: `${approvals} of ${quorum}`,
-    ...(already ? { already } : {}),
+    already: already || undefined,
   };
 }
 

@@ -142,7 +142,7 @@ async function work(input: DelegationInput, desk: Desk, limits: SessionLimits): 
     kind: 'delegation',
     owner_id: input.delegation_id,
     label: input.label,
-    ...(input.user === undefined ? {} : { user: input.user }),
+    user: input.user,
     gates: input.gates,
     limits,
     revise: async (messageId) => (await turnsOf(input, messageId, limits)).outcome?.status === 'completed',
@@ -163,7 +163,7 @@ function turnsOf(input: DelegationInput, messageId: string, limits: SessionLimit
       message_id: messageId,
       agent: input.target,
       label: input.label,
-      ...(input.user === undefined ? {} : { user: input.user }),
+      user: input.user,
     },
     limits,
   );
@@ -195,9 +195,9 @@ function over({ stop }: Desk): End {
   const { by, reason, silent } = stop;
   return {
     status: 'cancelled',
-    ...(by === undefined ? {} : { by }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(silent ? { silent } : {}),
+    by,
+    reason,
+    silent: silent || undefined,
   };
 }
 

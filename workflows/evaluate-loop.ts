@@ -115,7 +115,7 @@ async function rounds(input: EvaluateLoopInput, desk: Desk): Promise<End> {
       round,
       draft: draft.preview,
       verdict,
-      ...(preview === '' ? {} : { feedback: preview }),
+      feedback: preview === '' ? undefined : preview,
     };
     if (verdict === 'approved') return { status: 'approved' };
   }
@@ -135,7 +135,7 @@ async function work(input: EvaluateLoopInput, desk: Desk, role: EvaluationRole):
         tenant,
         agent: role === 'generator' ? input.generator : input.evaluator,
         label: `round ${desk.round}/${input.rounds}: ${input.label}`,
-        ...(input.user === undefined ? {} : { user: input.user }),
+        user: input.user,
       },
       {
         deadline: Date.now() + EVALUATE_LIMITS.secondsPerRole * 1000,
@@ -154,7 +154,7 @@ async function work(input: EvaluateLoopInput, desk: Desk, role: EvaluationRole):
 }
 
 function stopped({ by }: StopEvaluationInput): End {
-  return { status: 'cancelled', ...(by === undefined ? {} : { by }) };
+  return { status: 'cancelled', by };
 }
 
 function show(input: EvaluateLoopInput, desk: Desk, doing: EvaluationRole | null): void {

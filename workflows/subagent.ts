@@ -193,7 +193,7 @@ function handleMessages(input: SubagentInput, wishes: Wishes): void {
     label: input.label,
     session_key: input.session_key,
     workflow_id: sessionWorkflowId(input.tenant, input.session_key),
-    ...(wishes.steer ? { replaced_by: wishes.steer.nextId } : {}),
+    replaced_by: wishes.steer?.nextId,
   }));
 }
 
@@ -213,16 +213,16 @@ function endOf({ outcome, problem, inTime }: SessionEnd<Pick<TurnOutcome, 'statu
     const { by, reason, silent } = wishes.stop;
     return {
       status: 'cancelled',
-      ...(by === undefined ? {} : { by }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(silent ? { silent } : {}),
+      by,
+      reason,
+      silent: silent || undefined,
     };
   }
   if (wishes.steer) {
     const { nextId, message, by } = wishes.steer;
     return {
       status: 'cancelled',
-      ...(by === undefined ? {} : { by }),
+      by,
       next: { subagent_id: nextId, message },
     };
   }
@@ -266,7 +266,7 @@ async function goOnAsNext(
       tenant: input.tenant,
       session: session_key,
       agent,
-      ...(input.user === undefined ? {} : { user: input.user }),
+      user: input.user,
     }),
   });
   // A turn that waits for the old one waits for the new one.

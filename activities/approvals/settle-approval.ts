@@ -75,7 +75,7 @@ async function settleApproval(
     by: who.by,
     key,
     decision: decision.decision,
-    ...(reason === undefined ? {} : { note: reason }),
+    note: reason,
     vote: voteOf(who, basis.proof),
   };
   // Settled before, perhaps by this very try: the outcome is the row's, whoever asks.
@@ -133,8 +133,8 @@ function readDecider(
 function voteOf(who: Decider, proof: DecisionProof | null): NonNullable<SettleRecord['vote']> {
   return {
     via: proof?.via ?? 'temporal',
-    ...(who.user === null ? {} : { person: personOf(who.user) }),
-    ...(proof?.api_key_id ? { api_key_id: proof.api_key_id } : {}),
+    person: who.user === null ? undefined : personOf(who.user),
+    api_key_id: proof?.api_key_id ?? undefined,
   };
 }
 
@@ -243,7 +243,7 @@ async function settleAlways(
   if ('refused' in shown) return refused('Unprocessable', `${alwaysWords(shown)}. Approve it once.`);
   const { tool, args, agent } = basis;
   const place = await deps.placeOf(agent.sandbox ?? null);
-  const now = deps.rules.alwaysOffer({ tool, args, place, ...(definition ? { definition } : {}) });
+  const now = deps.rules.alwaysOffer({ tool, args, place, definition });
   if ('refused' in now || now.pattern !== shown.pattern)
     return refused(
       'Unprocessable',

@@ -146,7 +146,7 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
         text: delegatedTask({
           from: call.agent,
           task,
-          ...(request.context === undefined ? {} : { context: scrubber.text(request.context) }),
+          context: request.context === undefined ? undefined : scrubber.text(request.context),
           dependencies,
           files: files.map((file) => passedPath(id, file)),
           leftOut: theirs.leftOut,
@@ -180,7 +180,7 @@ export function createDelegationDesk(deps: DelegationDeskDeps): DelegationDesk {
     },
 
     async page({ tenant, agent, user }, filter, limit, after) {
-      const own = { ...filter, source: agent, ...(user === null ? {} : { user }) };
+      const own = { ...filter, source: agent, user: user ?? undefined };
       return lost.currents(tenant, await delegations.page(tenant, own, limit, after));
     },
 
@@ -291,7 +291,7 @@ function childStart(tenant: string, row: DelegationRow, hide: (text: string) => 
       tenant,
       session: row.session_key,
       agent: row.target_key,
-      ...(row.user_id === null ? {} : { user: row.user_id }),
+      user: row.user_id ?? undefined,
     },
   };
 }

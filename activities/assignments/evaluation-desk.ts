@@ -52,8 +52,8 @@ export function createEvaluationDesk(deps: {
         evaluator: request.evaluator,
         label: scrubber.preview(request.label, LABEL),
         task: scrubber.text(request.task),
-        ...(criteria === undefined ? {} : { criteria: scrubber.text(criteria) }),
-        ...(context === undefined ? {} : { context_text: scrubber.text(context) }),
+        criteria: criteria === undefined ? undefined : scrubber.text(criteria),
+        context_text: context === undefined ? undefined : scrubber.text(context),
         max_rounds: request.rounds,
       };
       const taken = await deps.evaluations.take(tenant, work, DELEGATION_LIMITS.depth);
@@ -70,7 +70,7 @@ export function createEvaluationDesk(deps: {
           id: evaluationWorkflowId(row.id),
           input: { ...evaluationInput(tenant, row) },
           wait: true,
-          labels: { ...labels, ...(row.user_id === null ? {} : { user: row.user_id }) },
+          labels: { ...labels, user: row.user_id ?? undefined },
         },
       };
     },

@@ -86,9 +86,9 @@ const HANDED_ON = 'handoff-';
 
 function contextOf({ user, channel, chatId, roles }: RunningCall) {
   return {
-    ...(user === null ? {} : { user }),
-    ...(channel === null ? {} : { channel }),
-    ...(chatId === null ? {} : { chat_id: chatId }),
+    user: user ?? undefined,
+    channel: channel ?? undefined,
+    chat_id: chatId ?? undefined,
     roles,
   };
 }

@@ -87,8 +87,8 @@ export function createSubagentDesk(deps: SubagentDeskDeps): SubagentDesk {
         call: call.callId,
         label: scrubber.preview(request.label, LABEL),
         task: scrubber.text(request.task),
-        ...(model === undefined ? {} : { model }),
-        ...(request.thinking === undefined ? {} : { thinking: request.thinking }),
+        model,
+        thinking: request.thinking,
         mode: request.waits ? ('sync' as const) : ('async' as const),
         announce: request.announce,
         detached: request.detached,
@@ -153,7 +153,7 @@ function childStart(tenant: string, row: SubagentRow, sameModel: boolean): Child
     tenant,
     session: row.session_key,
     agent: row.agent_key,
-    ...(row.user_id === null ? {} : { user: row.user_id }),
+    user: row.user_id ?? undefined,
   };
   const input = subagentInput(tenant, row);
   const start = { type: SUBAGENT.type, id: subagentWorkflowId(row.id), wait, labels };

@@ -63,10 +63,8 @@ async function finish(deps: SubagentRunDeps, input: FinishSubagentInput): Promis
     ok: status === 'completed',
     untold: finished.untold,
     waiters: waiter === null || finished.next ? [] : [waiter],
-    ...(context.subagent?.id === undefined ? {} : { parent: context.subagent.id }),
-    ...(finished.next
-      ? { next: { input: subagentInput(tenant, finished.next), wait: mode === 'sync' } }
-      : {}),
+    parent: context.subagent?.id,
+    next: finished.next ? { input: subagentInput(tenant, finished.next), wait: mode === 'sync' } : undefined,
   };
 }
 
@@ -93,15 +91,13 @@ function endOf(input: FinishSubagentInput, row: SubagentRow, turn: TurnEnd | und
     by: input.by ?? null,
     silent: input.silent ?? false,
     call: callResult(input, row, turn),
-    ...(next
+    next: next
       ? {
-          next: {
-            id: next.subagent_id,
-            label: `${row.label} (steered)`,
-            task: next.message.slice(0, STEER_TEXT).toWellFormed(),
-          },
+          id: next.subagent_id,
+          label: `${row.label} (steered)`,
+          task: next.message.slice(0, STEER_TEXT).toWellFormed(),
         }
-      : {}),
+      : undefined,
   };
 }
 

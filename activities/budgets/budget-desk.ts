@@ -85,9 +85,9 @@ export function createBudgetDesk({
   };
   const request: BudgetDesk['request'] = (attempt, holder) => ({
     attempt,
-    ...(holder === undefined ? {} : { holder }),
+    holder,
     reserve: DEFAULT_RESERVE,
-    ...(settings.length > 0 ? { settings } : {}),
+    settings: settings.length > 0 ? settings : undefined,
   });
   return {
     request,
@@ -114,7 +114,7 @@ export function createBudgetDesk({
       const begun = performance.now();
       const settle = async (used: Omit<Spent, 'seconds'> | undefined): Promise<void> => {
         const spent = used && { ...used, seconds: (performance.now() - begun) / 1000 };
-        if (hold) await ledger.settle(work.tenant, work.holder, { attempt, ...(spent ? { spent } : {}) });
+        if (hold) await ledger.settle(work.tenant, work.holder, { attempt, spent });
       };
       const result = await run().catch(async (error: unknown) => {
         // The failure is what has to be told; what stays held counts as spent.
@@ -168,9 +168,9 @@ export function createBudgetDesk({
       reason,
       expires_at,
       digest: callDigest(tool, { ...args }),
-      terms: { ...termsOf(exceeded), ...(token ? { decision_token: true as const } : {}) },
+      terms: { ...termsOf(exceeded), decision_token: token ? (true as const) : undefined },
       always: { refused: 'more budget is given once' },
-      ...(asker ? { asker } : {}),
+      asker,
     };
     const data = { approval_id: id, call_id, tool, summary, args, reason, expires_at };
     const until = await ledger.ask(key, approval, [{ type: 'approval.requested', data }]);

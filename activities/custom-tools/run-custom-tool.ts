@@ -61,7 +61,7 @@ async function runTemplate(
       ...boxRequest(call, folder, timeoutMs),
       callId: call.callId,
       signal: call.signal,
-      ...(feed ? { onOutput: feed.take } : {}),
+      onOutput: feed?.take,
     });
     return withoutSecrets(commandResult(outcome, timeoutMs), hide);
   } finally {

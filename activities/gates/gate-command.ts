@@ -29,7 +29,7 @@ export async function runGateCommand(
   gate: GateCommand,
 ): Promise<GateCheck> {
   const { owner, sandbox, seconds, signal } = gate;
-  const scope = { ...owner, idempotencyKey: gate.id, ...(sandbox ? { mount: MOUNT } : {}) };
+  const scope = { ...owner, idempotencyKey: gate.id, mount: sandbox ? MOUNT : undefined };
   const folder = await files.hold(scope, '.', 'run');
   const timeoutMs = seconds * 1000;
   try {
@@ -38,7 +38,7 @@ export async function runGateCommand(
       cwd: folder.cwd,
       pwd: folder.path,
       timeoutMs,
-      ...(sandbox === undefined ? {} : { box: { sandbox, owner, inside: folder.inside, timeoutMs } }),
+      box: sandbox === undefined ? undefined : { sandbox, owner, inside: folder.inside, timeoutMs },
       callId: gate.id,
       signal,
     });

@@ -155,7 +155,7 @@ async function overBudget(
   exceeded: BudgetExceeded,
 ): Promise<GateCheck | GateAsk> {
   const { user } = context;
-  const asker = { agent: agent.key, ...(user === undefined ? {} : { user }) };
+  const asker = { agent: agent.key, user };
   const asks =
     asked === undefined || refused !== undefined
       ? undefined

@@ -23,7 +23,7 @@ export function useOf(
   usage: Usage,
 ): ModelUse {
   const usd = models.cost(model, usage)?.usd;
-  return { kind, model, usage, ...(usd === undefined ? {} : { usd }) };
+  return { kind, model, usage, usd };
 }
 
 function countFailures(provider: ModelProvider, count: (usage: Usage) => void): ModelProvider {

@@ -78,7 +78,7 @@ function workOf(
 ): BudgetedWork {
   const tokens = estimateTextTokens(texts);
   const usd = models.cost(ref, usageOf(tokens))?.usd;
-  const expected = { tokens, ...(usd === undefined ? {} : { usd }) };
+  const expected = { tokens, usd };
   return { tenant, session, turn, owner: turn, holder: `${turn}.embed.${randomUUID()}`, expected };
 }
 
@@ -89,7 +89,7 @@ function spentBy(
   return ({ answer, error }) => {
     if (answer) {
       const usd = models.cost(ref, usageOf(answer.tokens))?.usd;
-      return { tokens: answer.tokens, ...(usd === undefined ? {} : { usd }), calls: 1 };
+      return { tokens: answer.tokens, usd, calls: 1 };
     }
     const isFree = error instanceof ModelError && costsNothing(error.code);
     return isFree ? { tokens: 0, usd: 0, calls: 0 } : undefined;

@@ -69,6 +69,6 @@ function summarise(failures: readonly { ref: string; error: ModelError }[]): Mod
   const told = failures.map(({ ref, error }) => `${ref}: ${error.code}: ${error.message}`).join('\n');
   return new ModelError(main.code, `All ${failures.length} models failed.\n${told}`, {
     retryable: retryable.length > 0,
-    ...(waits.length > 0 && { retryAfterMs: Math.min(...waits) }),
+    retryAfterMs: waits.length > 0 ? Math.min(...waits) : undefined,
   });
 }

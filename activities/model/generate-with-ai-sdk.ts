@@ -64,18 +64,18 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
     const { fullStream } = streamText({
       model: wrapLanguageModel({ model: call.createModel(timed.fetch), middleware: FLAT_ARGUMENTS }),
       messages: markLast(wirePrompt(request.messages, names), call.cacheMarks),
-      ...(request.system && {
-        instructions: {
-          role: 'system' as const,
-          content: request.system,
-          ...(call.cacheMarks && { providerOptions: call.cacheMarks }),
-        },
-      }),
-      ...(request.tools.length > 0 && { tools: toToolSet(request.tools, names) }),
-      ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
-      ...(request.thinking !== undefined && { reasoning: request.thinking }),
-      ...(call.options && { providerOptions: call.options }),
-      ...(call.headers && { headers: call.headers }),
+      instructions: request.system
+        ? {
+            role: 'system' as const,
+            content: request.system,
+            providerOptions: call.cacheMarks,
+          }
+        : undefined,
+      tools: request.tools.length > 0 ? toToolSet(request.tools, names) : undefined,
+      maxOutputTokens: request.maxOutputTokens,
+      reasoning: request.thinking,
+      providerOptions: call.options,
+      headers: call.headers,
       abortSignal: request.signal,
       maxRetries: 0,
       // Errors are read from the stream; the default prints them with the whole request.

@@ -90,8 +90,8 @@ function ofResponse(error: APICallError, status: number, context: ErrorContext):
   const request = error.responseHeaders?.['x-request-id'] ?? error.responseHeaders?.['request-id'];
   const text = `${context.provider} (${context.model}) answered ${status}: ${words}${request ? ` [request ${request}]` : ''}`;
   return new ModelError(code, say(text + remedy(code, context), context), {
-    ...(asked !== undefined && { retryAfterMs: asked }),
-    ...((should === 'true' || should === 'false') && { retryable: should === 'true' }),
+    retryAfterMs: asked,
+    retryable: should === 'true' || should === 'false' ? should === 'true' : undefined,
   });
 }
 

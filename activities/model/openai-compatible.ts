@@ -21,15 +21,19 @@ export function createOpenAICompatible(settings: ProviderSettings): ModelProvide
     async embed(request) {
       const { baseURL, apiKey } = await reach();
       const createModel = (fetch: typeof globalThis.fetch) =>
-        createSdk({ name, baseURL, ...(apiKey && { apiKey }), fetch }).embeddingModel(request.model);
+        createSdk({ name, baseURL, apiKey: apiKey || undefined, fetch }).embeddingModel(request.model);
       return embedWithAiSdk({ settings, apiKey, createModel }, request);
     },
     async generate(request) {
       const { baseURL, apiKey } = await reach();
       const createModel = (fetch: typeof globalThis.fetch) =>
-        createSdk({ name, baseURL, ...(apiKey && { apiKey }), includeUsage: true, fetch }).chatModel(
-          request.model,
-        );
+        createSdk({
+          name,
+          baseURL,
+          apiKey: apiKey || undefined,
+          includeUsage: true,
+          fetch,
+        }).chatModel(request.model);
       return generateWithAiSdk({ settings, apiKey, createModel }, request);
     },
   };

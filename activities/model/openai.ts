@@ -39,7 +39,7 @@ export function createOpenAI(settings: OpenAISettings): ModelProvider {
           headers: { 'Idempotency-Key': keyOf(request) },
           // Chat Completions stores nothing unless asked, and other servers refuse the field.
           // Nobody reads a summary of what it thought, and not every organisation may have one.
-          ...(api === 'responses' && { options: { openai: { store: false, reasoningSummary: null } } }),
+          options: api === 'responses' ? { openai: { store: false, reasoningSummary: null } } : undefined,
         },
         request,
       );

@@ -55,7 +55,7 @@ async function failAsWritten(reply: Reply, facts: Facts, text: string, request: 
     error.written.code ?? codeOfStatus(error.written.status ?? 500),
     error.message(facts),
     {
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      retryAfterMs,
     },
   );
 }

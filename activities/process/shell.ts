@@ -163,7 +163,7 @@ export function createShell(options: ShellOptions): Shell {
       child.stderr.destroy();
       return {
         ended: kind,
-        ...(kind === 'lost' ? { reason: LOST } : {}),
+        reason: kind === 'lost' ? LOST : undefined,
         exitCode: code,
         signalName: signal,
         stdout: stdout.text(),
@@ -267,7 +267,7 @@ export function notStarted(
     signalName: null,
     stdout: '',
     stderr: reason,
-    ...(ended === 'unboxed' ? { reason } : {}),
+    reason: ended === 'unboxed' ? reason : undefined,
     stdoutBytes: 0,
     stderrBytes: 0,
     leftovers: 0,

@@ -97,9 +97,9 @@ export function boxSpec(parts: {
           { Name: 'nofile', Soft: 4096, Hard: 16_384 },
         ],
         Tmpfs: tmpfsOf(sandbox, parts.user),
-        ...(sandbox.workspace === 'none' ? {} : { Mounts: [workspaceMount(owner, sandbox)] }),
+        Mounts: sandbox.workspace === 'none' ? undefined : [workspaceMount(owner, sandbox)],
         LogConfig: { Type: 'none', Config: {} },
-        ...(parts.runtime === undefined ? {} : { Runtime: parts.runtime }),
+        Runtime: parts.runtime,
       },
     },
   };

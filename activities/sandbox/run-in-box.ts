@@ -78,9 +78,10 @@ export async function runInBox(boxes: Boxes, run: BoxRun, request: LineRequest):
     stderrBytes: stderr.total,
     timeoutMs: run.timeoutMs,
     // Of what was lost with its box there was nothing to end.
-    ...(isOver || outcome.ended === 'lost'
-      ? {}
-      : { note: 'the sandbox could not end it and was removed with all in it' }),
+    note:
+      isOver || outcome.ended === 'lost'
+        ? undefined
+        : 'the sandbox could not end it and was removed with all in it',
   };
 }
 

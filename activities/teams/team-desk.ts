@@ -101,7 +101,7 @@ export function createTeamDesk({ pool, board, wake }: TeamDeskDeps): TeamDesk {
         id,
         input: input as Readonly<Record<string, unknown>>,
         wait: false,
-        labels: { ...labels, ...(call.user === null ? {} : { user: call.user }) },
+        labels: { ...labels, user: call.user ?? undefined },
       };
       return { number: task.number, child };
     },
@@ -130,7 +130,7 @@ export function createTeamDesk({ pool, board, wake }: TeamDeskDeps): TeamDesk {
           agent: addressee,
           team: team.key,
           from: { session: call.sessionKey, turn: call.turnId },
-          context: { channel: 'teammate', ...(call.user === null ? {} : { user: call.user }) },
+          context: { channel: 'teammate', user: call.user ?? undefined },
         });
       }
     },
@@ -144,6 +144,6 @@ function actorOf(call: TeamCaller): TaskActor {
     name: `agent:${call.agent}`,
     member: call.agent,
     session: call.sessionKey,
-    ...(call.team ? { fence: call.team.fence } : {}),
+    fence: call.team?.fence,
   };
 }

@@ -146,7 +146,7 @@ async function give(
   if (written.kind === 'missing' || written.kind === 'gated') throw noTask(input);
   if (written.kind === 'refused') return { recorded: written };
   const { given, ...recorded } = written;
-  return { recorded, ...(given === undefined ? {} : { turn: given ? turn : null }) };
+  return { recorded, turn: given ? turn : null };
 }
 
 /** What the holder of the task's lease is to do, as a row, and as its workflow is started with. */
@@ -180,8 +180,8 @@ async function turnFor(
       text: taskMessage({ key: team, lead: loaded.lead }, { ...task, note }, row.description, told),
       context: {
         channel: 'teammate',
-        ...(user === undefined ? {} : { user }),
-        ...(chat_id === undefined ? {} : { chat_id }),
+        user,
+        chat_id,
       },
       bound: {
         team: {
@@ -189,7 +189,7 @@ async function turnFor(
           number,
           member: lease.member,
           fence: lease.fence,
-          ...(isUngated(row.origin_context) ? { ungated: true } : {}),
+          ungated: isUngated(row.origin_context) ? true : undefined,
         },
       },
     },
@@ -198,7 +198,7 @@ async function turnFor(
       message_id,
       preview: scrubber.preview(title, 200),
       agent: lease.member,
-      ...(user === undefined ? {} : { user }),
+      user,
     },
   };
 }
@@ -252,9 +252,10 @@ async function wakeLead(
     mode: 'queue',
     context,
     ...(row.origin_session ? {} : { agent: loaded.lead, team }),
-    ...(row.origin_session && row.origin_turn
-      ? { from: { session: row.origin_session, turn: row.origin_turn } }
-      : {}),
+    from:
+      row.origin_session && row.origin_turn
+        ? { session: row.origin_session, turn: row.origin_turn }
+        : undefined,
   });
 }
 

@@ -41,7 +41,7 @@ export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps)
     const scope: FileScope = {
       workspace: workspaceOf(tenant, workspace),
       idempotencyKey: '',
-      ...(box === undefined ? {} : { mount: MOUNT }),
+      mount: box === undefined ? undefined : MOUNT,
     };
     const found: BoundFile[] = [];
     let room: number = BOUND_FILES.bytes;

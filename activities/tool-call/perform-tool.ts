@@ -149,10 +149,10 @@ function callContext(
       boxTimeoutSeconds: agent.exec?.timeout_seconds ?? BOX_EXEC_SECONDS,
     },
     ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
-    ...(context.subagent ? { subagent: context.subagent } : {}),
+    subagent: context.subagent,
     thinking: asSubagent(agent, context.subagent).thinking,
-    ...(context.team ? { team: context.team } : {}),
-    ...(taskGates(agent, context).length > 0 ? { isTaskJudged: true as const } : {}),
+    team: context.team,
+    isTaskJudged: taskGates(agent, context).length > 0 ? (true as const) : undefined,
     roles: context.roles ?? [],
     toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
     workspace: deps.workspaceOf(
@@ -219,16 +219,16 @@ export function shownResult(
   const completed = {
     ...call,
     ok: result.ok,
-    ...(code ? { code } : {}),
+    code: code || undefined,
     preview,
     duration_ms: Math.round(milliseconds),
   };
   return {
-    outcome: { ok: result.ok, ...(code ? { code } : { preview }), ...(child ? { child } : {}) },
+    outcome: { ok: result.ok, ...(code ? { code } : { preview }), child },
     code,
     text,
-    ...(kept === undefined ? {} : { whole: kept }),
-    ...(child ? { child } : {}),
+    whole: kept,
+    child,
     events: [
       ...(claim.claimed ? [] : [{ type: 'tool.started', data: call } as const]),
       { type: 'tool.completed', data: completed },

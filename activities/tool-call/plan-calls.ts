@@ -153,7 +153,7 @@ async function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, inde
       summary: common.summary,
       digest,
       reason,
-      ...(verdict.risk === undefined ? {} : { risk: verdict.risk }),
+      risk: verdict.risk,
       terms: { ...terms, ...runsOf(deps.wall, read.tool, basis.place) },
       expires,
       expires_at: new Date(until).toISOString(),
@@ -183,7 +183,7 @@ function offerOf(
     args,
     place,
     quorum,
-    ...(custom_tool ? { definition: custom_tool } : {}),
+    definition: custom_tool,
   });
 }
 
@@ -206,9 +206,9 @@ function described(
     asked_as: nameOf(deps, asked),
     summary: read.ok ? callSummary(deps, read.tool, read.input) : tool,
     args: shown,
-    ...(differs ? { sealed: deps.sealer.seal(JSON.stringify(args), boundTo) } : {}),
+    sealed: differs ? deps.sealer.seal(JSON.stringify(args), boundTo) : undefined,
     digest,
-    ...(definition ? { custom_tool: definition } : {}),
+    custom_tool: definition,
   };
 }
 
@@ -233,13 +233,13 @@ export function plannedApproval(
   return {
     id,
     expires,
-    ...(until === null ? {} : { until }),
-    ...(quorum > 1 ? { quorum } : {}),
-    ...(escalate === undefined ? {} : { escalate: escalate.after_seconds }),
-    ...(remind_seconds === undefined ? {} : { remind: remind_seconds }),
-    ...(always === null ? {} : { always: alwaysWords(always) }),
-    ...(words === undefined ? {} : { files: words.slice(0, FILES_SHOWN) }),
-    ...(decision_token ? { token: true as const } : {}),
+    until: until ?? undefined,
+    quorum: quorum > 1 ? quorum : undefined,
+    escalate: escalate?.after_seconds,
+    remind: remind_seconds,
+    always: always === null ? undefined : alwaysWords(always),
+    files: words?.slice(0, FILES_SHOWN),
+    token: decision_token,
   };
 }
 
@@ -299,10 +299,10 @@ function plannedCall(
     tool: read.tool.name,
     summary: callSummary(deps, read.tool, read.input),
     timeout,
-    ...(duration === 'short' ? { local: true as const } : {}),
+    local: duration === 'short' ? (true as const) : undefined,
     // A container takes longer to begin a command than the workflow task waits.
-    ...(soon && place !== undefined && place !== 'image' ? { soon: true as const } : {}),
-    ...(read.tool.serial ? { serial: true as const } : {}),
+    soon: soon && place !== undefined && place !== 'image' ? (true as const) : undefined,
+    serial: read.tool.serial ? (true as const) : undefined,
   };
 }
 

@@ -134,12 +134,12 @@ async function runTool(
           once: tool.replay === 'once',
           reads: tool.replay === 'readonly',
           ...deps.rateLimit,
-          ...(tool.limits.costly ? { budget: deps.budgets.request(attempt.number) } : {}),
+          budget: tool.limits.costly ? deps.budgets.request(attempt.number) : undefined,
         });
   if (claim.kind === 'missing') return { ok: false, code: 'NotFound' };
   if (claim.kind === 'done') {
     const { ok, code, child } = claim;
-    return { ok: ok ?? false, ...(code ? { code } : {}), ...(child ? { child } : {}) };
+    return { ok: ok ?? false, code: code || undefined, child: child || undefined };
   }
   if (claim.kind === 'asked') return { ok: false, asked: plannedAgain(claim) };
   if (claim.kind !== 'run') return settleUnrun(deps, input, claim);
@@ -223,13 +223,13 @@ async function recordResult(
       ok: result.ok,
       code,
       text,
-      ...(whole === undefined ? {} : { whole }),
-      ...(child ? { child } : {}),
+      whole,
+      child,
       events,
       // With nothing known the transcript is another worker's, and so will be its next step.
-      ...(known.position > 0 ? { known } : {}),
+      known: known.position > 0 ? known : undefined,
       budget: {
-        ...(claim.budgeted ? { settle: settlement(attempt.number, milliseconds) } : {}),
+        settle: claim.budgeted ? settlement(attempt.number, milliseconds) : undefined,
         next: deps.budgets.request(1, answerIdOf(claim.turn, claim.step + 1)),
       },
     }),

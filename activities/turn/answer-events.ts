@@ -30,7 +30,7 @@ export function answerEvents(plan: CallPlan, messageId: string, text: string, st
         risk,
         expires_at,
         always: alwaysWords(always),
-        ...(files.length > 0 ? { files } : {}),
+        files: files.length > 0 ? files : undefined,
       },
     };
   });

@@ -54,7 +54,7 @@ export async function askModel(
   const spent = (): Spent => deps.meter.spent((performance.now() - begun) / 1000);
   try {
     const given = await ask(deps, input, basis, agent, transcript);
-    return { ...given, spent: spent(), ...(uses.length > 0 ? { uses } : {}) };
+    return { ...given, spent: spent(), uses: uses.length > 0 ? uses : undefined };
   } catch (error) {
     const models = typeof agent.model === 'string' ? 1 : agent.model.length;
     const failure = { error, models, spent: spent(), uses };
@@ -84,8 +84,8 @@ async function ask(
       ...prompt,
       tools,
       isShown: turnGates(agent, basis.context).length === 0,
-      ...(agent.thinking === undefined ? {} : { thinking: agent.thinking }),
-      ...(agent.limits?.output_tokens === undefined ? {} : { maxOutputTokens: agent.limits.output_tokens }),
+      thinking: agent.thinking,
+      maxOutputTokens: agent.limits?.output_tokens,
     });
   try {
     return await once(buildPrompt(agent, current, input.turn, guides));

@@ -103,7 +103,7 @@ async function callModel(
 ): Promise<CallModelResult> {
   const known = parts.transcripts.known(input.tenant, input.session);
   const { basis, readAt } = await beginStep(parts, input, attempt, known);
-  if (basis.duplicate) return { kind: 'duplicate', ...(basis.ended ? { ended: basis.ended } : {}) };
+  if (basis.duplicate) return { kind: 'duplicate', ended: basis.ended ?? undefined };
   const agent = agentOf(basis);
   const catalog = await parts.catalogs.of(input.tenant, agent.key, basis.tools_version);
   const deps = { ...parts, catalog };
@@ -188,7 +188,7 @@ function recordedAnswer(
       kind: 'answer',
       preview: deps.scrubber.preview(recorded.text, PREVIEW),
       ...gatesOf(deps, basis, agent, recorded.model),
-      ...(recorded.unheard ? { unheard: true as const } : {}),
+      unheard: recorded.unheard ? (true as const) : undefined,
     };
   return { kind: 'calls', calls: planRecorded(deps, input.tenant, agent, recorded.calls) };
 }
@@ -270,11 +270,11 @@ async function record(
     finish: answer.finish,
     model: ref,
     usage: answer.usage,
-    ...(usd === undefined ? {} : { usd }),
+    usd,
     uses: given.uses,
     heard: given.heard,
-    ...(basis.budget?.held ? { budget: { attempt: attempt.number, spent: given.spent } } : {}),
-    ...(isWithheld ? { withheld: true as const } : {}),
+    budget: basis.budget?.held ? { attempt: attempt.number, spent: given.spent } : undefined,
+    withheld: isWithheld ? (true as const) : undefined,
   };
   const events = answerEvents(plan, id, isWithheld ? '' : text, input.step);
   const reads = allowedReads(deps.catalog, input, { ...basis, agent }, plan.calls);

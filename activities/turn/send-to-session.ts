@@ -12,6 +12,6 @@ export function createSendToSession(wake: WakeSession): ToolDeps['sendToSession'
       text,
       mode: 'queue',
       from: { session: call.sessionKey, turn: call.turnId },
-      context: { ...(call.user === null ? {} : { user: call.user }), allowed_tools: await call.toolsGiven() },
+      context: { user: call.user ?? undefined, allowed_tools: await call.toolsGiven() },
     });
 }

@@ -61,7 +61,7 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
       text,
       mode,
       context: asked,
-      ...(team === undefined ? {} : { team }),
+      team,
       from,
     });
     if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);

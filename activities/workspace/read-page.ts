@@ -107,7 +107,7 @@ function cut(scan: Scan, request: PageRequest, totalLines: number | undefined, s
     cutLine,
     size,
     invalidUtf8: text.includes('\ufffd') && !isUtf8(bytes.subarray(0, Buffer.byteLength(text))),
-    ...(totalLines === undefined ? {} : { totalLines }),
+    totalLines,
   };
 }
 

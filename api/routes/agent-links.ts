@@ -126,11 +126,11 @@ function addChanges(app: Api, deps: ApiDeps): void {
     async (request) => {
       const { direction, status, max_concurrent, settings, description } = request.body;
       const row = await updateAgentLink(deps.pool, callerOf(request).tenant, request.params.id, {
-        ...(direction === undefined ? {} : { direction }),
-        ...(status === undefined ? {} : { status }),
-        ...(max_concurrent === undefined ? {} : { max_concurrent }),
-        ...(settings === undefined ? {} : { settings }),
-        ...(description === undefined ? {} : { description }),
+        direction,
+        status,
+        max_concurrent,
+        settings,
+        description,
       });
       if (!row) throw notFound();
       return showLink(row);

@@ -193,7 +193,7 @@ async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<voi
     deps,
     link.tenant_id,
     approval,
-    { decision, digest, ...(reason === undefined ? {} : { reason }) },
+    { decision, digest, reason },
     {
       by: link.user_id,
       user: link.user_id,

@@ -185,7 +185,7 @@ function showBudget(row: BudgetRow): z.infer<typeof budgetSchema> {
   return {
     id,
     scope,
-    ...(subject === '' ? {} : { subject }),
+    subject: subject === '' ? undefined : subject,
     period,
     ...config,
     accounts: accounts.map((account) => ({ ...account })),

@@ -124,7 +124,7 @@ function addStop(app: Api, deps: ApiDeps): void {
       const row = await delegationOr404(deps.pool, request);
       const by = signatureOf(caller);
       const { reason } = request.body;
-      const stop = { by, ...(reason === undefined ? {} : { reason }) };
+      const stop = { by, reason };
       if (!(await stopDelegation(deps, caller.tenant, row, stop)))
         throw new Failure('Conflict', `delegation "${row.id}" is not running (status=${row.status})`);
       return reply.code(202).send({ id: row.id, status: row.status });

@@ -113,7 +113,7 @@ function addStop(app: Api, deps: ApiDeps): void {
       const { tenant } = callerOf(request);
       const row = await lost.current(tenant, await evaluationOr404(deps.pool, request));
       const { reason } = request.body;
-      const stop = { by: signatureOf(callerOf(request)), ...(reason === undefined ? {} : { reason }) };
+      const stop = { by: signatureOf(callerOf(request)), reason };
       const isTold =
         row.ended_at === null &&
         (await deps.temporal.signal(evaluationWorkflowId(row.id), EVALUATE_LOOP.signals.stop, stop));

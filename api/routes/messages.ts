@@ -173,7 +173,7 @@ function addStop(app: Api, deps: ApiDeps): void {
         level,
         turn_id: turn.id,
         by: signatureOf(caller),
-        ...(reason === undefined ? {} : { reason }),
+        reason,
       });
       if (!sent) throw new Failure('StaleTurn', `Turn ${turn.id} does not run`);
       return reply.code(202).send({ session_key: key, turn_id: turn.id, level });
@@ -202,7 +202,7 @@ async function stopIdleSession(
   }
   const [last] = await listTurns(deps.pool, caller.tenant, key, 1, undefined);
   if (!last) return false;
-  const stop = { level, turn_id: last.id, by, ...(reason === undefined ? {} : { reason }) };
+  const stop = { level, turn_id: last.id, by, reason };
   await deps.temporal.stopIdle(caller.tenant, key, stop, { agent, summary: `${agent}: stop of ${key}` });
   return true;
 }
@@ -258,11 +258,11 @@ interface GivenContext {
 export function contextOf(caller: Caller, given: GivenContext): MessageContext {
   const user = userOf(caller, given.user);
   return {
-    ...(given.agent === undefined ? {} : { agent: given.agent }),
-    ...(user === undefined ? {} : { user }),
-    ...(given.channel === undefined ? {} : { channel: given.channel }),
-    ...(given.chat_id === undefined ? {} : { chat_id: given.chat_id }),
-    ...(given.allowed_tools === undefined ? {} : { allowed_tools: given.allowed_tools }),
+    agent: given.agent,
+    user,
+    channel: given.channel,
+    chat_id: given.chat_id,
+    allowed_tools: given.allowed_tools,
     roles: [...caller.scopes],
   };
 }
@@ -284,8 +284,8 @@ function receiptOf(session: string, { receipt, workflowId }: Accepted): z.infer<
     workflow_id: workflowId,
     ahead: receipt.ahead,
     mode: receipt.mode,
-    ...(receipt.step === undefined ? {} : { step: receipt.step }),
-    ...(receipt.duplicate ? { duplicate: true as const } : {}),
+    step: receipt.step,
+    duplicate: receipt.duplicate,
   };
 }
 

@@ -113,7 +113,7 @@ function addActions(app: Api, deps: ApiDeps): void {
       const caller = callerOf(request);
       const row = await subagentOr404(deps.pool, request);
       const { reason } = request.body;
-      const stop = { by: signatureOf(caller), ...(reason === undefined ? {} : { reason }) };
+      const stop = { by: signatureOf(caller), reason };
       if (!(await stopSubagent(subagentsToStop(deps), caller.tenant, row, stop))) throw notRunning(row);
       return reply.code(202).send({ id: row.id, status: row.status });
     },

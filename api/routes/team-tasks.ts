@@ -134,7 +134,7 @@ function addCreate(app: Api, deps: ApiDeps): void {
       const { blocked_by, ...draft } = request.body;
       const origin = {
         actor: signatureOf(caller),
-        ...(caller.user === null ? {} : { context: { user: caller.user } }),
+        context: caller.user === null ? undefined : { user: caller.user },
       };
       const key = stemOf(request, caller, 'task', team.key) ?? randomUUID();
       const blockers = blocked_by && { blocked_by: blockersIn(team, blocked_by) };
@@ -186,8 +186,8 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction, op
       const { member, token, file, blocked_by, text, result, reason, ...words } = request.body;
       const by = {
         name: signatureOf(caller),
-        ...(member === undefined ? {} : { member }),
-        ...(token === undefined ? {} : { token }),
+        member,
+        token,
       };
       const receipt = await turnstile.pass(`${tenant}/${row.team_key}/${number}`, async (waited) => {
         // Those who were let in before may have got it.
@@ -200,8 +200,8 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction, op
           {
             ...words,
             text: text ?? result ?? reason,
-            ...(file ? { file: { name: file.name, bytes: bytesOf(file.content) } } : {}),
-            ...(blocked_by ? { blocked_by: blockersIn(team, blocked_by) } : {}),
+            file: file ? { name: file.name, bytes: bytesOf(file.content) } : undefined,
+            blocked_by: blocked_by ? blockersIn(team, blocked_by) : undefined,
           },
           stemOf(request, caller, action, team.key, String(number)) ?? randomUUID(),
         );

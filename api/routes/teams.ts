@@ -122,7 +122,7 @@ function addChanges(app: Api, deps: ApiDeps): void {
       const kept = membersOf(change.lead ?? now.lead, members ?? now.members);
       const written = await changeTeam(deps.pool, tenant, key, {
         ...change,
-        ...(members ? { members: kept } : {}),
+        members: members ? kept : undefined,
       });
       if (!written) throw new Failure('NotFound', 'There is no team with this key');
       demandWritten(written, key);

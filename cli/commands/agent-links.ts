@@ -111,18 +111,16 @@ async function remove(id: string, options: ApiOptions): Promise<void> {
 function bodyOf({ direction, status, maxConcurrent, allow, deny, role, description }: LinkOptions) {
   const hasSettings = allow !== undefined || deny !== undefined || role !== undefined;
   return {
-    ...(direction === undefined ? {} : { direction }),
-    ...(status === undefined ? {} : { status }),
-    ...(maxConcurrent === undefined ? {} : { max_concurrent: Number(maxConcurrent) }),
-    ...(description === undefined ? {} : { description }),
-    ...(hasSettings
+    direction,
+    status,
+    max_concurrent: maxConcurrent === undefined ? undefined : Number(maxConcurrent),
+    description,
+    settings: hasSettings
       ? {
-          settings: {
-            ...(allow === undefined ? {} : { user_allow: allow }),
-            ...(deny === undefined ? {} : { user_deny: deny }),
-            ...(role === undefined ? {} : { require_role: role }),
-          },
+          user_allow: allow,
+          user_deny: deny,
+          require_role: role,
         }
-      : {}),
+      : undefined,
   };
 }

@@ -81,7 +81,7 @@ export function register(approvals: Command): void {
   ).action((ids: string[], options: ApiOptions & { reason?: string }) =>
     send(createContext(options), ids, {
       decision: 'reject',
-      ...(options.reason ? { reason: options.reason } : {}),
+      reason: options.reason || undefined,
     }),
   );
   withApiOptions(

@@ -126,8 +126,8 @@ async function add(scope: string, options: AddOptions): Promise<void> {
   const { subject, period } = options;
   const budget = await client.post<Budget>(pathOf('budgets'), {
     scope,
-    ...(subject === undefined ? {} : { subject }),
-    ...(period === undefined ? {} : { period }),
+    subject,
+    period,
     ...givenLimits(options),
   });
   if (json) printJson(out, budget);

@@ -70,7 +70,7 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   const { result, error, links, usage, checks, warnings, ...fields } = delegation;
   printFields(out, {
     ...fields,
-    ...(error ? { error: `${error.code}: ${error.message}` } : {}),
+    error: error ? `${error.code}: ${error.message}` : undefined,
     tokens: `${usage.input_tokens} in, ${usage.output_tokens} out`,
     temporal: links.temporal,
   });

@@ -66,7 +66,7 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   const { rounds, error, links, ...fields } = evaluation;
   printFields(out, {
     ...fields,
-    ...(error ? { error: `${error.code}: ${error.message}` } : {}),
+    error: error ? `${error.code}: ${error.message}` : undefined,
     temporal: links.temporal,
   });
   for (const { round, draft, verdict, feedback } of rounds) {

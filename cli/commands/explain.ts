@@ -41,13 +41,13 @@ export function register(explain: Command): void {
     '[name]',
     'whether an agent has a tool; without a name, all it has',
     (name, options) => ({
-      ...(name === '' ? {} : { tool: name }),
-      ...(options.args === undefined ? {} : { args: readJsonObject(options.args, '--args') }),
+      tool: name === '' ? undefined : name,
+      args: options.args === undefined ? undefined : readJsonObject(options.args, '--args'),
       context: {
-        ...(options.channel === undefined ? {} : { channel: options.channel }),
-        ...(options.user === undefined ? {} : { user: options.user }),
-        ...(options.provider === undefined ? {} : { provider: options.provider }),
-        ...(options.subagent || options.leaf ? { subagent: { depth: 1, leaf: options.leaf === true } } : {}),
+        channel: options.channel,
+        user: options.user,
+        provider: options.provider,
+        subagent: options.subagent || options.leaf ? { depth: 1, leaf: options.leaf === true } : undefined,
       },
     }),
   );
@@ -62,7 +62,7 @@ export function register(explain: Command): void {
   add(explain, 'path', '[path]', 'whether a path may be used', (path, { op = 'read', workspace }) => ({
     path,
     op,
-    ...(workspace === undefined ? {} : { workspace }),
+    workspace,
   }))
     .option('--op <op>', 'read, list, search, write, edit, delete or cwd (default: read)')
     .option('--workspace <folder>', 'the workspace (default: this folder)');
@@ -97,7 +97,7 @@ function remoteExplain(options: ExplainOptions): Explain {
   return async (kind, given) =>
     client.post<ExplainAnswer>(pathOf('explain', kind), {
       ...(given as object),
-      ...(kind === 'url' || kind === 'scrub' ? {} : { agent: options.agent }),
+      agent: kind === 'url' || kind === 'scrub' ? undefined : options.agent,
     });
 }
 

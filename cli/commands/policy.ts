@@ -105,7 +105,7 @@ async function backtest(options: BacktestOptions): Promise<void> {
     days: numberOf(options.days, '--days'),
     limit: numberOf(options.limit, '--limit'),
     settings: { tools: policy, exec },
-    ...(options.after === undefined ? {} : { after: options.after }),
+    after: options.after,
   });
   if (json) return printJson(out, report);
   const row = (name: string, counts: Report['before']) => ({ name, ...counts });

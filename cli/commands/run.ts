@@ -50,7 +50,7 @@ async function run(text: string, options: RunOptions): Promise<ExitCode> {
   const receipt = await client.post<MessageReceipt>(pathOf('sessions', sessionKey, 'messages'), {
     text,
     mode: options.mode,
-    ...(options.agent === undefined ? {} : { agent: options.agent }),
+    agent: options.agent,
   });
   if (options.session === undefined && options.quiet !== true)
     err.line(fitted(err, err.paint('dim', `session ${sessionKey} · turn ${receipt.turn_id}`)));

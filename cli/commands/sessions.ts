@@ -156,8 +156,8 @@ async function stop(key: string, options: StopOptions): Promise<void> {
   const { client, out, json } = createContext(options);
   const receipt = await client.post<StopReceipt>(pathOf('sessions', key, 'stop'), {
     level: options.level,
-    ...(options.turn ? { turn_id: options.turn } : {}),
-    ...(options.reason ? { reason: options.reason } : {}),
+    turn_id: options.turn || undefined,
+    reason: options.reason || undefined,
   });
   if (json) return printJson(out, receipt);
   out.line(`stop (${receipt.level}) was sent to ${receipt.turn_id ?? 'what the session has left running'}`);

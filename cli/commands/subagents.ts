@@ -64,7 +64,7 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   const { result, error, links, usage, ...fields } = subagent;
   printFields(out, {
     ...fields,
-    ...(error ? { error: `${error.code}: ${error.message}` } : {}),
+    error: error ? `${error.code}: ${error.message}` : undefined,
     tokens: `${usage.input_tokens} in, ${usage.output_tokens} out`,
     temporal: links.temporal,
   });

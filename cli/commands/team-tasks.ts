@@ -131,9 +131,9 @@ async function show(team: string, id: string, options: ApiOptions): Promise<void
   const { result, description, links, lease, blocked_by, waiting_for, ...fields } = task;
   printFields(out, {
     ...fields,
-    ...(lease ? { holder: `${lease.member}${lease.until ? ` until ${lease.until}` : ''}` } : {}),
-    ...(blocked_by.length > 0 ? { blocked_by: blocked_by.join(', ') } : {}),
-    ...(waiting_for.length > 0 ? { waiting_for: waiting_for.join(', ') } : {}),
+    holder: lease ? `${lease.member}${lease.until ? ` until ${lease.until}` : ''}` : undefined,
+    blocked_by: blocked_by.length > 0 ? blocked_by.join(', ') : undefined,
+    waiting_for: waiting_for.length > 0 ? waiting_for.join(', ') : undefined,
     temporal: links.temporal,
   });
   if (description) out.line(`\n${indent(printable(description))}`);
@@ -145,11 +145,11 @@ async function create(team: string, subject: string, options: CreateOptions): Pr
   const { description, assignee, priority, blockedBy, requireApproval } = options;
   const task = await client.post<TeamTask>(pathOf('teams', team, 'tasks'), {
     subject,
-    ...(description === undefined ? {} : { description }),
-    ...(assignee === undefined ? {} : { assignee }),
-    ...(priority === undefined ? {} : { priority: Number(priority) }),
-    ...(blockedBy === undefined ? {} : { blocked_by: blockedBy.split(',').map((one) => one.trim()) }),
-    ...(requireApproval ? { require_approval: true } : {}),
+    description,
+    assignee,
+    priority: priority === undefined ? undefined : Number(priority),
+    blocked_by: blockedBy?.split(',').map((one) => one.trim()),
+    require_approval: requireApproval ? true : undefined,
   });
   if (json) return printJson(out, task);
   out.line(`#${task.number} is made (${task.status})`);

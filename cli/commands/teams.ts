@@ -114,10 +114,10 @@ async function events(key: string, options: PageOptions & { readonly task?: stri
 
 function changesOf({ lead, members, name, description, settings }: TeamOptions): Record<string, unknown> {
   return {
-    ...(lead === undefined ? {} : { lead }),
-    ...(members === undefined ? {} : { members: members.split(',').flatMap((one) => one.trim() || []) }),
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(settings === undefined ? {} : { settings: readJsonObject(settings, '--settings') }),
+    lead,
+    members: members?.split(',').flatMap((one) => one.trim() || []),
+    name,
+    description,
+    settings: settings === undefined ? undefined : readJsonObject(settings, '--settings'),
   };
 }

@@ -82,8 +82,8 @@ async function invoke(name: string, options: InvokeOptions): Promise<void> {
   const { client, out, err, json } = createContext(options);
   const result = await client.post<ToolInvocation>(pathOf('tools', name, 'invoke'), {
     args: readJsonObject(options.args, '--args'),
-    ...(options.session ? { session_key: options.session } : {}),
-    ...(options.agent ? { agent: options.agent } : {}),
+    session_key: options.session || undefined,
+    agent: options.agent || undefined,
   });
   if (json) printJson(out, result);
   else if (result.text) printText(out, result.text);

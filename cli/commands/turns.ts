@@ -54,7 +54,7 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   const { text, links, usage, error, ...fields } = turn;
   printFields(out, {
     ...fields,
-    ...(error ? { error: `${error.code}: ${error.message}` } : {}),
+    error: error ? `${error.code}: ${error.message}` : undefined,
     tokens: `${usage.input_tokens} in (${usage.cached_tokens} cached), ${usage.output_tokens} out`,
     cost: usage.cost_usd === null ? 'not known' : `$${usage.cost_usd}`,
     temporal: links.temporal,

@@ -57,7 +57,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const umask = options.privateFiles === true ? process.umask(0o077) : undefined;
   const process_ = spawn(options.command, options.args, {
     env: options.env,
-    ...(options.cwd !== undefined && { cwd: options.cwd }),
+    cwd: options.cwd,
     ...options.user,
     detached: true,
     stdio: options.ipc === true ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],

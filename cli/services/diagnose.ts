@@ -286,7 +286,7 @@ async function checkApi(running: Partial<RunInfo> | undefined): Promise<Finding[
 }
 
 function finding(check: string, status: Finding['status'], detail: string, remedy?: string): Finding {
-  return { check, status, detail, ...(remedy !== undefined && { remedy }) };
+  return { check, status, detail, remedy };
 }
 
 /** Of a folder that is not there yet, the one that it would be made in. */

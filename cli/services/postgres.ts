@@ -78,7 +78,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     env: { ...options.env, LC_ALL: 'C' },
     cwd: dataDir,
     logFile: logFile(options.stateDir),
-    ...(binaries.user !== undefined && { user: binaries.user }),
+    user: binaries.user,
     // SIGINT is Postgres' fast shutdown: sessions are ended, data is flushed.
     stopSignal: 'SIGINT',
     stopGraceMs: 20_000,
@@ -183,7 +183,7 @@ async function initialise(
       env: { ...options.env, LC_ALL: 'C' },
       cwd: making,
       logFile: logFile(options.stateDir),
-      ...(user !== undefined && { user }),
+      user,
     });
     options.onSpawn?.(child);
     const exit = await child.exited;

@@ -29,7 +29,7 @@ export async function runSteps(
           if (!options.json) return;
           const ms = Math.round(performance.now() - began);
           options.write(
-            JSON.stringify({ type: 'step', step: step.key, state, ...(detail && { detail }), ms }),
+            JSON.stringify({ type: 'step', step: step.key, state, detail: detail || undefined, ms }),
           );
         };
         tell('started');

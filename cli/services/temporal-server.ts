@@ -76,7 +76,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   }
   return {
     address,
-    ...(guardPort !== undefined && { uiUrl: `http://127.0.0.1:${guardPort}` }),
+    uiUrl: guardPort !== undefined ? `http://127.0.0.1:${guardPort}` : undefined,
     pid: child.pid,
     child,
     exited: child.exited,

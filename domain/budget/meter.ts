@@ -16,7 +16,7 @@ export function createMeter(): Meter {
       tokens += usage.inputTokens + usage.outputTokens;
       usd = usd === undefined || cost === undefined ? undefined : usd + cost;
     },
-    spent: (seconds) => ({ tokens, ...(usd === undefined ? {} : { usd }), seconds, calls: 1 }),
+    spent: (seconds) => ({ tokens, usd, seconds, calls: 1 }),
   };
 }
 

@@ -40,6 +40,7 @@ function isPlaceholder(value: string): boolean {
     /^(.)\1*$/.test(value) ||
     REFERENCE.test(value) ||
     PLACEHOLDER.test(value) ||
+    MASKED.test(value) ||
     STATE_WORD.test(value)
   );
 }
@@ -51,7 +52,9 @@ const ELSEWHERE =
   /^(?:(?:[a-z][a-z0-9+.-]{1,20}:)?\/\/|arn:|(?:vault|ssm):|(?:projects|secrets?|kv)\/[\w-])/i;
 /** With versions, since packages have such names. */
 const PLACEHOLDER =
-  /^(?:your|[<[(]|change_?me|todo|x{3,}|\.{3}|…|•)|^(?:my|the|some|enter|insert|replace|change|put|add|example|sample|dummy|test|fake|placeholder)(?:[-_ ][a-z]+)+$|x{4,}|\*{3}|^(?:[~^]|[<>]=?)?\d+\.\d+\.\d+(?:-[a-z]+[.\d]*)?$|(?:\.{3}|…)$|[-_]here$/i;
+  /^(?:your|[<[(]|change_?me|todo|\.{3}|…|•)|^(?:my|the|some|enter|insert|replace|change|put|add|example|sample|dummy|test|fake|placeholder)(?:[-_ ][a-z]+)+$|\*{3}|^(?:[~^]|[<>]=?)?\d+\.\d+\.\d+(?:-[a-z]+[.\d]*)?$|(?:\.{3}|…)$|[-_]here$/i;
+/** Of one case: a random value may have an x and an X side by side. */
+const MASKED = /^(?:x{3}|X{3})|x{4}|X{4}/;
 /** Types, states and labels; a trailing full stop is prose. */
 const STATE_WORD =
   /^(?:null|nil|none|undefined|true|false|yes|no|on|off|string|number|boolean|object|integer|bytes|required|optional|hidden|masked|redacted|disabled|enabled|empty|unset|missing|invalid|incorrect|expired|accepted|rejected|changed|unchanged|updated|reset|wrong|correct|protected|encrypted|generated|provided|prompted|present|absent|available|unavailable|valid|unknown|password|passwd|passwort|passphrase|secret|token|bearer|basic|oauth2?|bcrypt|scrypt|argon2\w*|plaintext|default|include|omit|inherit|same-origin|text|input|label|username|varchar|field)[.,;!?)\]]*$/i;

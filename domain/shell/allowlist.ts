@@ -56,7 +56,7 @@ function isOfSystem(path: string): boolean {
 
 /** Canonical, so that equal entries are equal texts. */
 export function entryText({ path, file, args }: StoredEntry): string {
-  return JSON.stringify({ path, ...(file === undefined || file === path ? {} : { file }), args });
+  return JSON.stringify({ path, file: file === undefined || file === path ? undefined : file, args });
 }
 
 /** For people: the program's path and its arguments; the text itself when it is no entry of a command. */

@@ -79,7 +79,7 @@ function problemsOf(command: ShellCommand, off: ReadonlySet<string>): readonly P
       if (off.has(rule.rule) || !matchesRule(rule, command)) continue;
       found.push({
         severity: rule.severity ?? 'deny',
-        ...(rule.isForAuthors ? { isForAuthors: true as const } : {}),
+        isForAuthors: rule.isForAuthors,
         category,
         rule: rule.rule,
         reason: `${programOf(command) || 'it'} ${rule.reason}`,

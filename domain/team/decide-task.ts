@@ -118,7 +118,7 @@ function progress(moment: Moment, { by, percent, text }: TaskRequest): Decision 
   return changed(
     task,
     { percent: Math.max(task.percent, Math.floor(percent)), ...heldLonger(moment) },
-    { action: 'progress', actor: by.name, ...(text ? { text: { ...text, as: 'note' } } : {}) },
+    { action: 'progress', actor: by.name, text: text ? { ...text, as: 'note' } : undefined },
   );
 }
 
@@ -174,7 +174,7 @@ function complete(moment: Moment, { by, text }: TaskRequest): Decision {
   return changed(
     task,
     { status: 'completed', percent: 100, owner, worked: true, lease: null, question: null },
-    { action: 'complete', actor: by.name, ...(text ? { text: { ...text, as: 'result' } } : {}) },
+    { action: 'complete', actor: by.name, text: text ? { ...text, as: 'result' } : undefined },
     team.tells_each ? ['completed'] : [],
   );
 }
@@ -196,7 +196,7 @@ function review(moment: Moment, { by, text }: TaskRequest): Decision {
   return changed(
     task,
     { status: 'in_review', lease: null, question: null },
-    { action: 'review', actor: by.name, ...(text ? { text: { ...text, as: 'result' } } : {}) },
+    { action: 'review', actor: by.name, text: text ? { ...text, as: 'result' } : undefined },
     ['in_review'],
   );
 }
@@ -235,8 +235,8 @@ function clearAskUser(moment: Moment, { by, text }: TaskRequest): Decision {
     : { status: 'pending', assignee: task.owner, owner: null, dispatches: Math.max(0, task.dispatches - 1) };
   return changed(
     task,
-    { question: null, ...(answer === '' ? {} : { note: `The user’s answer: ${answer}` }), ...again },
-    { action: 'clear_ask_user', actor: by.name, ...(text ? { text: { ...text, as: 'note' } } : {}) },
+    { question: null, note: answer === '' ? undefined : `The user’s answer: ${answer}`, ...again },
+    { action: 'clear_ask_user', actor: by.name, text: text ? { ...text, as: 'note' } : undefined },
   );
 }
 

@@ -28,7 +28,7 @@ export function refused(
   message: string,
   details?: Readonly<Record<string, unknown>>,
 ): Extract<Decision, { kind: 'refused' }> {
-  return { kind: 'refused', type, message, ...(details ? { details } : {}) };
+  return { kind: 'refused', type, message, details };
 }
 
 export function same(note: string): Decision {

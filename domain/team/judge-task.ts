@@ -48,7 +48,7 @@ export function handIn(
       lease: isOfTurn ? null : lease,
       judging,
     },
-    { action: 'hand_in', actor: asked.actor, ...(asked.text ? { text: asked.text } : {}) },
+    { action: 'hand_in', actor: asked.actor, text: asked.text },
   );
 }
 
@@ -62,7 +62,7 @@ export function judged(moment: Moment, { of, failed }: Judgement): Decision {
     action: judging.action,
     actor: judging.actor,
     judged: of,
-    ...(judging.text_id === null ? {} : { text: { id: judging.text_id, as: 'result' as const } }),
+    text: judging.text_id === null ? undefined : { id: judging.text_id, as: 'result' as const },
   };
   const fields = { lease: null, judging: null, returned: null };
   return judging.action === 'review'

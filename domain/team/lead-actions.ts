@@ -43,7 +43,7 @@ export const reject = byLead(({ task }, { by, text }) => {
     action: 'reject' as const,
     actor: by.name,
     reason,
-    ...(text ? { text: { ...text, as: 'reason' as const } } : {}),
+    text: text ? { ...text, as: 'reason' as const } : undefined,
   };
   if (task.owner === null) return changed(task, { status: 'cancelled', lease: null }, change, ['cancelled']);
   return changed(task, { status: 'pending', assignee: task.owner, owner: null, note: reason }, change);
@@ -90,7 +90,7 @@ export const cancel = byLead(({ task }, { by, text }) => {
       action: 'cancel',
       actor: by.name,
       reason: cut(text),
-      ...(text ? { text: { ...text, as: 'reason' as const } } : {}),
+      text: text ? { ...text, as: 'reason' as const } : undefined,
     },
   );
 });
@@ -152,9 +152,9 @@ export const retry = byLead(({ task, team }, { by, assignee }) => {
       dispatches: 0,
       expiries: 0,
       percent: 0,
-      ...(task.returned ? { returned: null } : {}),
+      returned: task.returned ? null : undefined,
     },
-    { action: 'retry', actor: by.name, ...(next === null ? {} : { reason: next }) },
+    { action: 'retry', actor: by.name, reason: next ?? undefined },
   );
 });
 

@@ -124,7 +124,7 @@ export function turnEnded(moment: Moment, end: TurnEnd): Decision {
         {
           action: 'ended',
           actor: `agent:${task.lease.member}`,
-          ...(end.result_of === undefined ? {} : { result_of: end.result_of }),
+          result_of: end.result_of,
         },
         team.tells_each ? ['completed'] : [],
       );

@@ -126,7 +126,7 @@ async function createJudge(
   const rules: CallRules = createCallRules({
     catalog: await catalogOf(''),
     tools: question.settings?.tools ?? settings.tools,
-    ...(exec ? { exec } : {}),
+    exec,
     resolveProgram,
   });
   return async (call) => {

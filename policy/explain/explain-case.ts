@@ -95,10 +95,11 @@ async function explainShell(
     category,
     rule,
     reason,
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(decision === 'ask' && source.resolveProgram
-      ? { always: alwaysWords(proposeAllowlistEntry(given.command, resolve, place)) }
-      : {}),
+    remedy,
+    always:
+      decision === 'ask' && source.resolveProgram
+        ? alwaysWords(proposeAllowlistEntry(given.command, resolve, place))
+        : undefined,
     command_words: command_words.map((words) => [...words]),
   };
 }
@@ -127,7 +128,7 @@ async function explainPath(
   };
   const verdict = await deps.judgePath(rules, workspace, given.path, op);
   const remedy = verdict.decision === 'deny' ? PATH_REMEDIES[verdict.code ?? ''] : undefined;
-  return { ...verdict, ...(remedy === undefined ? {} : { remedy }) };
+  return { ...verdict, remedy };
 }
 
 const OP_ALIASES: Readonly<Record<string, PathOp | undefined>> = {

@@ -65,12 +65,12 @@ function contextOf(given: ToolCase['context'] = {}): MessageContext {
   const level = typeof subagent === 'object' ? subagent : { depth: 1, leaf: leaf === true };
   const isSubagent = typeof subagent === 'object' || subagent === true || leaf === true;
   return {
-    ...(user === undefined ? {} : { user }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(allowed_tools === undefined ? {} : { allowed_tools }),
-    ...(group === undefined ? {} : { group }),
-    ...(within === undefined ? {} : { within }),
-    ...(isSubagent ? { subagent: level } : {}),
+    user,
+    channel,
+    allowed_tools,
+    group,
+    within,
+    subagent: isSubagent ? level : undefined,
   };
 }
 
@@ -150,7 +150,7 @@ function withConfig(
       ...(allowed_tools ? { allowed_tools } : {}),
       ...(isSubagent ? { subagent: { depth: 1, leaf } } : {}),
     },
-    ...(universe ? { universe } : {}),
+    universe,
   };
 }
 
@@ -176,16 +176,16 @@ function universeOf(config: Readonly<Record<string, unknown>>): ExplainScope['un
       const { mcp_server, aliases, read_only, ...rest } = tool;
       return {
         name: rest.name,
-        ...(rest.group === undefined ? {} : { group: rest.group }),
-        ...(mcp_server === undefined ? {} : { mcpServer: mcp_server }),
-        ...(aliases === undefined ? {} : { aliases }),
-        ...(read_only === undefined ? {} : { readOnly: read_only }),
+        group: rest.group,
+        mcpServer: mcp_server,
+        aliases,
+        readOnly: read_only,
       };
     }
     const group = Object.entries(groups).find(([, members]) => members.includes(tool))?.[0];
     return policyToolNamed(tool, group);
   });
-  return { tools, ...(profiles ? { profiles } : {}) };
+  return { tools, profiles };
 }
 
 /** What a name alone tells: `mcp_{server}__{tool}` is a tool of that server (MC-2). */

@@ -60,7 +60,7 @@ function explainOne(
   const rules = createCallRules({
     catalog,
     tools: settings.tools,
-    ...(settings.exec ? { exec: settings.exec } : {}),
+    exec: settings.exec,
   });
   const call = { ...basis, user: scope.context.user ?? null, tool: found };
   const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(catalog, rules, call, args);
@@ -96,8 +96,8 @@ function answerOf(verdict: Verdict, reason: string): ExplainAnswer {
     step,
     rule,
     reason,
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(terms === undefined ? {} : { terms: { ...terms } }),
+    remedy,
+    terms: terms === undefined ? undefined : { ...terms },
   };
 }
 
@@ -110,7 +110,7 @@ function fromList({ tool, allowed, step, rule }: ToolDecision, known: boolean): 
     step,
     rule,
     reason: known ? words : `there is no tool ${tool}; if there were: ${words}`,
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(known ? {} : { known: false }),
+    remedy,
+    known: known ? undefined : false,
   };
 }

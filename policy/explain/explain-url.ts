@@ -87,7 +87,7 @@ function answerOf({ decision, rule, reason, address }: UrlVerdict): ExplainAnswe
     decision,
     rule,
     reason,
-    ...(address === undefined ? {} : { address }),
-    ...(remedy === undefined ? {} : { remedy }),
+    address,
+    remedy,
   };
 }

@@ -214,8 +214,8 @@ describe('IN-1 who may call', () => {
       [other.tenant],
     );
     await api.pool.query(
-      `insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, tool, args, summary, digest, expires_at)
-       values ($1, 'apr_theirs', 'call_theirs', 'theirs', 'turn_theirs', 'main', 'exec', '{}', 'exec', 'd', now() + interval '1 hour')`,
+      `insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, tool, args, summary, digest, always, expires_at)
+       values ($1, 'apr_theirs', 'call_theirs', 'theirs', 'turn_theirs', 'main', 'exec', '{}', 'exec', 'd', '{}', now() + interval '1 hour')`,
       [other.tenant],
     );
     const requests: [string, string, unknown?][] = [

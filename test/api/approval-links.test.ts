@@ -170,13 +170,14 @@ describe('AP-2 links that decide an approval', () => {
     const { id } = await askFor('link-9');
     const url = await linkFor(id, 'ann');
     const digest = (await show(id)).digest;
-    for (const form of [
+    const forms: Record<string, string>[] = [
       {},
       { decision: 'approve' },
       { decision: 'edit', digest },
       { decision: 'approve', digest: 'x' },
       { decision: 'reject', digest, reason: 'x'.repeat(2_001) },
-    ])
+    ];
+    for (const form of forms)
       assert.equal((await open(url, form)).status, 400, JSON.stringify(form).slice(0, 80));
     assert.equal((await open(url, { decision: 'approve', digest, pad: 'x'.repeat(40_000) })).status, 413);
     const elsewhere = await fetch(`${stack.url}/v1/approvals/${id}/decision`, {

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type HostWall, withoutWall } from '#activities/process/wall.ts';
-import { callDigest } from '#activities/tool-call/call-digest.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const ASKS = { ask: [{ tool: 'poke' }] };
@@ -215,23 +214,5 @@ describe('SH-2 what “always” would store', () => {
     await decide(second, { decision: 'approve' });
     await stack.worker.ended(turn_id);
     assert.equal((await stack.worker.calls(turn_id)).at(-1)?.result, 'poke three');
-  });
-
-  it('AP-4 one that an older version asked for is decided once, and bound to its arguments', async () => {
-    const approval = await asked('poke', { note: 'older' }, 'older');
-    // As its rows were.
-    await stack.pool.query(
-      `with old as (update approvals set always = null, sandbox = null, digest = $3 where tenant_id = $1 and id = $2
-         returning call_id)
-       update tool_calls set digest = $3 from old where tenant_id = $1 and id = old.call_id`,
-      [stack.tenant, approval.id, callDigest('poke', { note: 'older' })],
-    );
-    const { body } = await stack.ask('GET', `/v1/approvals/${approval.id}`);
-    assert.deepEqual([body.always, body.sandbox], [null, null]);
-    const always = await decide(approval.id, { decision: 'approve_always' });
-    assert.equal(always.status, 422);
-    assert.match(always.body.detail, /asked about before it was shown/);
-    assert.equal((await decide(approval.id, { decision: 'approve' })).status, 200);
-    assert.equal((await resultOf(approval.turn_id)).result, 'poke older');
   });
 });

@@ -11,6 +11,7 @@ describe('SH-3 the sandbox of an agent', () => {
       mode: 'preferred',
       stated: false,
       image: 'tempoclaw-sandbox',
+      runtime: undefined,
       scope: 'session',
       network: false,
       workspace: 'rw',

@@ -41,8 +41,11 @@ describe('EX-1 the tools there are', () => {
 
   test('have a test each', () => {
     for (const { name, group } of catalog.list()) {
-      const file = new URL(`./tools/${group}/${name.replaceAll('_', '-')}.test.ts`, import.meta.url);
-      const together = new URL(`./tools/${group}/${group}.test.ts`, import.meta.url);
+      const file = new URL(
+        `../activities/tools/${group}/${name.replaceAll('_', '-')}.test.ts`,
+        import.meta.url,
+      );
+      const together = new URL(`../activities/tools/${group}/${group}.test.ts`, import.meta.url);
       assert.ok(existsSync(file) || existsSync(together), `${name} has no test file`);
     }
   });

@@ -34,8 +34,8 @@ export async function followSession(
   if (!isOver()) await CancellationScope.nonCancellable(() => endSession(work, stop, isOver, isCancelled));
   const outcome = ended();
   return {
-    ...(outcome ? { outcome } : {}),
-    ...(outcome?.reason === undefined ? {} : { problem: outcome.reason }),
+    outcome,
+    problem: outcome?.reason,
     inTime,
   };
 }

@@ -34,7 +34,7 @@ export async function judgeTurn(work: JudgedTurn, first: TurnAnswer): Promise<Tu
     owner_id: work.turn.turnId,
     label: work.turn.preview ?? work.turn.turnId,
     gates: work.gates,
-    ...(work.from ? { from: work.from } : {}),
+    from: work.from,
     limits: {
       // A turn has no time limit; each gate has its own.
       deadline: Number.POSITIVE_INFINITY,

@@ -66,7 +66,7 @@ export function startMemberTurn(
             tenant,
             session,
             agent,
-            ...(user === undefined ? {} : { user }),
+            user,
           }),
         });
         return await handle.result();

@@ -50,15 +50,15 @@ export async function recordTurnEnd(
     turn: turn.turnId,
     step: end.step,
     status: end.status,
-    ...(end.error ? { error: end.error } : {}),
+    error: end.error,
     ...textOf(end, stop),
-    ...(stop?.by === undefined ? {} : { by: stop.by }),
-    ...(stop?.level === 'all' ? { endCommands: true as const } : {}),
-    ...(isSessionStopped(end, stop) ? { endSubagents: true as const } : {}),
-    ...(end.tasks ? { releaseTasks: true as const } : {}),
-    ...(end.releaseAnswer === undefined ? {} : { releaseAnswer: end.releaseAnswer }),
-    ...(end.settle.length > 0 ? { settle: end.settle } : {}),
-    ...(end.messages.length > 0 ? { messages: end.messages } : {}),
+    by: stop?.by,
+    endCommands: stop?.level === 'all' ? (true as const) : undefined,
+    endSubagents: isSessionStopped(end, stop) ? (true as const) : undefined,
+    releaseTasks: end.tasks,
+    releaseAnswer: end.releaseAnswer,
+    settle: end.settle.length > 0 ? end.settle : undefined,
+    messages: end.messages.length > 0 ? end.messages : undefined,
   };
   let dropped = inbox.takeDropped();
   if (end.duplicate && dropped.length === 0) return;

@@ -67,7 +67,7 @@ async function runGate(
       gate: gate.index,
       attempt,
       retries: attempt - first,
-      ...(work.step ? { step: work.step() } : {}),
+      step: work.step?.(),
     };
     const check = { gate: gate.name, attempt, ...(await judge(work, gate, run)) };
     work.onCheck(check);
@@ -107,7 +107,7 @@ async function askAgent(work: WorkAtGate, gate: ShownGate, run: GateRun): Promis
         tenant: work.tenant,
         agent: gate.agent ?? '',
         label: `gate: ${work.label}`,
-        ...(work.user === undefined ? {} : { user: work.user }),
+        user: work.user,
       },
       { ...work.limits, deadline: Math.min(work.limits.deadline, Date.now() + gate.timeout_seconds * 1000) },
     );
@@ -117,7 +117,7 @@ async function askAgent(work: WorkAtGate, gate: ShownGate, run: GateRun): Promis
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     problem = error.cause?.message ?? error.message;
   }
-  return judge_gate({ ...run, ...(problem === undefined ? {} : { problem: problem.slice(0, 500) }) });
+  return judge_gate({ ...run, problem: problem?.slice(0, 500) });
 }
 
 function problemOf({ outcome, problem, inTime }: SessionEnd, seconds: number): string | undefined {

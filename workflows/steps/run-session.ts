@@ -91,7 +91,7 @@ function startSession(work: SessionWork): Promise<ChildWorkflowHandle<AgentTurn>
       tenant: work.tenant,
       session: work.session_key,
       agent: work.agent,
-      ...(work.user === undefined ? {} : { user: work.user }),
+      user: work.user,
     }),
   });
 }

@@ -114,7 +114,7 @@ async function delegate(
     target: asked.agent_key,
     task,
     label: delegationLabel(asked.label ?? task),
-    ...(asked.context === undefined ? {} : { context: asked.context }),
+    context: asked.context,
     mode: asked.mode,
     seconds: secondsOf(asked.mode, asked.timeout),
     dependsOn: asked.depends_on ?? [],
@@ -181,8 +181,8 @@ async function history(desk: DelegationDesk, asked: Input, call: RunningCall): P
   if (asked.after !== undefined && !after)
     return toolError('InvalidArgs', 'after must be what the page before says at its end');
   const filter = {
-    ...(asked.agent_key === undefined ? {} : { target: asked.agent_key }),
-    ...(asked.status === undefined ? {} : { status: asked.status }),
+    target: asked.agent_key,
+    status: asked.status,
   };
   const rows = await desk.page(call, filter, PAGE + 1, after);
   if (rows.length === 0) return { ok: true, text: 'No delegations.' };

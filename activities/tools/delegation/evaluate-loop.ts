@@ -45,8 +45,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'evaluation
       evaluator,
       task,
       label: delegationLabel(task),
-      ...(criteria === undefined ? {} : { criteria }),
-      ...(context === undefined ? {} : { context }),
+      criteria,
+      context,
       rounds: roundsOf(asked.max_rounds),
     });
     if (begun.kind === 'refused') return toolError(begun.code, begun.message);

@@ -30,7 +30,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
       const page = await files.readPage(call, path, {
         offset,
         maxChars: READ_MAX_CHARS,
-        ...(limit === undefined ? {} : { limit }),
+        limit,
       });
       if (page.size === 0) return { ok: true, text: '(the file is empty)' };
       if (page.lines === 0)

@@ -133,7 +133,7 @@ async function inBackground(
     line,
     cwd: folder.cwd,
     pwd: folder.path,
-    ...(graceMs === undefined ? {} : { graceMs }),
+    graceMs,
   });
   if (!started.ok) return toolError('ExecutionFailed', started.message);
   return {

@@ -24,7 +24,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
   run: async ({ sessions }, { limit, active_minutes }, call) => {
     const found = await sessions.list(call, {
       limit,
-      ...(active_minutes === undefined ? {} : { activeMinutes: active_minutes }),
+      activeMinutes: active_minutes,
     });
     if (found.length === 0) return { ok: true, text: '(no sessions)' };
     const lines = found.map(

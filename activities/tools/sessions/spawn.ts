@@ -110,9 +110,9 @@ async function spawn(desk: Needs['subagents'], asked: Input, call: RunningCall):
     waits,
     announce: asked.announce,
     detached: asked.detached,
-    ...(asked.model === undefined ? {} : { model: asked.model }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(asked.timeout === undefined ? {} : { seconds: asked.timeout }),
+    model: asked.model,
+    thinking,
+    seconds: asked.timeout,
   });
   if (spawned.kind !== 'spawned') return whyNot(spawned, call);
   const { row, child } = spawned;

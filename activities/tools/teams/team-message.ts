@@ -65,7 +65,7 @@ async function read(desk: TeamDesk, team: string, call: RunningCall): Promise<To
     messages: shown,
     count: shown.length,
     unread: left,
-    ...(left > 0 ? { has_more: true } : {}),
+    has_more: left > 0 ? true : undefined,
   };
   return { ok: true, text: JSON.stringify(answer) };
 }

@@ -212,7 +212,7 @@ async function act(
     percent,
     assignee,
     file: attachment,
-    ...(action === 'comment' ? { type } : {}),
+    type: action === 'comment' ? type : undefined,
     ...(action === 'update' ? { subject, description, priority, blocked_by } : {}),
   });
   const { id, status, owner, note } = receipt;

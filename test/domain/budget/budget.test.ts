@@ -139,7 +139,7 @@ describe('DU-7 what an attempt has used', () => {
     const meter = createMeter();
     meter.add(usage(10, 5), undefined);
     meter.add(usage(1, 1), 0.25);
-    assert.deepEqual(meter.spent(1), { tokens: 17, seconds: 1, calls: 1 });
+    assert.deepEqual(meter.spent(1), { tokens: 17, usd: undefined, seconds: 1, calls: 1 });
   });
 
   it('is free only where the provider refused before it wrote', () => {

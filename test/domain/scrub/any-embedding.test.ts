@@ -165,7 +165,9 @@ describe('SC-1 a secret of any shape', () => {
 describe('SC-1 a value that only its name tells', () => {
   const value = fc
     .array(fc.constantFrom(...LETTERS), { minLength: 10, maxLength: 30 })
-    .map((letters) => `${letters.join('')}4Kz9`);
+    .map((letters) => `${letters.join('')}4Kz9`)
+    // Which stands for a value that was left out.
+    .filter((text) => !/x{3}/i.test(text));
   const named: Readonly<Record<string, Embed>> = {
     bearer: (text) => `Authorization: Bearer ${text}`,
     'bearer in JSON': (text) => `{"Authorization":"Bearer ${text}"}`,
@@ -192,7 +194,19 @@ describe('SC-1 a value that only its name tells', () => {
 
 describe('SC-1 texts that hold no secret', () => {
   const root = new URL('../../../', import.meta.url);
-  const folders = ['activities', 'api', 'cli', 'config', 'docs', 'domain', 'workers', 'workflows'];
+  const folders = [
+    'activities',
+    'api',
+    'cli',
+    'config',
+    'docs',
+    'domain',
+    'policy',
+    'store',
+    'temporal',
+    'workers',
+    'workflows',
+  ];
   const files = folders.flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(?:ts|md|sql)$/.test(name))

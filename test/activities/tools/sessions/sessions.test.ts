@@ -51,7 +51,7 @@ describe('TL sessions_list', () => {
     );
     await bench.run(list, { limit: 100, active_minutes: '30' }, { tenant: 'other' });
     assert.deepEqual(asked, [
-      ['default', { limit: 20 }],
+      ['default', { limit: 20, activeMinutes: undefined }],
       ['other', { limit: 100, activeMinutes: 30 }],
     ]);
   });
