@@ -2,7 +2,7 @@
  * Wakes readers of sessions' feeds in this process: one LISTEN connection for all of them, and a poll that makes up for
  * notices that were lost. It only says "look": the table is the truth.
  */
-import { EVENT_CHANNEL } from '#store/event-notifier.ts';
+import { AT_ONCE, EVENT_CHANNEL } from '#store/event-notifier.ts';
 import { readLastEventIds } from '#store/event-store.ts';
 import { listenTo } from '#store/listener.ts';
 import type { Pool } from '#store/pool.ts';
@@ -11,17 +11,22 @@ import type { Pool } from '#store/pool.ts';
 const POLL_MS = 2_000;
 
 export interface EventFeed {
-  /** Calls `wake` whenever the session may have new events; returns how to end that. `wake` must not throw. */
-  subscribe(tenant: string, session: string, wake: () => void): () => void;
+  /**
+   * Calls `wake` whenever the session may have new events; returns how to end that. `wake` must not throw. `atOnce`: a turn may
+   * have ended or waits for a decision, or an answer has begun.
+   */
+  subscribe(tenant: string, session: string, wake: Wake): () => void;
   /** The same for all sessions of the tenant; without a poll, so its reader looks by itself now and then. */
   subscribeAll(tenant: string, wake: () => void): () => void;
   close(): Promise<void>;
 }
 
+type Wake = (atOnce: boolean) => void;
+
 interface Watched {
   readonly tenant: string;
   readonly session: string;
-  readonly readers: Set<() => void>;
+  readonly readers: Set<Wake>;
   last: number;
 }
 
@@ -34,7 +39,7 @@ export function createEventFeed(options: {
   const watched = new Map<string, Watched>();
   const tenants = new Map<string, Set<() => void>>();
   const wakeAll = (): void => {
-    for (const { readers } of watched.values()) for (const wake of readers) wake();
+    for (const { readers } of watched.values()) for (const wake of readers) wake(true);
     for (const readers of tenants.values()) for (const wake of readers) wake();
   };
   const listener = listenTo(EVENT_CHANNEL, {
@@ -44,8 +49,10 @@ export function createEventFeed(options: {
     // While nobody listened, anything may have happened.
     onConnected: wakeAll,
     onNotice(payload) {
-      for (const wake of watched.get(payload)?.readers ?? []) wake();
-      for (const wake of tenants.get(payload.split('/', 1)[0] ?? '') ?? []) wake();
+      const atOnce = payload.startsWith(AT_ONCE);
+      const name = atOnce ? payload.slice(AT_ONCE.length) : payload;
+      for (const wake of watched.get(name)?.readers ?? []) wake(atOnce);
+      for (const wake of tenants.get(name.split('/', 1)[0] ?? '') ?? []) wake();
     },
   });
 
@@ -58,7 +65,7 @@ export function createEventFeed(options: {
         const one = watched.get(`${tenant}/${session}`);
         if (!one || one.last === last) continue;
         one.last = last;
-        for (const wake of one.readers) wake();
+        for (const wake of one.readers) wake(true);
       }
     } catch (error) {
       options.onError(error);

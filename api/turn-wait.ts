@@ -1,11 +1,7 @@
 /** Waits for a turn's end by the feed (IN-1, `?wait=`): woken by events, not by asking again and again. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findTurn, type TurnRow } from '#store/turn-store.ts';
 import { createBell } from './bell.ts';
 import type { ApiDeps } from './deps.ts';
-
-/** Deltas wake a reader many times a second; a turn's row need not be read so often. */
-const GATHER_MS = 40;
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped']);
 
@@ -27,14 +23,16 @@ export async function waitForTurn(
   const deadline = Date.now() + options.seconds * 1000;
   const left = (): number => Math.max(0, deadline - Date.now());
   const bell = createBell();
-  const unsubscribe = deps.feed.subscribe(turn.tenant, turn.session, bell.ring);
+  // Pieces of an answer come many times a second, and say nothing of the turn's row.
+  const unsubscribe = deps.feed.subscribe(turn.tenant, turn.session, (atOnce) => {
+    if (atOnce) bell.ring();
+  });
   signal.addEventListener('abort', bell.ring);
   try {
     for (;;) {
       const row = await findTurn(deps.pool, turn.tenant, turn.id);
       if ((row && isDone(row)) || left() === 0 || signal.aborted) return row;
       await bell.wait(left());
-      if (!signal.aborted) await sleep(Math.min(GATHER_MS, left()));
     }
   } finally {
     signal.removeEventListener('abort', bell.ring);

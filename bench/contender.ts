@@ -76,6 +76,7 @@ const AGENTS: readonly AgentConfig[] = [
     limits: { iterations: 10_000 },
     exec: { security: 'full', ask: 'off' },
   },
+  { key: 'bench-words', type: 'open', model: 'openai/words' },
   {
     key: 'bench-ask',
     type: 'open',

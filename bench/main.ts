@@ -12,6 +12,7 @@ import { type Bench, inRounds, type Measure } from './measure.ts';
 import { agents } from './measures/agents.ts';
 import { goOn } from './measures/go-on.ts';
 import { longSession, longTurn } from './measures/long-lives.ts';
+import { httpTurns } from './measures/http-turns.ts';
 import { parkedMemory } from './measures/parked-memory.ts';
 import { longSteps, shortSteps } from './measures/step-latency.ts';
 import { throughput } from './measures/throughput.ts';
@@ -25,6 +26,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   long: longSteps,
   waits,
   throughput,
+  http: httpTurns,
   'long-turn': longTurn,
   'long-session': longSession,
   agents,

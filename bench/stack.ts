@@ -3,7 +3,7 @@
  * Temporal, or a server as production has it with a Postgres of its own.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,9 @@ import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import { startProductionTemporal } from '#test/support/production-temporal.ts';
 import { CONVERSATION_TABLE } from './bare/conversation-table.ts';
 import { TASK_TABLE } from './bare/task-table.ts';
+import { startNodeProgram } from '#cli/services/node-program.ts';
 import { startWorkerProcess, type WorkerProcessOptions, type WorkerProcess } from './worker-process.ts';
+import { startWordServer, type WordServer } from './word-server.ts';
 
 export interface BenchStack {
   readonly address: string;
@@ -30,8 +32,19 @@ export interface BenchStack {
   readonly pids: { readonly temporal: number; readonly postgres: number; readonly temporalStore?: number };
   /** Starts the worker of a side; the caller stops it, and the stack at its end whatever still runs. */
   startWorker(side: 'bare' | 'tempoclaw'): Promise<WorkerProcess>;
+  /** TempoClaw's API beside its worker, with an admin key. */
+  startApi(): Promise<ApiProcess>;
+  /** Whom the agent `bench-words` asks. */
+  readonly words: WordServer;
   /** Bytes that the two stores hold now: rows, indexes, histories. */
   storage(): Promise<{ readonly temporal: number; readonly postgres: number }>;
+  stop(): Promise<void>;
+}
+
+export interface ApiProcess {
+  readonly url: string;
+  readonly key: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -58,6 +71,8 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
     for (const one of stops.splice(0).reverse()) await one();
   };
   try {
+    const words = await startWordServer();
+    stops.push(() => words.close());
     const services = await startServices(stateDir, stops, options.server);
     await migrate(services.databaseUrl);
     const pool = createPool({
@@ -79,11 +94,28 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
       pids: services.pids,
       async startWorker(side) {
         const worker = await startWorkerProcess({
-          ...workerProgram(side, stateDir, folder, services),
+          ...workerProgram(side, stateDir, folder, services, words.url),
           profileDir: options.profileDir,
         });
         stops.push(() => worker.stop());
         return worker;
+      },
+      words,
+      async startApi() {
+        const { child, address = '' } = await startNodeProgram({
+          name: 'The TempoClaw API',
+          main: fileURLToPath(new URL('../api/main.ts', import.meta.url)),
+          env: childEnvironment({
+            ...settingsOf(stateDir, services),
+            TEMPOCLAW_PORT: '0',
+            TEMPOCLAW_RATE_LIMIT_PER_MINUTE: '0',
+          }),
+          logFile: join(stateDir, 'logs', 'api.log'),
+          stopGraceMs: 15_000,
+        });
+        stops.push(() => child.stop());
+        const key = (await readFile(join(stateDir, 'api-key'), 'utf8')).trim();
+        return { url: address, key, pid: child.pid, stop: () => child.stop() };
       },
       storage: async () => ({ temporal: await services.stored(), postgres: await tableBytes(pool) }),
       stop,
@@ -161,11 +193,24 @@ async function makeWorkspace(stateDir: string): Promise<string> {
   return folder;
 }
 
+/** Of worker and API. */
+function settingsOf(stateDir: string, { address, databaseUrl }: Services): Record<string, string> {
+  return {
+    TEMPOCLAW_STATE_DIR: stateDir,
+    TEMPOCLAW_TASK_QUEUE: QUEUES.tempoclaw,
+    TEMPOCLAW_LOG_LEVEL: 'warn',
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: 'default',
+    DATABASE_URL: databaseUrl,
+  };
+}
+
 function workerProgram(
   side: 'bare' | 'tempoclaw',
   stateDir: string,
   folder: string,
   services: Services,
+  words: string,
 ): Omit<WorkerProcessOptions, 'profileDir'> {
   const { address, databaseUrl } = services;
   const logFile = join(stateDir, 'logs', `${side}.log`);
@@ -175,14 +220,10 @@ function workerProgram(
       main: fileURLToPath(new URL('../workers/main.ts', import.meta.url)),
       logFile,
       env: {
-        TEMPOCLAW_STATE_DIR: stateDir,
+        ...settingsOf(stateDir, services),
         TEMPOCLAW_REHEARSAL_DIR: SCRIPTS,
-        TEMPOCLAW_TASK_QUEUE: QUEUES.tempoclaw,
-        TEMPOCLAW_LOG_LEVEL: 'warn',
         TEMPOCLAW_SANDBOX: 'off',
-        TEMPORAL_ADDRESS: address,
-        TEMPORAL_NAMESPACE: 'default',
-        DATABASE_URL: databaseUrl,
+        OPENAI_BASE_URL: words,
       },
     };
   const settings = {

@@ -7,24 +7,40 @@ import type { Pool } from './pool.ts';
 
 export const EVENT_CHANNEL = 'tempoclaw_events';
 
-/** Long enough to gather what a step writes, too short to be seen. */
+/** Before the session's name in a notice: somebody may wait for just this. */
+export const AT_ONCE = '!';
+
+/** What a busy process has to tell is gathered for so long: too short to be seen. */
 const GATHER_MS = 40;
 
+/**
+ * Never throws and never waits. `atOnce`: the end of a turn, a question, the first words of an answer. The rest is told within
+ * `GATHER_MS`.
+ */
+export type NotifyReaders = (tenant: string, session: string, atOnce?: boolean) => void;
+
 export interface EventNotifier {
-  /** Never throws and never waits. */
-  readonly poke: (tenant: string, session: string) => void;
+  readonly poke: NotifyReaders;
   /** Sends what is gathered. */
   close(): Promise<void>;
 }
 
 export function createEventNotifier(pool: Pool, onError: (error: unknown) => void): EventNotifier {
-  const gathered = new Set<string>();
+  /** Whether it is to be told at once, by session. */
+  const gathered = new Map<string, boolean>();
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
+  let sentAt = 0;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    sentAt = performance.now();
+    sending = send();
+  }
 
   async function send(): Promise<void> {
-    timer = undefined;
-    const payloads = [...gathered];
+    const payloads = Array.from(gathered, ([name, atOnce]) => (atOnce ? `${AT_ONCE}${name}` : name));
     gathered.clear();
     if (payloads.length === 0) return;
     try {
@@ -39,16 +55,15 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
   }
 
   return {
-    poke(tenant, session) {
-      gathered.add(`${tenant}/${session}`);
-      timer ??= setTimeout(() => {
-        sending = send();
-      }, GATHER_MS);
+    poke(tenant, session, atOnce = false) {
+      const name = `${tenant}/${session}`;
+      gathered.set(name, atOnce || (gathered.get(name) ?? false));
+      if (atOnce) flush();
+      else timer ??= setTimeout(flush, Math.max(0, sentAt + GATHER_MS - performance.now()));
     },
     async close() {
-      clearTimeout(timer);
+      flush();
       await sending;
-      await send();
     },
   };
 }

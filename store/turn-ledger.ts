@@ -21,6 +21,7 @@ import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
 import type { AskedAgain, Claim, ClaimRules, NewAsk } from './call-claim.ts';
 import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
 import type { InvokedCall } from './message-store.ts';
+import type { NotifyReaders } from './event-notifier.ts';
 import type { Pool } from './pool.ts';
 import { createSqlCall } from './sql-call.ts';
 
@@ -200,7 +201,8 @@ export interface TurnLedger {
   recordResult(result: ResultRecord): Promise<RecordedResult>;
   /** False when the turn was over. */
   endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<boolean>;
-  appendEvents(key: TurnKey, events: readonly NewEvent[]): Promise<void>;
+  /** `atOnce`: readers are told without delay. */
+  appendEvents(key: TurnKey, events: readonly NewEvent[], atOnce?: boolean): Promise<void>;
 }
 
 function stepValues(b: BeginStep): readonly unknown[] {
@@ -220,7 +222,7 @@ function stepValues(b: BeginStep): readonly unknown[] {
 }
 
 /** `onWrite` is told after each commit that may have added events. */
-export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: string) => void): TurnLedger {
+export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger {
   const call = createSqlCall(pool);
   const json = (value: unknown): string => JSON.stringify(value);
 
@@ -229,9 +231,10 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
     key: { tenant: string; session: string },
     name: string,
     values: readonly unknown[],
+    atOnce = false,
   ): Promise<Row> {
     const result = await call<Row>(name, values);
-    onWrite(key.tenant, key.session);
+    onWrite(key.tenant, key.session, atOnce);
     return result;
   }
 
@@ -247,16 +250,21 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
     },
 
     recordAnswer: (key, answer, calls, approvals, events) =>
-      write(key, 'record_answer', [
-        key.tenant,
-        key.session,
-        key.turn,
-        key.step,
-        json(answer),
-        json(calls),
-        json(approvals),
-        json(events),
-      ]),
+      write(
+        key,
+        'record_answer',
+        [
+          key.tenant,
+          key.session,
+          key.turn,
+          key.step,
+          json(answer),
+          json(calls),
+          json(approvals),
+          json(events),
+        ],
+        approvals.length > 0,
+      ),
 
     recordReads: (key, { answer, calls, events, known, budget }) =>
       write(key, 'record_reads', [
@@ -322,10 +330,10 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
         r.budget ? json(r.budget) : null,
       ]),
 
-    endTurn: (end, defaultAgent, runId) => write(end, 'end_turn', endTurnValues(end, defaultAgent, runId)),
+    endTurn: (end, defaultAgent, runId) => write(end, 'end_turn', endTurnValues(end, defaultAgent, runId), true),
 
-    async appendEvents(key, events) {
-      await write(key, 'append_events', [key.tenant, key.session, key.turn, json(events)]);
+    async appendEvents(key, events, atOnce) {
+      await write(key, 'append_events', [key.tenant, key.session, key.turn, json(events)], atOnce);
     },
   };
 }

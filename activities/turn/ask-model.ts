@@ -142,7 +142,7 @@ async function generate(
   },
 ): Promise<Given> {
   const { number: attempt, signal } = deps.attempt;
-  const feed = createDeltaFeed((events) => deps.ledger.appendEvents(input, events), {
+  const feed = createDeltaFeed((events, atOnce) => deps.ledger.appendEvents(input, events, atOnce), {
     step: input.step,
     attempt,
     secrets: deps.scrubber.stream(),

@@ -3,8 +3,8 @@ import type { NewEvent } from '#domain/event.ts';
 import type { ScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { storableText } from '#domain/storable-text.ts';
 
-/** A reader sees text arrive at this pace. */
-const GATHER_MS = 120;
+/** A reader sees text arrive at this pace; the first words come sooner, unless they are all. */
+const GATHER_MS = { first: 12, then: 120 } as const;
 
 export interface DeltaFeed {
   readonly add: (text: string) => void;
@@ -16,7 +16,7 @@ export interface DeltaFeed {
 
 /** A write that fails is not tried again and does not harm the answer: the whole message comes with the record. */
 export function createDeltaFeed(
-  write: (events: readonly NewEvent[]) => Promise<void>,
+  write: (events: readonly NewEvent[], atOnce: boolean) => Promise<void>,
   given: {
     readonly step: number;
     readonly attempt: number;
@@ -28,10 +28,13 @@ export function createDeltaFeed(
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
   let shown = origin.attempt > 1;
+  let isBegun = false;
   let writing: Promise<void> = Promise.resolve();
 
   function send(event: NewEvent): void {
-    writing = writing.then(() => write([event])).catch(() => undefined);
+    const atOnce = !isBegun;
+    isBegun = true;
+    writing = writing.then(() => write([event], atOnce)).catch(() => undefined);
   }
 
   function flush(): void {
@@ -44,7 +47,7 @@ export function createDeltaFeed(
   return {
     add(text) {
       gathered += secrets.push(text);
-      if (gathered !== '') timer ??= setTimeout(flush, GATHER_MS);
+      if (gathered !== '') timer ??= setTimeout(flush, isBegun ? GATHER_MS.then : GATHER_MS.first);
     },
     reset() {
       clearTimeout(timer);

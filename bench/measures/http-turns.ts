@@ -1,0 +1,169 @@
+/** Turns as users come: over HTTP, with `?wait=`, beside a bare workflow that is started and awaited by a client. */
+import { randomUUID } from 'node:crypto';
+import { TENANT, textOf, type Work } from '../contender.ts';
+import { type Bench, manyAtOnce, type Measure } from '../measure.ts';
+import { type Goal, ratioOf, shown, spreadOf } from '../report.ts';
+import type { ApiProcess } from '../stack.ts';
+
+/** Calls of `datetime` that a turn makes, one a step. */
+const TOOLS = [0, 1, 5];
+const AT_ONCE = 32;
+
+const GOALS: Readonly<Record<string, { readonly limit: number; readonly kind: Goal['kind'] }>> = {
+  'no tools, ms to the reply': { limit: 1, kind: 'max' },
+  'no tools, turns a second': { limit: 1, kind: 'min' },
+  '5 tools, turns a second': { limit: 2.2, kind: 'min' },
+};
+
+interface Lists {
+  readonly bare: number[];
+  readonly ours: number[];
+}
+
+export const httpTurns: Measure = async (bench) => {
+  const api = await bench.stack.startApi();
+  try {
+    const client = clientOf(bench, api);
+    const rows: [string, Lists][] = [];
+    for (const steps of TOOLS) {
+      const work: Work = { steps, tool: 'datetime' };
+      const label = steps === 0 ? 'no tools' : `${steps} tool${steps > 1 ? 's' : ''}`;
+      bench.tell(`turns with ${label} over HTTP`);
+      rows.push([`${label}, ms to the reply`, await latency(bench, client, work)]);
+      rows.push([`${label}, turns a second`, await rate(bench, client, work)]);
+    }
+    bench.tell('the reply and the first words');
+    const after = await afterTheEnd(bench, client);
+    const first = await firstWords(bench, client);
+    return {
+      name: 'http',
+      title: 'Turns over HTTP',
+      how: `A message with \`?wait=\` to its reply, in a session of its own each; bare A started and awaited by a client. One after the other, and ${AT_ONCE} at once. The reply after the turn's end was recorded; the first piece of an answer at a reader of the feed, after the model's server had sent it.`,
+      columns: ['', 'bare A', 'TempoClaw', 'ratio'],
+      rows: [
+        ...rows.map(([name, { bare, ours }]) => [
+          name,
+          shown(spreadOf(bare)),
+          shown(spreadOf(ours)),
+          shown(ratioOf(ours, bare)),
+        ]),
+        ['reply after the end, ms', '', shown(spreadOf(after)), ''],
+        ['first words after the model’s, ms', '', shown(spreadOf(first)), ''],
+      ],
+      goals: [
+        ...rows.flatMap(([name, { bare, ours }]): Goal[] => {
+          const goal = GOALS[name];
+          return goal ? [{ what: `${name}, ratio to bare`, value: ratioOf(ours, bare).median, ...goal }] : [];
+        }),
+        { what: 'reply after the end, ms', value: spreadOf(after).median, limit: 5, kind: 'max' },
+        { what: 'first words after the model’s, ms', value: spreadOf(first).median, limit: 25, kind: 'max' },
+      ],
+    };
+  } finally {
+    await api.stop();
+  }
+};
+
+interface HttpClient {
+  bare(work: Work): Promise<void>;
+  ours(text: string, agent?: string): Promise<{ readonly turn: string; readonly repliedAt: number }>;
+  /** Has the agent answer, and resolves with the moment (Date.now) of the answer's first piece. */
+  firstPiece(agent: string): Promise<number>;
+}
+
+function clientOf({ bareA, stack }: Bench, api: ApiProcess): HttpClient {
+  const headers = { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' };
+  const send = async (session: string, text: string, agent = 'bench') => {
+    const response = await fetch(`${api.url}/v1/sessions/${session}/messages?wait=60`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ text, agent }),
+    });
+    const body = (await response.json()) as { status?: string; turn_id: string };
+    if (body.status !== 'completed') throw new Error(`a turn over HTTP: ${JSON.stringify(body)}`);
+    return { turn: body.turn_id, repliedAt: Date.now() };
+  };
+  return {
+    bare: async (work) => (await bareA.start(work)).end(),
+    ours: (text, agent) => send(`http-${randomUUID()}`, text, agent),
+    async firstPiece(agent) {
+      const session = `http-${randomUUID()}`;
+      // The session is there, and its feed can be read.
+      await send(session, 'Hello.', agent);
+      const { rows } = await stack.pool.query<{ last: string }>(
+        'select event_seq as last from sessions where tenant_id = $1 and key = $2',
+        [TENANT, session],
+      );
+      const abort = new AbortController();
+      const { body } = await fetch(`${api.url}/v1/sessions/${session}/events?after=${rows[0]?.last}`, {
+        headers: { ...headers, accept: 'text/event-stream' },
+        signal: abort.signal,
+      });
+      if (!body) throw new Error('the feed cannot be read');
+      const seen = firstDelta(body);
+      await send(session, 'Hello again.', agent);
+      const at = await seen;
+      abort.abort();
+      return at;
+    },
+  };
+}
+
+async function firstDelta(feed: AsyncIterable<Uint8Array>): Promise<number> {
+  let text = '';
+  for await (const chunk of feed) {
+    text += Buffer.from(chunk).toString();
+    if (text.includes('event: message.delta')) return Date.now();
+  }
+  throw new Error('the feed ended without a piece of an answer');
+}
+
+async function latency({ quick }: Bench, client: HttpClient, work: Work): Promise<Lists> {
+  const lists: Lists = { bare: [], ours: [] };
+  const text = textOf(work);
+  for (let round = quick ? 2 : 30; round > 0; round -= 1) {
+    lists.bare.push(await timed(() => client.bare(work)));
+    lists.ours.push(await timed(() => client.ours(text)));
+  }
+  return lists;
+}
+
+async function rate({ quick }: Bench, client: HttpClient, work: Work): Promise<Lists> {
+  const lists: Lists = { bare: [], ours: [] };
+  const turns = quick ? 8 : 160;
+  const text = textOf(work);
+  const perSecond = async (job: () => Promise<unknown>): Promise<number> =>
+    (turns * 1000) / (await timed(() => manyAtOnce(turns, AT_ONCE, async () => void (await job()))));
+  for (let round = quick ? 1 : 3; round > 0; round -= 1) {
+    lists.bare.push(await perSecond(() => client.bare(work)));
+    lists.ours.push(await perSecond(() => client.ours(text)));
+  }
+  return lists;
+}
+
+/** By the row's own time, which is its transaction's: the commit is part of it. */
+async function afterTheEnd({ stack, quick }: Bench, client: HttpClient): Promise<number[]> {
+  const list: number[] = [];
+  for (let round = quick ? 2 : 30; round > 0; round -= 1) {
+    const { turn, repliedAt } = await client.ours(textOf({ steps: 0, tool: 'datetime' }));
+    const { rows } = await stack.pool.query<{ ended: number }>(
+      'select (extract(epoch from ended_at) * 1000)::float8 as ended from turns where tenant_id = $1 and id = $2',
+      [TENANT, turn],
+    );
+    list.push(repliedAt - (rows[0]?.ended ?? Number.NaN));
+  }
+  return list;
+}
+
+async function firstWords({ stack, quick }: Bench, client: HttpClient): Promise<number[]> {
+  const list: number[] = [];
+  for (let round = quick ? 2 : 20; round > 0; round -= 1)
+    list.push((await client.firstPiece('bench-words')) - stack.words.firstWordAt());
+  return list;
+}
+
+async function timed(job: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await job();
+  return performance.now() - began;
+}

@@ -1,0 +1,56 @@
+/** A model's server that streams a few words and knows when it sent the first one: OpenAI's chat completions. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const WORDS = ['One', ' two', ' three', ' four', ' five.'];
+const PAUSE_MS = 60;
+
+export interface WordServer {
+  /** The base URL that a provider is given. */
+  readonly url: string;
+  /** When the last answer's first word was sent (Date.now). */
+  readonly firstWordAt: () => number;
+  close(): Promise<void>;
+}
+
+export async function startWordServer(): Promise<WordServer> {
+  let firstWordAt = Number.NaN;
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const send = (delta: object, finish: string | null = null): void =>
+      void response.write(
+        `data: ${JSON.stringify({
+          id: 'words',
+          object: 'chat.completion.chunk',
+          created: 0,
+          model: 'words',
+          choices: [{ index: 0, delta, finish_reason: finish }],
+        })}\n\n`,
+      );
+    void (async () => {
+      send({ role: 'assistant', content: '' });
+      firstWordAt = Date.now();
+      for (const content of WORDS) {
+        send({ content });
+        await sleep(PAUSE_MS);
+      }
+      send({}, 'stop');
+      response.end('data: [DONE]\n\n');
+    })();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    firstWordAt: () => firstWordAt,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
