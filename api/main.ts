@@ -4,7 +4,6 @@ import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { migrate } from '#store/migrate.ts';
-import { pruneIdempotencyKeys } from '#store/idempotency-store.ts';
 import { startBeat, tellSupervisor } from '#config/supervisor.ts';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
@@ -13,7 +12,6 @@ import { createServer } from './server.ts';
 
 /** Requests that run get so long to end; then their connections are cut. */
 const DRAIN_MS = 10_000;
-const PRUNE_EVERY_MS = 3_600_000;
 
 async function main(): Promise<void> {
   const config = loadConfig();
@@ -37,16 +35,9 @@ async function main(): Promise<void> {
   const { address, asWished } = await listen(app, config.api.host, config.api.port);
   if (!asWished)
     log.warn({ wished: config.api.port, address }, 'the port is taken; listening on the next free one');
-  const prune = setInterval(() => {
-    pruneIdempotencyKeys(deps.pool).catch((error: unknown) =>
-      log.warn({ err: error }, 'old keys were not pruned'),
-    );
-  }, PRUNE_EVERY_MS);
-
   let ending: Promise<void> | undefined;
   const end = async (signal: string): Promise<void> => {
     log.info({ signal }, 'ending: open requests are finished');
-    clearInterval(prune);
     const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
     await app.close();
     clearTimeout(cut);

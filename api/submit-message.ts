@@ -24,10 +24,14 @@ import { MAIN_AGENT } from './tenant-care.ts';
 export interface Submission extends NewMessage {
   /** The id follows from an Idempotency-Key: the same request may run twice, even at once. */
   readonly repeatable: boolean;
+  /** The sender looks at the turn only when it has ended: one that begins at once needs no row before that. */
+  readonly waits?: boolean;
 }
 
 export interface Accepted {
   readonly receipt: Receipt;
+  /** Writes the turn's row, should no worker have done so. */
+  readonly keepTurn: () => Promise<void>;
   readonly workflowId: string;
   readonly agent: string;
 }
@@ -104,7 +108,7 @@ async function handIn(
   const workflowId = sessionWorkflowId(tenant, message.session);
   if (!row.written && row.turn_id !== null) {
     deps.metrics.submitted('repeated');
-    return { receipt: repeated(message, row.turn_id), workflowId, agent };
+    return { receipt: repeated(message, row.turn_id), workflowId, agent, keepTurn: nothing };
   }
 
   const preview = scrubber.preview(message.text, INBOX_LIMITS.preview);
@@ -113,20 +117,25 @@ async function handIn(
   const taken = row.written ? undefined : await turnOfMessage(deps.pool, tenant, message.id);
   if (taken && taken !== receipt.turn_id) {
     deps.metrics.submitted('repeated');
-    return { receipt: repeated(message, taken), workflowId, agent };
+    return { receipt: repeated(message, taken), workflowId, agent, keepTurn: nothing };
   }
-  if (receipt.turn_id === turnIdOf(message.id)) {
-    const grown = await insertQueuedTurn(deps.pool, tenant, {
-      id: receipt.turn_id,
-      session: message.session,
-      context: message.context,
-      ahead: receipt.ahead,
-      messageId: message.id,
-    });
-    if (grown) deps.notifier.poke(tenant, message.session);
-  }
+  const isNew = receipt.turn_id === turnIdOf(message.id);
+  const keepTurn = (): Promise<void> => (isNew ? insertTurn(deps, tenant, message, receipt) : nothing());
+  if (!message.waits || receipt.ahead > 0) await keepTurn();
   deps.metrics.submitted('accepted');
-  return { receipt, workflowId, agent };
+  return { receipt, workflowId, agent, keepTurn };
+}
+
+async function nothing(): Promise<void> {}
+
+async function insertTurn(
+  deps: Needs,
+  tenant: string,
+  { session, context, id: messageId }: Submission,
+  { turn_id: id, ahead }: Receipt,
+): Promise<void> {
+  const grown = await insertQueuedTurn(deps.pool, tenant, { id, session, context, ahead, messageId });
+  if (grown) deps.notifier.poke(tenant, session);
 }
 
 /** SC-3: what users send is hidden before it is written down, like all else; the real arguments of a call are sealed. */

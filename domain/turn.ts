@@ -179,6 +179,8 @@ export interface CallModelInput {
   readonly settle?: readonly SettledCall[];
   /** How often people have allowed this step more budget. */
   readonly asked?: number;
+  /** An answer without calls ends the turn, in the commit that records it. */
+  readonly ends?: true;
   /** Attempts before this activity's own: those that were begun in a workflow task or went on from there. */
   readonly tried?: number;
   /** The workflow task is to end: what is begun is left to go on, and what goes on is left as it is. */
@@ -242,6 +244,8 @@ export type CallModelResult =
       readonly gates?: readonly ShownGate[];
       /** It was recorded before the turn took the messages that it has by now: another step answers them. */
       readonly unheard?: true;
+      /** The turn has ended with its record. A message that has come since begins it again. */
+      readonly ended?: true;
     }
   /** The messages belong to another turn already, or this one has ended: it has nothing to do. */
   | { readonly kind: 'duplicate'; readonly ended?: Omit<TurnOutcome, 'turn_id'> }
@@ -333,7 +337,8 @@ export interface StopSessionInput {
 /** The fixed activities; tools are registered beside them under their own names. */
 export interface TurnActivities {
   call_model(input: CallModelInput): Promise<CallModelResult>;
-  end_turn(input: EndTurnInput): Promise<void>;
+  /** How the turn ended by its row; null when there is none. */
+  end_turn(input: EndTurnInput): Promise<TurnOutcome['status'] | null>;
   stop_session(input: StopSessionInput): Promise<void>;
   end_lost_turns(input: Pick<StopSessionInput, 'tenant' | 'session'>): Promise<void>;
 }

@@ -26,7 +26,11 @@ export interface AnswerRecord {
   readonly heard: number;
   /** Nobody reads it before its gates have judged it (DE-6). */
   readonly withheld?: true;
+  /** The turn ends with it, unless a message waits in the session. */
+  readonly ends?: true | undefined;
 }
+
+export type AnswerFate = 'recorded' | 'ended' | 'refused' | 'over';
 
 export interface NewCall {
   readonly id: string;

@@ -17,7 +17,7 @@ import type {
   SettledCall,
   TurnOutcome,
 } from '#domain/turn.ts';
-import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
+import type { AnswerFate, AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
 import type { AskedAgain, Claim, ClaimRules, NewAsk } from './call-claim.ts';
 import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
 import type { InvokedCall } from './message-store.ts';
@@ -104,6 +104,8 @@ export interface StepBasis {
     readonly model: string;
     /** The turn has taken messages since. */
     readonly unheard: boolean;
+    /** The turn has ended with it. */
+    readonly ended: boolean;
     readonly calls: readonly RecordedCall[];
   } | null;
   /** Rows after the position asked for, without this step's own answer. */
@@ -172,17 +174,14 @@ interface TurnKey {
 
 export interface TurnLedger {
   beginStep(input: BeginStep): Promise<StepBasis>;
-  /**
-   * False when the step had been recorded before; then nothing changed. Null when a call is to be claimed with it and the turn
-   * is over: nothing is recorded.
-   */
+  /** What came of it: see record_answer. */
   recordAnswer(
     key: TurnKey & { step: number },
     answer: AnswerRecord,
     calls: readonly NewCall[],
     approvals: readonly NewApproval[],
     events: readonly NewEvent[],
-  ): Promise<boolean | null>;
+  ): Promise<AnswerFate>;
   recordReads(key: TurnKey & { step: number }, reads: ReadsRecord): Promise<RecordedResult>;
   /** A summary stands for the transcript up to `position`. */
   recordSummary(key: TurnKey, summary: string, position: number, use: ModelUse): Promise<void>;
@@ -199,8 +198,8 @@ export interface TurnLedger {
   /** Ends calls whatever attempt holds them; those that are done stay as they are. */
   settle(key: TurnKey, settled: readonly SettledCall[]): Promise<void>;
   recordResult(result: ResultRecord): Promise<RecordedResult>;
-  /** False when the turn was over. */
-  endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<boolean>;
+  /** How the turn ended, whoever was first; null when there is none. */
+  endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<TurnOutcome['status'] | null>;
   /** `atOnce`: readers are told without delay. */
   appendEvents(key: TurnKey, events: readonly NewEvent[], atOnce?: boolean): Promise<void>;
 }
@@ -263,7 +262,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
           json(approvals),
           json(events),
         ],
-        approvals.length > 0,
+        approvals.length > 0 || answer.ends,
       ),
 
     recordReads: (key, { answer, calls, events, known, budget }) =>
@@ -330,7 +329,8 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
         r.budget ? json(r.budget) : null,
       ]),
 
-    endTurn: (end, defaultAgent, runId) => write(end, 'end_turn', endTurnValues(end, defaultAgent, runId), true),
+    endTurn: (end, defaultAgent, runId) =>
+      write(end, 'end_turn', endTurnValues(end, defaultAgent, runId), true),
 
     async appendEvents(key, events, atOnce) {
       await write(key, 'append_events', [key.tenant, key.session, key.turn, json(events)], atOnce);

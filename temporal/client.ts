@@ -23,6 +23,7 @@ import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnSta
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
+import { ensureSweepSchedule } from './sweep-schedule.ts';
 
 /** A caller waits no longer than this for Temporal to accept something. */
 const DEADLINE_MS = 10_000;
@@ -76,6 +77,8 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   decide(approvalId: string, decision: DecideInput, key?: string): Promise<DecisionReceipt | undefined>;
   /** Undefined when the session's workflow is not running. */
   state(tenant: string, session: string): Promise<TurnState | undefined>;
+  /** See temporal/sweep-schedule.ts. Throws Failures. */
+  ensureSweep(): Promise<void>;
   /** Throws when Temporal does not answer within `timeoutMs`. */
   check(timeoutMs: number): Promise<void>;
   close(): Promise<void>;
@@ -92,7 +95,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     channelArgs: CHANNEL,
     interceptors: [makeGrpcRetryInterceptor(patience())],
   });
-  const { workflow: client } = new Client({
+  const { workflow: client, schedule } = new Client({
     connection,
     namespace,
     dataConverter,
@@ -161,6 +164,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     state: (tenant, key) =>
       askRunning(() => session(tenant, key).query<TurnState, []>(AGENT_TURN.queries.state)),
     ...reachOf(client, taskQueue, ask, askRunning),
+    ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),
     async check(timeoutMs) {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));
     },

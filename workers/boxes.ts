@@ -28,25 +28,3 @@ export function sessionBoxes(boxes: Boxes): (tenant: string, sessionKey: string)
     }
   };
 }
-
-const EVERY_MS = 60_000;
-
-/**
- * Removes boxes that are over: at once what earlier workers left, then every minute while this worker has boxes. Boxes end
- * by themselves; this is for those whose engine ended first. Returns how to end it.
- */
-export function startBoxReaper(boxes: Boxes, told: (removed: number) => void): () => void {
-  const prune = async (): Promise<void> => {
-    try {
-      const removed = await boxes.prune();
-      if (removed > 0) told(removed);
-    } catch (error) {
-      // No engine: no boxes either, or none that can be reached.
-      if (!(error instanceof EngineProblem)) throw error;
-    }
-  };
-  void prune();
-  const timer = setInterval(() => boxes.used && void prune(), EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
-}

@@ -42,6 +42,7 @@ import type { Sealer } from '#store/seal.ts';
 import { awaitsAnswer } from '#store/task-gate-store.ts';
 import { createTurnLedger } from '#store/turn-ledger.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
+import { createSweepActivities, type SweepDeps } from '#activities/sweep/sweep-activities.ts';
 import { createWakeSession } from '#activities/turn/wake-session.ts';
 import { createDelegationParts } from './create-delegations.ts';
 import { createSubagents } from './create-subagents.ts';
@@ -68,6 +69,7 @@ export interface WorkerParts {
   readonly models: Models;
   /** What tools need of the world; what they need of other workflows is made here. */
   readonly tools: WorldDeps;
+  readonly boxes: SweepDeps['boxes'];
   /** Around commands on this machine. */
   readonly wall: Wall;
   /** To reach other workflows: messages to sessions, signals and updates. */
@@ -208,6 +210,7 @@ function createActivities(
     ...subagents.activities,
     ...teams.activities,
     ...delegations.activities(subagents.stopSession),
+    ...createSweepActivities({ pool, lost, boxes: parts.boxes }),
     call_model: callModel.activity,
     end_turn: endTurn,
     end_lost_turns: createEndLostTurns(pool, endTurn),

@@ -10,17 +10,16 @@ import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
-import { createLostWork } from '#temporal/lost-work.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { createPool } from '#store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { startBeat, tellSupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
-import { createWorkerBoxes, startBoxReaper } from './boxes.ts';
+import { pruneBoxes } from '#activities/sweep/sweep-activities.ts';
+import { createWorkerBoxes } from './boxes.ts';
 import { loadWorkflowBundle } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
-import { startLostWorkSweep } from './lost-work-sweep.ts';
 import { createToolDeps } from './tool-deps.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
 import { RUNS_AT_PLACE } from '#domain/shell/allowlist.ts';
@@ -71,10 +70,11 @@ async function main(): Promise<void> {
     dataConverter,
   });
   const boxes = createWorkerBoxes(config);
-  const stopReaper =
-    config.sandbox.mode === 'off'
-      ? undefined
-      : startBoxReaper(boxes, (removed) => log.info({ removed }, 'removed sandboxes that were over'));
+  // What earlier workers left; from then on the sweep looks after them.
+  if (config.sandbox.mode !== 'off')
+    void pruneBoxes(boxes).then((removed) => {
+      if (removed > 0) log.info({ removed }, 'removed sandboxes that were over');
+    });
   const { host, why } = await wall;
   if (why === undefined) log.info({ wall: host.wall }, 'commands on this machine run behind a wall');
   else log.warn({ wall: host.wall, why }, 'the wall around commands on this machine is not whole');
@@ -94,6 +94,7 @@ async function main(): Promise<void> {
     }),
     models: createModels(config.models, config.rehearsal, secrets.vault.resolveSetting),
     tools,
+    boxes,
     wall: host.wall,
     sealer: secrets.sealer,
     vault: secrets.vault,
@@ -103,18 +104,15 @@ async function main(): Promise<void> {
     dataConverter,
   });
   const running = worker.run();
-  const stopSweep = startLostWorkSweep(
-    createLostWork({ pool, onWrite: notifier.poke, reach: temporal, now: tools.now }),
-    (ended) => log.warn({ ended }, 'ended work whose workflow was ended from outside'),
-    (error) => log.warn({ err: error }, 'lost work was not looked for'),
+  await temporal.ensureSweep().catch((error: unknown) =>
+    // Another worker's start makes it, or one of an operator who may.
+    log.warn({ err: error }, 'the schedule of the sweep could not be made'),
   );
   const runs = RUNS_AT_PLACE[await tools.shell.placeOf(sandboxOf(config.sandbox, undefined))];
   log.info({ ready: true, runs, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
   tellSupervisor({ type: 'ready', runs });
   startBeat();
   await running;
-  await stopSweep();
-  stopReaper?.();
   const ended = await tools.processes.stopOwn();
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
   host.close();

@@ -104,3 +104,10 @@ export function gateOptions({
     summary: `gate: ${name}`,
   };
 }
+
+/** Looks at many rows and workflows; what fails is done by the next sweep. */
+export const SWEEPING: ActivityOptions = {
+  startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: TOOL_HEARTBEAT,
+  retry: { maximumAttempts: 1 },
+};

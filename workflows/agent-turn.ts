@@ -109,14 +109,17 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
   idleStop.turnEnded(turn.turnId);
-  await recordTurnEnd(turn, end, stop, input, inbox);
-  const outcome = outcomeOf(turn, end);
+  const status = await recordTurnEnd(turn, end, stop, input, inbox);
+  const outcome = outcomeOf(turn, status === end.status ? end : { status, preview: '' });
   if (input.tells !== undefined && !inbox.hasTurn()) await tellSessionEnd(input.tells, input, outcome);
   if (idleStop.isWanted()) await idleStop.carryOut();
   return outcome;
 }
 
-function outcomeOf({ turnId }: QueuedTurn, { status, preview, error }: TurnEnd): TurnOutcome {
+function outcomeOf(
+  { turnId }: QueuedTurn,
+  { status, preview, error }: Pick<TurnEnd, 'status' | 'preview' | 'error'>,
+): TurnOutcome {
   return { turn_id: turnId, status, preview, error };
 }
 
@@ -264,8 +267,8 @@ async function steps(
       going.tasks = true;
     if (answer.kind === 'calls') going.settle = await runCalls(answer, around);
     else if (!answer.unheard && inbox.steeringWaits() === 0) {
-      const { preview, gates } = answer;
-      return { ...going, status: 'completed', preview, gates };
+      const { preview, gates, ended: recorded } = answer;
+      return { ...going, status: 'completed', preview, gates, recorded };
     }
   }
 }
@@ -286,6 +289,8 @@ async function answerOf(
       messages: going.messages,
       settle: going.settle.length > 0 ? going.settle : undefined,
       asked: asked > 0 ? asked : undefined,
+      // What it has made for a team is released with its end.
+      ends: going.tasks || input.tells !== undefined ? undefined : true,
     });
     going.messages = [];
     going.settle = [];

@@ -5,5 +5,6 @@ export { awaitSubagents } from './await-subagents.ts';
 export { delegation } from './delegation.ts';
 export { evaluateLoop } from './evaluate-loop.ts';
 export { subagent } from './subagent.ts';
+export { sweep } from './sweep.ts';
 export { teamTask } from './team-task.ts';
 export { wait } from './wait.ts';

@@ -9,7 +9,7 @@ import type { CallModelInput, RunToolInput } from '#domain/turn.ts';
 import { runningOf } from './allowed-reads.ts';
 import { FRESH_MS, type Running } from './hand-over.ts';
 import type { CallPlan } from '../tool-call/plan-calls.ts';
-import type { AnswerRecord, NewCall } from '#store/answer-record.ts';
+import type { AnswerFate, AnswerRecord, NewCall } from '#store/answer-record.ts';
 import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
 import type { Attempt } from './take-over.ts';
 
@@ -40,7 +40,7 @@ export interface RecordAnswerDeps {
 type Basis = Parameters<typeof runningOf>[1] &
   Pick<StepBasis, 'budget' | 'agent_current'> & { readonly readAt: number };
 
-/** False when another attempt has recorded the step. */
+/** `refused`: another attempt has recorded the step, or it is to be answered anew. */
 export async function recordAnswer(
   deps: RecordAnswerDeps,
   input: CallModelInput,
@@ -51,21 +51,22 @@ export async function recordAnswer(
     plan,
     events,
   }: { readonly answer: AnswerRecord; readonly plan: CallPlan; readonly events: readonly NewEvent[] },
-): Promise<boolean> {
+): Promise<Exclude<AnswerFate, 'over'>> {
   const { calls, approvals } = plan;
   const early = earlyCall(deps, input, attempt, basis, plan);
   if (early) {
-    let recorded: boolean | null = false;
+    let fate: AnswerFate = 'over';
     try {
       const told = [...events, early.started];
-      recorded = await deps.ledger.recordAnswer(input, answer, [early.call], approvals, told);
+      fate = await deps.ledger.recordAnswer(input, answer, [early.call], approvals, told);
     } finally {
-      if (recorded) early.begin();
+      if (fate === 'recorded') early.begin();
       else early.giveUp();
     }
-    if (recorded !== null) return recorded;
+    if (fate !== 'over') return fate;
   }
-  return (await deps.ledger.recordAnswer(input, answer, calls, approvals, events)) === true;
+  const fate = await deps.ledger.recordAnswer(input, answer, calls, approvals, events);
+  return fate === 'over' ? 'refused' : fate;
 }
 
 interface EarlyCall {

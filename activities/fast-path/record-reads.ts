@@ -16,7 +16,7 @@ export interface RecordReadsDeps {
   readonly budgets: Pick<BudgetDesk, 'request'>;
 }
 
-/** `results` are of all calls, by their ids. False when another attempt has recorded the step. */
+/** `results` are of all calls, by their ids. `refused`: another attempt has recorded the step, or it is to be answered anew. */
 export async function recordReads(
   { ledger, transcripts, handOver, budgets }: RecordReadsDeps,
   input: CallModelInput,
@@ -26,7 +26,7 @@ export async function recordReads(
     readonly events: readonly NewEvent[];
     readonly results: ReadonlyMap<string, ShownResult>;
   },
-): Promise<boolean> {
+): Promise<'recorded' | 'refused'> {
   const { tenant, session, turn, step } = input;
   const known = transcripts.known(tenant, session);
   const calls = asked.calls.map((call): NewCall => {
@@ -43,12 +43,12 @@ export async function recordReads(
     known,
     budget: budgets.request(1, answerIdOf(turn, step + 1)),
   });
-  if (!recorded) return false;
+  if (!recorded) return 'refused';
   const now = performance.now();
   for (const [call, { outcome }] of results) handOver.results.put(callKey(tenant, call), outcome, now);
   if (next) {
     const item = { basis: next, after: known.position, summaryAfter: known.summaryPosition };
     handOver.steps.put(stepKey(tenant, turn, step + 1), item, now);
   }
-  return true;
+  return 'recorded';
 }

@@ -189,6 +189,7 @@ function recordedAnswer(
       preview: deps.scrubber.preview(recorded.text, PREVIEW),
       ...gatesOf(deps, basis, agent, recorded.model),
       unheard: recorded.unheard ? (true as const) : undefined,
+      ended: recorded.ended ? (true as const) : undefined,
     };
   return { kind: 'calls', calls: planRecorded(deps, input.tenant, agent, recorded.calls) };
 }
@@ -275,15 +276,16 @@ async function record(
     heard: given.heard,
     budget: basis.budget?.held ? { attempt: attempt.number, spent: given.spent } : undefined,
     withheld: isWithheld ? (true as const) : undefined,
+    ends: plan.calls.length === 0 && !isWithheld ? input.ends : undefined,
   };
   const events = answerEvents(plan, id, isWithheld ? '' : text, input.step);
   const reads = allowedReads(deps.catalog, input, { ...basis, agent }, plan.calls);
   const ahead = await readAhead(deps, input, attempt, basis, plan, reads);
-  const recorded = ahead
+  const fate = ahead
     ? await recordReads(deps, input, { answer: written, calls: plan.calls, events, results: ahead })
     : await recordAnswer(deps, input, attempt, { ...basis, agent }, { answer: written, plan, events });
   // Another attempt of this step was first: its answer is the one that counts, or the messages that it has taken are to be read.
-  if (!recorded) return callModel(deps, input, attempt);
+  if (fate === 'refused') return callModel(deps, input, attempt);
   if (!ahead)
     for (const { id: call, running } of reads)
       deps.handOver.calls.put(callKey(input.tenant, call), running, basis.readAt);
@@ -295,7 +297,8 @@ async function record(
       spent,
       ...paceOf(given.spent.seconds),
     };
-  return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, ...judging };
+  const ended = fate === 'ended' ? (true as const) : undefined;
+  return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, ...judging, ended };
 }
 
 /** Only when nothing else was asked for, and nothing is reserved: what is settled then locks accounts of its own. */

@@ -4,7 +4,7 @@ import type { ScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { storableText } from '#domain/storable-text.ts';
 
 /** A reader sees text arrive at this pace; the first words come sooner, unless they are all. */
-const GATHER_MS = { first: 12, then: 120 } as const;
+const GATHER_MS = { first: 12, further: 120 } as const;
 
 export interface DeltaFeed {
   readonly add: (text: string) => void;
@@ -47,7 +47,7 @@ export function createDeltaFeed(
   return {
     add(text) {
       gathered += secrets.push(text);
-      if (gathered !== '') timer ??= setTimeout(flush, isBegun ? GATHER_MS.then : GATHER_MS.first);
+      if (gathered !== '') timer ??= setTimeout(flush, isBegun ? GATHER_MS.further : GATHER_MS.first);
     },
     reset() {
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 /** The one record of a turn's end, however it ended: open calls are settled, waiting approvals withdrawn, readers told. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
-import type { EndTurnInput } from '#domain/turn.ts';
+import type { EndTurnInput, TurnOutcome } from '#domain/turn.ts';
 import { recordFailure } from '../activity-failure.ts';
 import type { DelegationDesk } from '../assignments/delegation-desk.ts';
 import type { ReleaseAnswer } from '../gates/gate-run.ts';
@@ -22,7 +22,7 @@ export function createEndTurn(deps: {
   readonly releaseAnswer: ReleaseAnswer;
   readonly defaultAgent: string;
   readonly scrubberOf: ScrubberOf;
-}): (input: EndTurnInput) => Promise<void> {
+}): (input: EndTurnInput) => Promise<TurnOutcome['status'] | null> {
   return async (input) => {
     try {
       await deps.endBegun(input.tenant, input.turn);
@@ -36,8 +36,9 @@ export function createEndTurn(deps: {
         await deps.releaseAnswer({ ...input, step: input.releaseAnswer });
       const end = await hidden(deps.scrubberOf, input);
       const runId = Context.current().info.workflowExecution?.runId ?? '';
-      await deps.ledger.endTurn(end, deps.defaultAgent, runId).catch(passNoTenant);
+      const status = await deps.ledger.endTurn(end, deps.defaultAgent, runId).catch(passNoTenant);
       if (input.releaseTasks) await deps.releaseTasks(input.tenant, input.turn);
+      return status;
     } catch (error) {
       throw recordFailure(error);
     }
@@ -45,8 +46,9 @@ export function createEndTurn(deps: {
 }
 
 /** Where there is no tenant there is nothing to record, however often it is tried. */
-function passNoTenant(error: unknown): void {
+function passNoTenant(error: unknown): null {
   if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
+  return null;
 }
 
 /** Messages that no model call has taken may still bring their text. */

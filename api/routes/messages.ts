@@ -70,6 +70,7 @@ function addSubmit(app: Api, deps: ApiDeps): void {
       const caller = callerOf(request);
       const { key } = request.params;
       const { text, mode, ...context } = request.body;
+      const { wait } = request.query;
       const session = await followHandoff(deps.pool, caller.tenant, key, context);
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),
@@ -78,14 +79,15 @@ function addSubmit(app: Api, deps: ApiDeps): void {
         mode: mode ?? null,
         context: contextOf(caller, context),
         confinedTo: caller.confinedTo,
+        waits: wait !== undefined,
       });
-      const { wait } = request.query;
       if (wait === undefined) return reply.code(202).send(receiptOf(session, accepted));
       const turn = await waitForTurn(
         deps,
         { tenant: caller.tenant, session, id: accepted.receipt.turn_id },
         { seconds: wait, signal: endOf(request) },
       );
+      if (!turn) await accepted.keepTurn();
       return reply.code(hasEnded(turn) ? 200 : 202).send({
         ...receiptOf(session, accepted),
         status: turn?.status ?? 'queued',

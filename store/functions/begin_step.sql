@@ -57,7 +57,7 @@ begin
     'summary', case when session_row.summary_position > p_summary_after then session_row.summary end,
     'summary_position', session_row.summary_position,
     'recorded', case when answer.id is null then null else jsonb_build_object(
-      'text', answer.text, 'finish', answer.finish, 'model', answer.model,
+      'text', answer.text, 'finish', answer.finish, 'model', answer.model, 'ended', turn_row.ended_at is not null,
       'unheard', exists (select from messages x where x.tenant_id = p_tenant and x.session_key = p_session
                            and x.position > answer.position and x.turn_id = p_turn and x.role = 'user'),
       'calls', (select coalesce(jsonb_agg(jsonb_build_object(

@@ -1,8 +1,8 @@
--- Ends a turn once; open calls become Cancelled or OutcomeUnknown, waiting approvals are withdrawn. p_text: ends its answer.
+-- Ends a turn once, and returns how it ended, whoever was first; null when there is no such turn. Open calls become Cancelled or OutcomeUnknown, waiting approvals are withdrawn. p_text: ends its answer.
 create function end_turn(
   p_tenant text, p_session text, p_turn text, p_step int, p_status text, p_error jsonb, p_by text, p_settled jsonb,
   p_messages jsonb, p_dropped jsonb, p_default_agent text, p_run text, p_text text default null
-) returns boolean
+) returns text
 language plpgsql as $$
 declare
   t turns%rowtype;
@@ -33,7 +33,7 @@ begin
         jsonb_strip_nulls(jsonb_build_object('by', p_by, 'started', false)))));
   end loop;
   select * into t from turns where tenant_id = p_tenant and id = p_turn for update;
-  if not found or (t.status in ('completed', 'failed', 'stopped') and t.steps >= p_step) then return false; end if;
+  if not found or (t.status in ('completed', 'failed', 'stopped') and t.steps >= p_step) then return t.status; end if;
   perform settle_calls(p_tenant, p_session, p_turn, p_settled);
   perform settle_calls(p_tenant, p_session, p_turn, (
     select coalesce(jsonb_agg(case when state = 'running'
@@ -50,5 +50,5 @@ begin
   perform append_events(p_tenant, p_session, p_turn, jsonb_build_array(jsonb_build_object('type', 'turn.' || p_status, 'data',
     jsonb_strip_nulls(jsonb_build_object('text', t.text, 'steps', t.steps, 'error', p_error, 'by', p_by)))));
   perform count_turn_holds(p_tenant, p_turn);
-  return true;
+  return p_status;
 end $$;

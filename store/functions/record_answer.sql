@@ -1,20 +1,24 @@
--- Records a model's answer with its calls, approvals and costs. False when the step had been recorded: then nothing changes.
--- Nor is an answer recorded that was made before the turn took a message (`heard`): it is asked for again.
--- A call with a fence is claimed with it (as by claim_call); null when the turn is over, which takes none: nothing is recorded then.
+-- Records a model's answer with its calls, approvals and costs. Returns
+--   recorded
+--   ended     with it the turn, which the answer was to end (`ends`): not while a message waits in the session, or may wait with
+--             its workflow alone, since it may be for this turn
+--   refused   nothing changed: the step had been recorded, or the answer was made before the turn took a message (`heard`)
+--   over      nothing changed: a call with a fence is claimed with the answer (as by claim_call), and a turn that is over takes none
 create function record_answer(
   p_tenant text, p_session text, p_turn text, p_step int, p_answer jsonb, p_calls jsonb, p_approvals jsonb, p_feed jsonb
-) returns boolean
+) returns text
 language plpgsql as $$
 declare
   pos bigint;
   agent text;
+  unwritten boolean;
   held int := (p_answer #>> '{budget,attempt}')::int;
 begin
   -- The session's row first, as everywhere: one order of locks.
-  select position + 1, agent_key into pos, agent from sessions where tenant_id = p_tenant and key = p_session for update;
+  select position + 1, agent_key, has_unwritten into pos, agent, unwritten from sessions where tenant_id = p_tenant and key = p_session for update;
   if jsonb_path_exists(p_calls, '$[*].fence') and exists (select from turns
       where tenant_id = p_tenant and id = p_turn and status in ('completed', 'failed', 'stopped')) then
-    return null;
+    return 'over';
   end if;
   insert into messages (tenant_id, id, session_key, turn_id, step, role, text, calls, finish, model, usage, usd, position)
     select p_tenant, p_answer ->> 'id', p_session, p_turn, p_step, 'assistant', p_answer ->> 'text',
@@ -30,7 +34,7 @@ begin
         jsonb_build_object('kind', 'unused', 'model', p_answer -> 'model', 'usage', p_answer -> 'usage', 'usd', p_answer -> 'usd'))));
     end if;
     if held is not null then perform settle_budget(p_tenant, p_answer ->> 'id', held, p_answer #> '{budget,spent}'); end if;
-    return false;
+    return 'refused';
   end if;
   update sessions set position = pos where tenant_id = p_tenant and key = p_session;
   insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, asked_as, summary, args, args_sealed,
@@ -65,5 +69,10 @@ begin
   end if;
   -- Last, as everywhere: accounts are locked after sessions.
   if held is not null then perform settle_budget(p_tenant, p_answer ->> 'id', held, p_answer #> '{budget,spent}'); end if;
-  return true;
+  if (p_answer ->> 'ends')::boolean and not unwritten and not exists (select from messages x
+      where x.tenant_id = p_tenant and x.session_key = p_session and x.position is null and x.turn_id is null) then
+    perform end_turn(p_tenant, p_session, p_turn, p_step, 'completed', null, null, '[]', '[]', '[]', '', '');
+    return 'ended';
+  end if;
+  return 'recorded';
 end $$;

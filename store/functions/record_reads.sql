@@ -7,7 +7,7 @@ create function record_reads(
 ) returns jsonb
 language plpgsql as $$
 begin
-  if not record_answer(p_tenant, p_session, p_turn, p_step, p_answer, p_calls, '[]', p_feed) then
+  if record_answer(p_tenant, p_session, p_turn, p_step, p_answer, p_calls, '[]', p_feed) <> 'recorded' then
     return '{"recorded":false}';
   end if;
   return jsonb_build_object('recorded', true, 'next',

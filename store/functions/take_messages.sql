@@ -76,6 +76,8 @@ begin
   if turn_row.started_at is null then
     feed := jsonb_build_array(jsonb_build_object('type', 'turn.started', 'data', '{}'::jsonb)) || feed;
   end if;
+  -- A step that is tried again after its answer has ended the turn takes nothing anew.
+  if taken = 0 and turn_row.ended_at is not null then return true; end if;
   update turns set status = 'running', started_at = coalesce(started_at, now()), ended_at = null, run_id = p_run,
       context = case when started_at is null then coalesce(first_context, context) || coalesce(session_row.bound_context, '{}')
                      else context end,
@@ -85,6 +87,7 @@ begin
     where tenant_id = p_tenant and id = p_turn returning * into turn_row;
   if taken > 0 then
     update sessions set position = pos, turns = turns + (case when p_step = 1 then 1 else 0 end),
+      has_unwritten = has_unwritten or jsonb_path_exists(p_messages, '$[*].text'),
       title = coalesce(title, left(first_text, 80)) where tenant_id = p_tenant and key = p_session;
   end if;
   if jsonb_array_length(feed) > 0 then perform append_events(p_tenant, p_session, p_turn, feed); end if;

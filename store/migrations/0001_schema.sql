@@ -57,6 +57,7 @@ create table idempotency_keys (
   created_at   timestamptz not null default now(),
   primary key (tenant_id, api_key_id, key)
 );
+create index idempotency_keys_by_age on idempotency_keys (created_at);
 
 -- Agents
 
@@ -106,6 +107,8 @@ create table sessions (
   summary          text,
   summary_position bigint not null default 0,
   turns            int not null default 0,
+  -- Others than our API speak in it: their messages have no row before a turn takes them.
+  has_unwritten    boolean not null default false,
   created_at       timestamptz not null default now(),
   updated_at       timestamptz not null default now(),
   primary key (tenant_id, key)

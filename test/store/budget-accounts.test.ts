@@ -1,4 +1,5 @@
 /** DU-7: what is reserved and settled is exact however many do it at once, and nothing that may have been used is forgotten. */
+import type { AnswerFate } from '#store/answer-record.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Budget, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
@@ -59,7 +60,7 @@ describe('DU-7 accounts of a budget', () => {
     spent: Partial<Spent> = {},
     step = 1,
     attempt = 1,
-  ): Promise<boolean | null> {
+  ): Promise<AnswerFate> {
     const { tokens = 0, seconds = 0, calls = 1 } = spent;
     const usd = 'usd' in spent ? { usd: spent.usd ?? 0 } : {};
     return ledger.recordAnswer(
@@ -192,9 +193,9 @@ describe('DU-7 accounts of a budget', () => {
     await begin(tenant, 'dies', 1, { attempt: 2 });
     let { spent, reserved } = await only(tenant, 'calls');
     assert.deepEqual([spent, reserved], [1, 1]);
-    assert.equal(await answer(tenant, 'dies', {}, 1, 2), true);
+    assert.equal(await answer(tenant, 'dies', {}, 1, 2), 'recorded');
     // The first one was not dead but slow: it is settled already, and its answer is not taken.
-    assert.equal(await answer(tenant, 'dies', {}, 1, 1), false);
+    assert.equal(await answer(tenant, 'dies', {}, 1, 1), 'refused');
     ({ spent, reserved } = await only(tenant, 'calls'));
     assert.deepEqual([spent, reserved], [2, 0]);
   });
@@ -204,8 +205,8 @@ describe('DU-7 accounts of a budget', () => {
     await newSession(tenant, 'slow');
     await begin(tenant, 'slow');
     await begin(tenant, 'slow', 1, { attempt: 2 });
-    assert.equal(await answer(tenant, 'slow', { usd: 0.2 }, 1, 1), true);
-    assert.equal(await answer(tenant, 'slow', { usd: 0.3 }, 1, 2), false);
+    assert.equal(await answer(tenant, 'slow', { usd: 0.2 }, 1, 1), 'recorded');
+    assert.equal(await answer(tenant, 'slow', { usd: 0.3 }, 1, 2), 'refused');
     const { rows } = await pool.query(
       'select kind, usd::float8, (select cost_usd::float8 from turns where tenant_id = $1) as turn from model_uses where tenant_id = $1',
       [tenant],
@@ -220,7 +221,7 @@ describe('DU-7 accounts of a budget', () => {
     await newSession(tenant, 'ends');
     await begin(tenant, 'ends');
     const end = { tenant, session: 'ends', turn: 'turn_ends', step: 1, status: 'stopped' } as const;
-    assert.equal(await ledger.endTurn(end, 'main', ''), true);
+    assert.equal(await ledger.endTurn(end, 'main', ''), 'stopped');
     const { spent, reserved } = await only(tenant, 'calls');
     assert.deepEqual([spent, reserved, await holds(tenant)], [1, 0, 0]);
   });

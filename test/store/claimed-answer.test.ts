@@ -1,7 +1,7 @@
 /** DU-2: a call that is claimed with its answer is claimed as by itself: by one attempt, and only while its turn runs. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { NewCall } from '#store/answer-record.ts';
+import type { AnswerFate, NewCall } from '#store/answer-record.ts';
 import { createTurnLedger, type TurnLedger } from '#store/turn-ledger.ts';
 import { createBudgetTenants } from '#test/support/budget-tenants.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
@@ -18,11 +18,7 @@ describe('DU-2 a call that is claimed with its answer', () => {
   after(() => database.drop());
   const { newTenant, newSession } = createBudgetTenants(() => database.pool);
 
-  async function answerWith(
-    call: Partial<NewCall>,
-    tenant: string,
-    session: string,
-  ): Promise<boolean | null> {
+  async function answerWith(call: Partial<NewCall>, tenant: string, session: string): Promise<AnswerFate> {
     const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
     const answer = { id: `msg_${session}`, text: 'x', finish: 'tool_calls', model: 'p/m', usage, heard: 0 };
     const asked: NewCall = {
@@ -43,7 +39,10 @@ describe('DU-2 a call that is claimed with its answer', () => {
   it('is lost for every other attempt, and goes on for the one that has it', async () => {
     const tenant = await newTenant();
     await newSession(tenant, 'claims');
-    assert.equal(await answerWith({ state: 'running', ran: true, fence: 'mine' }, tenant, 'claims'), true);
+    assert.equal(
+      await answerWith({ state: 'running', ran: true, fence: 'mine' }, tenant, 'claims'),
+      'recorded',
+    );
     const other = await ledger.claim(tenant, 'call_claims', 'other', RULES);
     assert.equal(other.kind, 'lost');
     const mine = await ledger.claim(tenant, 'call_claims', 'mine', RULES);
@@ -74,19 +73,19 @@ describe('DU-2 a call that is claimed with its answer', () => {
         [],
         [],
       );
-    assert.equal(await record(0), false);
+    assert.equal(await record(0), 'refused');
     const { rows } = await database.pool.query('select kind from model_uses where tenant_id = $1', [tenant]);
     assert.deepEqual(rows, [{ kind: 'unused' }]);
-    assert.equal(await record(1), true);
+    assert.equal(await record(1), 'recorded');
   });
 
   it('does not run in a turn that is over: nothing is recorded until it comes without a claim', async () => {
     const tenant = await newTenant();
     await newSession(tenant, 'over');
     await database.pool.query(`update turns set status = 'stopped' where tenant_id = $1`, [tenant]);
-    assert.equal(await answerWith({ state: 'running', ran: true, fence: 'mine' }, tenant, 'over'), null);
+    assert.equal(await answerWith({ state: 'running', ran: true, fence: 'mine' }, tenant, 'over'), 'over');
     assert.equal((await ledger.claim(tenant, 'call_over', 'mine', RULES)).kind, 'missing');
-    assert.equal(await answerWith({}, tenant, 'over'), true);
+    assert.equal(await answerWith({}, tenant, 'over'), 'recorded');
     assert.equal((await ledger.claim(tenant, 'call_over', 'mine', RULES)).kind, 'refused');
   });
 });

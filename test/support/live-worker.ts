@@ -31,6 +31,7 @@ import { sessionWorkflowId } from '#domain/ids.ts';
 import type { Receipt, SubmitInput, TurnState } from '#domain/turn.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
 import { createWorker } from '#workers/create-worker.ts';
+import { createWorkerBoxes } from '#workers/boxes.ts';
 import { createToolDeps } from '#workers/tool-deps.ts';
 import { createProbes, type Probes } from './probe-tools.ts';
 import { quietRuntime } from './quiet-runtime.ts';
@@ -156,7 +157,8 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const { bundle, buildId } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
   // What a wall is worth has tests of its own; here it would only cost each start a second.
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
-  const tools = await createToolDeps(config, pool, secrets.vault, host);
+  const boxes = createWorkerBoxes(config);
+  const tools = await createToolDeps(config, pool, secrets.vault, host, boxes);
   const { namespace, taskQueue } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, ...encoding });
   const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
@@ -175,6 +177,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     }),
     models: createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting),
     tools,
+    boxes,
     wall: host.wall,
     sealer: secrets.sealer,
     vault: secrets.vault,

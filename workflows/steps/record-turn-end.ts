@@ -27,6 +27,8 @@ export interface TurnEnd {
   readonly messages: readonly HeldMessage[];
   /** Nothing is to be recorded: the messages belong to another turn, or the turn's end is in its row already. */
   readonly duplicate?: true;
+  /** The record of the answer has ended the turn as well. */
+  readonly recorded?: true;
   /** It may have made tasks for a team. */
   readonly tasks?: true;
   /** Must judge the answer before it is handed out. */
@@ -35,14 +37,17 @@ export interface TurnEnd {
   readonly releaseAnswer?: number;
 }
 
-/** One local activity for every kind of end, in the same workflow task that ends the run. */
+/**
+ * One local activity for every kind of end, in the same workflow task that ends the run. Resolves with how the turn ended by its
+ * row: a step that was cancelled may have ended it before.
+ */
 export async function recordTurnEnd(
   turn: QueuedTurn,
   end: TurnEnd,
   stop: StopInput | undefined,
   input: AgentTurnInput,
   inbox: TurnInbox,
-): Promise<void> {
+): Promise<TurnOutcome['status']> {
   const { end_turn } = proxyLocalActivities<TurnActivities>(RECORD);
   const record: EndTurnInput = {
     tenant: input.tenant,
@@ -61,13 +66,15 @@ export async function recordTurnEnd(
     messages: end.messages.length > 0 ? end.messages : undefined,
   };
   let dropped = inbox.takeDropped();
-  if (end.duplicate && dropped.length === 0) return;
+  if ((end.duplicate || (end.recorded && !stop)) && dropped.length === 0) return end.status;
+  let status: TurnOutcome['status'] | null;
   do {
     const drops = dropped.length > 0 ? { dropped } : {};
-    await CancellationScope.nonCancellable(() => end_turn({ ...record, ...drops }));
+    status = await CancellationScope.nonCancellable(() => end_turn({ ...record, ...drops }));
     // Waiting turns that were stopped while the end was being recorded.
     dropped = inbox.takeDropped();
   } while (dropped.length > 0);
+  return end.duplicate ? end.status : (status ?? end.status);
 }
 
 /** Who asked reads the limit in place of an answer, or after what was said before it. */

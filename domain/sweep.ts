@@ -1,0 +1,26 @@
+/** What is looked for every minute, whatever happened meanwhile: work whose workflow was ended, old rows, boxes that are over. */
+
+export const SWEEP = { type: 'sweep', everySeconds: 60 } as const;
+
+/** Younger work is not looked at: most is over by then, and costs nothing. */
+export const LOST_AFTER_SECONDS = 60;
+
+/** One for a task queue: the id of its schedule, and the first part of its runs' ids. */
+export function sweepId(taskQueue: string): string {
+  return `sweep/${taskQueue}`;
+}
+
+/** Each says how many it found, is safe to repeat, and may run beside itself. */
+export interface SweepActivities {
+  /** Starts or ends what was lost. */
+  sweep_lost_work(): Promise<number>;
+  /** Deletes rows that are kept for a time only. */
+  prune_rows(): Promise<number>;
+  /** Removes sandboxes that are over, as far as this worker's engine has them. */
+  reap_boxes(): Promise<number>;
+}
+
+export type SweepPart = keyof SweepActivities;
+
+/** By part; null where something was away, which the next sweep makes up for. */
+export type SweepReport = Readonly<Record<SweepPart, number | null>>;

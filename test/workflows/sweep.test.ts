@@ -1,0 +1,63 @@
+/** DU-8: what nobody looks after is looked after by one schedule of the deployment, seen in the Temporal UI. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sweepId, SWEEP, type SweepReport } from '#domain/sweep.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+describe('DU-8 the sweep', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack({});
+  });
+  after(() => stack.stop());
+
+  const runSweep = (): Promise<SweepReport> =>
+    stack.worker.client.workflow.execute(SWEEP.type, {
+      workflowId: `${sweepId(stack.worker.taskQueue)}/test`,
+      taskQueue: stack.worker.taskQueue,
+    });
+
+  it('prunes answers that were kept for repeated requests, after a day', async () => {
+    await stack.pool.query(
+      `insert into idempotency_keys (tenant_id, api_key_id, key, request_hash, created_at)
+       values ($1, 'k', 'old', 'h', now() - interval '25 hours'), ($1, 'k', 'new', 'h', now())`,
+      [stack.tenant],
+    );
+    const report = await runSweep();
+    assert.ok((report.prune_rows ?? 0) >= 1);
+    const { rows } = await stack.pool.query('select key from idempotency_keys where tenant_id = $1', [
+      stack.tenant,
+    ]);
+    assert.deepEqual(rows, [{ key: 'new' }]);
+  });
+
+  it('one part that fails keeps none of the others from theirs', async () => {
+    await stack.pool.query('alter table idempotency_keys rename to idempotency_keys_away');
+    try {
+      const report = await runSweep();
+      assert.equal(report.prune_rows, null);
+      assert.equal(report.reap_boxes, 0);
+    } finally {
+      await stack.pool.query('alter table idempotency_keys_away rename to idempotency_keys');
+    }
+  });
+
+  it('is made once for a task queue, however many workers start, and stays paused when somebody paused it', async () => {
+    const { temporal, client, taskQueue } = stack.worker;
+    await Promise.all([temporal.ensureSweep(), temporal.ensureSweep()]);
+    const handle = client.schedule.getHandle(sweepId(taskQueue));
+    try {
+      await handle.pause('looked at');
+      await temporal.ensureSweep();
+      const { state, spec, action } = await handle.describe();
+      assert.equal(state.paused, true);
+      assert.deepEqual(
+        spec.intervals?.map(({ every }) => every),
+        [SWEEP.everySeconds * 1000],
+      );
+      assert.equal(action.type === 'startWorkflow' && action.workflowType, SWEEP.type);
+    } finally {
+      await handle.delete();
+    }
+  });
+});
