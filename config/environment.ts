@@ -33,6 +33,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_MAX_CONCURRENT_WORKFLOW_TASKS'], 'worker.maxConcurrentWorkflowTasks', 'number'],
   [['TEMPOCLAW_SHUTDOWN_GRACE_SECONDS'], 'worker.shutdownGraceSeconds', 'number'],
   [['TEMPOCLAW_STACK_TRACES'], 'worker.stackTraces', 'boolean'],
+  [['TEMPOCLAW_FAST_PATH'], 'worker.fastPath', 'boolean'],
   [['TEMPOCLAW_DEPLOYMENT_NAME'], 'worker.deploymentName', 'text'],
   [['TEMPOCLAW_CLOSED_PORTS'], 'worker.closedPorts', 'list'],
   [['TEMPOCLAW_MODEL'], 'models.default', 'text'],

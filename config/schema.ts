@@ -124,6 +124,7 @@ const worker = z.strictObject({
   shutdownGraceSeconds: seconds.default(10),
   /** Fills the `Call Stack` tab of Temporal's web UI; workflows then cost about half as much CPU again. */
   stackTraces: z.boolean().default(false),
+  fastPath: z.boolean().default(true),
   /**
    * Opts into Temporal's worker versioning under this deployment name; the build id is the hash of the workflow code.
    * Runs then move to a new build only when an operator makes it the current one.

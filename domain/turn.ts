@@ -183,8 +183,6 @@ export interface CallModelInput {
   readonly ends?: true;
   /** Attempts before this activity's own: those that were begun in a workflow task or went on from there. */
   readonly tried?: number;
-  /** The workflow task is to end: what is begun is left to go on, and what goes on is left as it is. */
-  readonly unawaited?: true;
 }
 
 /** A call that the loop is to run; calls that policy refused are already recorded and not among them. */
@@ -196,8 +194,8 @@ export interface PlannedCall {
   readonly summary: string;
   /** Runs as a local activity: short, and its row is its durable result. */
   readonly local?: true;
-  /** Begun as a local activity, and goes on as an activity of its own when it is not over at once. */
-  readonly soon?: true;
+  /** Mostly over at once: may begin within the workflow task, and goes on as an activity of its own when it is not over. */
+  readonly inline?: true;
   /** Runs after the calls before it have ended. */
   readonly serial?: true;
   /** Start-to-close of one attempt, in seconds. */
@@ -223,18 +221,13 @@ export type CallModelResult =
       readonly kind: 'calls';
       readonly calls: readonly PlannedCall[];
       readonly spent?: string;
-      /**
-       * The model answered so soon that the next step need not be a task of its own; `waiting`: after a while in which a task
-       * could have ended beside it.
-       */
-      readonly quick?: true | 'waiting';
+      /** The model answered so quickly that the next step need not be a task of its own. */
+      readonly pace?: 'quick';
     }
   /** It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. */
   | {
       readonly kind: 'continues';
       readonly queue: string;
-      /** It was not waited for, and may be in the next workflow task: the same call as an activity there brings that at once. */
-      readonly pause?: true;
     }
   | {
       readonly kind: 'answer';
@@ -257,8 +250,6 @@ export type CallModelResult =
 export interface RunToolInput {
   readonly tenant: string;
   readonly call: string;
-  /** Nothing but its result is to come before the next model call, which may begin with the record of it. */
-  readonly asks?: true;
 }
 
 /** What the loop must know of a finished call; words for the model are in its row. */

@@ -21,8 +21,8 @@ export interface ToolLimits {
    * call, is done once however often it is tried, and refuses a turn that is over.
    */
   readonly unclaimed?: (args: Readonly<Record<string, unknown>>) => boolean;
-  /** Long, and yet mostly over at once: begun within the workflow task where that may be (take-over.ts). */
-  readonly soon?: true;
+  /** Long, and yet mostly over at once: may begin within the workflow task (activities/fast-path/). */
+  readonly inline?: true;
   /** Start-to-close of one attempt. A function when the arguments may ask for more. */
   readonly timeoutSeconds: number | ((input: never, exec: { readonly timeoutSeconds: number }) => number);
 }

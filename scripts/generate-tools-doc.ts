@@ -55,10 +55,10 @@ function aliases(tool: Tool): string {
   ].join('\n');
 }
 
-function time({ duration, soon, timeoutSeconds }: Tool['limits']): string {
+function time({ duration, inline, timeoutSeconds }: Tool['limits']): string {
   const limit =
     typeof timeoutSeconds === 'number' ? `at most ${timeoutSeconds} s` : 'as long as its arguments say';
-  if (soon) return `${limit}, as a local activity when it is over at once, else as an activity of its own`;
+  if (inline) return `${limit}, as a local activity when it is over at once, else as an activity of its own`;
   return duration === 'short' ? `${limit}, as a local activity` : `${limit}, as an activity of its own`;
 }
 

@@ -204,6 +204,10 @@ export interface TurnLedger {
   appendEvents(key: TurnKey, events: readonly NewEvent[], atOnce?: boolean): Promise<void>;
 }
 
+function placeOf({ tenant, session, turn, step }: TurnKey & { step: number }): readonly unknown[] {
+  return [tenant, session, turn, step];
+}
+
 function stepValues(b: BeginStep): readonly unknown[] {
   return [
     b.tenant,
@@ -252,25 +256,13 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
       write(
         key,
         'record_answer',
-        [
-          key.tenant,
-          key.session,
-          key.turn,
-          key.step,
-          json(answer),
-          json(calls),
-          json(approvals),
-          json(events),
-        ],
+        [...placeOf(key), json(answer), json(calls), json(approvals), json(events)],
         approvals.length > 0 || answer.ends,
       ),
 
     recordReads: (key, { answer, calls, events, known, budget }) =>
       write(key, 'record_reads', [
-        key.tenant,
-        key.session,
-        key.turn,
-        key.step,
+        ...placeOf(key),
         json(answer),
         json(calls),
         json(events),

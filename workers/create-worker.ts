@@ -15,11 +15,8 @@ import { tokenSecrets } from '#policy/decision-token.ts';
 import { createEndLostTurns } from '#activities/turn/end-lost-turns.ts';
 import { createEndTurn } from '#activities/turn/end-turn.ts';
 import { createReleaseAnswer } from '#activities/gates/gate-run.ts';
-import { createHandOver } from '#activities/fast-path/hand-over.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
-import { createReadAhead } from '#activities/fast-path/read-ahead.ts';
-import type { EarlyStart } from '#activities/fast-path/early-start.ts';
 import { createRunCustomTool, createRunTool } from '#activities/tool-call/run-tool.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
@@ -28,6 +25,8 @@ import type { Vault } from '#store/secrets/vault.ts';
 import { createNeedsToken } from '#activities/approvals/needs-token.ts';
 import { createNoteApproval } from '#activities/approvals/note-approval.ts';
 import { createSendToSession } from '#activities/turn/send-to-session.ts';
+import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
+import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import type { OwnQueue } from '#activities/fast-path/take-over.ts';
 import { createTeamDesk } from '#activities/teams/team-desk.ts';
 import { createStopSession } from '#activities/turn/stop-session.ts';
@@ -53,7 +52,7 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { workspaceFolder } from '#activities/workspace/workspace-folder.ts';
-import { LeanWorker } from './workflow-threads.ts';
+import { LeanWorker } from './lean/lean-worker.ts';
 
 /** Characters of transcripts kept in memory over all sessions. */
 const TRANSCRIPTS = 64 * 1024 * 1024;
@@ -83,11 +82,13 @@ export interface WorkerParts {
   readonly dataConverter?: DataConverter;
 }
 
-/** Polls the task queue of all, and one of its own for what has begun here (take-over.ts). */
+/** Polls the task queue of all and, for what has begun here (fast-path/take-over.ts), one of its own. */
 export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'run' | 'shutdown'>> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
-  const ownQueue = { name: `${taskQueue}/${randomUUID()}`, most: config.worker.maxConcurrentActivities };
+  const ownQueue = config.worker.fastPath
+    ? { name: `${taskQueue}/${randomUUID()}`, most: config.worker.maxConcurrentActivities }
+    : undefined;
   const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
@@ -99,34 +100,38 @@ export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'ru
     defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
     shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
   };
-  const own = await Worker.create({
-    ...shared,
-    taskQueue: ownQueue.name,
-    // Model calls and commands, which run already.
-    maxConcurrentActivityTaskExecutions: 2 * ownQueue.most,
-    maxConcurrentActivityTaskPolls: 2,
-  });
   const kind = config.worker.stackTraces ? Worker : LeanWorker;
-  const worker = await kind.create({
-    ...shared,
-    taskQueue,
-    workflowBundle: parts.bundle,
-    ...deploymentOf(config.worker.deploymentName, parts.buildId),
-    maxConcurrentLocalActivityExecutions: config.worker.maxConcurrentActivities,
-    maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
-    maxCachedWorkflows: config.worker.maxCachedWorkflows,
-    // All calls of a step start at once, without a round trip each (TEMPORAL §4).
-    maxEagerActivityReservationsPerWorkflowTask: 16,
-    // A turn whose worker was killed is handed to another one after this (DESIGN §7).
-    stickyQueueScheduleToStartTimeout: '500 milliseconds',
-  });
+  const workers = [
+    await kind.create({
+      ...shared,
+      taskQueue,
+      workflowBundle: parts.bundle,
+      ...deploymentOf(config.worker.deploymentName, parts.buildId),
+      maxConcurrentLocalActivityExecutions: config.worker.maxConcurrentActivities,
+      maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
+      maxCachedWorkflows: config.worker.maxCachedWorkflows,
+      // All calls of a step start at once, without a round trip each (TEMPORAL §4).
+      maxEagerActivityReservationsPerWorkflowTask: 16,
+      // A turn whose worker was killed is handed to another one after this (DESIGN §7).
+      stickyQueueScheduleToStartTimeout: '500 milliseconds',
+    }),
+  ];
+  if (ownQueue)
+    workers.push(
+      await Worker.create({
+        ...shared,
+        taskQueue: ownQueue.name,
+        // Model calls and commands, which run already.
+        maxConcurrentActivityTaskExecutions: 2 * ownQueue.most,
+        maxConcurrentActivityTaskPolls: 2,
+      }),
+    );
   return {
     async run() {
-      await Promise.all([worker.run(), own.run()]);
+      await Promise.all(workers.map((worker) => worker.run()));
     },
     shutdown() {
-      worker.shutdown();
-      own.shutdown();
+      for (const worker of workers) worker.shutdown();
     },
   };
 }
@@ -156,10 +161,10 @@ function rateLimitOf({ tools }: WorkerParts['config']): { readonly perHour: numb
 /** All activity types of the worker: the fixed ones, each native tool under its own name, and one for all others. */
 function createActivities(
   parts: WorkerParts,
-  ownQueue: OwnQueue,
+  ownQueue: OwnQueue | undefined,
 ): Record<string, (input: never) => Promise<unknown>> {
   const { config, catalog, models, pool, notifier, vault } = parts;
-  const shared = sharedBy(parts, ownQueue);
+  const shared = sharedBy(parts);
   const approvals = createApprovalLedger(pool, notifier.poke);
   const wake = createWakeSession({
     pool,
@@ -188,21 +193,27 @@ function createActivities(
     subagents: subagents.desk,
     delegations: delegations.desk,
   };
+  const fastPath = ownQueue
+    ? createFastPath({
+        ...shared,
+        ownQueue,
+        isRateLimited: shared.rateLimit.perHour > 0,
+        perform: performDeps,
+      })
+    : createPlainPath(shared.ledger);
+  const steps = { fastPath, isInline: fastPath.isInline };
   const callModel = createCallModel({
     ...shared,
     models,
     guide: delegations.desk.guide,
     awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
-    readAhead: createReadAhead(performDeps, shared.rateLimit),
+    ...steps,
   });
-  const runDeps = { ...performDeps, askAhead: callModel.askAhead };
+  const runDeps = { ...performDeps, ...steps };
   const endTurn = createEndTurn({
     ...shared,
     ...given,
-    async endBegun(tenant, turn) {
-      const ends = [callModel.endAsked, ...Array.from(shared.earlyStarts.values(), ({ end }) => end)];
-      await Promise.all(ends.map((end) => end(tenant, turn)));
-    },
+    endBegun: fastPath.endBegun,
     releaseTasks: teams.board.releaseTasks,
     releaseAnswer: createReleaseAnswer(pool),
   });
@@ -211,7 +222,7 @@ function createActivities(
     ...teams.activities,
     ...delegations.activities(subagents.stopSession),
     ...createSweepActivities({ pool, lost, boxes: parts.boxes }),
-    call_model: callModel.activity,
+    call_model: callModel,
     end_turn: endTurn,
     end_lost_turns: createEndLostTurns(pool, endTurn),
     stop_session: createStopSession(given),
@@ -230,7 +241,7 @@ function createActivities(
 }
 
 /** What model calls and tools share. */
-function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
+function sharedBy(parts: WorkerParts) {
   const { config, catalog, pool, notifier, vault } = parts;
   const rules = createCallRules({
     catalog,
@@ -256,7 +267,6 @@ function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
     scrubberOf: vault.scrubberOf,
     sealer: parts.sealer,
     ledger,
-    handOver: createHandOver(),
     whySecured: (tenant: string, agent: string, command: string) =>
       whySecured(vault.clisNow(tenant), agent, command),
     sandbox: config.sandbox,
@@ -266,8 +276,6 @@ function sharedBy(parts: WorkerParts, ownQueue: OwnQueue) {
     transcripts: createTranscriptCache(TRANSCRIPTS),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
-    ownQueue,
-    earlyStarts: new Map<string, EarlyStart>(),
     rateLimit: rateLimitOf(config),
     boundFiles: createBoundFiles({ files: parts.tools.files, sandbox: config.sandbox, workspaceOf }),
     workspaceOf,

@@ -71,10 +71,7 @@ async function main(): Promise<void> {
   });
   const boxes = createWorkerBoxes(config);
   // What earlier workers left; from then on the sweep looks after them.
-  if (config.sandbox.mode !== 'off')
-    void pruneBoxes(boxes).then((removed) => {
-      if (removed > 0) log.info({ removed }, 'removed sandboxes that were over');
-    });
+  if (config.sandbox.mode !== 'off') void pruneBoxes(boxes);
   const { host, why } = await wall;
   if (why === undefined) log.info({ wall: host.wall }, 'commands on this machine run behind a wall');
   else log.warn({ wall: host.wall, why }, 'the wall around commands on this machine is not whole');

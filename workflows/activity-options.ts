@@ -39,12 +39,12 @@ const BEGINNING: LocalActivityOptions = {
 };
 
 /** One try within the workflow task; what goes wrong or takes longer is tried as an activity of its own. */
-export function quickModelOptions(step: number): LocalActivityOptions {
+export function inlineModelOptions(step: number): LocalActivityOptions {
   return { ...BEGINNING, summary: `step ${step}` };
 }
 
 /** The same for a tool that is mostly over at once. */
-export function soonToolOptions(call: PlannedCall): LocalActivityOptions {
+export function inlineToolOptions(call: PlannedCall): LocalActivityOptions {
   return { ...BEGINNING, summary: call.summary };
 }
 

@@ -18,7 +18,6 @@ import {
 import {
   AGENT_TURN,
   type AgentTurnInput,
-  type CallModelResult,
   type HeldMessage,
   type QueuedTurn,
   type Receipt,
@@ -36,8 +35,9 @@ import type { GateCursor } from '#domain/gate.ts';
 import { awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
-import { createModelCaller, type ModelCaller } from './steps/call-model.ts';
-import { reasonOf } from './steps/first-try.ts';
+import { reasonOf } from './steps/failure-cause.ts';
+import { createInlineSteps } from './fast-path/inline-steps.ts';
+import type { ModelAnswer, Steps } from './steps/plain-steps.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
@@ -66,7 +66,7 @@ interface Scopes {
 
 /** The turn as it goes: what a cancelled step leaves behind is read from here. */
 interface Going {
-  readonly model: ModelCaller;
+  readonly steps: Steps;
   readonly questions: CancellationScope;
   step: number;
   messages: readonly HeldMessage[];
@@ -169,7 +169,7 @@ async function runTurn(
 ): Promise<TurnEnd> {
   const resume = input.carry?.resume;
   const going: Going = {
-    model: createModelCaller(input.quick),
+    steps: createInlineSteps(input.quick),
     questions: scopes.questions,
     step: resume?.step ?? 1,
     messages: resume ? [] : turn.messages,
@@ -241,10 +241,9 @@ async function steps(
     sessionKey: input.session_key,
     turnId: turn.turnId,
     onChange: view.call,
-    onNewTask: going.model.restart,
+    steps: going.steps,
     questions: going.questions,
     onStopped: (settled: SettledCall) => void (going.settle = [...going.settle, settled]),
-    asksNext: () => !inbox.stopWanted() && inbox.steeringWaits() === 0 && !shouldGoOnInNewRun(received()),
   };
   for (; ; going.step += 1) {
     if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
@@ -279,9 +278,9 @@ async function answerOf(
   going: Going,
   input: AgentTurnInput,
   around: CallSurroundings,
-): Promise<Exclude<CallModelResult, { kind: 'budget' | 'continues' }>> {
+): Promise<Exclude<ModelAnswer, { kind: 'budget' }>> {
   for (let asked = 0; ; asked += 1) {
-    const answer = await going.model.call({
+    const answer = await going.steps.askModel({
       tenant: input.tenant,
       session: input.session_key,
       turn: turn.turnId,

@@ -3,13 +3,13 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type { CallModelInput } from '#domain/turn.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
-import type { Running } from './hand-over.ts';
+import type { RunnableCall } from './fast-path.ts';
 import type { NewCall } from '#store/answer-record.ts';
 import type { StepBasis } from '#store/turn-ledger.ts';
 
 export interface AllowedRead {
   readonly id: string;
-  readonly running: Running;
+  readonly running: RunnableCall;
 }
 
 type Rules = Pick<StepBasis, 'context' | 'tenant_policy' | 'allowlist'> & { readonly agent: AgentConfig };
@@ -24,15 +24,15 @@ export function allowedReads(
   const reads = calls.filter(
     (call) => call.verdict === 'allow' && needsNoClaim(catalog.find(call.tool)?.tool, call),
   );
-  return reads.map((call) => ({ id: call.id, running: runningOf(input, basis, call) }));
+  return reads.map((call) => ({ id: call.id, running: runnableCall(input, basis, call) }));
 }
 
 /** What a claim would give for an allowed call, by the rules of its step. */
-export function runningOf(
+export function runnableCall(
   { session, turn, step }: CallModelInput,
   { context, tenant_policy, allowlist, agent }: Rules,
   { tool, asked_as, summary, args, sealed, digest }: NewCall,
-): Running {
+): RunnableCall {
   const place = { session, turn, step };
   const rules = { context, tenant_policy, agent, allowlist };
   const call = { tool, asked_as, summary, args, sealed: sealed ?? null, digest };

@@ -1,22 +1,10 @@
 /**
  * Work that a local activity begins within a workflow task, since it is mostly over at once: that saves the server a task. What
- * is not over soon goes on as an activity on this worker's own task queue, which takes the running work over and begins nothing anew.
+ * is not over goes on as an activity on this worker's own task queue, which takes the running work over and begins nothing anew.
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { type Attempt, attemptNow, STOPPED } from '../attempt.ts';
 import { within } from './within.ts';
-
-/** One try, whichever activity it runs in. */
-export interface Attempt<Input = unknown> {
-  /** From 1. */
-  readonly number: number;
-  readonly signal: AbortSignal;
-  readonly runId: string;
-  /**
-   * How a workflow task asks that waits for it now; undefined when none does. What the result asks for comes next there, before
-   * anybody's word.
-   */
-  readonly awaitedBy: () => Input | undefined;
-}
 
 /** The task queue that only this worker polls. */
 export interface OwnQueue {
@@ -25,16 +13,13 @@ export interface OwnQueue {
   readonly most: number;
 }
 
-type Work<Input, Result> = (input: Input, attempt: Attempt<Input>) => Promise<Result>;
+type Work<Input, Result> = (input: Input, attempt: Attempt) => Promise<Result>;
 
 export interface TakeOverOptions<Input, Result> {
   readonly keyOf: (input: Input) => string;
   readonly work: Work<Input, Result>;
-  /**
-   * How long a workflow task waits for the work in it: messages and stops wait for its end. An activity that has none follows
-   * nothing: it brings the next workflow task, in which the work can be waited for again.
-   */
-  readonly patienceMs: (input: Input) => number;
+  /** How long a workflow task waits for the work in it: messages and stops wait for its end. */
+  readonly patienceMs: number;
   /** See OwnQueue. What would be more waits for a slot, as an activity like any other. */
   readonly most: number;
   /** Attempts that were made before this activity's own. */
@@ -54,22 +39,18 @@ export interface TakeOver<Input, Result> {
 
 /** To be used or given up. */
 export interface Place<Input, Result> {
-  /** Does `work` in place of what the activity does by itself. */
-  begin(input: Input, runId: string, work?: Work<Input, Result>): void;
+  begin(input: Input, runId: string, work: Work<Input, Result>): void;
   giveUp(): void;
 }
-
-/** The message of the CancelledFailure that a signal is aborted with when the workflow cancels its activity; Temporal's word. */
-export const STOPPED = 'CANCELLED';
 
 /** As long as the activity that follows is waited for (`followOptions`). */
 const UNFOLLOWED_MS = 10_000;
 
-interface Running<Input, Result> {
+interface Begun<Input, Result> {
   readonly input: Input;
   readonly result: Promise<Result>;
   readonly stop: AbortController;
-  awaitedBy: Input | undefined;
+  isAwaited: boolean;
   unfollowed?: NodeJS.Timeout;
 }
 
@@ -81,7 +62,7 @@ export function createTakeOver<Input, Result>({
   tried = () => 0,
   unfollowedMs = UNFOLLOWED_MS,
 }: TakeOverOptions<Input, Result>): TakeOver<Input, Result> {
-  const running = new Map<string, Running<Input, Result>>();
+  const running = new Map<string, Begun<Input, Result>>();
   let places = most;
 
   /** Takes a place that the caller has made sure of. */
@@ -89,15 +70,15 @@ export function createTakeOver<Input, Result>({
     input: Input,
     first: Pick<Attempt, 'number' | 'runId'>,
     job: Work<Input, Result>,
-  ): Running<Input, Result> {
+  ): Begun<Input, Result> {
     const stop = new AbortController();
-    const awaitedBy = (): Input | undefined => begun.awaitedBy;
-    const begun: Running<Input, Result> = {
+    const isAwaited = (): boolean => begun.isAwaited;
+    const begun: Begun<Input, Result> = {
       input,
       stop,
-      awaitedBy: undefined,
+      isAwaited: false,
       // Later than `begun` is there.
-      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, awaitedBy })),
+      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited })),
     };
     const over = (): void => void (places += 1);
     // Who goes on with it hears of what goes wrong; else nobody waits for it.
@@ -106,20 +87,20 @@ export function createTakeOver<Input, Result>({
     return begun;
   }
 
-  function beginInTask(input: Input, attempt: Attempt<Input>): Running<Input, Result> {
+  function beginInTask(input: Input, attempt: Attempt): Begun<Input, Result> {
     if (places === 0)
       throw ApplicationFailure.retryable('as much as may be is begun in this worker', 'Unavailable');
     places -= 1;
     return begin(input, attempt, work);
   }
 
-  function forget(key: string, begun: Running<Input, Result>): void {
+  function forget(key: string, begun: Begun<Input, Result>): void {
     clearTimeout(begun.unfollowed);
     if (running.get(key) === begun) running.delete(key);
   }
 
-  function leave(key: string, begun: Running<Input, Result>): void {
-    begun.awaitedBy = undefined;
+  function leave(key: string, begun: Begun<Input, Result>): void {
+    begun.isAwaited = false;
     begun.unfollowed = setTimeout(() => {
       forget(key, begun);
       begun.stop.abort(new Error('nobody went on with this'));
@@ -127,38 +108,35 @@ export function createTakeOver<Input, Result>({
   }
 
   /** The server asks twice when it has not heard of the end of a workflow task. */
-  async function inTask(key: string, input: Input, attempt: Attempt<Input>): Promise<Result | undefined> {
+  async function inTask(key: string, input: Input, attempt: Attempt): Promise<Result | undefined> {
     const begun = running.get(key) ?? beginInTask(input, attempt);
     clearTimeout(begun.unfollowed);
-    const patience = patienceMs(input);
-    // Who does not wait goes on before the work does.
-    begun.awaitedBy = patience > 0 ? input : undefined;
+    begun.isAwaited = true;
     const over = begun.result.then((result) => ({ result }));
-    const soon = await follow(begun, attempt.signal, () => within(patience, over)).catch((error: unknown) => {
-      forget(key, begun);
-      throw error;
-    });
-    if (!soon) {
+    const ended = await follow(begun, attempt.signal, () => within(patienceMs, over)).catch(
+      (error: unknown) => {
+        forget(key, begun);
+        throw error;
+      },
+    );
+    if (!ended) {
       leave(key, begun);
       return undefined;
     }
     forget(key, begun);
-    return soon.result;
+    return ended.result;
   }
 
-  async function asTask(key: string, input: Input, attempt: Attempt<Input>): Promise<Result | undefined> {
-    if (patienceMs(input) === 0) return undefined;
+  async function asTask(key: string, input: Input, attempt: Attempt): Promise<Result> {
     const begun = running.get(key);
-    if (begun) {
-      forget(key, begun);
-      return follow(begun, attempt.signal, () => begun.result);
-    }
-    return work(input, attempt);
+    if (!begun) return work(input, attempt);
+    forget(key, begun);
+    return follow(begun, attempt.signal, () => begun.result);
   }
 
   return {
     async run(input) {
-      const attempt = attemptNow(input, tried(input));
+      const attempt = attemptNow(tried(input));
       return Context.current().info.isLocal
         ? inTask(keyOf(input), input, attempt)
         : asTask(keyOf(input), input, attempt);
@@ -167,7 +145,7 @@ export function createTakeOver<Input, Result>({
       if (places === 0) return undefined;
       places -= 1;
       return {
-        begin: (input, runId, job = work) => leave(keyOf(input), begin(input, { number: 1, runId }, job)),
+        begin: (input, runId, job) => leave(keyOf(input), begin(input, { number: 1, runId }, job)),
         giveUp: () => void (places += 1),
       };
     },
@@ -179,18 +157,6 @@ export function createTakeOver<Input, Result>({
       }
       await Promise.allSettled(left.map(([, { result }]) => result));
     },
-  };
-}
-
-/** `before`: attempts that were made before this activity's own. */
-export function attemptNow<Input>(input: Input, before = 0): Attempt<Input> {
-  const { info, cancellationSignal: signal } = Context.current();
-  const runId = info.workflowExecution?.runId ?? '';
-  return {
-    number: info.attempt + before,
-    signal,
-    runId,
-    awaitedBy: () => (info.isLocal ? input : undefined),
   };
 }
 

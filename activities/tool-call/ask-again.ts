@@ -7,7 +7,7 @@ import type { PlannedCall } from '#domain/turn.ts';
 import type { FilesChanged } from './perform-tool.ts';
 import { plannedApproval, RUNS_FILES } from './plan-calls.ts';
 import type { AskedAgain, NewAsk } from '#store/call-claim.ts';
-import type { Running } from '../fast-path/hand-over.ts';
+import type { RunnableCall } from '../fast-path/fast-path.ts';
 
 /** Names that a reason says; the approval has all. */
 const MOST_NAMES = 5;
@@ -17,7 +17,7 @@ const AGAIN = /:again-(\d+)$/;
 
 /** A result in its place when it was asked about so often that a person should look. */
 export function newAsk(
-  claim: Running,
+  claim: RunnableCall,
   { changed, files, digest }: FilesChanged,
   seconds: number,
 ): NewAsk | ToolResult {

@@ -24,7 +24,7 @@ import { cutText } from '#domain/cut-text.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from './tool-deps.ts';
-import type { Running } from '../fast-path/hand-over.ts';
+import type { RunnableCall } from '../fast-path/fast-path.ts';
 import { type PlaceOf, realArgs } from './plan-calls.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
@@ -58,7 +58,7 @@ export async function perform(
   deps: PerformDeps,
   tool: Tool,
   input: RunToolInput,
-  claim: Running,
+  claim: RunnableCall,
   signal: AbortSignal,
 ): Promise<ToolResult | FilesChanged> {
   if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
@@ -100,7 +100,7 @@ export async function perform(
 function otherThanJudged(
   deps: PerformDeps,
   tool: Tool,
-  claim: Running,
+  claim: RunnableCall,
   args: Readonly<Record<string, unknown>>,
 ): string | undefined {
   const bound = claim.sandbox ?? undefined;
@@ -114,7 +114,7 @@ async function changedSince(
   deps: PerformDeps,
   tool: Tool,
   { tenant }: RunToolInput,
-  claim: Running,
+  claim: RunnableCall,
   args: Readonly<Record<string, unknown>>,
 ): Promise<FilesChanged | undefined> {
   if (!claim.approved) return undefined;
@@ -128,7 +128,7 @@ async function changedSince(
 function callContext(
   deps: PerformDeps,
   input: RunToolInput,
-  claim: Running,
+  claim: RunnableCall,
   signal: AbortSignal,
 ): RunningCall {
   const { agent, context } = claim;
@@ -171,11 +171,11 @@ function callContext(
 }
 
 /** What may run unasked depends on where it runs. */
-async function placeFor({ placeOf }: PerformDeps, tool: Tool, claim: Running): Promise<CommandPlace> {
+async function placeFor({ placeOf }: PerformDeps, tool: Tool, claim: RunnableCall): Promise<CommandPlace> {
   return tool.name === EXEC ? placeOf(claim.agent.sandbox ?? null) : 'host';
 }
 
-function movedSince({ agent }: Running): string {
+function movedSince({ agent }: RunnableCall): string {
   return `the sandbox setting of agent ${agent.key} has changed since this was approved; the call has not run. Make it again to have it asked anew.`;
 }
 
@@ -205,7 +205,7 @@ export interface ShownResult {
 export function shownResult(
   { scrubber }: Pick<PerformDeps, 'scrubber'>,
   id: string,
-  claim: Running,
+  claim: RunnableCall,
   result: ToolResult,
   milliseconds: number,
 ): ShownResult {

@@ -43,6 +43,8 @@ export interface PlanDeps {
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
   readonly placeOf: PlaceOf;
+  /** Whether a call may begin within the workflow task. */
+  readonly isInline: (tool: Tool, place: CommandPlace | undefined) => boolean;
   readonly boundFiles: ReadBoundFiles;
   readonly needsToken: NeedsToken;
   /** Around commands on this machine. */
@@ -289,7 +291,7 @@ function plannedCall(
   agent: AgentConfig,
   place?: CommandPlace,
 ): PlannedCall {
-  const { timeoutSeconds, duration, soon } = read.tool.limits;
+  const { timeoutSeconds, duration } = read.tool.limits;
   const timeout =
     typeof timeoutSeconds === 'number'
       ? timeoutSeconds
@@ -300,8 +302,7 @@ function plannedCall(
     summary: callSummary(deps, read.tool, read.input),
     timeout,
     local: duration === 'short' ? (true as const) : undefined,
-    // A container takes longer to begin a command than the workflow task waits.
-    soon: soon && place !== undefined && place !== 'image' ? (true as const) : undefined,
+    inline: deps.isInline(read.tool, place) ? (true as const) : undefined,
     serial: read.tool.serial ? (true as const) : undefined,
   };
 }

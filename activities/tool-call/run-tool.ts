@@ -6,92 +6,39 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
-import { answerIdOf, isCallOf } from '#domain/ids.ts';
-import { activityFailure } from '../activity-failure.ts';
+import { activityFailure, failingAs } from '../activity-failure.ts';
+import { type Attempt, STOPPED } from '../attempt.ts';
 import type { BudgetDesk } from '../budgets/budget-desk.ts';
-import type { AskAhead } from '../turn/call-model.ts';
 import type { Tool } from '#policy/define-tool.ts';
-import type { Claimed, EarlyStart } from '../fast-path/early-start.ts';
-import { callKey, type HandOver, stepKey } from '../fast-path/hand-over.ts';
+import type { ClaimedCall, FastPath } from '../fast-path/fast-path.ts';
 import { type FilesChanged, perform, type PerformDeps, shownResult } from './perform-tool.ts';
-import type { TranscriptCache } from '../prompt/transcript-cache.ts';
 import { newAsk, plannedAgain } from './ask-again.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { BudgetSettlement } from '#store/budget-ledger.ts';
 import { isTransient } from '#store/pool.ts';
-import type { Claim } from '#store/call-claim.ts';
 import type { RecordedResult, TurnLedger } from '#store/turn-ledger.ts';
-import {
-  type Attempt,
-  attemptNow,
-  createTakeOver,
-  type OwnQueue,
-  STOPPED,
-  type TakeOver,
-} from '../fast-path/take-over.ts';
 import { type Unrun, whyUnrun } from './why-unrun.ts';
 
 export interface RunToolDeps extends PerformDeps {
   readonly ledger: TurnLedger;
-  readonly handOver: HandOver;
-  readonly transcripts: Pick<TranscriptCache, 'known'>;
+  readonly fastPath: FastPath;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetDesk;
-  readonly ownQueue: OwnQueue;
   /** For which an approval waits unless its terms say otherwise. */
   readonly approvalSeconds: number;
-  readonly askAhead: AskAhead;
-  /** To which a tool that is begun soon adds its own. */
-  readonly earlyStarts: Map<string, EarlyStart>;
 }
 
 export function createRunTool(
   parts: ForAnyTenant<RunToolDeps>,
   tool: Tool,
 ): (input: RunToolInput) => Promise<RunToolResult> {
-  const work = async (input: RunToolInput, attempt: Attempt<RunToolInput>): Promise<RunToolResult> =>
-    runTool(await forTenant<RunToolDeps>(parts, input.tenant), tool, input, attempt);
-  const soon = tool.limits.soon
-    ? createTakeOver<RunToolInput, RunToolResult>({
-        keyOf: ({ tenant, call }) => callKey(tenant, call),
-        work,
-        patienceMs: () => PATIENCE_MS,
-        most: parts.ownQueue.most,
-      })
-    : undefined;
-  if (soon) parts.earlyStarts.set(tool.name, earlyStart(parts, tool, soon));
-  const run = soon?.run ?? ((input: RunToolInput) => work(input, attemptNow(input)));
-  return async (input) => {
-    try {
-      return (await run(input)) ?? { ok: false, continues: parts.ownQueue.name };
-    } catch (error) {
-      throw activityFailure(error);
-    }
-  };
-}
-
-/** Runs what was claimed with the answer that asks for it; the activity that follows finds it running. */
-function earlyStart(
-  parts: ForAnyTenant<RunToolDeps>,
-  tool: Tool,
-  { reserve, endAll }: TakeOver<RunToolInput, RunToolResult>,
-): EarlyStart {
-  return {
-    reserve() {
-      const place = reserve();
-      return (
-        place && {
-          giveUp: place.giveUp,
-          begin: (input, runId, claimed) =>
-            place.begin(input, runId, async (_input, attempt) => {
-              const deps = await forTenant<RunToolDeps>(parts, input.tenant);
-              return runClaimed(deps, tool, input, claimed, attempt);
-            }),
-        }
-      );
-    },
-    end: (tenant, turn) => endAll((input) => input.tenant === tenant && isCallOf(turn, input.call)),
-  };
+  const run = parts.fastPath.toolActivity(tool, async (input, attempt, claimed) => {
+    const deps = await forTenant<RunToolDeps>(parts, input.tenant);
+    return claimed
+      ? runClaimed(deps, tool, input, claimed, attempt)
+      : claimAndRun(deps, tool, input, attempt);
+  });
+  return failingAs(activityFailure, run);
 }
 
 /**
@@ -112,30 +59,23 @@ export function createRunCustomTool(
   };
 }
 
-/** Most commands that agents run only look, and are over by then. */
-const PATIENCE_MS = 150;
-
-async function runTool(
+async function claimAndRun(
   deps: RunToolDeps,
   tool: Tool,
   input: RunToolInput,
-  attempt: Attempt<RunToolInput>,
+  attempt: Attempt,
 ): Promise<RunToolResult> {
+  const kept = deps.fastPath.claimOf(input);
+  if (kept && 'result' in kept) return kept.result;
   // Not of the activity's id and attempt: a local activity that is run again has the same ones.
   const fence = randomUUID();
-  const done = deps.handOver.results.take(callKey(input.tenant, input.call));
-  if (done) return done.item;
-  const handed = deps.handOver.calls.take(callKey(input.tenant, input.call));
-  // Every call takes its token from the bucket, and the ledger has that.
-  const claim: Claim =
-    handed && deps.rateLimit.perHour === 0
-      ? handed.item
-      : await deps.ledger.claim(input.tenant, input.call, fence, {
-          once: tool.replay === 'once',
-          reads: tool.replay === 'readonly',
-          ...deps.rateLimit,
-          budget: tool.limits.costly ? deps.budgets.request(attempt.number) : undefined,
-        });
+  if (kept) return runClaimed(deps, tool, input, { running: kept.run, fence }, attempt);
+  const claim = await deps.ledger.claim(input.tenant, input.call, fence, {
+    once: tool.replay === 'once',
+    reads: tool.replay === 'readonly',
+    ...deps.rateLimit,
+    budget: tool.limits.costly ? deps.budgets.request(attempt.number) : undefined,
+  });
   if (claim.kind === 'missing') return { ok: false, code: 'NotFound' };
   if (claim.kind === 'done') {
     const { ok, code, child } = claim;
@@ -150,8 +90,8 @@ async function runClaimed(
   deps: RunToolDeps,
   tool: Tool,
   input: RunToolInput,
-  claimed: Claimed,
-  attempt: Attempt<RunToolInput>,
+  claimed: ClaimedCall,
+  attempt: Attempt,
 ): Promise<RunToolResult> {
   const started = performance.now();
   const done = await perform(deps, tool, input, claimed.running, attempt.signal);
@@ -183,8 +123,8 @@ function cutOff(tool: Tool, result: CutOff): ToolResult {
 async function askAgain(
   deps: RunToolDeps,
   input: RunToolInput,
-  claimed: Claimed,
-  attempt: Attempt<RunToolInput>,
+  claimed: ClaimedCall,
+  attempt: Attempt,
   changed: FilesChanged,
 ): Promise<RunToolResult> {
   const { running, fence } = claimed;
@@ -198,8 +138,8 @@ async function askAgain(
 async function recordResult(
   deps: RunToolDeps,
   input: RunToolInput,
-  { running: claim, fence }: Claimed,
-  attempt: Attempt<RunToolInput>,
+  { running: claim, fence }: ClaimedCall,
+  attempt: Attempt,
   result: ToolResult,
   milliseconds: number,
 ): Promise<RunToolResult> {
@@ -213,7 +153,7 @@ async function recordResult(
   // Its result is what the child will say; until then the call stays open.
   if (child?.wait) return outcome;
 
-  const known = deps.transcripts.known(input.tenant, claim.session);
+  const reads = deps.fastPath.readsWith(input.tenant, claim);
   const { next } = await untilRecorded(() =>
     deps.ledger.recordResult({
       tenant: input.tenant,
@@ -226,25 +166,14 @@ async function recordResult(
       whole,
       child,
       events,
-      // With nothing known the transcript is another worker's, and so will be its next step.
-      known: known.position > 0 ? known : undefined,
+      known: reads?.known,
       budget: {
         settle: claim.budgeted ? settlement(attempt.number, milliseconds) : undefined,
-        next: deps.budgets.request(1, answerIdOf(claim.turn, claim.step + 1)),
+        next: reads?.budget,
       },
     }),
   );
-  if (next) {
-    const key = stepKey(input.tenant, claim.turn, claim.step + 1);
-    const item = { basis: next, after: known.position, summaryAfter: known.summaryPosition };
-    deps.handOver.steps.put(key, item, performance.now());
-    // A child is started first.
-    if (!child && attempt.awaitedBy()?.asks) {
-      const { session, turn, step } = claim;
-      const asked = { tenant: input.tenant, session, turn, step: step + 1, messages: [] };
-      deps.askAhead(asked, attempt.runId);
-    }
-  }
+  if (next && reads) deps.fastPath.keep(input.tenant, claim, reads.known, next);
   return outcome;
 }
 

@@ -22,7 +22,7 @@ import { isNearlyFull, planCompaction, tokensOf } from '../prompt/compact.ts';
 import { promptGuides } from '../prompt/prompt-guides.ts';
 import type { Transcript } from '../prompt/transcript-cache.ts';
 import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
-import type { Attempt } from '../fast-path/take-over.ts';
+import type { Attempt } from '../attempt.ts';
 
 export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scrubber'> {
   readonly ledger: Pick<TurnLedger, 'appendEvents' | 'recordSummary'>;

@@ -75,7 +75,7 @@ async function show(key: string, options: ApiOptions): Promise<void> {
 
 async function create(key: string, options: TeamOptions): Promise<void> {
   const { client, out, json } = createContext(options);
-  const team = await client.post<Team>(pathOf('teams'), { key, members: [], ...changesOf(options) });
+  const team = await client.post<Team>(pathOf('teams'), { key, ...changesOf({ members: '', ...options }) });
   if (json) return printJson(out, team);
   out.line(`team ${team.key} is made: ${team.lead} leads ${team.members.join(', ') || 'nobody yet'}`);
 }

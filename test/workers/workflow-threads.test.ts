@@ -5,7 +5,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import { DefaultLogger } from '@temporalio/worker';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { quietRuntime } from '#test/support/quiet-runtime.ts';
-import { WatchedThread } from '#workers/workflow-threads.ts';
+import { WatchedThread } from '#workers/lean/lean-worker.ts';
 
 describe('workflow threads', () => {
   it('one that a workflow does not give back is ended, and whoever waits for it is told', async () => {

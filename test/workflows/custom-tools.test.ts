@@ -6,8 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCatalog } from '#policy/catalog.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { createHandOver } from '#activities/fast-path/hand-over.ts';
-import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
+import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
@@ -205,13 +204,10 @@ describe('CU custom tools at work', () => {
         scrubberOf: async () => createScrubber(),
         sealer,
         workspaceOf: () => workspace,
-        handOver: createHandOver(),
-        transcripts: createTranscriptCache(0),
+        fastPath: createPlainPath(createTurnLedger(pool, () => undefined)),
         sandbox: {},
         placeOf: async () => 'host',
         rateLimit: { perHour: 0, burst: 1 },
-        askAhead: () => undefined,
-        earlyStarts: new Map(),
         budgets: createBudgetDesk({
           ledger: createBudgetLedger(pool, () => undefined),
           settings: [],
@@ -220,7 +216,6 @@ describe('CU custom tools at work', () => {
         }),
         boundFiles: async () => [],
         approvalSeconds: 60,
-        ownQueue: { name: 'nobody polls it', most: 1 },
       },
       createToolOfCall({ pool, sealer, resolve: async (_tenant, text) => text }),
     );

@@ -8,7 +8,7 @@ type Asking = Extract<CallModelResult, { kind: 'budget' }>;
 /** Undefined when more was allowed; else why the turn ends. Rejects only when the turn is cancelled or by a bug. */
 export async function askForBudget(
   { call, message }: Asking,
-  around: Omit<CallSurroundings, 'asksNext' | 'onStopped'>,
+  around: Pick<CallSurroundings, 'tenant' | 'sessionKey' | 'turnId' | 'onChange' | 'questions'>,
 ): Promise<string | undefined> {
   if (!call.approval) return message;
   around.onChange(call, 'waiting');

@@ -22,7 +22,6 @@ export async function askForMore(
     sessionKey: session,
     turnId: turn,
     onChange: onAsk ?? (() => undefined),
-    onNewTask: () => undefined,
     questions: scope,
   };
   let settled: Promise<string | undefined> | undefined;

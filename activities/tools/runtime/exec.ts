@@ -49,7 +49,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
   input,
   limits: {
     duration: 'long',
-    soon: true,
+    inline: true,
     costly: true,
     timeoutSeconds: (asked: Input, exec: { readonly timeoutSeconds: number }) =>
       secondsFor(asked, exec.timeoutSeconds) + KILL_SECONDS,

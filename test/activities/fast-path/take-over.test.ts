@@ -2,38 +2,40 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { type Attempt, createTakeOver } from '#activities/fast-path/take-over.ts';
+import type { Attempt } from '#activities/attempt.ts';
+import { createTakeOver } from '#activities/fast-path/take-over.ts';
 import { eventually } from '#test/support/processes.ts';
 
 const MOST = 2;
 
 interface Asked {
   readonly key: string;
-  readonly hurries?: true;
 }
 
 /** Work that ends when the test says so, or when it is stopped. */
 function createStage(unfollowedMs?: number) {
   const begun: Attempt[] = [];
   let end: (word: string) => void = () => undefined;
+  const work = (_asked: Asked, attempt: Attempt): Promise<string> => {
+    begun.push(attempt);
+    return new Promise((resolve) => {
+      end = resolve;
+      attempt.signal.addEventListener('abort', () => resolve('stopped'));
+    });
+  };
   const { run, reserve, endAll } = createTakeOver<Asked, string>({
     keyOf: ({ key }) => key,
-    work: (_asked, attempt) => {
-      begun.push(attempt);
-      return new Promise((resolve) => {
-        end = resolve;
-        attempt.signal.addEventListener('abort', () => resolve('stopped'));
-      });
-    },
-    patienceMs: ({ hurries }) => (hurries ? 0 : 20),
+    work,
+    patienceMs: 20,
     most: MOST,
-    ...(unfollowedMs === undefined ? {} : { unfollowedMs }),
+    unfollowedMs,
   });
   return {
     begun,
     end: (word: string): void => end(word),
     run: (asked: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
       env.run<[Asked], string | undefined, typeof run>(run, asked),
+    work,
     reserve,
     endAll,
   };
@@ -93,28 +95,16 @@ describe('DU-1 work that goes on', () => {
     assert.equal(stage.begun.length, MOST + 1);
   });
 
-  it('is left as it is by an activity that does not wait, and can be waited for in the next task', async () => {
+  it('knows whether a workflow task waits for it', async () => {
     const stage = createStage();
-    assert.equal(await stage.run({ key: 'a', hurries: true }, LOCAL), undefined);
-    assert.equal(await stage.run({ key: 'a', hurries: true }, TASK), undefined);
-    const joined = stage.run({ key: 'a' }, LOCAL);
-    stage.end('over');
-    assert.equal(await joined, 'over');
-    assert.equal(stage.begun.length, 1);
-  });
-
-  it('knows how a workflow task that waits for it asks, and that none does', async () => {
-    const stage = createStage();
-    stage.reserve()?.begin({ key: 'a' }, 'run');
+    stage.reserve()?.begin({ key: 'a' }, 'run', stage.work);
     await eventually(() => stage.begun.length === 1);
     const [attempt] = stage.begun;
-    assert.equal(attempt?.awaitedBy(), undefined);
-    const asked = { key: 'a' };
-    const waits = stage.run(asked, LOCAL);
-    await eventually(() => attempt?.awaitedBy() !== undefined);
-    assert.equal(attempt?.awaitedBy(), asked);
+    assert.equal(attempt?.isAwaited(), false);
+    const waits = stage.run({ key: 'a' }, LOCAL);
+    await eventually(() => attempt?.isAwaited() === true);
     assert.equal(await waits, undefined);
-    assert.equal(attempt?.awaitedBy(), undefined);
+    assert.equal(attempt?.isAwaited(), false);
   });
 
   it('is stopped with all that nobody goes on with, by who knows that', async () => {

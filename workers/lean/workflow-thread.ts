@@ -1,9 +1,9 @@
-/** A thread that runs workflows: the SDK's own, with what workflow-threads.ts says left out. */
+/** A thread that runs workflows: the SDK's own, with what lean-worker.ts says left out. */
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import type { WorkerThreadResponse } from '@temporalio/worker/lib/workflow/workflow-worker-thread/output.js';
-import type { Quiet } from './workflow-threads.ts';
+import type { Quiet } from './lean-worker.ts';
 
 // Unhooked, the SDK answers `__stack_trace` with an error that says so.
 Object.defineProperty(globalHandlers, 'setPromiseHook', { value: () => undefined });

@@ -1,0 +1,21 @@
+/** One try of an activity's work, whichever activity it runs in. */
+import { Context } from '@temporalio/activity';
+
+export interface Attempt {
+  /** From 1. */
+  readonly number: number;
+  readonly signal: AbortSignal;
+  readonly runId: string;
+  /** Whether a workflow task waits for it now: then what its result asks for comes next there, before anybody's word. */
+  readonly isAwaited: () => boolean;
+}
+
+/** The message of the CancelledFailure that a signal is aborted with when the workflow cancels its activity; Temporal's word. */
+export const STOPPED = 'CANCELLED';
+
+/** `before`: attempts that were made before this activity's own. */
+export function attemptNow(before = 0): Attempt {
+  const { info, cancellationSignal: signal } = Context.current();
+  const runId = info.workflowExecution?.runId ?? '';
+  return { number: info.attempt + before, signal, runId, isAwaited: () => info.isLocal };
+}

@@ -1,0 +1,213 @@
+/** The fast path of one worker: within the workflow task what is over at once, and one commit in place of two. */
+import type { CallModelInput, CallModelResult, RunToolInput, RunToolResult } from '#domain/turn.ts';
+import { answerIdOf, isCallOf } from '#domain/ids.ts';
+import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
+import type { AnswerFate, NewCall } from '#store/answer-record.ts';
+import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
+import type { BudgetDesk } from '../budgets/budget-desk.ts';
+import type { TranscriptCache } from '../prompt/transcript-cache.ts';
+import type { PerformDeps, ShownResult } from '../tool-call/perform-tool.ts';
+import { allowedReads } from './allowed-reads.ts';
+import { earlyCall, type EarlyStart } from './early-start.ts';
+import {
+  type AnswerToRecord,
+  createPlainPath,
+  type FastPath,
+  type KnownTranscript,
+  type RunnableCall,
+} from './fast-path.ts';
+import { readAhead } from './read-ahead.ts';
+import { createShelf } from './shelf.ts';
+import { createTakeOver, type OwnQueue } from './take-over.ts';
+
+export interface FastPathParts {
+  readonly ledger: TurnLedger;
+  readonly ownQueue: OwnQueue;
+  readonly transcripts: Pick<TranscriptCache, 'known'>;
+  readonly budgets: Pick<BudgetDesk, 'request'>;
+  /** Every call takes its token from the bucket, and the ledger has that: where there is one, calls are claimed. */
+  readonly isRateLimited: boolean;
+  /** To run tools with. */
+  readonly perform: ForAnyTenant<PerformDeps>;
+}
+
+/** The next step after such a call is asked for within the workflow task: the server's round trip is a twentieth of it. */
+const QUICK_SECONDS = 0.35;
+
+const PATIENCE_MS = {
+  model: 500,
+  /** Most commands that agents run only look, and are over by then. */
+  tool: 150,
+} as const;
+
+export function createFastPath(parts: FastPathParts): FastPath {
+  const { ledger, ownQueue, transcripts, budgets, isRateLimited } = parts;
+  const plain = createPlainPath(ledger);
+  /** Planned calls that need no claim, on their way to their tools. */
+  const runnable = createShelf<RunnableCall>();
+  /** Of calls that were recorded with the answer that asks for them. */
+  const results = createShelf<RunToolResult>();
+  /** What was read for a step with the last result before it. */
+  const steps = createShelf<{ readonly basis: StepBasis; readonly known: KnownTranscript }>();
+  const earlyStarts = new Map<string, EarlyStart>();
+
+  function keepStep(key: string, basis: StepBasis, known: KnownTranscript): void {
+    steps.put(key, { basis, known }, performance.now());
+  }
+
+  /** With the results of its calls, and what the next step needs. */
+  async function recordReads(
+    { input, answer, plan, events }: AnswerToRecord,
+    shown: ReadonlyMap<string, ShownResult>,
+    known: KnownTranscript,
+  ): Promise<'recorded' | 'refused'> {
+    const { tenant, turn, step } = input;
+    const { recorded, next } = await ledger.recordReads(input, {
+      answer,
+      calls: plan.calls.map((call) => doneCall(call, shown.get(call.id))),
+      events: [...events, ...Array.from(shown.values()).flatMap((result) => result.events)],
+      known,
+      budget: budgets.request(1, answerIdOf(turn, step + 1)),
+    });
+    if (!recorded) return 'refused';
+    const now = performance.now();
+    for (const [call, { outcome }] of shown) results.put(callKey(tenant, call), outcome, now);
+    if (next) keepStep(stepKey(tenant, turn, step + 1), next, known);
+    return 'recorded';
+  }
+
+  /** The call begins with the record, where that may be. */
+  async function recordAndStart(asked: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>> {
+    const { input, answer, plan, events } = asked;
+    const early = isRateLimited ? undefined : earlyCall(earlyStarts, asked);
+    if (!early) return plain.recordAnswer(asked);
+    let fate: AnswerFate = 'over';
+    try {
+      const told = [...events, early.started];
+      fate = await ledger.recordAnswer(input, answer, [early.call], plan.approvals, told);
+    } finally {
+      if (fate === 'recorded') early.begin();
+      else early.giveUp();
+    }
+    return fate === 'over' ? plain.recordAnswer(asked) : fate;
+  }
+
+  return {
+    ...inlineActivities(ownQueue, plain, earlyStarts),
+
+    basisOf({ tenant, turn, step, messages, settle = [] }, attempt, known) {
+      const kept = steps.take(stepKey(tenant, turn, step));
+      if (!kept || messages.length > 0 || settle.length > 0) return undefined;
+      const { item, readAt } = kept;
+      const isKnown =
+        item.known.position === known.position && item.known.summaryPosition === known.summaryPosition;
+      // What an earlier attempt holds is not ours.
+      if (!isKnown || (item.basis.budget && attempt.number > 1)) return undefined;
+      return { ...item.basis, readAt };
+    },
+
+    claimOf({ tenant, call }) {
+      const done = results.take(callKey(tenant, call));
+      if (done) return { result: done.item };
+      const kept = runnable.take(callKey(tenant, call));
+      return kept && { run: kept.item };
+    },
+
+    async recordAnswer(asked) {
+      const { input, basis, catalog, plan } = asked;
+      const reads = isRateLimited ? [] : allowedReads(catalog, input, basis, plan.calls);
+      const known = transcripts.known(input.tenant, input.session);
+      // With nothing known the whole transcript would come along.
+      const shown =
+        known.position > 0
+          ? await readAhead(await forTenant<PerformDeps>(parts.perform, input.tenant), asked, reads)
+          : undefined;
+      if (shown) return recordReads(asked, shown, known);
+      const fate = await recordAndStart(asked);
+      if (fate === 'recorded')
+        for (const { id, running } of reads) runnable.put(callKey(input.tenant, id), running, basis.readAt);
+      return fate;
+    },
+
+    readsWith(tenant, { session, turn, step }) {
+      const known = transcripts.known(tenant, session);
+      // With nothing known the transcript is another worker's, and so will be its next step.
+      if (known.position === 0) return undefined;
+      return { known, budget: budgets.request(1, answerIdOf(turn, step + 1)) };
+    },
+    keep(tenant, { turn, step }, known, next) {
+      keepStep(stepKey(tenant, turn, step + 1), next, known);
+    },
+
+    // A container takes longer to begin a command than the workflow task waits.
+    isInline: (tool, place) => tool.limits.inline === true && place !== undefined && place !== 'image',
+    isQuick: (seconds) => seconds <= QUICK_SECONDS,
+  };
+}
+
+/** Begun within the workflow task, where they are local activities; `earlyStarts` are filled with the tools'. */
+function inlineActivities(
+  ownQueue: OwnQueue,
+  plain: FastPath,
+  earlyStarts: Map<string, EarlyStart>,
+): Pick<FastPath, 'modelActivity' | 'toolActivity' | 'endBegun'> {
+  return {
+    modelActivity(work) {
+      const { run } = createTakeOver<CallModelInput, CallModelResult>({
+        keyOf: modelKey,
+        work,
+        patienceMs: PATIENCE_MS.model,
+        most: ownQueue.most,
+        tried: ({ tried = 0 }) => tried,
+      });
+      return async (input) => (await run(input)) ?? { kind: 'continues', queue: ownQueue.name };
+    },
+
+    toolActivity(tool, work) {
+      if (!tool.limits.inline) return plain.toolActivity(tool, work);
+      const { run, reserve, endAll } = createTakeOver<RunToolInput, RunToolResult>({
+        keyOf: ({ tenant, call }) => callKey(tenant, call),
+        work,
+        patienceMs: PATIENCE_MS.tool,
+        most: ownQueue.most,
+      });
+      earlyStarts.set(tool.name, {
+        reserve() {
+          const place = reserve();
+          return (
+            place && {
+              giveUp: place.giveUp,
+              begin: (input, runId, claimed) =>
+                place.begin(input, runId, (_input, attempt) => work(input, attempt, claimed)),
+            }
+          );
+        },
+        end: (tenant, turn) => endAll((input) => input.tenant === tenant && isCallOf(turn, input.call)),
+      });
+      return async (input) => (await run(input)) ?? { ok: false, continues: ownQueue.name };
+    },
+    async endBegun(tenant, turn) {
+      await Promise.all(Array.from(earlyStarts.values(), ({ end }) => end(tenant, turn)));
+    },
+  };
+}
+
+function callKey(tenant: string, call: string): string {
+  return `${tenant}/${call}`;
+}
+
+function stepKey(tenant: string, turn: string, step: number): string {
+  return `${tenant}/${turn}/${step}`;
+}
+
+/** With what the step brings: a workflow task that was lost and is done again may bring more, which must be read. */
+function modelKey({ tenant, turn, step, asked = 0, messages, settle = [] }: CallModelInput): string {
+  const brought = [...messages, ...settle].map(({ id }) => id);
+  return [stepKey(tenant, turn, step), asked, ...brought].join('/');
+}
+
+function doneCall(call: NewCall, shown: ShownResult | undefined): NewCall {
+  if (!shown) return call;
+  const { outcome, code, text } = shown;
+  return { ...call, state: 'done', ran: true, ok: outcome.ok, code: code ?? undefined, result: text };
+}

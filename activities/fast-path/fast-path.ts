@@ -1,0 +1,98 @@
+/**
+ * The seam of the fast path: all that a step asks of it, and the plain way, which declines everything. What a step does is the same
+ * on both; the fast one does it within the workflow task, or with one commit in place of two (docs/performance.md).
+ */
+import type { NewEvent } from '#domain/event.ts';
+import type { CommandPlace } from '#domain/shell/allowlist.ts';
+import type { AgentConfig } from '#domain/agent.ts';
+import type { CallModelInput, CallModelResult, RunToolInput, RunToolResult } from '#domain/turn.ts';
+import type { Catalog } from '#policy/catalog.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import type { AnswerFate, AnswerRecord } from '#store/answer-record.ts';
+import type { BudgetRequest } from '#store/budget-ledger.ts';
+import type { Claim } from '#store/call-claim.ts';
+import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
+import { type Attempt, attemptNow } from '../attempt.ts';
+import type { CallPlan } from '../tool-call/plan-calls.ts';
+
+/** A call that may run. */
+export type RunnableCall = Extract<Claim, { kind: 'run' }>;
+
+/** A call that an attempt holds; its fence names the attempt. */
+export interface ClaimedCall {
+  readonly running: RunnableCall;
+  readonly fence: string;
+}
+
+/** How much of a session's transcript is in memory. */
+export interface KnownTranscript {
+  readonly position: number;
+  readonly summaryPosition: number;
+}
+
+/** `readAt` (performance.now): when its rules were read. */
+export type ReadBasis = StepBasis & { readonly readAt: number };
+
+export interface AnswerToRecord {
+  readonly input: CallModelInput;
+  readonly attempt: Attempt;
+  readonly basis: ReadBasis & { readonly agent: AgentConfig };
+  readonly catalog: Catalog;
+  readonly plan: CallPlan;
+  readonly answer: AnswerRecord;
+  readonly events: readonly NewEvent[];
+}
+
+export type ModelWork = (input: CallModelInput, attempt: Attempt) => Promise<CallModelResult>;
+
+/** With `claimed` it runs a call that was claimed for it. */
+export type ToolWork = (
+  input: RunToolInput,
+  attempt: Attempt,
+  claimed?: ClaimedCall,
+) => Promise<RunToolResult>;
+
+export interface FastPath {
+  /** The activities, made of their work. */
+  modelActivity(work: ModelWork): (input: CallModelInput) => Promise<CallModelResult>;
+  toolActivity(tool: Tool, work: ToolWork): (input: RunToolInput) => Promise<RunToolResult>;
+  /** What was read for this step with the result before it; undefined: it is to be read. */
+  basisOf(input: CallModelInput, attempt: Attempt, known: KnownTranscript): ReadBasis | undefined;
+  /** What became of the call already, or that it may run without a claim; undefined: the ledger is asked. */
+  claimOf(
+    input: RunToolInput,
+  ): { readonly result: RunToolResult } | { readonly run: RunnableCall } | undefined;
+  /** `refused`: another attempt has recorded the step, or it is to be answered anew. */
+  recordAnswer(answer: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>>;
+  /** What to read for the next step with the result of this call; undefined: nothing. */
+  readsWith(
+    tenant: string,
+    call: RunnableCall,
+  ): { readonly known: KnownTranscript; readonly budget: BudgetRequest } | undefined;
+  /** It has been read. */
+  keep(tenant: string, call: RunnableCall, known: KnownTranscript, next: StepBasis): void;
+  /** Whether such a call may begin within the workflow task. */
+  isInline(tool: Tool, place: CommandPlace | undefined): boolean;
+  /** Whether a model that took so long may be asked within the next workflow task. */
+  isQuick(seconds: number): boolean;
+  /** Ends what was begun for a turn and nobody follows; for who ends the turn. */
+  endBegun(tenant: string, turn: string): Promise<void>;
+}
+
+export function createPlainPath(ledger: Pick<TurnLedger, 'recordAnswer'>): FastPath {
+  return {
+    modelActivity: (work) => (input) => work(input, attemptNow(input.tried)),
+    toolActivity: (_tool, work) => (input) => work(input, attemptNow()),
+    basisOf: () => undefined,
+    claimOf: () => undefined,
+    async recordAnswer({ input, plan, answer, events }) {
+      const fate = await ledger.recordAnswer(input, answer, plan.calls, plan.approvals, events);
+      return fate === 'over' ? 'refused' : fate;
+    },
+    readsWith: () => undefined,
+    keep: () => undefined,
+    isInline: () => false,
+    isQuick: () => false,
+    endBegun: () => Promise.resolve(),
+  };
+}
