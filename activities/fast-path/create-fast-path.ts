@@ -18,7 +18,7 @@ import {
 } from './fast-path.ts';
 import { readAhead } from './read-ahead.ts';
 import { createShelf } from './shelf.ts';
-import { createTakeOver, type OwnQueue } from './take-over.ts';
+import { createTakeOver, type OwnQueue, type TakeOver } from './take-over.ts';
 
 export interface FastPathParts {
   readonly ledger: TurnLedger;
@@ -151,15 +151,17 @@ function inlineActivities(
   plain: FastPath,
   earlyStarts: Map<string, EarlyStart>,
 ): Pick<FastPath, 'modelActivity' | 'toolActivity' | 'endBegun'> {
+  let endModelCalls: TakeOver<CallModelInput, CallModelResult>['endAll'] = async () => undefined;
   return {
     modelActivity(work) {
-      const { run } = createTakeOver<CallModelInput, CallModelResult>({
+      const { run, endAll } = createTakeOver<CallModelInput, CallModelResult>({
         keyOf: modelKey,
         work,
         patienceMs: PATIENCE_MS.model,
         most: ownQueue.most,
         tried: ({ tried = 0 }) => tried,
       });
+      endModelCalls = endAll;
       return async (input) => (await run(input)) ?? { kind: 'continues', queue: ownQueue.name };
     },
 
@@ -187,7 +189,10 @@ function inlineActivities(
       return async (input) => (await run(input)) ?? { ok: false, continues: ownQueue.name };
     },
     async endBegun(tenant, turn) {
-      await Promise.all(Array.from(earlyStarts.values(), ({ end }) => end(tenant, turn)));
+      await Promise.all([
+        endModelCalls((input) => input.tenant === tenant && input.turn === turn),
+        ...Array.from(earlyStarts.values(), ({ end }) => end(tenant, turn)),
+      ]);
     },
   };
 }

@@ -107,18 +107,20 @@ export function createTakeOver<Input, Result>({
     }, unfollowedMs).unref();
   }
 
-  /** The server asks twice when it has not heard of the end of a workflow task. */
+  /**
+   * The server asks twice when it has not heard of the end of a workflow task, and so does a worker that has put the workflow out of
+   * its memory meanwhile. Such a local activity is cancelled, and its work is not: who asks again joins it. A stop that
+   * comes now finds it in the activity that follows, or ends it with the turn.
+   */
   async function inTask(key: string, input: Input, attempt: Attempt): Promise<Result | undefined> {
     const begun = running.get(key) ?? beginInTask(input, attempt);
     clearTimeout(begun.unfollowed);
     begun.isAwaited = true;
     const over = begun.result.then((result) => ({ result }));
-    const ended = await follow(begun, attempt.signal, () => within(patienceMs, over)).catch(
-      (error: unknown) => {
-        forget(key, begun);
-        throw error;
-      },
-    );
+    const ended = await within(patienceMs, over).catch((error: unknown) => {
+      forget(key, begun);
+      throw error;
+    });
     if (!ended) {
       leave(key, begun);
       return undefined;

@@ -113,6 +113,11 @@ const FOLLOWING: AgentConfig = {
   tools: { ask: [{ tool: 'poke', reason: 'test' }] },
 };
 
+/** `TEST_ENGINE=plain`: workers without the fast path, and the SDK's own as it is. */
+export function isPlainEngine(): boolean {
+  return process.env['TEST_ENGINE'] === 'plain';
+}
+
 export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<LiveWorker> {
   quietRuntime();
   const address = process.env['TEST_TEMPORAL_ADDRESS'];
@@ -131,6 +136,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     env: {
       TEMPOCLAW_SANDBOX: 'off',
       TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'false',
+      ...(isPlainEngine() ? { TEMPOCLAW_FAST_PATH: 'false', TEMPOCLAW_STACK_TRACES: 'true' } : {}),
       ...options.env,
       TEMPORAL_ADDRESS: address,
       DATABASE_URL: database.url,

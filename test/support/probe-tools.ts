@@ -18,7 +18,8 @@ export interface Probes {
 const input = z.object({ note: z.string().max(1000).describe('A word to know the call by') });
 
 /**
- * `peek` only reads (local), `glance` as well and may run before its answer is recorded, but is held; `poke` has an effect and is never repeated, `nudge` has one that may be repeated, `hold` runs
+ * `peek` only reads (local), `glance` as well and may run before its answer is recorded, but is held; `poke` has an effect and is never repeated, `mark` as well
+ * and is short, `nudge` has one that may be repeated, `hold` runs
  * until it is released or stopped, `once_hold` is the same for a tool that is never repeated, `begin` starts a child,
  * `break_off` throws.
  */
@@ -91,6 +92,7 @@ export function createProbes(): Probes {
       tool('peek', 'readonly', 'short', async (note) => `peek ${note}`),
       tool('glance', 'readonly', 'instant', hold('glance')),
       tool('poke', 'once', 'long', effect('poke')),
+      tool('mark', 'once', 'short', effect('mark')),
       tool('nudge', 'idempotent', 'long', effect('nudge')),
       tool('hold', 'readonly', 'long', hold('hold')),
       tool('once_hold', 'once', 'long', hold('once_hold')),
