@@ -4,6 +4,8 @@ import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { Budget, BudgetAmounts, BudgetAsk, BudgetExceeded, Spent } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { ModelUse } from '#domain/model-use.ts';
+import { askForMore } from './approval-questions.ts';
+import { settleApproval } from './approval-record.ts';
 import type { Pool } from './pool.ts';
 
 /** What is to be reserved for one attempt of a call, where a budget applies. */
@@ -121,14 +123,10 @@ export function createBudgetLedger(
       });
     },
 
-    async ask({ tenant, session, turn }, approval, events) {
-      const { rows } = await pool.query<{ until: number | null }>({
-        name: 'ask_budget',
-        text: 'select ask_budget($1, $2, $3, $4, $5) as until',
-        values: [tenant, session, turn, JSON.stringify(approval), JSON.stringify(events)],
-      });
-      onWrite(tenant, session);
-      return rows[0]?.until ?? undefined;
+    async ask(key, approval, events) {
+      const until = await askForMore(pool, key, approval, events);
+      onWrite(key.tenant, key.session);
+      return until;
     },
 
     async now() {
@@ -138,12 +136,8 @@ export function createBudgetLedger(
       return rows[0]?.now ?? Date.now();
     },
 
-    async takeBack({ tenant, session }, approval) {
-      await pool.query({
-        name: 'take_back_ask',
-        text: `select settle_approval($1, $2, 'withdrawn', null, 'system', null, null, null, null, null)`,
-        values: [tenant, approval],
-      });
+    async takeBack({ tenant, session }, id) {
+      await settleApproval(pool, { tenant, id, status: 'withdrawn', by: 'system', key: 'taken-back' });
       onWrite(tenant, session);
     },
   };

@@ -21,6 +21,7 @@ import type { AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
 import type { AskedAgain, Claim, ClaimRules, NewAsk } from './call-claim.ts';
 import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
 import type { InvokedCall } from './message-store.ts';
+import { askAgain } from './approval-questions.ts';
 import type { Pool } from './pool.ts';
 import { createSqlCall } from './sql-call.ts';
 
@@ -186,7 +187,7 @@ export interface TurnLedger {
   /** A summary stands for the transcript up to `position`. */
   recordSummary(key: TurnKey, summary: string, position: number, use: ModelUse): Promise<void>;
   claim(tenant: string, call: string, fence: string, rules: ClaimRules): Promise<Claim>;
-  /** See ask_again; null when the call is not the attempt's any more. */
+  /** See approval-questions.ts; null when the call is not the attempt's any more. */
   askAgain(
     tenant: string,
     session: string,
@@ -290,15 +291,11 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
       return claim;
     },
 
-    askAgain: (tenant, session, id, fence, ask, settle) =>
-      write({ tenant, session }, 'ask_again', [
-        tenant,
-        session,
-        id,
-        fence,
-        json(ask),
-        settle ? json(settle) : null,
-      ]),
+    async askAgain(tenant, session, id, fence, ask, settle) {
+      const asked = await askAgain(pool, { tenant, session, call: id, fence }, ask, settle);
+      onWrite(tenant, session);
+      return asked;
+    },
 
     async settle(key, settled) {
       await write(key, 'settle_calls', [key.tenant, key.session, key.turn, json(settled)]);
