@@ -23,6 +23,7 @@ import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledge
 import type { InvokedCall } from './message-store.ts';
 import { askAgain } from './approval-questions.ts';
 import type { Pool } from './pool.ts';
+import { recordSummary } from './summary-record.ts';
 import { createSqlCall } from './sql-call.ts';
 
 /** A call as its row has it; `sealed` (base64) holds the real arguments when `args` is only what people may see. */
@@ -273,8 +274,10 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
         json(budget),
       ]),
 
-    recordSummary: (key, summary, position, use) =>
-      write(key, 'record_summary', [key.tenant, key.session, key.turn, summary, position, json(use)]),
+    async recordSummary(key, summary, position, use) {
+      await recordSummary(pool, key, summary, position, use);
+      onWrite(key.tenant, key.session);
+    },
 
     async claim(tenant, id, fence, rules) {
       const claim = await call<Claim>('claim_call', [
