@@ -5,6 +5,7 @@ import type { BudgetSettlement, NewBudgetAsk } from './budget-ledger.ts';
 import type { AskedAgain, NewAsk } from './call-claim.ts';
 import type { Pool } from './pool.ts';
 import { appendEventsUpwards, type FeedPlace, lockSession, markTurnWaiting } from './session-writes.ts';
+import { callWithin } from './sql-call.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 
 /**
@@ -42,7 +43,7 @@ export function askAgain(
     await appendEventsUpwards(tx, place, [{ type: 'approval.requested', data }]);
     if (settle) {
       const spent = settle.spent ? JSON.stringify(settle.spent) : null;
-      await sql`select settle_budget(${tenant}, ${call}, ${settle.attempt}, ${spent})`.execute(tx);
+      await callWithin(tx, 'settle_budget', [tenant, call, settle.attempt, spent]);
     }
     return { ...asked.terms, approval: id, always: ask.always, files };
   });

@@ -3,8 +3,10 @@ import { sql } from 'kysely';
 import type { HandoffRoute } from '#domain/handoff.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
+import { readBudgetRoot } from './budget-ledger.ts';
 import { appendEvents } from './session-writes.ts';
-import { inTransaction, readBudgetRoot } from './transaction.ts';
+import { callWithin } from './sql-call.ts';
+import { inTransaction } from './transaction.ts';
 
 export interface HandoffRouteRow extends HandoffRoute {
   readonly created_at: Date;
@@ -88,7 +90,7 @@ export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Pro
     const { user, context, message, text } = handoff;
     const budget_root = { session: root?.session, team: root?.team };
     const work = { session, agent: to, user, title: reason, context, message, text, budget_root };
-    await sql`select write_work(${tenant}, ${JSON.stringify(work)})`.execute(tx);
+    await callWithin(tx, 'write_work', [tenant, JSON.stringify(work)]);
     const data = { from, to, session_key: session, reason, channel, chat_id };
     await appendEvents(tx, { tenant, session: old_session, turn }, [{ type: 'handoff', data }]);
   });

@@ -1,8 +1,9 @@
 /** Where a team's member works on a task, and what it begins with. */
 import { teamRoot } from '#domain/budget.ts';
 import type { MessageContext } from '#domain/turn.ts';
+import { readBudgetRoot } from './budget-ledger.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
-import { readBudgetRoot, type Transaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** What a member begins with. */
 export interface NewMemberTurn {

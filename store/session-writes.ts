@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { SettledCall } from '#domain/turn.ts';
+import { callWithin } from './sql-call.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Whose feed it is. `turn` may be null where nobody's turn has led to it. */
@@ -21,7 +22,7 @@ export async function appendEvents(
   { tenant, session, turn }: FeedPlace,
   events: readonly NewEvent[],
 ): Promise<void> {
-  await sql`select append_events(${tenant}, ${session}, ${turn}, ${JSON.stringify(events)})`.execute(tx);
+  await callWithin(tx, 'append_events', [tenant, session, turn, JSON.stringify(events)]);
 }
 
 /** Also on the feeds of those for whom the session works, so that they hear what is asked. */
@@ -31,13 +32,13 @@ export async function appendEventsUpwards(
   events: readonly NewEvent[],
 ): Promise<void> {
   await appendEvents(tx, place, events);
-  await sql`select tell_parents(${place.tenant}, ${place.session}, ${JSON.stringify(events)})`.execute(tx);
+  await callWithin(tx, 'tell_parents', [place.tenant, place.session, JSON.stringify(events)]);
 }
 
 /** Calls that are done stay as they are. */
 export async function settleCall(tx: Transaction, place: FeedPlace, call: SettledCall): Promise<void> {
   const { tenant, session, turn } = place;
-  await sql`select settle_calls(${tenant}, ${session}, ${turn}, ${JSON.stringify([call])})`.execute(tx);
+  await callWithin(tx, 'settle_calls', [tenant, session, turn, JSON.stringify([call])]);
 }
 
 /** The turn waits for people while one of its questions is open. */

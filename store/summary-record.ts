@@ -1,8 +1,8 @@
 /** A summary stands for the transcript up to a position; the rows stay. */
-import { sql } from 'kysely';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { Pool } from './pool.ts';
 import { appendEvents, type FeedPlace, lockSession } from './session-writes.ts';
+import { callWithin } from './sql-call.ts';
 import { inTransaction } from './transaction.ts';
 
 /** `use` is what it took, and counts however late it comes. A repeat notes it again. */
@@ -16,7 +16,7 @@ export function recordSummary(
   return inTransaction(pool, async (tx) => {
     const { tenant, session, turn } = place;
     await lockSession(tx, tenant, session);
-    await sql`select note_model_uses(${tenant}, ${session}, ${turn}, ${JSON.stringify([use])})`.execute(tx);
+    await callWithin(tx, 'note_model_uses', [tenant, session, turn, JSON.stringify([use])]);
     const { numUpdatedRows } = await tx
       .updateTable('sessions')
       .set({ summary, summary_position: position })

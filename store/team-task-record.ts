@@ -8,6 +8,7 @@ import type { MessageContext } from '#domain/turn.ts';
 import { type NewMemberTurn, openMemberSession, writeMemberTurn } from './member-turn-record.ts';
 import type { Pool } from './pool.ts';
 import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
+import { callWithin } from './sql-call.ts';
 import { readStanding } from './standing-task.ts';
 import { readText, takeTexts } from './task-text-record.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
@@ -262,8 +263,7 @@ async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: Writte
     .execute();
   await insertEvent(tx, key, task, change);
   if (closing && row.origin_turn !== null) await letLastTell(tx, key, row.origin_turn);
-  if (change.judged !== undefined)
-    await sql`select count_turn_holds(${key[0]}, ${change.judged})`.execute(tx);
+  if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [key[0], change.judged]);
 }
 
 /** The last of a request to be closed speaks for all of them (TE-2). */

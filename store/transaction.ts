@@ -1,6 +1,5 @@
 /** Transactions of several statements: rows are read under their locks, TypeScript decides, and what follows is written. */
-import { Kysely, PostgresDialect, sql, type Transaction as KyselyTransaction } from 'kysely';
-import type { BudgetRoot } from '#domain/budget.ts';
+import { Kysely, PostgresDialect, type Transaction as KyselyTransaction } from 'kysely';
 import type { Pool } from './pool.ts';
 import type { Tables } from './tables.ts';
 
@@ -21,16 +20,4 @@ export function inTransaction<Result>(
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return databaseOf(pool).transaction().execute(work);
-}
-
-/** Whose budgets a turn's use counts for; null where there is no such session. */
-export async function readBudgetRoot(
-  tx: Transaction,
-  tenant: string,
-  session: string | null,
-  turn: string | null,
-): Promise<BudgetRoot | null> {
-  const { rows } = await sql<{ root: BudgetRoot | null }>`
-    select budget_root_of(${tenant}, ${session}, ${turn}) as root`.execute(tx);
-  return rows[0]?.root ?? null;
 }

@@ -24,7 +24,7 @@ import type { InvokedCall } from './message-store.ts';
 import { askAgain } from './approval-questions.ts';
 import type { Pool } from './pool.ts';
 import { recordSummary } from './summary-record.ts';
-import { createSqlCall } from './sql-call.ts';
+import { type ArgumentsOf, createSqlCall, type SqlFunction } from './sql-call.ts';
 
 /** A call as its row has it; `sealed` (base64) holds the real arguments when `args` is only what people may see. */
 export interface CallRow {
@@ -205,7 +205,7 @@ export interface TurnLedger {
   appendEvents(key: TurnKey, events: readonly NewEvent[]): Promise<void>;
 }
 
-function stepValues(b: BeginStep): readonly unknown[] {
+function stepValues(b: BeginStep): ArgumentsOf<'begin_step'> {
   return [
     b.tenant,
     b.session,
@@ -227,12 +227,12 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
   const json = (value: unknown): string => JSON.stringify(value);
 
   /** A write, and the word to readers after it. */
-  async function write<Row>(
+  async function write<Row, Name extends SqlFunction>(
     key: { tenant: string; session: string },
-    name: string,
-    values: readonly unknown[],
+    name: Name,
+    values: ArgumentsOf<Name>,
   ): Promise<Row> {
-    const result = await call<Row>(name, values);
+    const result: Row = await call(name, values);
     onWrite(key.tenant, key.session);
     return result;
   }
@@ -241,9 +241,7 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
     async beginStep(b) {
       const values = stepValues(b);
       const writes = b.messages.length > 0 || b.settle.length > 0;
-      const basis = await (writes
-        ? write<StepBasis>(b, 'begin_step', values)
-        : call<StepBasis>('begin_step', values));
+      const basis: StepBasis = await (writes ? write(b, 'begin_step', values) : call('begin_step', values));
       if (writes && basis.parent) onWrite(b.tenant, basis.parent);
       return basis;
     },
@@ -280,7 +278,7 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
     },
 
     async claim(tenant, id, fence, rules) {
-      const claim = await call<Claim>('claim_call', [
+      const claim: Claim = await call('claim_call', [
         tenant,
         id,
         fence,
@@ -330,7 +328,7 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
   };
 }
 
-function endTurnValues(end: EndTurnInput, defaultAgent: string, runId: string): unknown[] {
+function endTurnValues(end: EndTurnInput, defaultAgent: string, runId: string): ArgumentsOf<'end_turn'> {
   return [
     end.tenant,
     end.session,
