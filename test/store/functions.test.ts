@@ -22,13 +22,60 @@ const ROWS = `
   insert into sessions (tenant_id, key, agent_key, user_id) values ('x', 'x', 'x', 'x');
   insert into turns (tenant_id, id, session_key, agent_key, status) values ('x', 'x', 'x', 'x', 'running');
   insert into messages (tenant_id, id, session_key, role, text) values ('x', 'x', 'x', 'user', 'x');
-  insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, tool, args, summary, digest, always, expires_at)
-    values ('x', 'x', 'x', 'x', 'x', 'x', 'x', '{}', 'x', 'x', '{}', now());
+  insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, tool, args, summary, digest, always, status, expires_at)
+    values ('x', 'x', 'x', 'x', 'x', 'x', 'x', '{}', 'x', 'x', '{}', 'approved', now());
   insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, asked_as, summary, args, digest, verdict, approval_id)
-    values ('x', 'x', 'x', 'x', 1, 0, 'x', 'x', 'x', '{}', 'x', 'ask', 'x');`;
+    values ('x', 'x', 'x', 'x', 1, 0, 'x', 'x', 'x', '{}', 'x', 'ask', 'x');
+  insert into budget_accounts (tenant_id, budget_id, subject, since, measure) values ('x', 'x', 'x', now(), 'calls');
+  insert into budget_holds values ('x', 'x', 1, 'x', 'x', 'x', now(), 'calls', 1);`;
+
+const ANSWER = JSON.stringify({
+  id: 'y',
+  text: 'x',
+  finish: 'stop',
+  model: 'x',
+  usage: {},
+  heard: 9,
+  uses: [{ kind: 'failed', model: 'x', usage: {} }],
+  budget: { attempt: 1, spent: { calls: 1 } },
+});
+const CALLS = JSON.stringify([
+  {
+    id: 'y',
+    index: 0,
+    tool: 'x',
+    asked_as: 'x',
+    summary: 'x',
+    args: {},
+    digest: 'x',
+    verdict: 'ask',
+    state: 'done',
+  },
+]);
+const APPROVALS = JSON.stringify([
+  { id: 'y', call_id: 'y', tool: 'x', args: {}, summary: 'x', digest: 'x', always: {}, expires: 1 },
+]);
+const BUDGET = '{"attempt":2,"holder":"y","reserve":{"calls":1}}';
+
+/** Where the samples of a type alone do not lead far. */
+const CASES: Readonly<Record<string, readonly unknown[]>> = {
+  begin_step: ['x', 'x', 'x', 1, '[{"id":"x"}]', '[{"id":"x","ok":true}]', 0, 0, 'x', 'x', BUDGET],
+  record_answer: ['x', 'x', 'x', 1, ANSWER, CALLS, APPROVALS, '[{"type":"approval.requested"}]'],
+  record_reads: ['x', 'x', 'x', 1, ANSWER, CALLS, '[]', 0, 0, BUDGET],
+  record_result: ['x', 'x', 'x', 'x', true, null, 'x', 'x', 'x', null, '[]', 0, 0, `{"next":${BUDGET}}`],
+};
 
 /** All that a caller may be wrong about: SQLSTATE's class of syntax, names, types and ambiguity. */
 const IS_WRONG = /^42/;
+
+interface Failed {
+  readonly code?: string;
+  readonly message?: string;
+}
+
+function asFailed(error: unknown): Failed {
+  return error as Failed;
+}
 
 describe('DU-5 SQL functions', () => {
   let database: TestDatabase;
@@ -76,18 +123,18 @@ describe('DU-5 SQL functions', () => {
     try {
       for (const { name, types } of functions) {
         const rounds = Math.max(1, ...types.map((type) => samples[type]?.length ?? 1));
-        for (let round = 0; round < rounds; round += 1) {
-          const values = types.map((type) => {
-            const some = samples[type] ?? [null];
-            return some[round % some.length];
-          });
+        const sets = Array.from({ length: rounds }, (_, round) =>
+          types.map((type) => (samples[type] ?? [null]).at(round % (samples[type]?.length ?? 1))),
+        );
+        const exact = CASES[name];
+        for (const values of exact ? [...sets, exact] : sets) {
           const marks = types.map((type, index) => `$${index + 1}::${type}`).join(', ');
           await client.query('begin');
-          await client
-            .query(`select ${name}(${marks})`, values)
-            .catch((error: { code: string; message: string }) => {
-              assert.doesNotMatch(error.code, IS_WRONG, `${name}: ${error.message}`);
-            });
+          const failed = await client
+            .query(`select ${name}(${marks})`, [...values])
+            .then((): Failed => ({}), asFailed);
+          assert.doesNotMatch(failed.code ?? '', IS_WRONG, `${name}: ${failed.message}`);
+          if (values === exact) assert.equal(failed.message, undefined, `${name} fails on its own case`);
           await client.query('rollback');
         }
       }
