@@ -43,12 +43,12 @@ const LOST_CONNECTION = new Set([
 
 /**
  * Whether the same statement may succeed later: the server is away, starting, out of room or connections, or chose this
- * transaction to give way (SQLSTATE classes 08, 40, 53, 57P and 55P03).
+ * transaction to give way (SQLSTATE classes 08, 40, 53, 57P, 25P03 and 55P03).
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|55P03)/.test(code))) return true;
+  if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|25P03|55P03)/.test(code))) return true;
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   );

@@ -245,10 +245,10 @@ export function createSubagentStore(
 
     collect: (tenant, session, waiter) => call('collect_subagents', [tenant, session, waiter]),
 
-    async tellByCall(key, settled, ids) {
-      const told = [JSON.stringify(settled), JSON.stringify(ids)] as const;
-      await call('tell_by_call', [key.tenant, key.session, key.turn, ...told]);
-      onWrite(key.tenant, key.session);
+    async tellByCall({ tenant, session, turn }, settled, ids) {
+      const values = [tenant, session, turn, JSON.stringify(settled), JSON.stringify(ids)] as const;
+      await call('tell_by_call', values);
+      onWrite(tenant, session);
     },
 
     async outcome(tenant, id) {
