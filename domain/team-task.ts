@@ -250,7 +250,7 @@ export interface StandingTask {
   readonly dependents: readonly number[];
   /** It was the last open task of its request to be closed: this one tells the lead. */
   readonly tells: boolean;
-  /** By which it is closed, when it is. */
+  /** By which it is closed; 0 when it is not. */
   readonly closed_revision: number;
 }
 

@@ -48,7 +48,8 @@ const LOST_CONNECTION = new Set([
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|25P03|55P03)/.test(code))) return true;
+  if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|25P03|55P03)/.test(code)))
+    return true;
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   );

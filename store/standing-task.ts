@@ -51,24 +51,30 @@ export async function readStanding(
     .select(['state', 'closed_at', 'told_by'])
     .where((is) => is.and(ofTask(key)))
     .executeTakeFirstOrThrow();
-  const ofKey = db.selectFrom('team_task_events').where((is) => is.and(ofTask(key)));
-  const changes = await ofKey
+  const changes = await db
+    .selectFrom('team_task_events')
     .select(['revision', 'cause', 'notices'])
+    .where((is) => is.and(ofTask(key)))
     .where('revision', '>=', from)
     .$if(run !== undefined, (events) => events.where('run', '=', run ?? ''))
     .orderBy('revision')
     .execute();
-  const open = await ofKey
-    .select(({ fn }) => fn.max('revision').as('last'))
-    .where('status', 'not in', CLOSED)
-    .executeTakeFirst();
   return {
     task: row.state,
     changes: changes.map(({ notices, ...change }) => ({ ...change, notices: notices ?? [] })),
     tells: row.closed_at !== null && row.told_by === key[2],
-    closed_revision: (open?.last ?? 0) + 1,
-    dependents: row.closed_at === null ? [] : await openDependents(db, key),
+    ...(row.closed_at === null ? { closed_revision: 0, dependents: [] } : await closedAs(db, key)),
   };
+}
+
+async function closedAs(db: Database, key: TaskKey) {
+  const open = await db
+    .selectFrom('team_task_events')
+    .select(({ fn }) => fn.max('revision').as('last'))
+    .where((is) => is.and(ofTask(key)))
+    .where('status', 'not in', CLOSED)
+    .executeTakeFirst();
+  return { closed_revision: (open?.last ?? 0) + 1, dependents: await openDependents(db, key) };
 }
 
 /** Numbers of the open tasks that wait for it. */

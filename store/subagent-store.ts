@@ -246,8 +246,7 @@ export function createSubagentStore(
     collect: (tenant, session, waiter) => call('collect_subagents', [tenant, session, waiter]),
 
     async tellByCall({ tenant, session, turn }, settled, ids) {
-      const values = [tenant, session, turn, JSON.stringify(settled), JSON.stringify(ids)] as const;
-      await call('tell_by_call', values);
+      await call('tell_by_call', [tenant, session, turn, JSON.stringify(settled), JSON.stringify(ids)]);
       onWrite(tenant, session);
     },
 
