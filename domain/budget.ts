@@ -86,3 +86,20 @@ export interface BudgetAsk {
   readonly measure: BudgetMeasure;
   readonly more: number;
 }
+
+/** Whose budgets the use of a session or a turn counts for; a tree of work has its root's. */
+export interface BudgetRoot {
+  readonly turn?: string;
+  readonly session?: string | readonly string[];
+  readonly agent?: string;
+  readonly team?: readonly string[];
+}
+
+/**
+ * That of a session which works for a team: what it uses counts for the team, and, where a turn has asked for the work, for all that
+ * this turn's use counts for. Teams within teams all count.
+ */
+export function teamRoot(asked: BudgetRoot | null, team: string): BudgetRoot {
+  const teams = asked?.team ?? [];
+  return { ...asked, team: teams.includes(team) ? teams : [...teams, team] };
+}

@@ -179,6 +179,11 @@ export function gateWarnings(
     );
 }
 
+/** Work as it is handed out, with what its gates only warn of. */
+export function withWarnings(text: string, warnings: readonly string[]): string {
+  return [text, ...warnings].filter((part) => part !== '').join('\n\n');
+}
+
 /** In their order. Another event's gates, or such as name nothing to run, are not among them. */
 export function gatesFor(
   gates: readonly QualityGate[] | undefined,

@@ -17,9 +17,11 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Nothing more is expected of it; `retry` opens it again, unless it is completed. */
+/** Nothing more is expected of a task in one of these; `retry` opens it again, unless it is completed. */
+export const CLOSED: readonly TaskStatus[] = ['completed', 'failed', 'cancelled'];
+
 export function isClosed(status: TaskStatus): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled';
+  return CLOSED.includes(status);
 }
 
 /** What may be done to a task by an update of the same name. */
@@ -248,7 +250,7 @@ export interface StandingTask {
   readonly dependents: readonly number[];
   /** It was the last open task of its request to be closed: this one tells the lead. */
   readonly tells: boolean;
-  /** By which it is closed, when it is. */
+  /** By which it is closed; 0 when it is not. */
   readonly closed_revision: number;
 }
 

@@ -14,6 +14,7 @@ import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
+import { noteApproval, settleApproval } from './approval-record.ts';
 import type { Pool } from './pool.ts';
 
 export interface SettleRecord {
@@ -90,67 +91,18 @@ export interface ApprovalLedger {
   note(input: NoteApprovalInput): Promise<boolean>;
 }
 
-interface SettledRow {
-  readonly status: ApprovalStatus;
-  readonly decision: Decision | null;
-  readonly decided_by: string;
-  readonly decided_at: string;
-  readonly session_key: string;
-  readonly won: boolean;
-  readonly decision_key: string | null;
-  readonly summary: string;
-  /** These three while it is pending. */
-  readonly approvals: number;
-  readonly quorum: number;
-  readonly already: boolean;
-  /** Nothing was recorded: the link by which it came does not work any more. */
-  readonly link_used?: true;
-}
-
 /** `onWrite` is told after each commit that may have added events. */
 export function createApprovalLedger(
   pool: Pool,
   onWrite: (tenant: string, session: string) => void,
 ): ApprovalLedger {
   return {
-    async settle(r) {
-      const { rows } = await pool.query<{ row: SettledRow | null }>({
-        name: 'settle_approval',
-        text: 'select settle_approval($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11) as row',
-        values: [
-          r.tenant,
-          r.id,
-          r.status,
-          r.decision ?? null,
-          r.by,
-          r.key,
-          r.note ?? null,
-          r.edit ? JSON.stringify(r.edit) : null,
-          r.call ? JSON.stringify(r.call) : null,
-          r.allow ? JSON.stringify(r.allow) : null,
-          r.vote ? JSON.stringify(r.vote) : null,
-        ],
-      });
-      const row = rows[0]?.row;
-      if (!row) return { kind: 'refused', type: 'InvalidInput', message: `approval ${r.id} does not exist` };
-      onWrite(r.tenant, row.session_key);
-      const at = new Date(row.decided_at).toISOString();
-      if (row.link_used)
-        return {
-          kind: 'refused',
-          type: 'Conflict',
-          message: 'this link was used, was revoked or has expired',
-        };
-      if (row.status === 'pending') return counted(r, row, at);
-      return {
-        kind: 'settled',
-        status: row.status,
-        decision: row.decision,
-        by: row.decided_by,
-        at,
-        won: row.won,
-        key: row.decision_key,
-      };
+    async settle(record) {
+      const answered = await settleApproval(pool, record);
+      if (!answered)
+        return { kind: 'refused', type: 'InvalidInput', message: `approval ${record.id} does not exist` };
+      onWrite(record.tenant, answered.session);
+      return answered.result;
     },
 
     async basis(tenant, id, key) {
@@ -172,22 +124,10 @@ export function createApprovalLedger(
       return rows[0];
     },
 
-    async note({ tenant, approval_id, what, count }) {
-      const { rows } = await pool.query<{ noted: boolean; session_key: string }>({
-        name: 'note_approval',
-        text: `select note_approval($1, $2, $3, $4) as noted, session_key from approvals where tenant_id = $1 and id = $2`,
-        values: [tenant, approval_id, what, count],
-      });
-      const row = rows[0];
-      if (!row) return false;
-      onWrite(tenant, row.session_key);
-      return row.noted;
+    async note(input) {
+      const answered = await noteApproval(pool, input);
+      if (answered) onWrite(input.tenant, answered.session);
+      return answered?.result ?? false;
     },
   };
-}
-
-function counted(record: SettleRecord, row: SettledRow, at: string): SettleApprovalResult {
-  const { approvals, quorum, already, summary } = row;
-  const decision = record.decision ?? 'approve';
-  return { kind: 'counted', decision, by: row.decided_by, at, approvals, quorum, already, summary };
 }

@@ -1,4 +1,4 @@
-/** Links that let one person decide one approval, once; `use_link` of the schema uses them up. */
+/** Links that let one person decide one approval, once; deciding (approval-record.ts) uses them up. */
 import type { Decision } from '#domain/approval.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
 import type { Pool } from './pool.ts';

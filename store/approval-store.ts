@@ -1,8 +1,9 @@
-/** Approvals as the API reads them; `settle_approval` of the schema decides them. */
+/** Approvals as the API reads them; approval-record.ts decides them. */
 import type { AlwaysOffer, ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
+import { maySee } from './approval-visibility.ts';
 import type { Pool } from './pool.ts';
 
 export interface ApprovalRow {
@@ -56,7 +57,10 @@ const COLUMNS = `id, call_id, session_key, turn_id, agent_key, user_id, tool, ar
   (select jsonb_build_object('id', d ->> 'id', 'label', d ->> 'label', 'parent_session', d ->> 'session')
      from (select s.bound_context -> 'delegation' as d from sessions s
        where s.tenant_id = approvals.tenant_id and s.key = approvals.session_key) x where d is not null) as delegation,
-  case when (terms ->> 'quorum')::int > 1 then agreed_by(tenant_id, id, digest) else '{}' end as agreed`;
+  case when (terms ->> 'quorum')::int > 1 then
+    array(select by from (select distinct on (person) by, at from approval_decisions v where v.tenant_id = approvals.tenant_id
+      and v.approval_id = approvals.id and v.digest = approvals.digest and person is not null order by person, at) people order by at, by)
+    else '{}' end as agreed`;
 
 export async function findApproval(pool: Pool, tenant: string, id: string): Promise<ApprovalRow | undefined> {
   const { rows } = await pool.query<ApprovalRow>(
@@ -82,7 +86,7 @@ export async function findVisibleApproval(
 ): Promise<ApprovalRow | undefined> {
   const { rows } = await pool.query<ApprovalRow>(
     `select ${COLUMNS} from approvals where tenant_id = $1 and id = $2
-       and may_see_approval(approvals, $3, $4) is not null`,
+       and (${maySee('$3::text', '$4::text[]')}) is not null`,
     [tenant, id, viewer.user, [...viewer.scopes]],
   );
   return rows[0];
@@ -106,7 +110,7 @@ export interface ApprovalFilter {
 function whereOf(filter: ApprovalFilter, values: unknown[]): string[] {
   const where = [
     'tenant_id = $1',
-    `may_see_approval(approvals, $2, $3) ${filter.mine ? "= 'decide'" : 'is not null'}`,
+    `(${maySee('$2::text', '$3::text[]')}) ${filter.mine ? "= 'decide'" : 'is not null'}`,
   ];
   const add = (condition: string, value: unknown): void => {
     if (value !== undefined) where.push(condition.replaceAll('?', `$${values.push(value)}`));

@@ -1,10 +1,14 @@
 /** Budgets as activities use them (DU-7): what is settled by itself, and the question for more. The rest is in turn-ledger.ts. */
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
-import type { Budget, BudgetAmounts, BudgetAsk, BudgetExceeded, Spent } from '#domain/budget.ts';
+import type { Budget, BudgetAmounts, BudgetAsk, BudgetExceeded, BudgetRoot, Spent } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { ModelUse } from '#domain/model-use.ts';
+import { askForMore } from './approval-questions.ts';
+import { settleApproval } from './approval-record.ts';
 import type { Pool } from './pool.ts';
+import { callWithin, createSqlCall } from './sql-call.ts';
+import type { Transaction } from './transaction.ts';
 
 /** What is to be reserved for one attempt of a call, where a budget applies. */
 export interface BudgetRequest {
@@ -87,48 +91,23 @@ export function createBudgetLedger(
   pool: Pool,
   onWrite: (tenant: string, session: string) => void,
 ): BudgetLedger {
+  const call = createSqlCall(pool);
   return {
-    async reserve({ tenant, session, turn, owner, holder, expected }, request) {
-      const { rows } = await pool.query<{ hold: BudgetHold | null }>({
-        name: 'reserve_work',
-        text: 'select reserve_work($1, $2, $3, $4, $5, $6, $7) as hold',
-        values: [
-          tenant,
-          session,
-          turn,
-          owner,
-          holder,
-          JSON.stringify(request),
-          expected ? JSON.stringify(expected) : null,
-        ],
-      });
-      return rows[0]?.hold ?? null;
+    reserve({ tenant, session, turn, owner, holder, expected }, request) {
+      const most = expected ? JSON.stringify(expected) : null;
+      return call('reserve_work', [tenant, session, turn, owner, holder, JSON.stringify(request), most]);
     },
 
-    async noteUses({ tenant, session, turn }, uses) {
-      await pool.query({
-        name: 'note_model_uses',
-        text: 'select note_model_uses($1, $2, $3, $4)',
-        values: [tenant, session, turn, JSON.stringify(uses)],
-      });
-    },
+    noteUses: ({ tenant, session, turn }, uses) =>
+      call('note_model_uses', [tenant, session, turn, JSON.stringify(uses)]),
 
-    async settle(tenant, holder, { attempt, spent }) {
-      await pool.query({
-        name: 'settle_budget',
-        text: 'select settle_budget($1, $2, $3, $4)',
-        values: [tenant, holder, attempt, spent ? JSON.stringify(spent) : null],
-      });
-    },
+    settle: (tenant, holder, { attempt, spent }) =>
+      call('settle_budget', [tenant, holder, attempt, spent ? JSON.stringify(spent) : null]),
 
-    async ask({ tenant, session, turn }, approval, events) {
-      const { rows } = await pool.query<{ until: number | null }>({
-        name: 'ask_budget',
-        text: 'select ask_budget($1, $2, $3, $4, $5) as until',
-        values: [tenant, session, turn, JSON.stringify(approval), JSON.stringify(events)],
-      });
-      onWrite(tenant, session);
-      return rows[0]?.until ?? undefined;
+    async ask(key, approval, events) {
+      const until = await askForMore(pool, key, approval, events);
+      onWrite(key.tenant, key.session);
+      return until;
     },
 
     async now() {
@@ -138,13 +117,19 @@ export function createBudgetLedger(
       return rows[0]?.now ?? Date.now();
     },
 
-    async takeBack({ tenant, session }, approval) {
-      await pool.query({
-        name: 'take_back_ask',
-        text: `select settle_approval($1, $2, 'withdrawn', null, 'system', null, null, null, null, null)`,
-        values: [tenant, approval],
-      });
+    async takeBack({ tenant, session }, id) {
+      await settleApproval(pool, { tenant, id, status: 'withdrawn', by: 'system', key: 'taken-back' });
       onWrite(tenant, session);
     },
   };
+}
+
+/** Whose budgets a turn's use counts for; null where there is no such session. */
+export function readBudgetRoot(
+  tx: Transaction,
+  tenant: string,
+  session: string | null,
+  turn: string | null,
+): Promise<BudgetRoot | null> {
+  return callWithin(tx, 'budget_root_of', [tenant, session, turn]);
 }

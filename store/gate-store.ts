@@ -1,9 +1,11 @@
 /** What gates judge, and what they found (DE-6). */
-import { type GateCheck, type GateRun, type GateStep, turnGates } from '#domain/gate.ts';
+import { type GateCheck, type GateRun, type GateStep, turnGates, withWarnings } from '#domain/gate.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { GatedWork } from './gated-work.ts';
 import type { Pool } from './pool.ts';
+import { appendEvents, lockSession } from './session-writes.ts';
 import { findHandedIn } from './task-gate-store.ts';
+import { inTransaction } from './transaction.ts';
 
 export interface GateRow {
   readonly gate: number;
@@ -70,19 +72,32 @@ async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Pr
   };
 }
 
-/** Hands an answer out that its gates have let pass, or that only warn of it. Safe to repeat. */
-export async function releaseAnswer(
+/** Hands an answer out that its gates have let pass, or that they only warn of (DE-6). Safe to repeat. */
+export function releaseAnswer(
   pool: Pool,
   { tenant, session, turn, step }: { tenant: string; session: string; turn: string; step: number },
   warnings: readonly string[],
 ): Promise<void> {
-  await pool.query('select release_answer($1, $2, $3, $4, $5)', [
-    tenant,
-    session,
-    turn,
-    step,
-    JSON.stringify(warnings),
-  ]);
+  return inTransaction(pool, async (tx) => {
+    await lockSession(tx, tenant, session);
+    const answer = await tx
+      .selectFrom('messages')
+      .select(['id', 'text'])
+      .where((is) => is.and({ tenant_id: tenant, turn_id: turn, step, role: 'assistant' }))
+      .executeTakeFirst();
+    if (!answer) return;
+    const text = withWarnings(answer.text, warnings);
+    const { numUpdatedRows } = await tx
+      .updateTable('turns')
+      .set({ text })
+      .where((is) => is.and({ tenant_id: tenant, id: turn }))
+      .where('ended_at', 'is', null)
+      .where('text', 'is distinct from', text)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return;
+    const data = { message_id: answer.id, text, step };
+    await appendEvents(tx, { tenant, session, turn }, [{ type: 'message.completed', data }]);
+  });
 }
 
 export async function gateRows(pool: Pool, tenant: string, ownerId: string): Promise<readonly GateRow[]> {
@@ -93,7 +108,7 @@ export async function gateRows(pool: Pool, tenant: string, ownerId: string): Pro
   return rows.map(({ row }) => row);
 }
 
-/** The first word on a run of a gate stays; returns the row that stands. */
+/** The first word on a run of a gate stays, and is told on the feed of the session whose work it is. Resolves with the row that stands. */
 export async function recordGateCheck(
   pool: Pool,
   tenant: string,
@@ -103,7 +118,25 @@ export async function recordGateCheck(
     readonly turn: string | null;
   },
 ): Promise<GateRow | undefined> {
-  await pool.query('select record_gate_check($1, $2)', [tenant, JSON.stringify(check)]);
+  const { owner, session, turn, ...found } = check;
+  await inTransaction(pool, async (tx) => {
+    const { numInsertedOrUpdatedRows } = await tx
+      .insertInto('gate_checks')
+      .values({ ...found, tenant_id: tenant, owner_id: owner })
+      .onConflict((on) => on.doNothing())
+      .executeTakeFirst();
+    if (!numInsertedOrUpdatedRows) return;
+    const { name: gate, attempt, kind, step, feedback } = found;
+    const data = {
+      owner_id: owner,
+      gate,
+      attempt,
+      kind,
+      step,
+      feedback: Array.from(feedback).slice(0, 500).join(''),
+    };
+    await appendEvents(tx, { tenant, session, turn }, [{ type: 'gate.checked', data }]);
+  });
   const rows = await gateRows(pool, tenant, check.owner);
   return rows.find((row) => row.gate === check.gate && row.attempt === check.attempt);
 }

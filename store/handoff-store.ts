@@ -1,7 +1,12 @@
 /** Where the messages of chats go (DE-5). */
+import { sql } from 'kysely';
 import type { HandoffRoute } from '#domain/handoff.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
+import { readBudgetRoot } from './budget-ledger.ts';
+import { appendEvents } from './session-writes.ts';
+import { callWithin } from './sql-call.ts';
+import { inTransaction } from './transaction.ts';
 
 export interface HandoffRouteRow extends HandoffRoute {
   readonly created_at: Date;
@@ -54,9 +59,41 @@ export async function listHandoffs(
   return rows;
 }
 
-/** Safe to repeat by the same call. */
-export async function setHandoff(pool: Pool, tenant: string, route: NewHandoff): Promise<void> {
-  await pool.query('select set_handoff($1, $2)', [tenant, JSON.stringify(route)]);
+/**
+ * Hands a chat over (DE-5): the route, the new session with its first message, and the event on the feed of the old one, in
+ * one commit. The last one wins; the same call again changes nothing. The conversation stays within the budget of the session in
+ * which it began.
+ */
+export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Promise<void> {
+  return inTransaction(pool, async (tx) => {
+    const { channel, chat_id, from, to, session, reason, old_session, turn } = handoff;
+    const route = {
+      from_key: from,
+      to_key: to,
+      session_key: session,
+      reason,
+      path: JSON.stringify(handoff.path),
+      created_by: handoff.call,
+    };
+    const { numInsertedOrUpdatedRows } = await tx
+      .insertInto('handoff_routes')
+      .values({ ...route, tenant_id: tenant, channel, chat_id })
+      .onConflict((on) =>
+        on
+          .columns(['tenant_id', 'channel', 'chat_id'])
+          .doUpdateSet({ ...route, created_at: sql<Date>`now()` })
+          .where('handoff_routes.created_by', '<>', handoff.call),
+      )
+      .executeTakeFirst();
+    if (!numInsertedOrUpdatedRows) return;
+    const root = await readBudgetRoot(tx, tenant, old_session, turn);
+    const { user, context, message, text } = handoff;
+    const budget_root = { session: root?.session, team: root?.team };
+    const work = { session, agent: to, user, title: reason, context, message, text, budget_root };
+    await callWithin(tx, 'write_work', [tenant, JSON.stringify(work)]);
+    const data = { from, to, session_key: session, reason, channel, chat_id };
+    await appendEvents(tx, { tenant, session: old_session, turn }, [{ type: 'handoff', data }]);
+  });
 }
 
 /** False when there was none, or its session is of another user than the one the caller is confined to. */

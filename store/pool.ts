@@ -11,7 +11,10 @@ export interface PoolOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
-/** Statements are ended by the server after 30 s, and a connection is waited for at most 10 s. */
+/**
+ * Statements are ended by the server after 30 s, and a connection is waited for at most 10 s. A transaction whose process has
+ * stopped between two statements keeps others from its rows for at most 10 s.
+ */
 export function createPool(options: PoolOptions): Pool {
   const pool = new PgPool({
     connectionString: options.url,
@@ -19,9 +22,12 @@ export function createPool(options: PoolOptions): Pool {
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
     statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
   });
   pool.on('error', options.onIdleError);
+  // One that breaks between two statements of a transaction is told to the next statement.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
@@ -37,12 +43,13 @@ const LOST_CONNECTION = new Set([
 
 /**
  * Whether the same statement may succeed later: the server is away, starting, out of room or connections, or chose this
- * transaction to give way (SQLSTATE classes 08, 40, 53, 57P and 55P03).
+ * transaction to give way (SQLSTATE classes 08, 40, 53, 57P, 25P03 and 55P03).
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|55P03)/.test(code))) return true;
+  if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|25P03|55P03)/.test(code)))
+    return true;
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   );

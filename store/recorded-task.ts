@@ -2,7 +2,13 @@
 import type { QualityGate } from '#domain/gate.ts';
 import type { RecordResult, TaskChange } from '#domain/team-task.ts';
 
-/** What stands now, or why nothing was recorded; `gates` are all that the agent has. */
+export type TaskKey = readonly [tenant: string, team: string, number: number];
+
+export function ofTask([tenant_id, team_key, number]: TaskKey) {
+  return { tenant_id, team_key, number };
+}
+
+/** What stands now, or why nothing was recorded. */
 export type RecordedTask =
   | Exclude<RecordResult, { kind: 'gated' }>
   | { readonly kind: 'gated'; readonly agent_revision: number; readonly gates: readonly QualityGate[] }

@@ -1,15 +1,60 @@
 /** Calls the SQL functions of `functions/`: one round trip, one row. */
+import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
 import type { Pool } from './pool.ts';
+import type { Transaction } from './transaction.ts';
 
-export type SqlCall = <Result>(name: string, values: readonly unknown[]) => Promise<Result>;
+/** What each takes, as the database says it (test/store/functions.test.ts). An object is given as its JSON. */
+export const SQL_FUNCTIONS = {
+  append_events: 'text,text,text,jsonb',
+  begin_step: 'text,text,text,integer,jsonb,jsonb,bigint,bigint,text,text,jsonb',
+  begin_subagent: 'text,text',
+  budget_root_of: 'text,text,text',
+  claim_announcement: 'text,text,integer',
+  claim_call: 'text,text,text,boolean,boolean,integer,integer,jsonb',
+  collect_subagents: 'text,text,text',
+  count_turn_holds: 'text,text',
+  end_turn: 'text,text,text,integer,text,jsonb,text,jsonb,jsonb,jsonb,text,text,text',
+  finish_subagent: 'text,text,jsonb',
+  note_model_uses: 'text,text,text,jsonb',
+  record_answer: 'text,text,text,integer,jsonb,jsonb,jsonb,jsonb',
+  record_reads: 'text,text,text,integer,jsonb,jsonb,jsonb,bigint,bigint,jsonb',
+  record_result: 'text,text,text,text,boolean,text,text,text,text,jsonb,jsonb,bigint,bigint,jsonb',
+  reserve_work: 'text,text,text,text,text,jsonb,jsonb',
+  settle_budget: 'text,text,integer,jsonb',
+  settle_calls: 'text,text,text,jsonb',
+  spawn_subagent: 'text,jsonb,jsonb',
+  tell_by_call: 'text,text,text,jsonb,jsonb',
+  tell_parents: 'text,text,jsonb',
+  write_work: 'text,jsonb',
+} as const;
+
+export type SqlFunction = keyof typeof SQL_FUNCTIONS;
+
+interface TypeOf {
+  readonly text: string;
+  readonly jsonb: string;
+  readonly integer: number;
+  readonly bigint: number;
+  readonly boolean: boolean;
+}
+type Split<Types extends string> = Types extends `${infer First},${infer Rest}`
+  ? [First, ...Split<Rest>]
+  : [Types];
+type Values<Types> = { readonly [Place in keyof Types]: TypeOf[Types[Place] & keyof TypeOf] | null };
+export type ArgumentsOf<Name extends SqlFunction> = Values<Split<(typeof SQL_FUNCTIONS)[Name]>>;
+
+export type SqlCall = <Result, Name extends SqlFunction>(
+  name: Name,
+  values: ArgumentsOf<Name>,
+) => Promise<Result>;
 
 /**
  * Named statements are parsed once a connection. Whether a call may be repeated is said at its function. Throws NotFound where
  * somebody outside has named a tenant that is not there.
  */
 export function createSqlCall(pool: Pool): SqlCall {
-  return async <Result>(name: string, values: readonly unknown[]): Promise<Result> => {
+  return async <Result, Name extends SqlFunction>(name: Name, values: ArgumentsOf<Name>): Promise<Result> => {
     const marks = values.map((_, index) => `$${index + 1}`).join(',');
     const { rows } = await pool
       .query<{ result: Result }>({
@@ -22,10 +67,25 @@ export function createSqlCall(pool: Pool): SqlCall {
           ? new Failure('NotFound', `there is no tenant "${String(values[0])}"`)
           : error;
       });
-    const row = rows[0];
-    if (!row) throw new Error(`${name} returned no row`);
-    return row.result;
+    return only(name, rows);
   };
+}
+
+/** As a part of a transaction. */
+export async function callWithin<Result, Name extends SqlFunction>(
+  tx: Transaction,
+  name: Name,
+  values: ArgumentsOf<Name>,
+): Promise<Result> {
+  const { rows } = await sql<{
+    result: Result;
+  }>`select ${sql.raw(name)}(${sql.join([...values])}) as result`.execute(tx);
+  return only(name, rows);
+}
+
+function only<Result>(name: SqlFunction, [row]: readonly { readonly result: Result }[]): Result {
+  if (!row) throw new Error(`${name} returned no row`);
+  return row.result;
 }
 
 /** Its session's row cannot be made. */

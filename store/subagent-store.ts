@@ -171,7 +171,7 @@ export function createSubagentStore(
       call('spawn_subagent', [tenant, JSON.stringify(child), JSON.stringify(limits)]),
 
     async begin(tenant, id) {
-      const begun = await call<boolean>('begin_subagent', [tenant, id]);
+      const begun: boolean = await call('begin_subagent', [tenant, id]);
       const row = begun ? await find(tenant, id) : undefined;
       if (row) onWrite(tenant, row.parent_session);
       return begun;
@@ -187,13 +187,14 @@ export function createSubagentStore(
     },
 
     async finish(tenant, id, end) {
-      const finished = await call<FinishedRow | null>('finish_subagent', [tenant, id, JSON.stringify(end)]);
+      const finished: FinishedRow | null = await call('finish_subagent', [tenant, id, JSON.stringify(end)]);
       if (finished) onWrite(tenant, finished.row.parent_session);
       return finished ?? undefined;
     },
 
     async claimAnnouncement(tenant, by, most) {
-      return (await call<Announcement | null>('claim_announcement', [tenant, by, most])) ?? undefined;
+      const claimed: Announcement | null = await call('claim_announcement', [tenant, by, most]);
+      return claimed ?? undefined;
     },
 
     async list(tenant, parentSession, archiveMinutes) {
@@ -244,10 +245,9 @@ export function createSubagentStore(
 
     collect: (tenant, session, waiter) => call('collect_subagents', [tenant, session, waiter]),
 
-    async tellByCall(key, settled, ids) {
-      const values = [key.tenant, key.session, key.turn, JSON.stringify(settled), JSON.stringify(ids)];
-      await call('tell_by_call', values);
-      onWrite(key.tenant, key.session);
+    async tellByCall({ tenant, session, turn }, settled, ids) {
+      await call('tell_by_call', [tenant, session, turn, JSON.stringify(settled), JSON.stringify(ids)]);
+      onWrite(tenant, session);
     },
 
     async outcome(tenant, id) {

@@ -1,8 +1,8 @@
-/** Tasks' rows: each change is one function of the schema, one commit, safe to repeat; and what readers ask. */
-import type { StandingTask, TaskState, TaskStatus } from '#domain/team-task.ts';
+/** Tasks' rows as readers ask for them, and what is written beside a task's changes (team-task-record.ts). */
+import type { TaskState, TaskStatus } from '#domain/team-task.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
-import type { RecordedTask, WrittenChange } from './recorded-task.ts';
+import type { TaskKey } from './recorded-task.ts';
 
 export interface TeamTaskRow {
   readonly team_key: string;
@@ -28,36 +28,6 @@ export interface TeamTaskRow {
   readonly updated_at: Date;
   readonly started_at: Date | null;
   readonly closed_at: Date | null;
-}
-
-export interface NewTask {
-  readonly subject: string;
-  readonly description: string;
-  readonly priority: number;
-  readonly blocked_by: readonly number[];
-  readonly require_approval: boolean;
-  readonly assignee?: string | undefined;
-  readonly actor: string;
-  readonly create_key: string;
-  readonly origin_session?: string | undefined;
-  readonly origin_turn?: string | undefined;
-  /** When no turn made it. */
-  readonly context?: MessageContext | undefined;
-}
-
-export type CreatedTask =
-  | { readonly kind: 'created'; readonly number: number }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'refused'; readonly why: 'assignee' | 'blocked_by' };
-
-export interface LoadedRow {
-  readonly task: TaskState;
-  readonly completed: readonly number[];
-  readonly over: boolean;
-  readonly lost: StandingTask | null;
-  readonly lead: string;
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly members: readonly string[];
 }
 
 export interface TaskFilter {
@@ -102,52 +72,6 @@ const COLUMNS = `t.team_key, t.number, t.subject, t.description, t.status, t.ass
   t.result, t.revision, t.state, t.origin_session, t.origin_turn, t.origin_context, t.told_by, t.created_by, t.created_at,
   t.updated_at, t.started_at, t.closed_at, array(select b.blocker from team_task_blockers b where b.tenant_id = t.tenant_id
     and b.team_key = t.team_key and b.number = t.number order by 1) as blocked_by`;
-
-type Key = readonly [tenant: string, team: string, number: number];
-
-async function call<Result>(pool: Pool, name: string, values: readonly unknown[]): Promise<Result> {
-  const marks = values.map((_, index) => `$${index + 1}`).join(',');
-  const { rows } = await pool.query<{ result: Result }>({
-    name,
-    text: `select ${name}(${marks}) as result`,
-    values: [...values],
-  });
-  const row = rows[0];
-  if (!row) throw new Error(`${name} returned no row`);
-  return row.result;
-}
-
-export function createTask(pool: Pool, tenant: string, team: string, task: NewTask): Promise<CreatedTask> {
-  return call(pool, 'create_team_task', [tenant, team, JSON.stringify(task)]);
-}
-
-/** `run`: of the workflow that asks, if it is the task's own. */
-export function loadTask(pool: Pool, key: Key, run?: string): Promise<LoadedRow | null> {
-  return call(pool, 'load_team_task', [...key, run ?? null]);
-}
-
-export function recordTask(pool: Pool, key: Key, change: WrittenChange): Promise<RecordedTask> {
-  return call(pool, 'record_team_task', [...key, JSON.stringify(change)]);
-}
-
-/** Records a change that gives the task, with the turn that it is given for; `given` is false when its agent is gone. */
-export function giveTask(
-  pool: Pool,
-  key: Key,
-  change: WrittenChange,
-  turn: Readonly<Record<string, unknown>>,
-): Promise<RecordedTask & { readonly given?: boolean }> {
-  return call(pool, 'give_team_task', [...key, JSON.stringify(change), JSON.stringify(turn)]);
-}
-
-/** False when its agent is gone. */
-export function prepareTurn(
-  pool: Pool,
-  tenant: string,
-  turn: Readonly<Record<string, unknown>>,
-): Promise<boolean> {
-  return call(pool, 'prepare_member_turn', [tenant, JSON.stringify(turn)]);
-}
 
 export async function findTask(
   pool: Pool,
@@ -239,21 +163,10 @@ export async function blockersOf(
   return rows;
 }
 
-/** Numbers of the open tasks that wait for it. */
-export async function dependentsOf(pool: Pool, [tenant, team, number]: Key): Promise<readonly number[]> {
-  const { rows } = await pool.query<{ number: number }>(
-    `select b.number from team_task_blockers b join team_tasks t
-       on t.tenant_id = b.tenant_id and t.team_key = b.team_key and t.number = b.number
-     where b.tenant_id = $1 and b.team_key = $2 and b.blocker = $3 and t.closed_at is null order by 1`,
-    [tenant, team, number],
-  );
-  return rows.map((row) => row.number);
-}
-
 /** A text that an update brings; unseen until the task's workflow has taken it. */
 export async function writeText(
   pool: Pool,
-  [tenant, team, number]: Key,
+  [tenant, team, number]: TaskKey,
   text: { readonly id: string; readonly author: string; readonly text: string },
 ): Promise<void> {
   await pool.query(
@@ -266,7 +179,7 @@ export async function writeText(
 /** Oldest first, after the one with this id. */
 export async function listComments(
   pool: Pool,
-  [tenant, team, number]: Key,
+  [tenant, team, number]: TaskKey,
   limit: number,
   after: readonly [created: string, id: string] | undefined,
 ): Promise<readonly (CommentRow & { readonly created_text: string })[]> {
@@ -301,7 +214,7 @@ export async function listTaskEvents(
 /** Bytes once by digest, and their place at the task; unseen until the task's workflow has taken it. */
 export async function writeFile(
   pool: Pool,
-  [tenant, team, number]: Key,
+  [tenant, team, number]: TaskKey,
   file: {
     readonly id: string;
     readonly name: string;
@@ -318,7 +231,7 @@ export async function writeFile(
   );
 }
 
-export async function listFiles(pool: Pool, [tenant, team, number]: Key): Promise<readonly FileRow[]> {
+export async function listFiles(pool: Pool, [tenant, team, number]: TaskKey): Promise<readonly FileRow[]> {
   const { rows } = await pool.query<FileRow>(
     `select id, name, size, digest, author, created_at from team_task_files
      where tenant_id = $1 and team_key = $2 and number = $3 and revision is not null order by created_at, id limit 200`,
@@ -329,7 +242,7 @@ export async function listFiles(pool: Pool, [tenant, team, number]: Key): Promis
 
 export async function readFileBytes(
   pool: Pool,
-  [tenant, team, number]: Key,
+  [tenant, team, number]: TaskKey,
   id: string,
 ): Promise<{ readonly name: string; readonly bytes: Buffer } | undefined> {
   const { rows } = await pool.query<{ name: string; bytes: Buffer }>(

@@ -21,9 +21,11 @@ import type { AnswerFate, AnswerRecord, NewApproval, NewCall } from './answer-re
 import type { AskedAgain, Claim, ClaimRules, NewAsk } from './call-claim.ts';
 import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
 import type { InvokedCall } from './message-store.ts';
+import { askAgain } from './approval-questions.ts';
 import type { NotifyReaders } from './event-notifier.ts';
 import type { Pool } from './pool.ts';
-import { createSqlCall } from './sql-call.ts';
+import { recordSummary } from './summary-record.ts';
+import { type ArgumentsOf, createSqlCall, type SqlFunction } from './sql-call.ts';
 
 /** A call as its row has it; `sealed` (base64) holds the real arguments when `args` is only what people may see. */
 export interface CallRow {
@@ -186,7 +188,7 @@ export interface TurnLedger {
   /** A summary stands for the transcript up to `position`. */
   recordSummary(key: TurnKey, summary: string, position: number, use: ModelUse): Promise<void>;
   claim(tenant: string, call: string, fence: string, rules: ClaimRules): Promise<Claim>;
-  /** See ask_again; null when the call is not the attempt's any more. */
+  /** See approval-questions.ts; null when the call is not the attempt's any more. */
   askAgain(
     tenant: string,
     session: string,
@@ -204,11 +206,16 @@ export interface TurnLedger {
   appendEvents(key: TurnKey, events: readonly NewEvent[], atOnce?: boolean): Promise<void>;
 }
 
-function placeOf({ tenant, session, turn, step }: TurnKey & { step: number }): readonly unknown[] {
+function placeOf({
+  tenant,
+  session,
+  turn,
+  step,
+}: TurnKey & { step: number }): readonly [string, string, string, number] {
   return [tenant, session, turn, step];
 }
 
-function stepValues(b: BeginStep): readonly unknown[] {
+function stepValues(b: BeginStep): ArgumentsOf<'begin_step'> {
   return [
     b.tenant,
     b.session,
@@ -230,13 +237,13 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
   const json = (value: unknown): string => JSON.stringify(value);
 
   /** A write, and the word to readers after it. */
-  async function write<Row>(
+  async function write<Row, Name extends SqlFunction>(
     key: { tenant: string; session: string },
-    name: string,
-    values: readonly unknown[],
+    name: Name,
+    values: ArgumentsOf<Name>,
     atOnce = false,
   ): Promise<Row> {
-    const result = await call<Row>(name, values);
+    const result: Row = await call(name, values);
     onWrite(key.tenant, key.session, atOnce);
     return result;
   }
@@ -245,9 +252,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
     async beginStep(b) {
       const values = stepValues(b);
       const writes = b.messages.length > 0 || b.settle.length > 0;
-      const basis = await (writes
-        ? write<StepBasis>(b, 'begin_step', values)
-        : call<StepBasis>('begin_step', values));
+      const basis: StepBasis = await (writes ? write(b, 'begin_step', values) : call('begin_step', values));
       if (writes && basis.parent) onWrite(b.tenant, basis.parent);
       return basis;
     },
@@ -271,11 +276,13 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
         json(budget),
       ]),
 
-    recordSummary: (key, summary, position, use) =>
-      write(key, 'record_summary', [key.tenant, key.session, key.turn, summary, position, json(use)]),
+    async recordSummary(key, summary, position, use) {
+      await recordSummary(pool, key, summary, position, use);
+      onWrite(key.tenant, key.session);
+    },
 
     async claim(tenant, id, fence, rules) {
-      const claim = await call<Claim>('claim_call', [
+      const claim: Claim = await call('claim_call', [
         tenant,
         id,
         fence,
@@ -289,15 +296,11 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
       return claim;
     },
 
-    askAgain: (tenant, session, id, fence, ask, settle) =>
-      write({ tenant, session }, 'ask_again', [
-        tenant,
-        session,
-        id,
-        fence,
-        json(ask),
-        settle ? json(settle) : null,
-      ]),
+    async askAgain(tenant, session, id, fence, ask, settle) {
+      const asked = await askAgain(pool, { tenant, session, call: id, fence }, ask, settle);
+      onWrite(tenant, session);
+      return asked;
+    },
 
     async settle(key, settled) {
       await write(key, 'settle_calls', [key.tenant, key.session, key.turn, json(settled)]);
@@ -330,7 +333,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
   };
 }
 
-function endTurnValues(end: EndTurnInput, defaultAgent: string, runId: string): unknown[] {
+function endTurnValues(end: EndTurnInput, defaultAgent: string, runId: string): ArgumentsOf<'end_turn'> {
   return [
     end.tenant,
     end.session,

@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
-import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { taskIdOf, taskWorkflowId, TEAM_LIMITS, type Team } from '#domain/team.ts';
 import {
   type CommentType,
@@ -20,6 +19,7 @@ import type { MessageContext } from '#domain/turn.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { type ScrubberOf, withoutSecrets } from '#store/secrets/scrubber.ts';
 import type { Pool } from '#store/pool.ts';
+import { createTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
 
 export interface TaskDraft {
@@ -90,10 +90,8 @@ export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): Tea
   return {
     async create(tenant, team, draft, origin, key) {
       const { assignee, blocked_by = [] } = draft;
-      const problem = assignee === undefined ? undefined : assigneeProblem(team, assignee);
-      if (problem) throw new Failure('InvalidInput', problem);
       const scrubber = await scrubberOf(tenant);
-      const created = await tasks.createTask(pool, tenant, team.key, {
+      const created = await createTask(pool, tenant, team.key, {
         subject: scrubber.text(draft.subject).slice(0, TEAM_LIMITS.subject).toWellFormed(),
         description: scrubber.text(draft.description ?? ''),
         priority: draft.priority ?? 0,
@@ -107,7 +105,7 @@ export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): Tea
         context: origin.context,
       });
       if (created.kind === 'missing') throw new Failure('NotFound', `there is no team "${team.key}"`);
-      if (created.kind === 'refused') throw new Failure('InvalidInput', REFUSALS[created.why]);
+      if (created.kind === 'refused') throw new Failure('InvalidInput', created.message);
       return { tenant, team: team.key, number: created.number };
     },
 
@@ -146,11 +144,6 @@ export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): Tea
     },
   };
 }
-
-const REFUSALS = {
-  assignee: 'the assignee is not a member of this team',
-  blocked_by: 'blocked_by contains invalid task ID: no such task of this team',
-} as const;
 
 export function taskStart(tenant: string, team: string, number: number): WorkflowStart {
   const input: TeamTaskInput = { tenant, team, number };

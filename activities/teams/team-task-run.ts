@@ -1,7 +1,7 @@
 /** What a team task's workflow asks of the world: its rows, its member's next message, and words to others. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
-import { GATE_WORDS, gatesFor, gateWarnings, isUngated, shownGates } from '#domain/gate.ts';
+import { GATE_WORDS, gateWarnings, isUngated, shownGates } from '#domain/gate.ts';
 import { blockerEndedMessage, noticeMessage, requestMessage, taskMessage } from '#domain/team/words.ts';
 import { areTeamSettings } from '#domain/team/may-use-team.ts';
 import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team.ts';
@@ -22,8 +22,11 @@ import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { gateRows } from '#store/gate-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { insertTeamMessage } from '#store/team-store.ts';
+import type { NewMemberTurn } from '#store/member-turn-record.ts';
 import type { WrittenChange } from '#store/recorded-task.ts';
+import { dependentsOf, loadTask } from '#store/standing-task.ts';
 import { feedbackOf } from '#store/task-gate-store.ts';
+import { giveTask, prepareTurn, recordTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
 import { taskStart } from '#temporal/team-board.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
@@ -75,13 +78,10 @@ async function record(
       ? change
       : { ...change, text: { ...text, text: (await scrubberOf(key.tenant)).text(text.text) } };
   const whole = await withJudging(pool, key, hidden);
-  const recorded = await tasks.recordTask(pool, keyOf(key), { ...whole, run: runOfCaller() });
+  const recorded = await recordTask(pool, keyOf(key), { ...whole, run: runOfCaller() });
   if (recorded.kind === 'missing') throw noTask(key);
   if (recorded.kind !== 'gated') return recorded;
-  const gates = gatesFor(recorded.gates, 'task.completed');
-  const { may_be_gated: _asked, ...ungated } = change;
-  if (gates.length === 0) return record(deps, { ...key, change: ungated });
-  return { ...recorded, gates: shownGates(gates, (await scrubberOf(key.tenant)).text) };
+  return { ...recorded, gates: shownGates(recorded.gates, (await scrubberOf(key.tenant)).text) };
 }
 
 /** What gates have said is a row: who is to revise reads it all, and a result goes with what they only warn of. */
@@ -105,7 +105,7 @@ async function withJudging(
 }
 
 async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
-  const row = await tasks.loadTask(pool, keyOf(input), runOfCaller());
+  const row = await loadTask(pool, keyOf(input), runOfCaller());
   if (!row) return null;
   const { task, completed, over, lost, lead, members, settings } = row;
   return {
@@ -134,7 +134,7 @@ async function prepare(
   { task, ...input }: Parameters<TeamTaskActivities['prepare_member_turn']>[0],
 ): ReturnType<TeamTaskActivities['prepare_member_turn']> {
   const { row, turn } = await turnFor(deps, input, task);
-  return (await tasks.prepareTurn(deps.pool, input.tenant, row)) ? turn : null;
+  return (await prepareTurn(deps.pool, keyOf(input), row)) ? turn : null;
 }
 
 async function give(
@@ -142,7 +142,7 @@ async function give(
   { change, ...input }: Parameters<TeamTaskActivities['give_team_task']>[0],
 ): ReturnType<TeamTaskActivities['give_team_task']> {
   const { row, turn } = await turnFor(deps, input, change.task);
-  const written = await tasks.giveTask(deps.pool, keyOf(input), { ...change, run: runOfCaller() }, row);
+  const written = await giveTask(deps.pool, keyOf(input), { ...change, run: runOfCaller() }, row);
   if (written.kind === 'missing' || written.kind === 'gated') throw noTask(input);
   if (written.kind === 'refused') return { recorded: written };
   const { given, ...recorded } = written;
@@ -154,11 +154,11 @@ async function turnFor(
   { pool, scrubberOf }: TeamTaskRunDeps,
   input: TeamTaskInput,
   task: TaskState,
-): Promise<{ readonly row: Readonly<Record<string, unknown>>; readonly turn: MemberTurn }> {
+): Promise<{ readonly row: NewMemberTurn; readonly turn: MemberTurn }> {
   const { tenant, team, number } = input;
   const [row, loaded, needed, scrubber, feedback] = await Promise.all([
     tasks.findTask(pool, tenant, team, number),
-    tasks.loadTask(pool, keyOf(input)),
+    loadTask(pool, keyOf(input)),
     tasks.blockersOf(pool, tenant, team, number),
     scrubberOf(tenant),
     task.returned?.member === task.lease?.member ? feedbackOf(pool, keyOf(input)) : undefined,
@@ -230,7 +230,7 @@ async function wakeLead(
 ): Promise<void> {
   const { tenant, team, number } = input;
   const row = await tasks.findTask(pool, tenant, team, number);
-  const loaded = await tasks.loadTask(pool, keyOf(input));
+  const loaded = await loadTask(pool, keyOf(input));
   if (!row || !loaded) return;
   const context = { ...row.origin_context, channel: 'teammate' };
   const session = row.origin_session ?? leadSessionKey(team, loaded.lead);
@@ -260,5 +260,5 @@ async function wakeLead(
 }
 
 async function waitingFor(pool: Pool, input: TeamTaskInput, status: string): Promise<readonly number[]> {
-  return status === 'failed' || status === 'cancelled' ? tasks.dependentsOf(pool, keyOf(input)) : [];
+  return status === 'failed' || status === 'cancelled' ? dependentsOf(pool, keyOf(input)) : [];
 }

@@ -43,8 +43,11 @@ begin
       and status = 'approved' and used_at is null and digest = c.digest;
     if not found then
       select * into a from approvals where tenant_id = p_tenant and id = c.approval_id;
-      -- Only an attempt of this very call asks anew (ask_again).
-      if a.status = 'pending' then return asked_again(a) || '{"kind":"asked"}'; end if;
+      -- Only an attempt of this very call asks anew (approval-questions.ts).
+      if a.status = 'pending' then
+        return jsonb_build_object('kind', 'asked', 'approval', a.id, 'expires', extract(epoch from a.expires_at - a.created_at)::int,
+          'until', round(extract(epoch from a.expires_at) * 1000), 'terms', a.terms, 'always', a.always, 'files', a.files);
+      end if;
       return jsonb_build_object('kind', 'refused', 'session', c.session_key, 'turn', c.turn_id, 'status', coalesce(
         a.status, 'missing'));
     end if;

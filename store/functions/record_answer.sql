@@ -51,7 +51,7 @@ begin
       a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), a -> 'always', a -> 'sandbox', coalesce(a -> 'files', '[]'),
       coalesce((a ->> 'expires_at')::timestamptz, now() + make_interval(secs => (a ->> 'expires')::float))
     from jsonb_array_elements(p_approvals) a;
-  -- An answer that gates have yet to judge is not handed out (release_answer).
+  -- An answer that gates have yet to judge is not handed out (releaseAnswer of gate-store.ts).
   update turns set steps = p_step,
       text = case when p_answer ? 'withheld' then text else coalesce(nullif(p_answer ->> 'text', ''), text) end,
       status = case when jsonb_array_length(p_approvals) > 0 then 'waiting_approval' else status end,

@@ -1,6 +1,8 @@
 /** AP-4 over HTTP: a quorum counts people by their keys, to exactly one call, and only those whom the rule names. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { settleWithin } from '#store/approval-record.ts';
+import { inTransaction } from '#store/transaction.ts';
 import { insertDecisionProof } from '#store/approval-store.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import { eventually } from '#test/support/processes.ts';
@@ -217,22 +219,25 @@ describe('AP-4 a quorum of two', () => {
 
   it('F7 a decision sent while another one ends the approval leaves nothing behind', async () => {
     const { id } = await askFor('meanwhile', 'two');
-    const ending = await stack.pool.connect();
-    let late: Promise<void>;
-    try {
-      await ending.query('begin');
-      const call = { ok: false, code: 'ApprovalDenied', text: 'ApprovalDenied: ann denied the call.' };
-      await ending.query(
-        `select settle_approval($1, $2, 'denied', 'reject', 'ann', 'by-hand', null, null, $3, null)`,
-        [stack.tenant, id, JSON.stringify(call)],
-      );
+    let late: Promise<void> | undefined;
+    await inTransaction(stack.pool, async (tx) => {
+      const { tenant } = stack;
+      const text = 'ApprovalDenied: ann denied the call.';
+      const call = { ok: false, code: 'ApprovalDenied', text };
+      const no = {
+        tenant,
+        id,
+        status: 'denied',
+        decision: 'reject',
+        by: 'ann',
+        key: 'by-hand',
+        call,
+      } as const;
+      await settleWithin(tx, no);
       const bea = { by: 'bea', user: 'bea', scopes: ['approve'], keyId: null, via: 'api' } as const;
-      late = insertDecisionProof(stack.pool, stack.tenant, id, 'of-bea', bea);
+      late = insertDecisionProof(stack.pool, tenant, id, 'of-bea', bea);
       await eventually(async () => (await proofsOf(id)) > 0 || (await isAnyoneLockedOut()));
-      await ending.query('commit');
-    } finally {
-      ending.release();
-    }
+    });
     await late;
     assert.equal(await proofsOf(id), 0);
     assert.equal((await decide(id, 'bea', { decision: 'approve' })).status, 409);

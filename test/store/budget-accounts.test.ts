@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Budget, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
 import { createBudgetDesk } from '#activities/budgets/budget-desk.ts';
+import { settleApproval } from '#store/approval-record.ts';
 import { createBudgetLedger, type BudgetRequest } from '#store/budget-ledger.ts';
 import type { Pool } from '#store/pool.ts';
 import { createTurnLedger, type StepBasis, type TurnLedger } from '#store/turn-ledger.ts';
@@ -331,11 +332,15 @@ describe('DU-7 accounts of a budget', () => {
     const key = { tenant, session: 'more', turn: 'turn_more' };
     const until = await budgets.ask(key, approval, []);
     assert.equal(await budgets.ask(key, { ...approval, expires_at: new Date().toISOString() }, []), until);
-    for (const _ of [1, 2])
-      await pool.query(
-        `select settle_approval($1, 'apr_x', 'approved', 'approve', 'ann', 'k', null, null, null, null)`,
-        [tenant],
-      );
+    const yes = {
+      tenant,
+      id: 'apr_x',
+      status: 'approved',
+      decision: 'approve',
+      by: 'ann',
+      key: 'k',
+    } as const;
+    for (const _ of [1, 2]) await settleApproval(pool, yes);
     assert.equal((await only(tenant, 'calls')).extra, 2);
     assert.ok((await begin(tenant, 'more', 2)).budget?.held);
   });

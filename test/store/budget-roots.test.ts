@@ -32,26 +32,6 @@ describe('DU-7 roots of budgets', () => {
     assert.deepEqual(await rootOf('below'), root);
   });
 
-  it('a team’s session counts for the team, and for all that the turn which asked for the work counts for', async () => {
-    const tenant = await newTenant();
-    await newSession(tenant, 'asks');
-    const rootOf = async (team: string, session: string | null): Promise<unknown> =>
-      (
-        await pool.query('select team_root_of($1, $2, $3, $4) as root', [
-          tenant,
-          team,
-          session,
-          session && `turn_${session}`,
-        ])
-      ).rows[0].root;
-    assert.deepEqual(await rootOf('red', null), { team: ['red'] });
-    const asked = { turn: 'turn_asks', session: 'asks', agent: 'main' };
-    assert.deepEqual(await rootOf('red', 'asks'), { ...asked, team: ['red'] });
-    await newSession(tenant, 'within', 'main', { ...asked, team: ['red'] });
-    assert.deepEqual(await rootOf('blue', 'within'), { ...asked, team: ['red', 'blue'] });
-    assert.deepEqual(await rootOf('red', 'within'), { ...asked, team: ['red'] });
-  });
-
   it('a message within a team makes its session the team’s, also when somebody else has made the session', async () => {
     const tenant = await newTenant();
     await newSession(tenant, 'taken');

@@ -1,0 +1,20 @@
+/** AP-4: how decisions are counted where several people must agree. */
+import type { Decision } from './approval.ts';
+import type { ApprovalTerms } from './approval-terms.ts';
+
+export function votesNeeded({ quorum = 1 }: ApprovalTerms): number {
+  return quorum;
+}
+
+export function isAgreement(decision: Decision): boolean {
+  return decision === 'approve' || decision === 'approve_always' || decision === 'edit';
+}
+
+/** Each person once, in the order in which they agreed; `decisions` are in order, and of one call. A mere claim is nobody's. */
+export function agreedPeople(
+  decisions: readonly { readonly person: string | null; readonly by: string }[],
+): readonly string[] {
+  const people = new Map<string, string>();
+  for (const { person, by } of decisions) if (person !== null && !people.has(person)) people.set(person, by);
+  return [...people.values()];
+}

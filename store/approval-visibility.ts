@@ -1,0 +1,27 @@
+/**
+ * What a key may do with a row of approvals: 'decide', 'see', or null, when it does not even exist for that key. A key with a user
+ * sees what is its user's or nobody's, and what names it; a key without one, and an admin's, see the whole tenant. Whether somebody
+ * may really decide is judged again when he does (domain/approval-decider.ts); this is for looking, page by page.
+ * `user` and `scopes`: the places of these values in the statement.
+ */
+export function maySee(user: string, scopes: string): string {
+  return `
+  with asked as (
+    select coalesce((approvals.terms ->> 'quorum')::int, 1) > 1 or coalesce((approvals.terms ->> 'exclude_requester')::boolean, false) as counts,
+           approvals.terms -> 'approvers' as approvers,
+           case when approvals.escalated_at is not null then approvals.terms #> '{escalate,to}' end as others
+  ), known as (
+    select counts, approvers is not null or counts as bound,
+      coalesce(case when approvers is null then counts and 'approve' = any (${scopes})
+        else coalesce(approvers -> 'users' ? ${user}, false) or coalesce(approvers -> 'scopes' ?| ${scopes}, false) end, false) as named,
+      coalesce(others -> 'users' ? ${user}, false) or coalesce(others -> 'scopes' ?| ${scopes}, false) as called,
+      ${user} is null or approvals.user_id is null or approvals.user_id = ${user} as own,
+      coalesce((approvals.terms ->> 'exclude_requester')::boolean, false) and approvals.user_id = ${user} as excluded
+    from asked
+  )
+  select case
+    when (case when bound then named or called else own or called or 'admin' = any (${scopes}) end)
+         and not (counts and ${user} is null) and excluded is not true then 'decide'
+    when own or named or called or 'admin' = any (${scopes}) then 'see'
+  end from known`;
+}

@@ -1,0 +1,95 @@
+/** Where a team's member works on a task, and what it begins with. */
+import { teamRoot } from '#domain/budget.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import { readBudgetRoot } from './budget-ledger.ts';
+import { ofTask, type TaskKey } from './recorded-task.ts';
+import type { Transaction } from './transaction.ts';
+
+/** What a member begins with. */
+export interface NewMemberTurn {
+  readonly session: string;
+  readonly message_id: string;
+  readonly agent: string;
+  readonly title: string;
+  readonly text: string;
+  readonly context: MessageContext;
+  readonly bound: Required<Pick<MessageContext, 'team'>>;
+}
+
+/** Who has asked for the task. */
+interface Origin {
+  readonly origin_session: string | null;
+  readonly origin_turn: string | null;
+}
+
+/**
+ * The session that a member works on a task in, and the message that gives it the task: of this lease, so that a repeat
+ * writes nothing. The lease is bound to the session, so that what the session says is known to come from its holder.
+ * What the session uses counts for the team, and for the turn that made the task (DU-7). False when there is no such agent any more.
+ */
+export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMemberTurn): Promise<boolean> {
+  const [tenant_id] = key;
+  const origin = await tx
+    .selectFrom('team_tasks')
+    .select(['origin_session', 'origin_turn'])
+    .where((is) => is.and(ofTask(key)))
+    .executeTakeFirstOrThrow();
+  const agent = await tx
+    .selectFrom('agents')
+    .select('key')
+    .where((is) => is.and({ tenant_id, key: turn.agent }))
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  const { bound_context, budget_root } = agent
+    ? await openMemberSession(tx, key, origin, turn)
+    : await boundTo(tx, key, origin, turn.bound);
+  const { numUpdatedRows } = await tx
+    .updateTable('sessions')
+    .set({ bound_context, budget_root })
+    .where((is) => is.and({ tenant_id, key: turn.session }))
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  const context = JSON.stringify(turn.context);
+  const message = { id: turn.message_id, session_key: turn.session, text: turn.text, context };
+  await tx
+    .insertInto('messages')
+    .values({ ...message, tenant_id, role: 'user', mode: 'queue' })
+    .onConflict((on) => on.doNothing())
+    .execute();
+  return true;
+}
+
+/** Leaves one that is there as it is. */
+export async function openMemberSession(
+  tx: Transaction,
+  key: TaskKey,
+  origin: Origin,
+  { session, agent, title, context, bound }: Omit<NewMemberTurn, 'message_id' | 'text'>,
+): Promise<Awaited<ReturnType<typeof boundTo>>> {
+  const row = {
+    tenant_id: key[0],
+    key: session,
+    agent_key: agent,
+    user_id: context.user,
+    channel: 'teammate',
+    chat_id: context.chat_id,
+    title: Array.from(title).slice(0, 80).join(''),
+  };
+  const limits = await boundTo(tx, key, origin, bound);
+  await tx
+    .insertInto('sessions')
+    .values({ ...row, ...limits })
+    .onConflict((on) => on.doNothing())
+    .execute();
+  return limits;
+}
+
+async function boundTo(
+  tx: Transaction,
+  [tenant, team]: TaskKey,
+  { origin_session, origin_turn }: Origin,
+  bound: NewMemberTurn['bound'],
+): Promise<{ readonly bound_context: string; readonly budget_root: string }> {
+  const asked = await readBudgetRoot(tx, tenant, origin_session, origin_turn);
+  return { bound_context: JSON.stringify(bound), budget_root: JSON.stringify(teamRoot(asked, team)) };
+}

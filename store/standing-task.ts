@@ -1,0 +1,100 @@
+/** What stands of a task, for the workflow that decides about it. */
+import { CLOSED, type LoadedTask, type StandingTask } from '#domain/team-task.ts';
+import type { Pool } from './pool.ts';
+import { ofTask, type TaskKey } from './recorded-task.ts';
+import { type Database, databaseOf } from './transaction.ts';
+
+export interface LoadedRow extends Omit<LoadedTask, 'team'> {
+  readonly lead: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly members: readonly string[];
+}
+
+/**
+ * What a run of a task's workflow begins with; `run` is that of who asks, if it is the task's own. What its blockers have come to is
+ * read anew, so that a word of theirs that was lost is heard now. Null when there is no such task.
+ */
+export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<LoadedRow | null> {
+  const { rows } = await pool.query<Omit<LoadedRow, 'lost'> & { readonly has_recorded: boolean }>(
+    `select t.state as task, m.lead, m.settings,
+       array(select x.agent_key from team_members x where x.tenant_id = $1 and x.team_key = $2 order by 1) as members,
+       array(select b.number from team_tasks b where b.tenant_id = $1 and b.team_key = $2 and b.status = 'completed'
+         and t.state -> 'open_blockers' @> to_jsonb(b.number)) as completed,
+       -- Its creator's turn is over, whoever was to say so.
+       t.origin_turn is null or exists (select 1 from turns o
+         where o.tenant_id = $1 and o.id = t.origin_turn and o.ended_at is not null) as over,
+       exists (select 1 from team_task_events e
+         where e.tenant_id = $1 and e.team_key = $2 and e.number = $3 and e.run = $4) as has_recorded
+     from team_tasks t join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key
+     where t.tenant_id = $1 and t.team_key = $2 and t.number = $3`,
+    [...key, run ?? null],
+  );
+  const [found] = rows;
+  if (!found) return null;
+  const { has_recorded, ...loaded } = found;
+  return { ...loaded, lost: has_recorded ? await readStanding(databaseOf(pool), key, 1, run) : null };
+}
+
+/**
+ * From a revision on, or what one run has recorded, and whom it is to be told to: the tasks that wait for it when it is closed, and,
+ * when it was the last of its request to be closed, the lead (tells): of the revision that closed it, whatever was said of it since,
+ * so that the lead is told of that once.
+ */
+export async function readStanding(
+  db: Database,
+  key: TaskKey,
+  from: number,
+  run?: string,
+): Promise<StandingTask> {
+  const row = await db
+    .selectFrom('team_tasks')
+    .select(['state', 'closed_at', 'told_by'])
+    .where((is) => is.and(ofTask(key)))
+    .executeTakeFirstOrThrow();
+  const changes = await db
+    .selectFrom('team_task_events')
+    .select(['revision', 'cause', 'notices'])
+    .where((is) => is.and(ofTask(key)))
+    .where('revision', '>=', from)
+    .$if(run !== undefined, (events) => events.where('run', '=', run ?? ''))
+    .orderBy('revision')
+    .execute();
+  return {
+    task: row.state,
+    changes: changes.map(({ notices, ...change }) => ({ ...change, notices: notices ?? [] })),
+    tells: row.closed_at !== null && row.told_by === key[2],
+    ...(row.closed_at === null ? { closed_revision: 0, dependents: [] } : await closedAs(db, key)),
+  };
+}
+
+async function closedAs(db: Database, key: TaskKey) {
+  const open = await db
+    .selectFrom('team_task_events')
+    .select(({ fn }) => fn.max('revision').as('last'))
+    .where((is) => is.and(ofTask(key)))
+    .where('status', 'not in', CLOSED)
+    .executeTakeFirst();
+  return { closed_revision: (open?.last ?? 0) + 1, dependents: await openDependents(db, key) };
+}
+
+/** Numbers of the open tasks that wait for it. */
+export function dependentsOf(pool: Pool, key: TaskKey): Promise<readonly number[]> {
+  return openDependents(databaseOf(pool), key);
+}
+
+async function openDependents(db: Database, [tenant, team, number]: TaskKey): Promise<readonly number[]> {
+  const rows = await db
+    .selectFrom('team_task_blockers as b')
+    .innerJoin('team_tasks as t', (on) =>
+      on
+        .onRef('t.tenant_id', '=', 'b.tenant_id')
+        .onRef('t.team_key', '=', 'b.team_key')
+        .onRef('t.number', '=', 'b.number'),
+    )
+    .select('b.number')
+    .where((is) => is.and({ 'b.tenant_id': tenant, 'b.team_key': team, 'b.blocker': number }))
+    .where('t.closed_at', 'is', null)
+    .orderBy('b.number')
+    .execute();
+  return rows.map((row) => row.number);
+}

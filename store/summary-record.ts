@@ -1,0 +1,29 @@
+/** A summary stands for the transcript up to a position; the rows stay. */
+import type { ModelUse } from '#domain/model-use.ts';
+import type { Pool } from './pool.ts';
+import { appendEvents, type FeedPlace, lockSession } from './session-writes.ts';
+import { callWithin } from './sql-call.ts';
+import { inTransaction } from './transaction.ts';
+
+/** `use` is what it took, and counts however late it comes. A repeat notes it again. */
+export function recordSummary(
+  pool: Pool,
+  place: FeedPlace,
+  summary: string,
+  position: number,
+  use: ModelUse,
+): Promise<void> {
+  return inTransaction(pool, async (tx) => {
+    const { tenant, session, turn } = place;
+    await lockSession(tx, tenant, session);
+    await callWithin(tx, 'note_model_uses', [tenant, session, turn, JSON.stringify([use])]);
+    const { numUpdatedRows } = await tx
+      .updateTable('sessions')
+      .set({ summary, summary_position: position })
+      .where((is) => is.and({ tenant_id: tenant, key: session }))
+      .where('summary_position', '<', String(position))
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n)
+      await appendEvents(tx, place, [{ type: 'context.compacted', data: { position } }]);
+  });
+}

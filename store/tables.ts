@@ -1,0 +1,354 @@
+/**
+ * The tables as Kysely must know them: made from the schema by `TEST_WRITE=1 npm test -- test/store/tables.test.ts`, and held
+ * to it by that test. An object is given as text, since `pg` would make a list one of SQL's own.
+ */
+import type { ColumnType } from 'kysely';
+import type { AgentConfig } from '#domain/agent.ts';
+import type { Decision, AlwaysOffer } from '#domain/approval.ts';
+import type { BoundFile } from '#domain/bound-file.ts';
+import type { SandboxTerms } from '#domain/sandbox.ts';
+import type { AskedTerms } from '#domain/approval-terms.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import type { BudgetRoot } from '#domain/budget.ts';
+import type { LeadNotice, TaskStatus, TaskState } from '#domain/team-task.ts';
+
+type Int8 = ColumnType<string, number | string, number | string>;
+type Numeric = Int8;
+type Timestamp = ColumnType<Date, Date | string, Date | string>;
+type Json<Shape> = ColumnType<Shape, string, string>;
+/** Need not be given. */
+type Generated<T> =
+  T extends ColumnType<infer Read, infer Insert, infer Update>
+    ? ColumnType<Read, Insert | undefined, Update>
+    : ColumnType<T, T | undefined, T>;
+
+export interface Tables {
+  agents: {
+    tenant_id: string;
+    key: string;
+    revision: number;
+    config: Json<AgentConfig>;
+    links: Generated<number>;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+    deleted_at: Timestamp | null;
+  };
+  approval_decisions: {
+    tenant_id: string;
+    approval_id: string;
+    key: string;
+    decision: Decision;
+    by: string;
+    person: string | null;
+    api_key_id: string | null;
+    via: 'api' | 'link' | 'temporal';
+    digest: string | null;
+    note: string | null;
+    at: Generated<Timestamp>;
+  };
+  approval_links: {
+    tenant_id: string;
+    id: string;
+    approval_id: string;
+    hash: Buffer;
+    user_id: string;
+    scopes: string[];
+    decision: 'approve' | 'reject' | null;
+    created_by: string;
+    created_at: Generated<Timestamp>;
+    expires_at: Timestamp;
+    used_at: Timestamp | null;
+    used_key: string | null;
+    revoked_at: Timestamp | null;
+  };
+  approvals: {
+    tenant_id: string;
+    id: string;
+    call_id: string;
+    session_key: string;
+    turn_id: string;
+    agent_key: string;
+    user_id: string | null;
+    tool: string;
+    args: Json<unknown>;
+    summary: string;
+    digest: string;
+    reason: string | null;
+    risk: string | null;
+    terms: Generated<Json<AskedTerms>>;
+    escalated_at: Timestamp | null;
+    reminders: Generated<number>;
+    always: Json<AlwaysOffer>;
+    sandbox: Json<SandboxTerms> | null;
+    files: Generated<Json<readonly BoundFile[]>>;
+    status: Generated<'pending' | 'approved' | 'denied' | 'responded' | 'expired' | 'withdrawn'>;
+    decision: Decision | null;
+    decided_by: string | null;
+    decision_key: string | null;
+    decided_at: Timestamp | null;
+    note: string | null;
+    used_at: Timestamp | null;
+    created_at: Generated<Timestamp>;
+    expires_at: Timestamp;
+    changed_at: Generated<Timestamp>;
+  };
+  budget_accounts: {
+    tenant_id: string;
+    budget_id: string;
+    subject: string;
+    since: Timestamp;
+    measure: 'tokens' | 'usd' | 'seconds' | 'calls';
+    spent: Generated<Numeric>;
+    reserved: Generated<Numeric>;
+    extra: Generated<Numeric>;
+  };
+  decision_proofs: {
+    tenant_id: string;
+    approval_id: string;
+    key: string;
+    by: string;
+    user_id: string | null;
+    scopes: string[];
+    api_key_id: string | null;
+    via: string;
+    link_id: string | null;
+    sealed_args: string | null;
+    created_at: Generated<Timestamp>;
+  };
+  exec_allowlist: {
+    tenant_id: string;
+    id: string;
+    agent_key: string;
+    user_id: string | null;
+    tool: string;
+    pattern: string;
+    approval_id: string | null;
+    created_by: string;
+    created_at: Generated<Timestamp>;
+    revoked_by: string | null;
+    revoked_at: Timestamp | null;
+  };
+  gate_checks: {
+    tenant_id: string;
+    owner_id: string;
+    gate: number;
+    attempt: number;
+    name: string;
+    kind: 'passed' | 'failed' | 'broken';
+    step: 'pass' | 'retry' | 'warn' | 'block';
+    feedback: string;
+    created_at: Generated<Timestamp>;
+  };
+  handoff_routes: {
+    tenant_id: string;
+    channel: string;
+    chat_id: string;
+    from_key: string;
+    to_key: string;
+    session_key: string;
+    reason: string;
+    path: Json<unknown>;
+    created_by: string;
+    created_at: Generated<Timestamp>;
+  };
+  messages: {
+    tenant_id: string;
+    id: string;
+    session_key: string;
+    turn_id: string | null;
+    step: number | null;
+    role: 'user' | 'assistant';
+    text: string;
+    calls: Json<unknown> | null;
+    mode: string | null;
+    context: Json<MessageContext> | null;
+    budget_root: Json<unknown> | null;
+    finish: string | null;
+    model: string | null;
+    usage: Json<unknown> | null;
+    usd: Numeric | null;
+    position: Int8 | null;
+    created_at: Generated<Timestamp>;
+  };
+  model_uses: {
+    tenant_id: string;
+    id: Generated<string>;
+    kind: 'summary' | 'failed' | 'unused' | 'embedding';
+    session_key: string;
+    turn_id: string;
+    agent_key: string;
+    model: string;
+    usage: Json<unknown>;
+    usd: Numeric | null;
+    created_at: Generated<Timestamp>;
+  };
+  sessions: {
+    tenant_id: string;
+    key: string;
+    agent_key: string;
+    user_id: string | null;
+    channel: string | null;
+    chat_id: string | null;
+    title: string | null;
+    bound_context: Json<MessageContext> | null;
+    budget_root: Json<BudgetRoot> | null;
+    position: Generated<Int8>;
+    event_seq: Generated<Int8>;
+    events_from: Generated<Int8>;
+    summary: string | null;
+    summary_position: Generated<Int8>;
+    turns: Generated<number>;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+  };
+  team_comments: {
+    tenant_id: string;
+    id: string;
+    team_key: string;
+    number: number;
+    kind: 'note' | 'blocker' | 'result' | 'reason' | 'question' | null;
+    author: string;
+    text: string;
+    revision: number | null;
+    created_at: Generated<Timestamp>;
+  };
+  team_members: {
+    tenant_id: string;
+    team_key: string;
+    agent_key: string;
+    added_at: Generated<Timestamp>;
+  };
+  team_task_blockers: {
+    tenant_id: string;
+    team_key: string;
+    number: number;
+    blocker: number;
+  };
+  team_task_events: {
+    tenant_id: string;
+    team_key: string;
+    number: number;
+    revision: number;
+    id: Generated<Int8>;
+    action: string;
+    actor: string;
+    reason: string | null;
+    status: TaskStatus;
+    owner: string | null;
+    run: string | null;
+    cause: string | null;
+    notices: Json<readonly LeadNotice[]> | null;
+    at: Generated<Timestamp>;
+  };
+  team_task_files: {
+    tenant_id: string;
+    id: string;
+    team_key: string;
+    number: number;
+    digest: string;
+    name: string;
+    size: number;
+    author: string;
+    revision: number | null;
+    created_at: Generated<Timestamp>;
+  };
+  team_tasks: {
+    tenant_id: string;
+    team_key: string;
+    number: number;
+    subject: string;
+    description: Generated<string>;
+    words: Generated<string | null>;
+    status:
+      | 'pending'
+      | 'in_progress'
+      | 'in_review'
+      | 'blocked'
+      | 'completed'
+      | 'failed'
+      | 'cancelled'
+      | 'stale';
+    assignee: string | null;
+    owner: string | null;
+    priority: Generated<number>;
+    percent: Generated<number>;
+    reason: string | null;
+    result: string | null;
+    state: Json<TaskState>;
+    revision: number;
+    origin_session: string | null;
+    origin_turn: string | null;
+    origin_context: Generated<Json<MessageContext>>;
+    told_by: number | null;
+    create_key: string;
+    created_by: string;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+    started_at: Timestamp | null;
+    closed_at: Timestamp | null;
+  };
+  teams: {
+    tenant_id: string;
+    key: string;
+    name: string | null;
+    description: string | null;
+    lead: string;
+    settings: Generated<Json<unknown>>;
+    task_seq: Generated<number>;
+    created_by: string | null;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+    deleted_at: Timestamp | null;
+  };
+  tool_calls: {
+    tenant_id: string;
+    id: string;
+    session_key: string;
+    turn_id: string;
+    step: number;
+    index: number;
+    tool: string;
+    asked_as: string;
+    summary: string;
+    args: Json<unknown>;
+    args_sealed: Buffer | null;
+    digest: string;
+    custom_tool_id: string | null;
+    custom_tool_revision: number | null;
+    verdict: 'allow' | 'ask' | 'deny';
+    reason: string | null;
+    approval_id: string | null;
+    state: Generated<'requested' | 'running' | 'done'>;
+    fence: string | null;
+    ok: boolean | null;
+    code: string | null;
+    result: string | null;
+    whole_id: string | null;
+    child: Json<unknown> | null;
+    created_at: Generated<Timestamp>;
+    started_at: Timestamp | null;
+    ended_at: Timestamp | null;
+  };
+  turns: {
+    tenant_id: string;
+    id: string;
+    session_key: string;
+    agent_key: string;
+    agent_revision: number | null;
+    status: 'queued' | 'running' | 'waiting_approval' | 'completed' | 'failed' | 'stopped';
+    steps: Generated<number>;
+    text: string | null;
+    error: Json<unknown> | null;
+    context: Generated<Json<MessageContext>>;
+    budget_root: Json<unknown> | null;
+    run_id: string | null;
+    input_tokens: Generated<Int8>;
+    output_tokens: Generated<Int8>;
+    cached_tokens: Generated<Int8>;
+    cost_usd: Numeric | null;
+    unpriced_calls: Generated<number>;
+    created_at: Generated<Timestamp>;
+    started_at: Timestamp | null;
+    ended_at: Timestamp | null;
+  };
+}

@@ -1,0 +1,331 @@
+/** Tasks' rows as they are written: one commit each, safe to repeat. What is decided is decided in `domain/team/`. */
+import { sql } from 'kysely';
+import { gatesFor, isUngated, type QualityGate } from '#domain/gate.ts';
+import { assigneeProblem, openStatus } from '#domain/team/lead-actions.ts';
+import { BLOCKER_WORDS, newTask, openBlockers } from '#domain/team/new-task.ts';
+import { CLOSED, isClosed, type TaskChange, type TaskState } from '#domain/team-task.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import { type NewMemberTurn, openMemberSession, writeMemberTurn } from './member-turn-record.ts';
+import type { Pool } from './pool.ts';
+import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
+import { callWithin } from './sql-call.ts';
+import { readStanding } from './standing-task.ts';
+import { readText, takeTexts } from './task-text-record.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+
+export interface NewTask extends Pick<TaskState, 'subject' | 'priority'> {
+  readonly description: string;
+  readonly blocked_by: readonly number[];
+  readonly require_approval: boolean;
+  readonly assignee?: string | undefined;
+  readonly actor: string;
+  readonly create_key: string;
+  readonly origin_session?: string | undefined;
+  readonly origin_turn?: string | undefined;
+  /** When no turn made it. */
+  readonly context?: MessageContext | undefined;
+}
+
+export type CreatedTask =
+  | { readonly kind: 'created'; readonly number: number }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'refused'; readonly message: string };
+
+const NOW = sql<Date>`clock_timestamp()`;
+
+/** With the next number of its team. The same create_key is the same task. */
+export function createTask(pool: Pool, tenant: string, team: string, task: NewTask): Promise<CreatedTask> {
+  return inTransaction(pool, async (tx) => {
+    const found = await lockTeam(tx, tenant, team);
+    if (!found || found.deleted_at !== null) return { kind: 'missing' };
+    const ofTeam = { tenant_id: tenant, team_key: team };
+    const made = await tx
+      .selectFrom('team_tasks')
+      .select('number')
+      .where((is) => is.and({ ...ofTeam, create_key: task.create_key }))
+      .executeTakeFirst();
+    if (made) return { kind: 'created', number: made.number };
+    const { assignee } = task;
+    const members = await membersOf(tx, tenant, team);
+    const problem = assignee && assigneeProblem({ lead: found.lead, members }, assignee);
+    if (problem) return { kind: 'refused', message: problem };
+    const blockers = [...new Set(task.blocked_by)];
+    const open = openBlockers(blockers, await tasksWithNumbers(tx, tenant, team, blockers));
+    if (!open) return { kind: 'refused', message: BLOCKER_WORDS.unknown };
+    const number = found.task_seq + 1;
+    const turn = await tx
+      .selectFrom('turns')
+      .select('context')
+      .where((is) => is.and({ tenant_id: tenant, id: task.origin_turn ?? '' }))
+      .executeTakeFirst();
+    const state = newTask(
+      number,
+      {
+        subject: task.subject,
+        assignee: assignee ?? null,
+        priority: task.priority,
+        require_approval: task.require_approval,
+        released: task.origin_turn === undefined,
+      },
+      open,
+    );
+    await tx
+      .updateTable('teams')
+      .set({ task_seq: number })
+      .where((is) => is.and({ tenant_id: tenant, key: team }))
+      .execute();
+    await tx
+      .insertInto('team_tasks')
+      .values({
+        ...ofTeam,
+        ...columnsOf(state),
+        number,
+        description: task.description,
+        origin_session: task.origin_session,
+        origin_turn: task.origin_turn,
+        origin_context: JSON.stringify(turn?.context ?? task.context ?? {}),
+        create_key: task.create_key,
+        created_by: task.actor,
+      })
+      .execute();
+    await insertBlockers(tx, [tenant, team, number], blockers);
+    await insertEvent(tx, [tenant, team, number], state, { action: 'create', actor: task.actor });
+    return { kind: 'created', number };
+  });
+}
+
+/**
+ * Writes one change that a task's workflow has decided: row, audit event, texts and files that came with it. A revision is
+ * written once, so a repeat gets the same answer; so does who decides something else at a revision that is there already,
+ * because a worker died after it was written and before Temporal knew: the answer says what stands. What a task is to wait
+ * for is checked here, one team at a time, since two tasks may be made to wait for each other at the same moment.
+ * Work of an agent with quality gates for tasks is not recorded as done before they have judged it (DE-6), where who asks knows
+ * that answer; what is handed in to them is unseen until it has passed.
+ */
+export function recordTask(pool: Pool, key: TaskKey, change: WrittenChange): Promise<RecordedTask> {
+  return inTransaction(pool, (tx) => writeChange(tx, key, change));
+}
+
+/**
+ * Records a change that gives the task, with the turn that it is given for; `given` is false when its agent is gone, and left out
+ * when the change does not stand.
+ */
+export function giveTask(
+  pool: Pool,
+  key: TaskKey,
+  change: WrittenChange,
+  turn: NewMemberTurn,
+): Promise<RecordedTask & { readonly given?: boolean }> {
+  return inTransaction(pool, async (tx) => {
+    const recorded = await writeChange(tx, key, change);
+    const isStanding =
+      recorded.kind === 'recorded' && recorded.task.lease?.token === change.task.lease?.token;
+    return isStanding ? { ...recorded, given: await writeMemberTurn(tx, key, turn) } : recorded;
+  });
+}
+
+/** False when its agent is gone. */
+export function prepareTurn(pool: Pool, key: TaskKey, turn: NewMemberTurn): Promise<boolean> {
+  return inTransaction(pool, (tx) => writeMemberTurn(tx, key, turn));
+}
+
+async function writeChange(tx: Transaction, key: TaskKey, asked: WrittenChange): Promise<RecordedTask> {
+  const { revision, status } = asked.task;
+  if (asked.blocked_by || isClosed(status)) await lockTeam(tx, key[0], key[1]);
+  const row = await lockTask(tx, key);
+  if (!row) return { kind: 'missing' };
+  if (row.revision < revision) {
+    const gates = asked.may_be_gated ? await gatesOf(tx, key[0], row, asked.task) : undefined;
+    if (gates) return { kind: 'gated', ...gates };
+    const task = await withBlockers(tx, key, asked);
+    if (typeof task === 'string') return { kind: 'refused', message: task };
+    await write(tx, key, row, { ...asked, task });
+  }
+  return { kind: 'recorded', ...(await readStanding(tx, key, revision)) };
+}
+
+type TaskRow = NonNullable<Awaited<ReturnType<typeof lockTask>>>;
+
+function lockTask(tx: Transaction, key: TaskKey) {
+  return tx
+    .selectFrom('team_tasks')
+    .select(['revision', 'subject', 'started_at', 'closed_at'])
+    .select(['origin_session', 'origin_turn', 'origin_context'])
+    .where((is) => is.and(ofTask(key)))
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+function lockTeam(tx: Transaction, tenant: string, team: string) {
+  return tx
+    .selectFrom('teams')
+    .select(['lead', 'task_seq', 'deleted_at'])
+    .where((is) => is.and({ tenant_id: tenant, key: team }))
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+async function membersOf(tx: Transaction, tenant: string, team: string): Promise<readonly string[]> {
+  const members = await tx
+    .selectFrom('team_members')
+    .select('agent_key')
+    .where((is) => is.and({ tenant_id: tenant, team_key: team }))
+    .execute();
+  return members.map(({ agent_key }) => agent_key);
+}
+
+/** The gates that must judge first, of whom the work is from. Never within a judgement. */
+async function gatesOf(
+  tx: Transaction,
+  tenant: string,
+  { origin_context }: Pick<TaskRow, 'origin_context'>,
+  { owner, assignee }: TaskState,
+): Promise<{ readonly agent_revision: number; readonly gates: readonly QualityGate[] } | undefined> {
+  if (isUngated(origin_context)) return undefined;
+  const worker = await tx
+    .selectFrom('agents')
+    .select(['revision', 'config'])
+    .where((is) => is.and({ tenant_id: tenant, key: owner ?? assignee ?? '' }))
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  const gates = gatesFor(worker?.config.quality_gates, 'task.completed');
+  return worker && gates.length > 0 ? { agent_revision: worker.revision, gates } : undefined;
+}
+
+/** The task with what it is to wait for from now on, which is written; or why it cannot. */
+async function withBlockers(
+  tx: Transaction,
+  key: TaskKey,
+  { task, blocked_by }: TaskChange,
+): Promise<TaskState | string> {
+  if (!blocked_by) return task;
+  const [tenant, team, number] = key;
+  const asked = [...new Set(blocked_by)];
+  const open_blockers = openBlockers(asked, await tasksWithNumbers(tx, tenant, team, asked));
+  if (!open_blockers) return BLOCKER_WORDS.unknown;
+  const { rows } = await sql`
+    with recursive before (number) as (
+      select unnest(${asked}::int[])
+      union select b.blocker from team_task_blockers b join before x on b.number = x.number
+        where b.tenant_id = ${tenant} and b.team_key = ${team})
+    select 1 from before where number = ${number}`.execute(tx);
+  if (rows.length > 0) return BLOCKER_WORDS.cycle;
+  await tx
+    .deleteFrom('team_task_blockers')
+    .where((is) => is.and(ofTask(key)))
+    .execute();
+  await insertBlockers(tx, key, asked);
+  return { ...task, open_blockers, status: openStatus({ open_blockers }) };
+}
+
+function tasksWithNumbers(tx: Transaction, tenant: string, team: string, numbers: readonly number[]) {
+  return tx
+    .selectFrom('team_tasks')
+    .select(['number', 'status'])
+    .where((is) => is.and({ tenant_id: tenant, team_key: team }))
+    .where('number', '=', sql<number>`any (${numbers}::int[])`)
+    .execute();
+}
+
+async function insertBlockers(tx: Transaction, key: TaskKey, blockers: readonly number[]): Promise<void> {
+  if (blockers.length === 0) return;
+  const rows = blockers.map((blocker) => ({ ...ofTask(key), blocker }));
+  await tx.insertInto('team_task_blockers').values(rows).execute();
+}
+
+async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: WrittenChange): Promise<void> {
+  const { task, action, reason } = change;
+  const closing = isClosed(task.status);
+  if (action === 'hand_in') await openSession(tx, key, row, change);
+  const result = await takeTexts(tx, key, change);
+  if (change.file_id !== undefined)
+    await tx
+      .updateTable('team_task_files')
+      .set({ revision: task.revision })
+      .where((is) => is.and({ ...ofTask(key), id: change.file_id ?? '' }))
+      .where('revision', 'is', null)
+      .execute();
+  const description = change.description_id && (await readText(tx, key, change.description_id));
+  await tx
+    .updateTable('team_tasks')
+    .set({
+      ...columnsOf(task),
+      // Of these the event's reason is a name or a number.
+      reason: ['dispatch', 'assign', 'retry', 'unblock'].includes(action) ? undefined : reason,
+      description,
+      result,
+      started_at: task.status === 'in_progress' && row.started_at === null ? NOW : undefined,
+      closed_at: closing ? (row.closed_at === null ? NOW : undefined) : null,
+      told_by: closing ? undefined : null,
+      updated_at: NOW,
+    })
+    .where((is) => is.and(ofTask(key)))
+    .execute();
+  await insertEvent(tx, key, task, change);
+  if (closing && row.origin_turn !== null) await letLastTell(tx, key, row.origin_turn);
+  if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [key[0], change.judged]);
+}
+
+/** The last of a request to be closed speaks for all of them (TE-2). */
+async function letLastTell(tx: Transaction, key: TaskKey, turn: string): Promise<void> {
+  const [tenant_id, team_key, number] = key;
+  const request = { tenant_id, team_key, origin_turn: turn };
+  const open = await tx
+    .selectFrom('team_tasks')
+    .select('number')
+    .where((is) => is.and(request))
+    .where('status', 'not in', CLOSED)
+    .limit(1)
+    .execute();
+  if (open.length > 0) return;
+  await tx
+    .updateTable('team_tasks')
+    .set({ told_by: number })
+    .where((is) => is.and(request))
+    .where('told_by', 'is', null)
+    .execute();
+}
+
+/** Where the checks of its gates are told and what they use is counted; a member's turn may have opened it before. */
+async function openSession(
+  tx: Transaction,
+  key: TaskKey,
+  row: TaskRow,
+  { task, session = '' }: WrittenChange,
+): Promise<void> {
+  const [, team, number] = key;
+  const agent = task.owner ?? '';
+  await openMemberSession(tx, key, row, {
+    session,
+    agent,
+    title: `#${number} ${row.subject}`,
+    context: { user: row.origin_context.user },
+    bound: { team: { key: team, number, member: agent, fence: task.fence } },
+  });
+}
+
+async function insertEvent(
+  tx: Transaction,
+  key: TaskKey,
+  { revision, status, owner }: TaskState,
+  {
+    action,
+    actor,
+    reason,
+    run,
+    cause,
+    notices,
+  }: Omit<WrittenChange, 'task' | 'action'> & { readonly action: string },
+): Promise<void> {
+  const told = notices && JSON.stringify(notices);
+  await tx
+    .insertInto('team_task_events')
+    .values({ ...ofTask(key), revision, action, actor, reason, status, owner, run, cause, notices: told })
+    .execute();
+}
+
+/** What `state` shows to readers. */
+function columnsOf(task: TaskState) {
+  const { revision, subject, status, assignee, owner, priority, percent } = task;
+  return { revision, subject, status, assignee, owner, priority, percent, state: JSON.stringify(task) };
+}

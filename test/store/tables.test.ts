@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { typesOfTables } from '#test/support/tables.ts';
+
+const FILE = 'store/tables.ts';
+
+describe('DU-5 the types of the tables', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('are those of the schema', async () => {
+    const wanted = execFileSync('biome', ['format', `--stdin-file-path=${FILE}`], {
+      input: await typesOfTables(database.pool),
+      encoding: 'utf8',
+    });
+    if (process.env['TEST_WRITE']) await writeFile(FILE, wanted);
+    assert.equal(await readFile(FILE, 'utf8'), wanted, `TEST_WRITE=1 npm test -- ${import.meta.filename}`);
+  });
+});

@@ -1,0 +1,127 @@
+/** The TypeScript types of tables, as `store/tables.ts` has them. */
+import type { Pool } from '#store/pool.ts';
+
+interface ColumnRow {
+  readonly table: string;
+  readonly column: string;
+  readonly type: string;
+  readonly is_null: boolean;
+  readonly has_default: boolean;
+  /** Of a check that lists what may stand there. */
+  readonly values: readonly string[] | null;
+}
+
+/** Those that transactions of `store/` name. */
+const TABLES = [
+  'agents',
+  'approval_decisions',
+  'approval_links',
+  'approvals',
+  'budget_accounts',
+  'decision_proofs',
+  'exec_allowlist',
+  'gate_checks',
+  'handoff_routes',
+  'messages',
+  'model_uses',
+  'sessions',
+  'team_comments',
+  'team_members',
+  'team_task_blockers',
+  'team_task_events',
+  'team_task_files',
+  'team_tasks',
+  'teams',
+  'tool_calls',
+  'turns',
+];
+
+const COLUMNS = `select c.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type,
+    not a.attnotnull as is_null, a.atthasdef or a.attidentity <> '' as has_default,
+    (select array_agg(x[1]) from pg_constraint k, regexp_matches(pg_get_constraintdef(k.oid), '''([^'']+)''::text', 'g') x
+       where k.conrelid = c.oid and k.contype = 'c' and k.conkey = array[a.attnum]
+         and pg_get_constraintdef(k.oid) like '%= ANY (ARRAY[%') as values
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and c.relname = any ($1)
+  order by c.relname, a.attnum`;
+
+/** How `pg` gives them, and what it takes. */
+const TYPES: Readonly<Record<string, string>> = {
+  text: 'string',
+  uuid: 'string',
+  tsvector: 'string',
+  integer: 'number',
+  'double precision': 'number',
+  bigint: 'Int8',
+  numeric: 'Numeric',
+  boolean: 'boolean',
+  bytea: 'Buffer',
+  date: 'Timestamp',
+  'timestamp with time zone': 'Timestamp',
+  'text[]': 'string[]',
+};
+
+/** What is in the objects of these columns, or which words stand there; of others that is not known. */
+const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = {
+  'agents.config': ['AgentConfig', 'agent'],
+  'approval_decisions.decision': ['Decision', 'approval'],
+  'approvals.always': ['AlwaysOffer', 'approval'],
+  'approvals.files': ['readonly BoundFile[]', 'bound-file'],
+  'approvals.sandbox': ['SandboxTerms', 'sandbox'],
+  'approvals.terms': ['AskedTerms', 'approval-terms'],
+  'approvals.decision': ['Decision', 'approval'],
+  'messages.context': ['MessageContext', 'turn'],
+  'sessions.bound_context': ['MessageContext', 'turn'],
+  'sessions.budget_root': ['BudgetRoot', 'budget'],
+  'team_task_events.notices': ['readonly LeadNotice[]', 'team-task'],
+  'team_task_events.status': ['TaskStatus', 'team-task'],
+  'team_tasks.origin_context': ['MessageContext', 'turn'],
+  'team_tasks.state': ['TaskState', 'team-task'],
+  'team_tasks.status': ['TaskStatus', 'team-task'],
+  'turns.context': ['MessageContext', 'turn'],
+};
+
+function typeOf({ table, column, type, is_null, has_default, values }: ColumnRow): string {
+  const shape = SHAPES[`${table}.${column}`]?.[0];
+  const known = values ? values.map((value) => `'${value}'`).join(' | ') : (shape ?? TYPES[type]);
+  const plain = type === 'jsonb' ? `Json<${shape ?? 'unknown'}>` : known;
+  if (plain === undefined) throw new Error(`${table}.${column} is of type ${type}: say here what that is`);
+  const whole = is_null ? `${plain} | null` : plain;
+  return has_default ? `Generated<${whole}>` : whole;
+}
+
+/** Not formatted. */
+export async function typesOfTables(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<ColumnRow>(COLUMNS, [TABLES]);
+  const tables = Map.groupBy(rows, (row) => row.table);
+  const files = Map.groupBy(Object.values(SHAPES), ([, file]) => file);
+  const imports = [...files].map(([file, shapes]) => {
+    const names = new Set(shapes.map(([type]) => type.replace(/^readonly |\[\]$/g, '')));
+    return `import type { ${[...names].join(', ')} } from '#domain/${file}.ts';`;
+  });
+  const lines = [...tables].map(([table, columns]) => {
+    const fields = columns.map((column) => `    ${column.column}: ${typeOf(column)};`);
+    return `  ${table}: {\n${fields.join('\n')}\n  };`;
+  });
+  return `/**
+ * The tables as Kysely must know them: made from the schema by \`TEST_WRITE=1 npm test -- test/store/tables.test.ts\`, and held
+ * to it by that test. An object is given as text, since \`pg\` would make a list one of SQL's own.
+ */
+import type { ColumnType } from 'kysely';
+${imports.join('\n')}
+
+type Int8 = ColumnType<string, number | string, number | string>;
+type Numeric = Int8;
+type Timestamp = ColumnType<Date, Date | string, Date | string>;
+type Json<Shape> = ColumnType<Shape, string, string>;
+/** Need not be given. */
+type Generated<T> =
+  T extends ColumnType<infer Read, infer Insert, infer Update>
+    ? ColumnType<Read, Insert | undefined, Update>
+    : ColumnType<T, T | undefined, T>;
+
+export interface Tables {
+${lines.join('\n')}
+}
+`;
+}
