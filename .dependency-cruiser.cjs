@@ -48,16 +48,18 @@ module.exports = {
     {
       name: 'workflows-see-domain-only',
       severity: 'error',
-      comment: 'schemas would bring zod into the bundle',
       from: { path: '^workflows/' },
       to: {
         path: '.',
-        pathNot: [
-          '^workflows/',
-          '^domain/(?!schema/|shell/|policy/)',
-          '^node_modules/@temporalio/(workflow|common)/',
-        ],
+        pathNot: ['^workflows/', '^domain/', '^node_modules/@temporalio/(workflow|common)/'],
       },
+    },
+    {
+      name: 'workflows-take-types-of-schemas',
+      severity: 'error',
+      comment: 'schemas would bring zod into the bundle',
+      from: { path: '^workflows/' },
+      to: { path: '^domain/(schema|resource|shell|policy)/', dependencyTypesNot: ['type-only'] },
     },
     only('store', '^store/', ['domain']),
     only('temporal', '^temporal/', ['domain', 'store']),

@@ -75,3 +75,14 @@ export function isTextKey(keys: CursorKeys): keys is readonly [string] {
 export function isNumberKeys(length: number): (keys: CursorKeys) => boolean {
   return (keys) => keys.length === length && keys.every((key) => Number.isSafeInteger(key));
 }
+
+/** `readPage` where rows are sorted by one text, their field `key`; `after` is '' before the first page. */
+export function readTextPage<Key extends string, Row extends Readonly<Record<Key, string>>, Item>(
+  query: PageQuery,
+  key: Key,
+  show: (row: Row) => Item,
+  read: (limit: number, after: string) => Promise<readonly Row[]>,
+): Promise<Page<Item>> {
+  const readAfter = (limit: number, after?: CursorKeys) => read(limit, String(after?.[0] ?? ''));
+  return readPage(query, readAfter, (row) => [row[key]], show, isTextKey);
+}

@@ -14,6 +14,8 @@ export interface Client {
   patch<T>(path: string, body: unknown): Promise<T>;
   put<T>(path: string, body: unknown): Promise<T>;
   delete(path: string): Promise<void>;
+  /** Any of these, for what the definition of a resource names (`call`). */
+  send(method: string, path: string, body: unknown, query?: Query): Promise<unknown>;
   /** An event stream: throws as `get` does, without trying again. */
   stream(path: string, query: Query, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
   target(): Target;
@@ -107,6 +109,7 @@ export function createClient(first: Target, retarget: () => Target = () => first
     patch: async <T>(path: string, body: unknown) => (await send('PATCH', path, body)) as T,
     put: async <T>(path: string, body: unknown) => (await send('PUT', path, body)) as T,
     delete: async (path) => void (await send('DELETE', path, undefined)),
+    send,
     async stream(path, query, headers, signal) {
       target = retarget();
       return once('GET', path, { headers: { ...headers, accept: 'text/event-stream' }, signal }, query);

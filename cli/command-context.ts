@@ -75,7 +75,16 @@ export async function printPage<Row>(
   columns: readonly Column<Row>[],
   nothing: string,
 ): Promise<void> {
-  const page = await context.client.get<Page<Row>>(path, query);
+  printRows(context, await context.client.get<Page<Row>>(path, query), columns, nothing);
+}
+
+/** Prints rows that are there, a page of them or all. */
+export function printRows<Row>(
+  context: CommandContext,
+  page: Pick<Page<Row>, 'data'> & Partial<Page<Row>>,
+  columns: readonly Column<Row>[],
+  nothing: string,
+): void {
   if (context.json) {
     printJson(context.out, page);
   } else if (page.data.length === 0) {

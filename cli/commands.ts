@@ -1,5 +1,6 @@
 /** Every command in the order and the groups of the help. A module is loaded when its command is used. */
 import type { Command } from 'commander';
+import type { Resource } from '#domain/resource/define-resource.ts';
 
 export interface CommandEntry {
   readonly group: string;
@@ -7,6 +8,14 @@ export interface CommandEntry {
   readonly summary: string;
   /** Gives the command, made with its name and summary, its options, arguments and commands below it; `whole` makes the whole tree. */
   readonly load: () => Promise<{ register(command: Command, whole: () => Promise<Command>): void }>;
+}
+
+/** A resource whose commands are all in its definition. */
+function of(load: () => Promise<Resource>): CommandEntry['load'] {
+  return async () => {
+    const [{ addCommands }, resource] = await Promise.all([import('#cli/resource-commands.ts'), load()]);
+    return { register: (command) => addCommands(command, resource) };
+  };
 }
 
 type Row = readonly [name: string, summary: string, load: CommandEntry['load']];
@@ -79,7 +88,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     [
       'agent-links',
       'which agent may give work to which: list, show, add, set, delete',
-      () => import('#cli/commands/agent-links.ts'),
+      of(async () => (await import('#domain/resource/agent-links.ts')).agentLinks),
     ],
     [
       'delegations',
@@ -115,7 +124,11 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       "the tenant's policy: show, set, history, restore, backtest",
       () => import('#cli/commands/policy.ts'),
     ],
-    ['allowlist', 'what was allowed always: list, revoke', () => import('#cli/commands/allowlist.ts')],
+    [
+      'allowlist',
+      'what was allowed always: list, revoke',
+      of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist),
+    ],
     [
       'explain',
       'what would be decided, by which rule, and what would change it',

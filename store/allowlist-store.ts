@@ -10,6 +10,8 @@ export interface AllowlistRow {
   readonly approval_id: string | null;
   readonly created_by: string;
   readonly created_at: Date;
+  /** The same to the microsecond, for cursors. */
+  readonly created_text: string;
 }
 
 export interface AllowlistFilter {
@@ -19,9 +21,10 @@ export interface AllowlistFilter {
   readonly user?: string | undefined;
 }
 
-const COLUMNS = 'id, agent_key, user_id, tool, pattern, approval_id, created_by, created_at';
+const COLUMNS =
+  'id, agent_key, user_id, tool, pattern, approval_id, created_by, created_at, created_at::text as created_text';
 
-/** Those in force, newest first; `after` is [created_at, id] of the last one before. */
+/** Those in force, newest first; `after` is [created_text, id] of the last one before. */
 export async function listAllowlist(
   pool: Pool,
   tenant: string,

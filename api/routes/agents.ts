@@ -1,5 +1,5 @@
-/** Agents: who answers. A change is a new revision; turns that run keep the one they began with. */
-import { z } from 'zod';
+/** Agents: rows behind the definition, their models checked. */
+import type { z } from 'zod';
 import {
   type AgentRow,
   deleteAgent,
@@ -10,165 +10,58 @@ import {
 } from '#store/agent-store.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
-import { isName } from '#domain/ids.ts';
-import { agentConfigSchema, agentCreateSchema, agentPatchSchema, agentSchema } from '#domain/schema/agent.ts';
-import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
-import type { FastifyRequest } from 'fastify';
-import { callerOf, signatureOf } from '../auth.ts';
+import { agents } from '#domain/resource/agents.ts';
+import { agentConfigSchema, type agentPatchSchema } from '#domain/schema/agent.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { paramOf } from '../found.ts';
-import { problems } from '../openapi.ts';
-import { isTextKey, readPage } from '../pages.ts';
+import { readTextPage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
 import { MAIN_AGENT } from '../tenant-care.ts';
 
-const keyParams = z.object({ key: z.string() });
 /** Two writers at once: the loser looks again, but not for ever. */
 const PATCH_TRIES = 5;
 
 export function addAgentRoutes(app: Api, deps: ApiDeps): void {
-  addReads(app, deps);
-  addCreate(app, deps);
-  addPatch(app, deps);
-  addDelete(app, deps);
-}
+  const { pool } = deps;
 
-function addReads(app: Api, deps: ApiDeps): void {
-  app.get(
-    '/v1/agents',
+  serveResource(
+    app,
+    agents,
     {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['agents'],
-        operationId: 'listAgents',
-        summary: 'List agents',
-        querystring: z.strictObject(pageQuery),
-        response: { 200: pageSchema(agentSchema), ...problems() },
+      listAgents: ({ tenant, query }) =>
+        readTextPage(query, 'key', showAgent, (limit, after) => listAgents(pool, tenant, limit, after)),
+      async getAgent({ tenant, params }) {
+        const row = await findAgent(pool, tenant, params.key);
+        return row && showAgent(row);
       },
-    },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      return readPage(
-        request.query,
-        (limit, after) => listAgents(deps.pool, tenant, limit, String(after?.[0] ?? '')),
-        (row) => [row.key],
-        showAgent,
-        isTextKey,
-      );
-    },
-  );
-
-  app.get(
-    '/v1/agents/:key',
-    {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['agents'],
-        operationId: 'getAgent',
-        summary: 'Get an agent',
-        params: keyParams,
-        response: { 200: agentSchema, ...problems('NotFound') },
-      },
-    },
-    async (request) => showAgent(await agentOr404(deps, request)),
-  );
-}
-
-function addCreate(app: Api, deps: ApiDeps): void {
-  app.post(
-    '/v1/agents',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        tags: ['agents'],
-        operationId: 'createAgent',
-        summary: 'Make an agent',
-        body: agentCreateSchema,
-        response: {
-          201: agentSchema,
-          ...problems('Conflict', 'Unprocessable'),
-        },
-      },
-    },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const config = toConfig(request.body);
-      checkModels(deps, config);
-      const row = await insertAgent(deps.pool, caller.tenant, config, signatureOf(caller));
-      if (!row)
-        throw new Failure('Conflict', `There is an agent ${config.key} already; PATCH it to change it`);
-      return reply.code(201).header('location', `/v1/agents/${row.key}`).send(showAgent(row));
-    },
-  );
-}
-
-function addPatch(app: Api, deps: ApiDeps): void {
-  app.patch(
-    '/v1/agents/:key',
-    {
-      config: { scope: 'admin' },
-      preValidation: async (request) => void (await agentOr404(deps, request)),
-      schema: {
-        tags: ['agents'],
-        operationId: 'updateAgent',
-        summary: 'Change an agent',
-        description: 'Given fields replace the old ones whole; null removes an optional one.',
-        params: keyParams,
-        body: agentPatchSchema,
-        response: { 200: agentSchema, ...problems('NotFound', 'Conflict', 'Unprocessable') },
-      },
-    },
-    async (request) => {
-      const caller = callerOf(request);
-      for (let tries = 1; tries <= PATCH_TRIES; tries += 1) {
-        const old = await agentOr404(deps, request);
-        const config = merge(old.config, request.body);
+      async createAgent({ tenant, by, body }) {
+        const config = toConfig(body);
         checkModels(deps, config);
-        const row = await updateAgent(deps.pool, caller.tenant, old.revision, config, signatureOf(caller));
+        const row = await insertAgent(pool, tenant, config, by);
         if (row) return showAgent(row);
-      }
-      throw new Failure('Conflict', 'The agent is being changed by others at the same time; try again');
-    },
-  );
-}
-
-function addDelete(app: Api, deps: ApiDeps): void {
-  app.delete(
-    '/v1/agents/:key',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        tags: ['agents'],
-        operationId: 'deleteAgent',
-        summary: 'Delete an agent',
-        description:
-          'Sessions that have it go on with its last revision; new ones cannot name it. `main` stays.',
-        params: keyParams,
-        response: { 204: z.null(), ...problems('NotFound', 'Conflict') },
+        throw new Failure('Conflict', `There is an agent ${config.key} already; PATCH it to change it`);
+      },
+      async updateAgent({ tenant, by, params, body }) {
+        for (let tries = 1; tries <= PATCH_TRIES; tries += 1) {
+          const old = await findAgent(pool, tenant, params.key);
+          if (!old) return undefined;
+          const config = merge(old.config, body);
+          checkModels(deps, config);
+          const row = await updateAgent(pool, tenant, old.revision, config, by);
+          if (row) return showAgent(row);
+        }
+        throw new Failure('Conflict', 'The agent is being changed by others at the same time; try again');
+      },
+      async deleteAgent({ tenant, params: { key } }) {
+        if (key === MAIN_AGENT)
+          throw new Failure(
+            'Conflict',
+            'The agent main cannot be deleted: sessions without an agent are its; PATCH it',
+          );
+        return deleteAgent(pool, tenant, key);
       },
     },
-    async (request, reply) => {
-      const { key } = request.params;
-      if (key === MAIN_AGENT)
-        throw new Failure(
-          'Conflict',
-          'The agent main cannot be deleted: sessions without an agent are its; PATCH it',
-        );
-      const gone = isName(key) && (await deleteAgent(deps.pool, callerOf(request).tenant, key));
-      if (!gone) throw notFound();
-      return reply.code(204).send(null);
-    },
+    ({ tenant }, key) => findAgent(pool, tenant, key),
   );
-}
-
-async function agentOr404(deps: ApiDeps, request: FastifyRequest): Promise<AgentRow> {
-  const key = paramOf(request, 'key');
-  const row = isName(key) ? await findAgent(deps.pool, callerOf(request).tenant, key) : undefined;
-  if (!row) throw notFound();
-  return row;
-}
-
-function notFound(): Failure {
-  return new Failure('NotFound', 'There is no agent with this key');
 }
 
 function checkModels(deps: ApiDeps, config: AgentConfig): void {
@@ -193,7 +86,7 @@ function toConfig(given: z.infer<typeof agentConfigSchema>): AgentConfig {
   return JSON.parse(JSON.stringify(given)) as AgentConfig;
 }
 
-function showAgent(row: AgentRow): z.infer<typeof agentSchema> {
+function showAgent(row: AgentRow) {
   return {
     ...agentConfigSchema.parse(row.config),
     revision: row.revision,

@@ -1,5 +1,5 @@
-/** Programs with credentials of the caller's tenant (SH-4): who may use them, under which rules, and with what. */
-import { z } from 'zod';
+/** Programs with credentials: sealed rows behind the definition, merged with presets and what was there. */
+import type { z } from 'zod';
 import { patternProblem } from '#policy/deny-pattern.ts';
 import {
   type CliVariable,
@@ -12,127 +12,41 @@ import {
   type SecureCliRow,
 } from '#store/secure-cli-store.ts';
 import { Failure } from '#domain/errors.ts';
-import { binaryNameSchema, secureCliPutSchema, secureCliSchema } from '#domain/schema/secure-cli.ts';
+import { type secureCliPutSchema, secureClis } from '#domain/resource/secure-clis.ts';
 import { SECURE_CLI_PRESETS, type SecureCliPreset } from '#domain/secure-cli/presets.ts';
 import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
-import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { problems } from '../openapi.ts';
+import { serveResource } from '../serve-resource.ts';
 
 type Given = z.infer<typeof secureCliPutSchema>;
 
-const nameParams = z.object({ name: binaryNameSchema });
-
 export function addSecureCliRoutes(app: Api, deps: ApiDeps): void {
-  addReads(app, deps);
-  addPut(app, deps);
-  addDelete(app, deps);
-}
+  const { pool } = deps;
+  const { sealer } = deps.secrets;
 
-function addReads(app: Api, deps: ApiDeps): void {
-  app.get(
-    '/v1/secure-clis',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        tags: ['secrets'],
-        operationId: 'listSecureClis',
-        summary: 'List programs with credentials',
-        response: { 200: z.object({ data: z.array(secureCliSchema) }), ...problems() },
-      },
+  serveResource(app, secureClis, {
+    listSecureClis: async ({ tenant }) => ({
+      data: (await listSecureClis(pool, tenant)).map((row) => showCli(deps, tenant, row)),
+    }),
+    async getSecureCli({ tenant, params }) {
+      const row = await findSecureCli(pool, tenant, params.name);
+      return row && showCli(deps, tenant, row);
     },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      const rows = await listSecureClis(deps.pool, tenant);
-      return { data: rows.map((row) => showCli(deps, tenant, row)) };
-    },
-  );
-
-  app.get(
-    '/v1/secure-clis/:name',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        tags: ['secrets'],
-        operationId: 'getSecureCli',
-        summary: 'Get a program with credentials',
-        params: nameParams,
-        response: { 200: secureCliSchema, ...problems('NotFound') },
-      },
-    },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      const row = await findSecureCli(deps.pool, tenant, request.params.name);
-      if (!row) throw notFound();
-      return showCli(deps, tenant, row);
-    },
-  );
-}
-
-function addPut(app: Api, deps: ApiDeps): void {
-  app.put(
-    '/v1/secure-clis/:name',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        tags: ['secrets'],
-        operationId: 'setSecureCli',
-        summary: 'Give a program credentials, or change its rules',
-        description:
-          'It can then be run by `credentialed_exec` alone, by the agents named. What is absent stays as it was, or comes from the preset.',
-        params: nameParams,
-        body: secureCliPutSchema,
-        response: { 200: secureCliSchema, ...problems('Unprocessable') },
-      },
-    },
-    async (request) => {
-      const caller = callerOf(request);
-      const { tenant } = caller;
-      const { name } = request.params;
-      const given = request.body;
-      const old = await findSecureCli(deps.pool, tenant, name);
-      const preset = presetOf(given.preset);
-      const cli = merged(name, given, preset, old);
+    async setSecureCli({ tenant, by, params: { name }, body }) {
+      const old = await findSecureCli(pool, tenant, name);
+      const preset = presetOf(body.preset);
+      const cli = merged(name, body, preset, old);
       checkPatterns(cli);
-      const variables = variablesOf(given, preset) ?? (old ? opened(deps, tenant, old) : []);
+      const variables = variablesOf(body, preset) ?? (old ? opened(deps, tenant, old) : []);
       checkVariables(variables, preset);
-      const { sealer } = deps.secrets;
-      const row = await putSecureCli(deps.pool, tenant, {
-        cli,
-        sealed: sealer.seal(JSON.stringify(variables), secureCliPlace(tenant, name)),
-        keyId: sealer.keyId,
-        by: signatureOf(caller),
-      });
+      const sealed = sealer.seal(JSON.stringify(variables), secureCliPlace(tenant, name));
+      const row = await putSecureCli(pool, tenant, { cli, sealed, keyId: sealer.keyId, by });
       if (!row)
         throw new Failure('Unprocessable', `There are ${MAX_SECURE_CLIS} programs, which is the most`);
       return showCli(deps, tenant, row);
     },
-  );
-}
-
-function addDelete(app: Api, deps: ApiDeps): void {
-  app.delete(
-    '/v1/secure-clis/:name',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        tags: ['secrets'],
-        operationId: 'deleteSecureCli',
-        summary: 'Take a program its credentials',
-        params: nameParams,
-        response: { 204: z.null(), ...problems('NotFound') },
-      },
-    },
-    async (request, reply) => {
-      if (!(await deleteSecureCli(deps.pool, callerOf(request).tenant, request.params.name)))
-        throw notFound();
-      return reply.code(204).send(null);
-    },
-  );
-}
-
-function notFound(): Failure {
-  return new Failure('NotFound', 'There is no program with credentials of this name');
+    deleteSecureCli: ({ tenant, params }) => deleteSecureCli(pool, tenant, params.name),
+  });
 }
 
 function presetOf(name: string | undefined): SecureCliPreset | undefined {
@@ -195,7 +109,7 @@ function opened(deps: ApiDeps, tenant: string, row: SecureCliRow): readonly CliV
   return JSON.parse(deps.secrets.sealer.open(row.sealed, secureCliPlace(tenant, row.name))) as CliVariable[];
 }
 
-function showCli(deps: ApiDeps, tenant: string, row: SecureCliRow): z.infer<typeof secureCliSchema> {
+function showCli(deps: ApiDeps, tenant: string, row: SecureCliRow) {
   const { agents, host = false, deny_args, deny_verbose, keyword_allowlist, ...rest } = row.config;
   return {
     name: row.name,

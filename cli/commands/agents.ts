@@ -1,22 +1,17 @@
 /** `tempoclaw agents`: list, show, create, update and delete, from flags or a YAML or JSON file. */
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
+import { agents as resource } from '#domain/resource/agents.ts';
+import { call } from '#cli/call.ts';
 import { usageError } from '#cli/cli-error.ts';
-import {
-  type ApiOptions,
-  type CommandContext,
-  createContext,
-  pageQuery,
-  type PageOptions,
-  pathOf,
-  printPage,
-  withApiOptions,
-  withPageOptions,
-} from '#cli/command-context.ts';
+import { type ApiOptions, type CommandContext, createContext, withApiOptions } from '#cli/command-context.ts';
 import { readObjectFile, readTextFile } from '#cli/object-file.ts';
 import { printFields, printJson } from '#cli/output.ts';
+import { addCommands } from '#cli/resource-commands.ts';
 import { agoWords } from '#cli/text.ts';
 import type { Agent } from '#cli/wire.ts';
+
+const { getAgent, createAgent, updateAgent } = resource.operations;
 
 interface AgentFlags extends ApiOptions {
   readonly file?: string;
@@ -34,20 +29,24 @@ interface AgentFlags extends ApiOptions {
 }
 
 export function register(agents: Command): void {
-  withPageOptions(agents.command('list', { isDefault: true }).description('the agents there are')).action(
-    list,
-  );
+  addCommands(agents, resource, { getAgent: addShow, createAgent: addCreate, updateAgent: addUpdate });
+}
+
+function addShow(agents: Command): void {
   withApiOptions(agents.command('show').description('one agent').argument('<key>')).action(show);
+}
+
+function addCreate(agents: Command): void {
   withAgentFlags(agents.command('create').description('make an agent').argument('[key]')).action(create);
+}
+
+function addUpdate(agents: Command): void {
   withAgentFlags(
     agents
       .command('update')
       .description('change an agent; what is given replaces what was there')
       .argument('<key>'),
   ).action(update);
-  withApiOptions(
-    agents.command('delete').description('delete an agent; its sessions stay readable').argument('<key>'),
-  ).action(remove);
 }
 
 function withAgentFlags(command: Command): Command {
@@ -66,27 +65,9 @@ function withAgentFlags(command: Command): Command {
     .option('--workspace <name>', 'folder under the workspace root');
 }
 
-async function list(options: PageOptions): Promise<void> {
-  const now = Date.now();
-  await printPage<Agent>(
-    createContext(options),
-    pathOf('agents'),
-    pageQuery(options),
-    [
-      { title: 'agent', cell: (agent) => agent.key },
-      { title: 'name', cell: (agent) => agent.name },
-      { title: 'model', cell: (agent) => [agent.model].flat().join(' → '), flexible: true },
-      { title: 'type', cell: (agent) => agent.type },
-      { title: 'revision', cell: (agent) => agent.revision },
-      { title: 'changed', cell: (agent) => agoWords(agent.updated_at, now) },
-    ],
-    'No agents.',
-  );
-}
-
 async function show(key: string, options: ApiOptions): Promise<void> {
   const context = createContext(options);
-  printAgent(context, await context.client.get<Agent>(pathOf('agents', key)));
+  printAgent(context, await call(context.client, getAgent, { params: { key } }));
 }
 
 async function create(key: string | undefined, options: AgentFlags): Promise<void> {
@@ -95,7 +76,7 @@ async function create(key: string | undefined, options: AgentFlags): Promise<voi
   const wished = key ?? agent['key'];
   if (typeof wished !== 'string')
     throw usageError('The agent has no key.', 'Write: npx tempoclaw agents create KEY --model …');
-  printAgent(context, await context.client.post<Agent>(pathOf('agents'), { ...agent, key: wished }));
+  printAgent(context, await call(context.client, createAgent, { body: { ...agent, key: wished } as never }));
 }
 
 async function update(key: string, options: AgentFlags): Promise<void> {
@@ -106,16 +87,9 @@ async function update(key: string, options: AgentFlags): Promise<void> {
   if (Object.keys(changes).length === 0)
     throw usageError('Nothing to change was given.', 'See: npx tempoclaw agents update --help');
   // A flag changes one part of a group such as `tools`; the API replaces the group whole.
-  const old = await context.client.get<Agent>(pathOf('agents', key));
+  const old = await call(context.client, getAgent, { params: { key } });
   const groups = options.file === undefined ? mergeGroups(old, changes) : changes;
-  printAgent(context, await context.client.patch<Agent>(pathOf('agents', key), groups));
-}
-
-async function remove(key: string, options: ApiOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  await client.delete(pathOf('agents', key));
-  if (json) printJson(out, { key, deleted: true });
-  else out.line(`agent ${key} is deleted`);
+  printAgent(context, await call(context.client, updateAgent, { params: { key }, body: groups }));
 }
 
 function printAgent({ out, json }: CommandContext, agent: Agent): void {

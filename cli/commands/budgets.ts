@@ -2,9 +2,11 @@
 import type { Command } from 'commander';
 import { BUDGET_MEASURES, type BudgetMeasure } from '#domain/budget.ts';
 import { amountText } from '#domain/budget/ask-for-more.ts';
+import { budgets as resource } from '#domain/resource/budgets.ts';
 import { usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext, pathOf, withApiOptions } from '#cli/command-context.ts';
 import { type Column, printFields, printJson, printTable } from '#cli/output.ts';
+import { addCommands } from '#cli/resource-commands.ts';
 import type { Budget, BudgetAccount } from '#cli/wire.ts';
 
 interface LimitOptions extends ApiOptions {
@@ -55,7 +57,7 @@ export function register(budgets: Command): void {
       .argument('<id>')
       .argument('<measures...>', BUDGET_MEASURES.join(', ')),
   ).action(unset);
-  withApiOptions(budgets.command('delete').description('take a budget away').argument('<id>')).action(remove);
+  addCommands(budgets, resource);
 }
 
 function withLimitOptions(command: Command): Command {
@@ -185,13 +187,6 @@ function givenLimits(options: LimitOptions): Fields {
 
 function limitsLine(budget: Budget): string {
   return `${budget.id}: ${limitsOf(budget)} for ${budget.subject ?? `each ${budget.scope}`}`;
-}
-
-async function remove(id: string, options: ApiOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  await client.delete(pathOf('budgets', id));
-  if (json) printJson(out, { id, deleted: true });
-  else out.line(`${id} limits nothing any more`);
 }
 
 function readAmount(measure: BudgetMeasure, text: string): number {

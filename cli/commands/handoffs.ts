@@ -1,23 +1,13 @@
-/** `tempoclaw handoffs`: chats that were handed to another agent, and bringing one back. */
+/** `tempoclaw handoffs`: the list of the definition, and bringing a chat back. */
 import type { Command } from 'commander';
-import {
-  type ApiOptions,
-  createContext,
-  pageQuery,
-  type PageOptions,
-  pathOf,
-  printPage,
-  withApiOptions,
-  withPageOptions,
-} from '#cli/command-context.ts';
+import { handoffs as resource } from '#domain/resource/handoffs.ts';
+import { call } from '#cli/call.ts';
+import { type ApiOptions, createContext, withApiOptions } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
-import { agoWords } from '#cli/text.ts';
-import type { HandoffRoute } from '#cli/wire.ts';
+import { addCommands } from '#cli/resource-commands.ts';
 
 export function register(handoffs: Command): void {
-  withPageOptions(handoffs.command('list', { isDefault: true }).description('by channel and chat')).action(
-    list,
-  );
+  addCommands(handoffs, resource);
   withApiOptions(
     handoffs
       .command('clear')
@@ -27,28 +17,9 @@ export function register(handoffs: Command): void {
   ).action(clear);
 }
 
-async function list(options: PageOptions): Promise<void> {
-  const now = Date.now();
-  await printPage<HandoffRoute>(
-    createContext(options),
-    pathOf('handoffs'),
-    pageQuery(options),
-    [
-      { title: 'channel', cell: (one) => one.channel },
-      { title: 'chat', cell: (one) => one.chat_id },
-      { title: 'from', cell: (one) => one.from },
-      { title: 'to', cell: (one) => one.to },
-      { title: 'reason', cell: (one) => one.reason, flexible: true },
-      { title: 'since', cell: (one) => agoWords(one.created_at, now) },
-    ],
-    'No chat was handed on.',
-  );
-}
-
 async function clear(channel: string, chat: string, options: ApiOptions): Promise<void> {
   const { client, out, json } = createContext(options);
-  const query = new URLSearchParams({ channel, chat_id: chat }).toString();
-  await client.delete(`${pathOf('handoffs')}?${query}`);
+  await call(client, resource.operations.endHandoff, { query: { channel, chat_id: chat } });
   if (json) printJson(out, { channel, chat_id: chat, cleared: true });
   else out.line(`${chat} of ${channel} goes to its first agent again`);
 }

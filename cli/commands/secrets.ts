@@ -1,77 +1,38 @@
 /** `tempoclaw secrets`: values that only activities see. A value is read from a pipe or a prompt, never from arguments. */
 import { isCancel, password } from '@clack/prompts';
 import type { Command } from 'commander';
+import { secrets as resource } from '#domain/resource/secrets.ts';
+import { call } from '#cli/call.ts';
 import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
-import {
-  type ApiOptions,
-  type CommandContext,
-  createContext,
-  pageQuery,
-  type PageOptions,
-  pathOf,
-  printPage,
-  withApiOptions,
-  withPageOptions,
-} from '#cli/command-context.ts';
+import { type ApiOptions, type CommandContext, createContext, withApiOptions } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
-import { agoWords } from '#cli/text.ts';
-import type { Rotation, Secret } from '#cli/wire.ts';
+import { addCommands } from '#cli/resource-commands.ts';
 
 /** More than the API takes; what is longer is no secret. */
 const MAX_INPUT = 1_000_000;
 
 export function register(secrets: Command): void {
-  withPageOptions(
-    secrets.command('list', { isDefault: true }).description('their names; values are never shown'),
-  ).action(list);
+  addCommands(secrets, resource, { setSecret: addSet });
+}
+
+function addSet(secrets: Command): void {
   withApiOptions(
     secrets
       .command('set')
       .description('set one; its value is read from a pipe or asked for, and never taken from arguments')
       .argument('<name>'),
   ).action(set);
-  withApiOptions(secrets.command('delete').description('delete one').argument('<name>')).action(remove);
-  withApiOptions(
-    secrets.command('rotate').description('seal all of them with the newest master key (operator)'),
-  ).action(rotate);
-}
-
-async function list(options: PageOptions): Promise<void> {
-  const now = Date.now();
-  await printPage<Secret>(
-    createContext(options),
-    pathOf('secrets'),
-    pageQuery(options),
-    [
-      { title: 'secret', cell: (secret) => secret.name },
-      { title: 'set by', cell: (secret) => secret.updated_by, flexible: true },
-      { title: 'set', cell: (secret) => agoWords(secret.updated_at, now) },
-    ],
-    'No secrets.',
-  );
 }
 
 async function set(name: string, options: ApiOptions): Promise<void> {
   const context = createContext(options);
   const value = await readValue(context, name);
-  const secret = await context.client.put<Secret>(pathOf('secrets', name), { value });
+  const secret = await call(context.client, resource.operations.setSecret, {
+    params: { name },
+    body: { value },
+  });
   if (context.json) printJson(context.out, secret);
   else context.out.line(`secret ${name} is set; refer to it as secret://${name}`);
-}
-
-async function remove(name: string, options: ApiOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  await client.delete(pathOf('secrets', name));
-  if (json) printJson(out, { name, deleted: true });
-  else out.line(`secret ${name} is deleted`);
-}
-
-async function rotate(options: ApiOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const rotation = await client.post<Rotation>(pathOf('secrets', 'rotate'), {});
-  if (json) printJson(out, rotation);
-  else
-    out.line(`all secrets are sealed with the key ${rotation.key_id}; ${rotation.resealed} were not before`);
 }
 
 async function readValue({ canAsk }: CommandContext, name: string): Promise<string> {

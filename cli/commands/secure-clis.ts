@@ -1,10 +1,12 @@
 /** `tempoclaw secure-clis`: programs that agents run with credentials they never see. */
 import type { Command } from 'commander';
+import { secureClis as resource } from '#domain/resource/secure-clis.ts';
+import { call } from '#cli/call.ts';
 import { usageError } from '#cli/cli-error.ts';
-import { type ApiOptions, createContext, pathOf, withApiOptions } from '#cli/command-context.ts';
+import { type ApiOptions, createContext, withApiOptions } from '#cli/command-context.ts';
 import { readObjectFile } from '#cli/object-file.ts';
-import { printFields, printJson, printTable } from '#cli/output.ts';
-import type { SecureCli } from '#cli/wire.ts';
+import { printJson } from '#cli/output.ts';
+import { addCommands } from '#cli/resource-commands.ts';
 
 interface SetOptions extends ApiOptions {
   readonly file?: string;
@@ -16,12 +18,10 @@ interface SetOptions extends ApiOptions {
 }
 
 export function register(clis: Command): void {
-  withApiOptions(clis.command('list', { isDefault: true }).description('the programs there are')).action(
-    list,
-  );
-  withApiOptions(clis.command('show').description('one program and its rules').argument('<name>')).action(
-    show,
-  );
+  addCommands(clis, resource, { setSecureCli: addSet });
+}
+
+function addSet(clis: Command): void {
   withApiOptions(
     clis
       .command('set')
@@ -35,55 +35,25 @@ export function register(clis: Command): void {
       .option('--no-host', 'not for those')
       .option('--file <path>', 'all of it from a YAML or JSON file; flags win over it'),
   ).action(set);
-  withApiOptions(
-    clis.command('delete').description('take a program its credentials').argument('<name>'),
-  ).action(remove);
-}
-
-async function list(options: ApiOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const clis = await client.get<{ data: readonly SecureCli[] }>(pathOf('secure-clis'));
-  if (json) return printJson(out, clis);
-  printTable(
-    out,
-    [
-      { title: 'program', cell: (cli) => cli.name },
-      { title: 'agents', cell: (cli) => cli.agents.join(', ') || 'none', flexible: true },
-      { title: 'variables', cell: (cli) => cli.env.map(({ name }) => name).join(', '), flexible: true },
-    ],
-    clis.data,
-  );
-}
-
-async function show(name: string, options: ApiOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const cli = await client.get<SecureCli>(pathOf('secure-clis', name));
-  if (json) printJson(out, cli);
-  else printFields(out, { ...cli });
 }
 
 async function set(name: string, options: SetOptions): Promise<void> {
   const { client, out, json } = createContext(options);
   const { preset, agent, env, path, host } = options;
-  const body = {
-    ...(options.file === undefined ? {} : readObjectFile(options.file, 'the fields of one program')),
-    ...(preset === undefined ? {} : { preset }),
-    ...(agent === undefined ? {} : { agents: agent }),
-    ...(env === undefined ? {} : { env: env.map(readVariable) }),
-    ...(path === undefined ? {} : { path }),
-    ...(host === undefined ? {} : { host }),
-  };
-  const cli = await client.put<SecureCli>(pathOf('secure-clis', name), body);
+  const file = options.file === undefined ? {} : readObjectFile(options.file, 'the fields of one program');
+  const flags = { preset, agents: agent && [...agent], env: env?.map(readVariable), path, host };
+  const cli = await call(client, resource.operations.setSecureCli, {
+    params: { name },
+    body: { ...file, ...named(flags) },
+  });
   if (json) return printJson(out, cli);
   const who = cli.agents.length === 0 ? 'no agent yet (--agent)' : cli.agents.join(', ');
   out.line(`${name} has its credentials; it is run by credentialed_exec only, by: ${who}`);
 }
 
-async function remove(name: string, options: ApiOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  await client.delete(pathOf('secure-clis', name));
-  if (json) printJson(out, { name, deleted: true });
-  else out.line(`${name} has no credentials any more`);
+/** Without what was not named, so that the file's stays. */
+function named<Fields extends object>(fields: Fields): Fields {
+  return JSON.parse(JSON.stringify(fields)) as Fields;
 }
 
 /** Only references: a value among the arguments could be read from the list of processes. */

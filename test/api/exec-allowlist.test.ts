@@ -41,6 +41,25 @@ describe('SH-2 what was allowed always', () => {
     assert.equal((await stack.ask('DELETE', '/v1/exec-allowlist/none')).status, 404);
   });
 
+  test('is listed page by page, newest first', async () => {
+    for (const command of ['id -G', 'id -r']) {
+      const { body } = await exec(command);
+      await stack.ask('POST', `/v1/approvals/${body.approval_id}/decision`, {
+        body: { decision: 'approve_always' },
+      });
+    }
+    const first = (await list('?limit=1')).body;
+    const second = await list(`?limit=1&after=${first.next_cursor}`);
+    assert.equal(second.status, 200, JSON.stringify(second.body));
+    const pages = [first, second.body].map(({ data, has_more }) => [data[0].allows.slice(-5), has_more]);
+    assert.deepEqual(pages, [
+      ['id -r', true],
+      ['id -G', false],
+    ]);
+    for (const { id } of [...first.data, ...second.body.data])
+      assert.equal((await stack.ask('DELETE', `/v1/exec-allowlist/${id}`)).status, 204);
+  });
+
   test('is of one user and one tenant: others neither see it nor take it back nor run by it', async () => {
     const anns = await stack.makeKey(['read', 'run', 'approve'], { user: 'ann' });
     const bobs = await stack.makeKey(['read', 'run', 'approve'], { user: 'bob' });

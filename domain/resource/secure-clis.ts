@@ -1,11 +1,12 @@
-/** Programs with credentials on the wire (SH-4): rules in both directions, credentials only inwards. */
+/** Programs with credentials (SH-4): rules in both directions, credentials only inwards. */
 import { z } from 'zod';
+import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
 import { CLI_ENV_KINDS } from '../secure-cli/secure-cli.ts';
-import { labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
-import { MAX_SECRET, MIN_SECRET } from './secret.ts';
+import { defineResource } from './define-resource.ts';
+import { MAX_SECRET, MIN_SECRET } from './secrets.ts';
 
 /** A program's name without a folder. */
-export const binaryNameSchema = z
+const nameOfBinary = z
   .string()
   .regex(/^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}$/, 'must be a program’s name without its folder');
 
@@ -79,11 +80,59 @@ export const secureCliPutSchema = z
     examples: [{ preset: 'gh', agents: ['main'], env: [{ name: 'GH_TOKEN', value: 'secret://github' }] }],
   });
 
-export const secureCliSchema = z.object({
-  name: binaryNameSchema,
+const itemSchema = z.object({
+  name: nameOfBinary,
   ...fields,
   env: z.array(z.object({ name: z.string(), kind: z.enum(CLI_ENV_KINDS) })),
   updated_by: z.string(),
   created_at: timeSchema,
   updated_at: timeSchema,
 });
+
+export const secureClis = defineResource(
+  {
+    path: '/v1/secure-clis',
+    tag: 'secrets',
+    item: itemSchema,
+    key: 'name',
+    keySchema: nameOfBinary,
+    missing: 'There is no program with credentials of this name',
+  },
+  ({ listAll, show, put, remove }) => ({
+    listSecureClis: listAll({
+      scope: 'admin',
+      summary: 'List programs with credentials',
+      command: {
+        help: 'the programs there are',
+        columns: [
+          { title: 'program', cell: (cli) => cli.name },
+          { title: 'agents', cell: (cli) => cli.agents.join(', ') || 'none', flexible: true },
+          { title: 'variables', cell: (cli) => cli.env.map(({ name }) => name).join(', '), flexible: true },
+        ],
+        nothing: 'No program has credentials.',
+      },
+    }),
+    getSecureCli: show({
+      scope: 'admin',
+      summary: 'Get a program with credentials',
+      command: { help: 'one program and its rules' },
+    }),
+    setSecureCli: put({
+      scope: 'admin',
+      summary: 'Give a program credentials, or change its rules',
+      description:
+        'It can then be run by `credentialed_exec` alone, by the agents named. What is absent stays as it was, or comes from the preset.',
+      body: secureCliPutSchema,
+      refuses: ['Unprocessable'],
+    }),
+    deleteSecureCli: remove({
+      scope: 'admin',
+      summary: 'Take a program its credentials',
+      command: {
+        word: 'delete',
+        help: 'take a program its credentials',
+        says: (name) => `${name} has no credentials any more`,
+      },
+    }),
+  }),
+);

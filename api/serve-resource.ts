@@ -1,0 +1,90 @@
+/** The routes of a resource, from its definition: handlers get what was asked for, checked, and give the answer. */
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { Failure, type FailureType } from '#domain/errors.ts';
+import type { Operation, Operations, OutputOf, Resource } from '#domain/resource/define-resource.ts';
+import { type Caller, callerOf, signatureOf } from './auth.ts';
+import type { Api } from './deps.ts';
+import { paramOf } from './found.ts';
+import { problems } from './openapi.ts';
+
+export interface Call<One extends Operation = Operation> {
+  readonly caller: Caller;
+  readonly tenant: string;
+  /** How a change is signed. */
+  readonly by: string;
+  readonly params: OutputOf<One['params']>;
+  readonly query: OutputOf<One['query']>;
+  readonly body: OutputOf<One['body']>;
+  readonly request: FastifyRequest;
+}
+
+/** Undefined, or false of a deletion, is a 404: there is no such row. */
+type Answered<One extends Operation> = One['answer'] extends z.ZodNull
+  ? boolean
+  : z.output<One['answer']> | undefined;
+
+export type Handlers<Named extends Operations> = {
+  readonly [Id in keyof Named]: (call: Call<Named[Id]>) => Promise<Answered<Named[Id]>>;
+};
+
+/** Undefined when the tenant has no such row, or none that the caller reaches. `key` passed `isKey`, and no schema yet. */
+export type Find = (caller: Caller, key: string) => Promise<unknown>;
+
+/** One route an operation. `find` is needed where an operation of the resource looks for its row first. */
+export function serveResource<Named extends Operations>(
+  app: Api,
+  resource: Resource<Named>,
+  handlers: Handlers<Named>,
+  find?: Find,
+): void {
+  const { tag, key, isKey = () => true } = resource;
+  const missing = (): Failure => new Failure('NotFound', resource.missing);
+  const all = Object.entries<Operation>(resource.operations);
+  const isShown = all.some(([, { method, path }]) => method === 'GET' && path === `${resource.path}/:${key}`);
+
+  for (const [operationId, operation] of all) {
+    const { method, path, scope, params, query, body, answer, status, shownOnce } = operation;
+    const run = handlers[operationId] as (call: Call) => Promise<unknown>;
+    app.route({
+      method,
+      url: path,
+      config: { scope, shownOnce },
+      bodyLimit: operation.maxBytes,
+      schema: {
+        tags: [tag],
+        operationId,
+        summary: operation.summary,
+        ...(operation.description && { description: operation.description }),
+        ...(params && { params }),
+        ...(query && { querystring: query }),
+        ...(body && { body }),
+        response: { [status]: answer, ...problems(...refusalsOf(operation)) },
+      },
+      async preValidation(request) {
+        if (!params) return;
+        const given = String(paramOf(request, key));
+        if (!isKey(given)) throw missing();
+        if (operation.findsFirst && find && !(await find(callerOf(request), given))) throw missing();
+      },
+      async handler(request, reply) {
+        const caller = callerOf(request);
+        const { tenant } = caller;
+        const asked = { params: request.params, query: request.query, body: request.body };
+        const given = await run({ caller, tenant, by: signatureOf(caller), ...asked, request } as Call);
+        if (given === undefined || given === false) throw missing();
+        if (status === 201 && isShown)
+          reply.header(
+            'location',
+            `${path}/${String((given as Record<string, unknown>)[resource.field ?? key])}`,
+          );
+        return reply.code(status).send((status === 204 ? null : given) as never);
+      },
+    });
+  }
+}
+
+/** A PUT that does not look for its row makes it. */
+function refusalsOf({ method, params, findsFirst, refuses = [] }: Operation): readonly FailureType[] {
+  return params && (method !== 'PUT' || findsFirst) ? ['NotFound', ...refuses] : refuses;
+}

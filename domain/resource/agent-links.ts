@@ -1,0 +1,171 @@
+/** Agent links: who may hand work to whom (DE-1). */
+import { z } from 'zod';
+import { LINK_DIRECTIONS, LINK_LIMITS, LINK_STATUSES } from '../agent-link.ts';
+import { isMessageId } from '../ids.ts';
+import {
+  idSchema,
+  jsonObjectSchema,
+  labelSchema,
+  nameSchema,
+  textSchema,
+  timeSchema,
+} from '../schema/scalars.ts';
+import { defineResource } from './define-resource.ts';
+
+const settingsSchema = z
+  .strictObject({
+    user_allow: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
+    user_deny: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
+    require_role: nameSchema
+      .optional()
+      .meta({ description: 'A scope that the API key behind the turn must have' }),
+  })
+  .meta({ description: 'Deny wins over allow; with an allow list nobody else may use the link' });
+
+const fields = {
+  direction: z.enum(LINK_DIRECTIONS),
+  status: z.enum(LINK_STATUSES),
+  max_concurrent: z
+    .int()
+    .min(0)
+    .max(LINK_LIMITS.concurrent)
+    .meta({ description: 'Delegations over the link at once; 0: as many as the target takes' }),
+  settings: settingsSchema,
+  description: textSchema(LINK_LIMITS.description),
+};
+
+const createSchema = z
+  .strictObject({
+    source: nameSchema,
+    target: nameSchema,
+    direction: fields.direction.default('outbound'),
+    status: fields.status.default('active'),
+    max_concurrent: fields.max_concurrent.default(0),
+    settings: settingsSchema.default({}),
+    description: fields.description.optional(),
+  })
+  .refine(({ source, target }) => source !== target, 'an agent has no link to itself')
+  .meta({ examples: [{ source: 'lead', target: 'writer', direction: 'outbound', max_concurrent: 2 }] });
+
+const changeSchema = z
+  .strictObject({
+    direction: fields.direction.optional(),
+    status: fields.status.optional(),
+    max_concurrent: fields.max_concurrent.optional(),
+    settings: settingsSchema.optional(),
+    description: fields.description.nullable().optional(),
+  })
+  .meta({ examples: [{ status: 'disabled' }] });
+
+const itemSchema = z.object({
+  id: idSchema,
+  source: nameSchema,
+  target: nameSchema,
+  direction: fields.direction,
+  status: fields.status,
+  max_concurrent: z.int(),
+  settings: jsonObjectSchema,
+  description: z.string().nullable(),
+  created_by: z.string().nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});
+
+const flags = {
+  direction: { flags: '--direction <direction>', help: 'who may give work', choices: LINK_DIRECTIONS },
+  status: { flags: '--status <status>', choices: LINK_STATUSES },
+  max_concurrent: {
+    flags: '--max-concurrent <number>',
+    help: 'at once over the link; 0: as many as the target takes',
+    kind: 'number',
+  },
+  user_allow: { flags: '--allow <user...>', help: 'only these users', kind: 'texts' },
+  user_deny: { flags: '--deny <user...>', help: 'not these users', kind: 'texts' },
+  require_role: { flags: '--role <scope>', help: 'only turns of keys with this scope' },
+  description: { flags: '--description <text>', help: 'what the link is for' },
+} as const;
+
+/** Flags of settings replace all settings. */
+function bodyOf<Given extends z.input<typeof settingsSchema>>({
+  user_allow,
+  user_deny,
+  require_role,
+  ...given
+}: Given) {
+  const settings = { user_allow, user_deny, require_role };
+  const isNamed = Object.values(settings).some((value) => value !== undefined);
+  return { ...given, settings: isNamed ? settings : undefined };
+}
+
+export const agentLinks = defineResource(
+  {
+    path: '/v1/agent-links',
+    tag: 'agents',
+    item: itemSchema,
+    key: 'id',
+    isKey: isMessageId,
+    missing: 'There is no agent link with this id',
+  },
+  ({ list, show, create, change, remove }) => ({
+    listAgentLinks: list({
+      scope: 'read',
+      summary: 'List the links between agents',
+      query: { agent: nameSchema.optional().meta({ description: 'Those that it is one end of' }) },
+      command: {
+        help: 'the links there are',
+        flags: { agent: { flags: '--agent <key>', help: 'those that it is one end of' } },
+        columns: [
+          { title: 'link', cell: (one) => one.id },
+          { title: 'source', cell: (one) => one.source },
+          { title: 'target', cell: (one) => one.target },
+          { title: 'direction', cell: (one) => one.direction },
+          { title: 'status', cell: (one) => one.status },
+          { title: 'at once', cell: (one) => one.max_concurrent || '-' },
+        ],
+        nothing: 'No links.',
+      },
+    }),
+    getAgentLink: show({
+      scope: 'read',
+      summary: 'Get a link between two agents',
+      command: {
+        help: 'one link',
+        fields: (link) => ({ ...link, settings: JSON.stringify(link.settings) }),
+      },
+    }),
+    createAgentLink: create({
+      scope: 'admin',
+      summary: 'Let one agent give work to another',
+      body: createSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'add',
+        help: 'let one agent give work to another',
+        arguments: ['source', 'target'],
+        flags,
+        body: bodyOf,
+        says: ({ id, source, target, direction, status }) =>
+          `${id}: ${source} may give work to ${target} (${direction}, ${status})`,
+      },
+    }),
+    updateAgentLink: change({
+      scope: 'admin',
+      summary: 'Change a link between two agents',
+      description: 'Given fields replace the old ones whole. Work that goes over it already goes on.',
+      body: changeSchema,
+      command: {
+        word: 'set',
+        help: 'change a link; what is not given stays',
+        flags,
+        body: bodyOf,
+        says: ({ id, direction, status }) => `${id} is changed (${direction}, ${status})`,
+      },
+    }),
+    deleteAgentLink: remove({
+      scope: 'admin',
+      summary: 'Delete a link between two agents',
+      description: 'Work that goes over it already goes on.',
+      command: { word: 'delete', help: 'delete a link', says: (id) => `${id} is deleted` },
+    }),
+  }),
+);

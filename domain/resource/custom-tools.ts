@@ -1,0 +1,87 @@
+/** Custom tools (CU-1): made, changed and removed, and usable by the next step of any turn. */
+import { z } from 'zod';
+import {
+  customToolChangeSchema,
+  customToolCreateSchema,
+  customToolSchema,
+  customToolTestSchema,
+  customToolVerdictSchema,
+} from '../schema/custom-tool.ts';
+import { nameSchema } from '../schema/scalars.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+/** REFERENCE §12: what is out of range is the default. */
+const DEFAULT_LIMIT = 50;
+
+const change = {
+  scope: 'admin',
+  summary: 'Change a custom tool',
+  description:
+    'Given fields replace the old ones whole, `env` with all its variables; null removes an optional one. Calls that were judged by the tool as it was do not run.',
+  body: customToolChangeSchema,
+  answer: customToolSchema.extend({ status: z.literal('updated') }),
+  /** REFERENCE §12. */
+  maxBytes: 1_048_576,
+  refuses: ['Conflict', 'TooLarge', 'Unprocessable'],
+} as const;
+
+export const customTools = defineResource(
+  {
+    path: '/v1/tools/custom',
+    tag: 'tools',
+    item: customToolSchema,
+    key: 'id',
+    keySchema: z.uuid(),
+    missing: 'There is no custom tool with this id',
+  },
+  (make) => ({
+    // Counted, not by a cursor, as upstream.
+    listCustomTools: operation({
+      method: 'GET',
+      path: '/v1/tools/custom',
+      scope: 'read',
+      summary: 'List custom tools',
+      query: z.strictObject({
+        agent_id: nameSchema.optional().meta({ description: 'Only those of this agent' }),
+        name: nameSchema.optional().meta({ description: 'Of exactly this name' }),
+        search: z.string().max(200).optional().meta({ description: 'Part of a name or description' }),
+        limit: z.coerce.number().int().min(1).max(200).catch(DEFAULT_LIMIT),
+        offset: z.coerce.number().int().min(0).max(100_000).catch(0),
+      }),
+      answer: z.object({
+        tools: z.array(customToolSchema),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+      }),
+    }),
+    getCustomTool: make.show({ scope: 'read', summary: 'Get a custom tool' }),
+    createCustomTool: make.create({
+      scope: 'admin',
+      summary: 'Make a tool of a shell command',
+      description:
+        'Each `{{.key}}` of the command becomes one quoted argument. Agents have it from their next step on.',
+      body: customToolCreateSchema,
+      maxBytes: change.maxBytes,
+      refuses: change.refuses,
+    }),
+    updateCustomTool: make.change(change),
+    putCustomTool: make.replace(change),
+    deleteCustomTool: {
+      ...make.remove({
+        scope: 'admin',
+        summary: 'Delete a custom tool',
+        description: 'Calls of it that have not begun end with `NotFound`; one that runs goes on.',
+      }),
+      answer: z.object({ status: z.literal('deleted') }),
+      status: 200,
+    },
+    testCustomTool: make.action('test')({
+      scope: 'admin',
+      summary: 'See what a custom tool would run',
+      description: 'The rendered command and the verdict on it for an agent. Runs nothing.',
+      body: customToolTestSchema,
+      answer: customToolVerdictSchema,
+    }),
+  }),
+);

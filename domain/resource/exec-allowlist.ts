@@ -1,0 +1,64 @@
+/** What people allowed always, and taking it back (SH-2). */
+import { z } from 'zod';
+import { isMessageId } from '../ids.ts';
+import { idSchema, labelSchema, nameSchema, timeSchema } from '../schema/scalars.ts';
+import { defineResource } from './define-resource.ts';
+
+const itemSchema = z.object({
+  id: z.string(),
+  agent: nameSchema,
+  user: z.string().nullable().meta({ description: 'Null: for everybody who talks to the agent' }),
+  tool: z.string(),
+  allows: z
+    .string()
+    .meta({ description: 'The file that a command starts and its exact arguments, or a call’s arguments' }),
+  approval_id: idSchema.nullable(),
+  created_by: z.string(),
+  created_at: timeSchema,
+});
+
+export const execAllowlist = defineResource(
+  {
+    path: '/v1/exec-allowlist',
+    tag: 'policy',
+    item: itemSchema,
+    key: 'id',
+    isKey: isMessageId,
+    missing: 'There is no entry with this id',
+  },
+  ({ list, remove }) => ({
+    listExecAllowlist: list({
+      scope: 'read',
+      summary: 'List what was allowed always, newest first',
+      description: 'A key with a user sees what is its user’s or everybody’s.',
+      query: { agent: nameSchema.optional(), user: labelSchema.optional() },
+      command: {
+        help: 'what runs without a question',
+        flags: {
+          agent: { flags: '--agent <key>', help: 'of this agent' },
+          user: { flags: '--user <id>', help: 'of this user' },
+        },
+        columns: [
+          { title: 'id', cell: (entry) => entry.id },
+          { title: 'agent', cell: (entry) => entry.agent },
+          { title: 'user', cell: (entry) => entry.user ?? '(all)' },
+          { title: 'tool', cell: (entry) => entry.tool },
+          { title: 'allows', cell: (entry) => entry.allows, flexible: true },
+          { title: 'by', cell: (entry) => entry.created_by },
+        ],
+        nothing: 'Nothing was allowed always.',
+      },
+    }),
+    deleteExecAllowlistEntry: remove({
+      scope: 'approve',
+      summary: 'Take back what was allowed always',
+      description: 'From the next judged call on. A key with a user takes back its user’s own.',
+      gone: 'It is no longer allowed',
+      command: {
+        word: 'revoke',
+        help: 'ask again from the next call on',
+        says: (id) => `${id} is asked about again`,
+      },
+    }),
+  }),
+);

@@ -1,0 +1,54 @@
+/** Conversations that agents have handed to others: where they go, and bringing them back (DE-5). */
+import { z } from 'zod';
+import { labelSchema, nameSchema, sessionKeySchema, timeSchema } from '../schema/scalars.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+const itemSchema = z.object({
+  channel: z.string(),
+  chat_id: z.string(),
+  from: nameSchema,
+  to: nameSchema,
+  session_key: sessionKeySchema.meta({ description: 'In which the new agent speaks with the chat' }),
+  reason: z.string(),
+  is_open: z.boolean().meta({ description: 'False when the agent was deleted: the route is not followed' }),
+  created_at: timeSchema,
+});
+
+export const handoffs = defineResource(
+  {
+    path: '/v1/handoffs',
+    tag: 'delegations',
+    item: itemSchema,
+    key: 'chat_id',
+    missing: 'This chat was not handed to another agent',
+  },
+  ({ list }) => ({
+    listHandoffs: list({
+      scope: 'read',
+      summary: 'List the chats that were handed to another agent',
+      command: {
+        help: 'by channel and chat',
+        columns: [
+          { title: 'channel', cell: (one) => one.channel },
+          { title: 'chat', cell: (one) => one.chat_id },
+          { title: 'from', cell: (one) => one.from },
+          { title: 'to', cell: (one) => one.to },
+          { title: 'reason', cell: (one) => one.reason, flexible: true },
+          { title: 'since', cell: (one) => one.created_at, ago: true },
+        ],
+        nothing: 'No chat was handed on.',
+      },
+    }),
+    // A chat is named by two texts of any form, so they stand in the query.
+    endHandoff: operation({
+      method: 'DELETE',
+      path: '/v1/handoffs',
+      scope: 'run',
+      summary: 'Bring a chat back to the agent that it had first',
+      query: z.strictObject({ channel: labelSchema, chat_id: labelSchema }),
+      answer: z.null(),
+      status: 204,
+      refuses: ['NotFound'],
+    }),
+  }),
+);

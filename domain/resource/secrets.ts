@@ -1,0 +1,87 @@
+/** Secrets of a tenant: set, listed by name, removed; their values go in and never come out. */
+import { z } from 'zod';
+import { nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+/** A shorter value cannot be told from other text, so it could not be hidden (REFERENCE §5). */
+export const MIN_SECRET = 6;
+/** A key file; UTF-16 units. */
+export const MAX_SECRET = 65_536;
+
+const putSchema = z.strictObject({
+  value: textSchema(MAX_SECRET).refine(
+    (value) => value.length >= MIN_SECRET,
+    `must have at least ${MIN_SECRET} characters: a shorter value could not be hidden`,
+  ),
+});
+
+const itemSchema = z.object({
+  name: nameSchema,
+  updated_by: z.string(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});
+
+const rotationSchema = z.object({
+  key_id: z.string().meta({ description: 'The key that all rows are sealed with now' }),
+  resealed: z.int().meta({ description: 'Rows that were sealed with another key' }),
+});
+
+export const secrets = defineResource(
+  {
+    path: '/v1/secrets',
+    tag: 'secrets',
+    item: itemSchema,
+    key: 'name',
+    missing: 'There is no secret with this name',
+  },
+  ({ list, put, remove }) => ({
+    listSecrets: list({
+      scope: 'admin',
+      summary: 'List the names of secrets',
+      command: {
+        help: 'their names; values are never shown',
+        columns: [
+          { title: 'secret', cell: (secret) => secret.name },
+          { title: 'set by', cell: (secret) => secret.updated_by, flexible: true },
+          { title: 'set', cell: (secret) => secret.updated_at, ago: true },
+        ],
+        nothing: 'No secrets.',
+      },
+    }),
+    setSecret: {
+      ...put({
+        scope: 'admin',
+        summary: 'Set a secret',
+        description:
+          'Settings refer to it as `secret://NAME`. The value is sealed, hidden wherever it would be shown, and given back by no route.',
+        body: putSchema,
+        refuses: ['Unprocessable'],
+      }),
+      // A name that cannot be is wrong here, and merely not there where a secret is deleted.
+      params: z.object({ name: nameSchema }),
+    },
+    deleteSecret: remove({
+      scope: 'admin',
+      summary: 'Delete a secret',
+      command: { word: 'delete', help: 'delete one', says: (name) => `secret ${name} is deleted` },
+    }),
+    rotateSecrets: operation({
+      method: 'POST',
+      path: '/v1/secrets/rotate',
+      scope: 'admin',
+      summary: 'Seal all secrets with the newest master key (operator)',
+      description:
+        'After `encryption.key` was changed and the old one put into `encryption.previousKeys`. Once it is done, the old key is needed for calls that were open then only.',
+      answer: rotationSchema,
+      command: {
+        kind: 'write',
+        word: 'rotate',
+        help: 'seal all of them with the newest master key (operator)',
+        body: () => ({}),
+        says: (done: z.infer<typeof rotationSchema>) =>
+          `all secrets are sealed with the key ${done.key_id}; ${done.resealed} were not before`,
+      },
+    }),
+  }),
+);

@@ -1,0 +1,143 @@
+/** Teams (TE-1): who leads, who works, and by which settings. */
+import { z } from 'zod';
+import { isName } from '../ids.ts';
+import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
+import { TEAM_LIMITS } from '../team.ts';
+import { defineResource } from './define-resource.ts';
+
+const idsSchema = z.array(labelSchema).max(1_000);
+
+const settingsSchema = z.strictObject({
+  allow_user_ids: idsSchema.optional().meta({ description: 'Only these users bring work to the team' }),
+  deny_user_ids: idsSchema.optional(),
+  allow_channels: idsSchema.optional(),
+  deny_channels: idsSchema.optional(),
+  progress_notifications: z
+    .boolean()
+    .optional()
+    .meta({ description: 'The lead hears of each result at once; else of all of a request together' }),
+  blocker_escalation: z.strictObject({ enabled: z.boolean().optional() }).optional(),
+  lease_seconds: z.int().min(1).max(TEAM_LIMITS.longestLeaseSeconds).optional(),
+  reminder_minutes: z.number().positive().max(10_080).optional(),
+  reminders: z.int().min(0).max(100).optional(),
+});
+
+const membersSchema = z.array(nameSchema).max(TEAM_LIMITS.members);
+const wordsSchema = textSchema(10_000).nullable();
+
+const createSchema = z
+  .strictObject({
+    key: nameSchema,
+    lead: nameSchema.meta({ description: 'Key of an agent' }),
+    members: membersSchema.meta({ description: 'Keys of agents, without the lead' }),
+    name: labelSchema.nullable().optional(),
+    description: wordsSchema.optional(),
+    settings: settingsSchema.optional(),
+  })
+  .meta({ examples: [{ key: 'report', lead: 'main', members: ['writer', 'researcher'] }] });
+
+const changeSchema = z
+  .strictObject({
+    lead: nameSchema.optional(),
+    members: membersSchema.optional().meta({ description: 'All members from now on' }),
+    name: labelSchema.nullable().optional(),
+    description: wordsSchema.optional(),
+    settings: settingsSchema.optional().meta({ description: 'All settings from now on' }),
+  })
+  .meta({ examples: [{ members: ['writer'] }] });
+
+const itemSchema = z.object({
+  key: nameSchema,
+  name: z.string().nullable(),
+  description: z.string().nullable(),
+  lead: nameSchema,
+  members: z.array(nameSchema),
+  settings: z.record(z.string(), z.unknown()),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});
+
+const flags = {
+  lead: { flags: '--lead <agent>', help: 'who leads it' },
+  members: { flags: '--members <agents>', help: 'keys of agents, with commas between them', kind: 'commas' },
+  name: { flags: '--name <text>', help: 'a name for people' },
+  description: { flags: '--description <text>', help: 'what it is for' },
+  settings: { flags: '--settings <json>', help: 'such as {"progress_notifications":true}', kind: 'json' },
+} as const;
+
+export const teams = defineResource(
+  {
+    path: '/v1/teams',
+    tag: 'teams',
+    item: itemSchema,
+    key: 'team',
+    field: 'key',
+    isKey: isName,
+    missing: 'There is no team with this key',
+  },
+  ({ list, show, create, change, remove }) => ({
+    listTeams: list({
+      scope: 'read',
+      summary: 'List teams by key',
+      command: {
+        help: 'all teams',
+        columns: [
+          { title: 'team', cell: (team) => team.key },
+          { title: 'lead', cell: (team) => team.lead },
+          { title: 'members', cell: (team) => team.members.join(', '), flexible: true },
+        ],
+        nothing: 'No teams.',
+      },
+    }),
+    getTeam: show({
+      scope: 'read',
+      summary: 'Get a team',
+      command: {
+        help: 'one team',
+        fields: ({ members, settings, ...fields }) => ({
+          ...fields,
+          members: members.join(', '),
+          settings: JSON.stringify(settings),
+        }),
+      },
+    }),
+    createTeam: create({
+      scope: 'admin',
+      summary: 'Make a team',
+      body: createSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'create',
+        help: 'make a team',
+        arguments: ['team'],
+        flags,
+        body: ({ team, lead = '', members = [], ...given }) => ({ ...given, key: team, lead, members }),
+        says: ({ key, lead, members }) =>
+          `team ${key} is made: ${lead} leads ${members.join(', ') || 'nobody yet'}`,
+      },
+    }),
+    updateTeam: change({
+      scope: 'admin',
+      summary: 'Change a team',
+      body: changeSchema,
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'update',
+        help: 'change a team; what is not given stays',
+        flags,
+        body: (given) => given,
+        says: ({ key }) => `team ${key} is changed`,
+      },
+    }),
+    deleteTeam: remove({
+      scope: 'admin',
+      summary: 'Delete a team',
+      description: 'Its tasks stay as rows; those that run go on to their end.',
+      command: {
+        word: 'delete',
+        help: 'delete a team; its tasks stay as rows',
+        says: (key) => `team ${key} is deleted`,
+      },
+    }),
+  }),
+);

@@ -1,0 +1,97 @@
+/** The commands that come from a resource's definition; agent links, teams and the allow list are those looked at. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { type FakeApi, startFakeApi } from './support/fake-api.ts';
+import { runCli } from './support/run-cli.ts';
+
+const AT = '2026-01-31T12:00:00.000Z';
+const LINK = {
+  id: 'alk_1',
+  source: 'lead',
+  target: 'writer',
+  direction: 'outbound',
+  status: 'active',
+  max_concurrent: 0,
+  settings: { user_deny: ['eve'] },
+  description: null,
+  created_by: 'key:test',
+  created_at: AT,
+  updated_at: AT,
+};
+
+describe('IN-6 commands of a definition', () => {
+  let api: FakeApi;
+  beforeEach(async () => {
+    api = await startFakeApi();
+    api.on(({ method, path }) => {
+      if (method === 'DELETE') return { status: 204 };
+      if (method === 'GET' && path === '/v1/agent-links')
+        return { status: 200, body: { data: [LINK], has_more: true, next_cursor: 'c2' } };
+      return { status: 200, body: LINK };
+    });
+  });
+  afterEach(() => api.close());
+
+  const cli = (...args: string[]) => runCli(args, { url: api.url });
+
+  test('a list is a table with the way to the next page; its flags are the query', async () => {
+    const { stdout, stderr } = await cli('agent-links', '--agent', 'lead', '--limit', '1');
+    assert.match(
+      stdout,
+      /^LINK +SOURCE +TARGET +DIRECTION +STATUS +AT ONCE\nalk_1 +lead +writer +outbound +active +-\n$/,
+    );
+    assert.match(stderr, /more: --after c2/);
+    assert.equal(api.requests[0]?.query.toString(), 'limit=1&agent=lead');
+  });
+
+  test('one is shown as fields, or as the API’s JSON', async () => {
+    assert.match(
+      (await cli('agent-links', 'show', 'alk_1')).stdout,
+      /^settings +\{"user_deny":\["eve"\]\}$/m,
+    );
+    assert.deepEqual(JSON.parse((await cli('agent-links', 'show', 'a/b', '--json')).stdout), LINK);
+    assert.equal(api.requests[1]?.path, '/v1/agent-links/a%2Fb');
+  });
+
+  test('arguments and flags make the body; what is not named is not sent', async () => {
+    const made = await cli(
+      'agent-links',
+      'add',
+      'lead',
+      'writer',
+      '--max-concurrent',
+      '2',
+      '--deny',
+      'eve',
+      'bob',
+    );
+    assert.equal(made.stdout, 'alk_1: lead may give work to writer (outbound, active)\n');
+    await cli('agent-links', 'set', 'alk_1', '--status', 'disabled');
+    assert.deepEqual(
+      api.requests.map(({ method, path, body }) => [method, path, body]),
+      [
+        [
+          'POST',
+          '/v1/agent-links',
+          { source: 'lead', target: 'writer', max_concurrent: 2, settings: { user_deny: ['eve', 'bob'] } },
+        ],
+        ['PATCH', '/v1/agent-links/alk_1', { status: 'disabled' }],
+      ],
+    );
+    assert.equal((await cli('agent-links', 'set', 'alk_1', '--status', 'sideways')).code, 2);
+    assert.equal((await cli('teams', 'update', 'crew', '--settings', '[1]')).code, 2);
+    assert.equal(api.requests.length, 2);
+  });
+
+  test('what is deleted is said, in JSON by the name of its key', async () => {
+    assert.equal((await cli('allowlist', 'revoke', 'apr_1')).stdout, 'apr_1 is asked about again\n');
+    assert.deepEqual(JSON.parse((await cli('teams', 'delete', 'crew', '--json')).stdout), {
+      key: 'crew',
+      deleted: true,
+    });
+    assert.deepEqual(
+      api.requests.map(({ method, path }) => `${method} ${path}`),
+      ['DELETE /v1/exec-allowlist/apr_1', 'DELETE /v1/teams/crew'],
+    );
+  });
+});
