@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer, type TestServer } from '#test/activities/model/provider-server.ts';
 import { activitiesOf, type RunActivity } from '#test/support/histories.ts';
-import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
+import { isPlainEngine, type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 
 /** Far more than the workflow task waits. */
@@ -48,7 +48,7 @@ async function startSlowSecond(): Promise<SlowSecond> {
   return Object.assign(server, { asked, dropped });
 }
 
-describe('DU-1 steps that are over at once', () => {
+describe('DU-1 steps that are over at once', { skip: isPlainEngine() }, () => {
   let live: LiveWorker;
   let model: SlowSecond;
   before(async () => {
@@ -226,7 +226,7 @@ rules:
   });
 });
 
-describe('DU-1 a worker that may run little at once', () => {
+describe('DU-1 a worker that may run little at once', { skip: isPlainEngine() }, () => {
   it('runs all commands that are asked for together, each once', async (t) => {
     const live = await startLiveWorker({
       env: { TEMPOCLAW_MAX_CONCURRENT_ACTIVITIES: '2' },

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { activitiesOf } from '#test/support/histories.ts';
-import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
+import { isPlainEngine, type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually } from '#test/support/processes.ts';
 
-describe('DU-1 calls that only look', () => {
+describe('DU-1 calls that only look', { skip: isPlainEngine() }, () => {
   let live: LiveWorker;
   before(async () => {
     live = await startLiveWorker();
