@@ -13,7 +13,7 @@ export interface CommandEntry {
 /** A resource whose commands are all in its definition. */
 function of(load: () => Promise<Resource>): CommandEntry['load'] {
   return async () => {
-    const [{ addCommands }, resource] = await Promise.all([import('#cli/resource-commands.ts'), load()]);
+    const [{ addCommands }, resource] = await Promise.all([import('./resource-commands.ts'), load()]);
     return { register: (command) => addCommands(command, resource) };
   };
 }

@@ -1,5 +1,5 @@
 /** Host names that never mean the public net, whatever a resolver says of them. */
-import { matchGlob } from '../policy/match-glob.ts';
+import { matchGlob } from '../glob/match-glob.ts';
 
 /** Where clouds give out credentials by name. */
 const METADATA: ReadonlySet<string> = new Set([

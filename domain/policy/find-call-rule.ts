@@ -1,6 +1,6 @@
 /** AP-5: the rule, if any, that allows, denies or puts a call to a person; any tool may have one. */
 import type { CallRule, RuleDecision, ToolPolicy } from '#domain/agent.ts';
-import { matchGlob } from './match-glob.ts';
+import { matchGlob } from '../glob/match-glob.ts';
 import { matchesTool, type PolicyTool } from './tool-groups.ts';
 
 export interface CallToMatch {

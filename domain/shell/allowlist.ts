@@ -1,5 +1,5 @@
 /** What may run without a question: globs as an owner writes them, and entries that a person's “always” left (SH-2). */
-import { matchGlob } from '../policy/match-glob.ts';
+import { matchGlob } from '../glob/match-glob.ts';
 import type { RunsAt } from '../sandbox.ts';
 import type { ShellCommand } from './shell-command.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { loadCatalog } from '#policy/catalog.ts';
 import { LEAF_DENY, SUBAGENT_DENY } from '#domain/policy/subagent-tools.ts';
-import { matchGlob } from '#domain/policy/match-glob.ts';
+import { matchGlob } from '#domain/glob/match-glob.ts';
 import { PAGES, readPage } from './pages.ts';
 
 /** Made on the pages themselves, from a shell command; and the call that a budget asks with. */

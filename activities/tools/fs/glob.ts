@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
-import { compileGlob } from '#activities/workspace/match-glob.ts';
+import { compileGlob } from '#domain/glob/path-glob.ts';
 import { ripgrep } from '#activities/workspace/ripgrep.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { AskRule, CallRule, ToolPolicy } from '#domain/agent.ts';
 import { type CallToMatch, findCallRule } from '#domain/policy/find-call-rule.ts';
-import { matchGlob } from '#domain/policy/match-glob.ts';
+import { matchGlob } from '#domain/glob/match-glob.ts';
 
 const call: CallToMatch = {
   tool: { name: 'web_fetch', aliases: ['fetch'], group: 'web' },

@@ -2,6 +2,7 @@
  * Globs over relative paths, in time linear in pattern times path: a model's pattern must not be able to block the worker,
  * as one that becomes a backtracking regular expression can. `*` `?` `[a-z]` `{a,b}` and `**` for any folders.
  */
+import { matchSequence } from './match-glob.ts';
 
 /** More alternatives than anyone writes by hand. */
 const MAX_ALTERNATIVES = 256;
@@ -81,35 +82,6 @@ function matchSegment(segment: Segment, part: string): boolean {
     (token) => 'any' in token,
     (token, character) => 'test' in token && token.test(character),
   );
-}
-
-/** The usual two pointers: at a mismatch the last wildcard takes one more item. */
-function matchSequence<P, T>(
-  pattern: readonly P[],
-  items: readonly T[],
-  isWild: (part: P) => boolean,
-  fits: (part: P, item: T) => boolean,
-): boolean {
-  let p = 0;
-  let i = 0;
-  let wild = -1;
-  let taken = 0;
-  while (i < items.length) {
-    const part = pattern[p];
-    if (part !== undefined && isWild(part)) {
-      wild = p;
-      taken = i;
-      p += 1;
-    } else if (part !== undefined && fits(part, items[i] as T)) {
-      p += 1;
-      i += 1;
-    } else if (wild >= 0) {
-      taken += 1;
-      i = taken;
-      p = wild + 1;
-    } else return false;
-  }
-  return pattern.slice(p).every(isWild);
 }
 
 /** Innermost first, so that nested braces come out as all their combinations. */
