@@ -1,6 +1,6 @@
 /**
  * Runs the tests: `npm test [-- <files or node --test flags>]`, `npm run test:unit` for those that need no server, and
- * `npm run test:system` for the whole-stack ones. Each test runs once. The last line counts; the exit code is 0 when every test passed.
+ * `npm run test:system` for those of whole programs. Each test runs once. The last line counts; the exit code is 0 when every test passed.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const unit = args.includes('--unit');
 const given = args.filter((arg) => arg !== '--system' && arg !== '--unit');
 const named = given.filter((arg) => !arg.startsWith('-')).flatMap((arg) => expand(arg));
 const flags = given.filter((arg) => arg.startsWith('-'));
-const files = named.length > 0 ? named : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'rest']);
+const files = named.length > 0 ? named : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'live']);
 
 if (files.length === 0) {
   console.error(
@@ -37,8 +37,8 @@ const child = spawn(
   process.execPath,
   [
     '--test',
-    // The machine these are tuned for has two cores; a test that waits leaves its core to a third.
-    `--test-concurrency=${system ? 1 : 3}`,
+    // The machine these are tuned for has two cores; a test that waits leaves its core to a third. Programs are several processes.
+    `--test-concurrency=${system ? 2 : 3}`,
     ...(servers.size > 0 ? ['--test-global-setup=test/support/services.ts'] : []),
     '--disable-warning=ExperimentalWarning',
     '--test-reporter=spec',
