@@ -1,5 +1,5 @@
 /**
- * Builds a Temporal server as production has it from its Go module: `node scripts/build-temporal-server.ts [FOLDER]`; without a folder in
+ * Builds a Temporal server as production has it from its Go module: `npx node scripts/build-temporal-server.ts [FOLDER]`; without a folder in
  * the user's cache, where it is built once. It takes Go and some minutes; `TEST_TEMPORAL_SERVER=FOLDER npm run test:system` then runs
  * the system tests on it. Only the folder goes to its standard output.
  */

@@ -48,7 +48,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
 }
 if (write) writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 else if (stating > 0)
-  problems.push(`${stating} packages state engines; run \`node scripts/check-lock.ts --write\``);
+  problems.push(`${stating} packages state engines; run \`npx node scripts/check-lock.ts --write\``);
 if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);

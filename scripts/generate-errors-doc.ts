@@ -90,11 +90,11 @@ else if (mode === '--check') {
   });
   if (found !== page()) {
     process.stderr.write(
-      'docs/errors.md is not what domain/errors.ts says: node scripts/generate-errors-doc.ts --write\n',
+      'docs/errors.md is not what domain/errors.ts says: npx node scripts/generate-errors-doc.ts --write\n',
     );
     process.exitCode = 1;
   }
 } else {
-  process.stderr.write('usage: node scripts/generate-errors-doc.ts --check|--write\n');
+  process.stderr.write('usage: npx node scripts/generate-errors-doc.ts --check|--write\n');
   process.exitCode = 2;
 }

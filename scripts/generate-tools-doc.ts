@@ -98,7 +98,7 @@ if (process.argv.includes('--write')) await writeFile(FILE, wanted);
 else {
   const found = await readFile(FILE, 'utf8').catch(() => '');
   if (found !== wanted) {
-    console.error('docs/tools.md is not up to date: run node scripts/generate-tools-doc.ts --write');
+    console.error('docs/tools.md is not up to date: run npx node scripts/generate-tools-doc.ts --write');
     process.exitCode = 1;
   }
 }

@@ -1,23 +1,23 @@
 /**
- * Runs the tests: `npm test [-- <files or node --test flags>]`, and `npm run test:system` for the whole-stack
- * ones. Each test runs once. The last line counts; the exit code is 0 when every test passed.
+ * Runs the tests: `npm test [-- <files or node --test flags>]`, `npm run test:unit` for those that need no server, and
+ * `npm run test:system` for those of whole programs. Each test runs once. The last line counts; the exit code is 0 when every test passed.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { userCacheDir } from '#config';
-import type { Counts } from './test-counts-reporter.ts';
+import type { Outcome } from './test-outcome-reporter.ts';
+import { batchesOf, serversOf, testFiles } from './test-files.ts';
 
 const args = process.argv.slice(2);
 const system = args.includes('--system');
-const given = args.filter((arg) => arg !== '--system');
+const unit = args.includes('--unit');
+const given = args.filter((arg) => arg !== '--system' && arg !== '--unit');
 const named = given.filter((arg) => !arg.startsWith('-')).flatMap((arg) => expand(arg));
 const flags = given.filter((arg) => arg.startsWith('-'));
-const files =
-  named.length > 0
-    ? named
-    : globSync('test/**/*.test.ts').filter((file) => file.startsWith('test/system/') === system);
+const files = named.length > 0 ? named : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'live']);
 
 if (files.length === 0) {
   console.error(
@@ -30,39 +30,62 @@ if (files.length === 0) {
 process.on('SIGINT', () => undefined);
 
 const began = performance.now();
-// The machine these are tuned for has two cores, and each file has its own process and database.
 const folder = mkdtempSync(join(tmpdir(), 'tempoclaw-outcome-'));
-const outcome = join(folder, 'counts.json');
+const outcome = join(folder, 'outcome.json');
+const servers = serversOf(files);
 const child = spawn(
   process.execPath,
   [
     '--test',
-    `--test-concurrency=${system ? 1 : 2}`,
-    '--test-global-setup=test/support/services.ts',
+    // The machine these are tuned for has two cores; a test that waits leaves its core to a third. Programs are several processes.
+    `--test-concurrency=${system ? 2 : 3}`,
+    ...(servers.size > 0 ? ['--test-global-setup=test/support/services.ts'] : []),
     '--disable-warning=ExperimentalWarning',
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
-    '--test-reporter=./scripts/test-counts-reporter.ts',
+    '--test-reporter=./scripts/test-outcome-reporter.ts',
     `--test-reporter-destination=${outcome}`,
-    // Only what hangs meets it; long ones name a time of their own.
-    '--test-timeout=300000',
     ...flags,
-    ...files.toSorted(),
+    ...batchesOf(files).map(writeBatch),
   ],
-  { stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE: join(userCacheDir(), 'compiled') } },
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: join(userCacheDir(), 'compiled'),
+      TEST_SERVERS: [...servers].join(' '),
+    },
+  },
 );
 process.on('SIGTERM', () => child.kill('SIGTERM'));
 child.once('exit', (code, signal) => {
   // Empty when the run was broken off.
-  const counts = existsSync(outcome) ? readFileSync(outcome, 'utf8') : '';
+  const told = existsSync(outcome) ? readFileSync(outcome, 'utf8') : '';
   rmSync(folder, { recursive: true, force: true });
   const seconds = `in ${Math.round((performance.now() - began) / 1000)} s`;
-  console.log(`\n${counts === '' ? 'broken off' : wordsOf(JSON.parse(counts) as Counts)} ${seconds}`);
+  console.log(`\n${told === '' ? 'broken off' : wordsOf(JSON.parse(told) as Outcome)} ${seconds}`);
   process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
 });
 
-function wordsOf({ tests, passed, skipped }: Counts): string {
-  return `${tests} tests: ${passed} passed, ${tests - passed - skipped} failed, ${skipped} skipped`;
+/**
+ * A module that has each file as a suite, one after the other: they load the code once and keep their hooks to
+ * themselves. Only what hangs meets the time of a file; long ones name a time of their own.
+ */
+function writeBatch(batch: readonly string[], index: number): string {
+  const path = join(folder, `batch-${index}.mjs`);
+  const suites = batch.map((file) => {
+    const url = JSON.stringify(pathToFileURL(resolve(file)).href);
+    return `suite(${JSON.stringify(file)}, { timeout: ${system ? 3_600_000 : 300_000} }, async () => { await import(${url}); });`;
+  });
+  writeFileSync(path, ["import { suite } from 'node:test';", ...suites, ''].join('\n'));
+  return path;
+}
+
+function wordsOf({ counts, slowest }: Outcome): string {
+  const { tests, passed, skipped } = counts;
+  const files = slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}\n`).join('');
+  const words = `${tests} tests: ${passed} passed, ${tests - passed - skipped} failed, ${skipped} skipped`;
+  return slowest.length > 1 ? `The slowest files:\n${files}\n${words}` : words;
 }
 
 /** A file, a folder (its tests) or a word that file names must hold. */

@@ -1,5 +1,5 @@
 /**
- * Records a history of each path of the workflows, by hand: `node test/replay/record.ts [WORD]`, all paths or those
+ * Records a history of each path of the workflows, by hand: `npx node test/replay/record.ts [WORD]`, all paths or those
  * that have the word in their names. What is kept already stays as it is,
  * so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
  */

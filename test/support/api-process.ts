@@ -24,6 +24,7 @@ export async function startApiProcess(options: {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       DATABASE_URL: options.databaseUrl,
       TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'],
       TEMPOCLAW_STATE_DIR: options.stateDir,

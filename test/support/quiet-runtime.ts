@@ -2,15 +2,17 @@
 import { Runtime } from '@temporalio/worker';
 
 let installed = false;
+let hear = (_message: string): void => undefined;
 
-/** Before the first worker; doing it twice changes nothing. `told` is for a test of what workers log. */
-export function quietRuntime(told: (message: string) => void = () => undefined): void {
+/** Before the first worker; a process has one, so of several calls the last one that gives `told` hears what workers log. */
+export function quietRuntime(told?: (message: string) => void): void {
+  if (told) hear = told;
   if (installed) return;
   installed = true;
   const quiet = (): void => undefined;
   Runtime.install({
     logger: {
-      log: (_level, message) => told(message),
+      log: (_level, message) => hear(message),
       trace: quiet,
       debug: quiet,
       info: quiet,

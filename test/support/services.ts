@@ -1,7 +1,7 @@
 /**
- * One Temporal dev server and one Postgres for a whole test run, as node's global setup; tests find them in
- * TEST_TEMPORAL_ADDRESS and TEST_DATABASE_URL. Addresses that are already set are used as they are. TEST_DATABASE_TEMPLATE is a
- * database with the schema, to be copied.
+ * One Temporal dev server, one Postgres and one container engine for a whole test run, as node's global setup; tests find them in
+ * TEST_TEMPORAL_ADDRESS, TEST_DATABASE_URL and TEST_DOCKER_HOST. Only what TEST_SERVERS names is started, and addresses that are
+ * already set are used as they are. TEST_DATABASE_TEMPLATE is a database with the schema, to be copied.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { startPostgres } from '#cli/services/postgres.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
+import { findEngine } from './container-engine.ts';
 import { createTemplate } from './test-database.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -23,9 +24,13 @@ export async function globalSetup(): Promise<void> {
   await chmod(stateDir, 0o711);
   stops.push(() => rm(stateDir, { recursive: true, force: true }));
   // Both are waited for before anything is undone, so that neither is left running.
+  const needed = (process.env['TEST_SERVERS'] ?? '').split(' ');
+  const place = { stateDir, cacheDir, env };
   const started = await Promise.allSettled([
-    prepareDatabase({ stateDir, cacheDir, env }),
-    process.env['TEST_TEMPORAL_ADDRESS'] || startTemporal({ stateDir, cacheDir, env }),
+    needed.includes('TEST_DATABASE_URL') && prepareDatabase(place),
+    needed.includes('TEST_TEMPORAL_ADDRESS') &&
+      (process.env['TEST_TEMPORAL_ADDRESS'] || startTemporal(place)),
+    needed.includes('TEST_DOCKER_HOST') && (process.env['TEST_DOCKER_HOST'] || startEngine()),
   ]);
   const failed = started.find((one) => one.status === 'rejected');
   if (failed !== undefined) {
@@ -67,6 +72,14 @@ async function startTemporal({ stateDir, cacheDir, env }: Place): Promise<void> 
   });
   stops.unshift(() => temporal.stop());
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
+}
+
+/** Where none can be had, the tests that need it say so themselves. */
+async function startEngine(): Promise<void> {
+  const found = await findEngine();
+  if (!('engine' in found)) return;
+  stops.unshift(() => found.engine.stop());
+  process.env['TEST_DOCKER_HOST'] = found.engine.address;
 }
 
 /** Ends what globalSetup started, servers first. */

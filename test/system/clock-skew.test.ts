@@ -10,7 +10,7 @@ import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/wit
 const HOUR = 3_600_000;
 const EXPIRES_SECONDS = 6;
 /** At each of the two skews: so many that expire, and so many that are decided. */
-const EACH = Number(process.env['TEST_ROUNDS'] ?? 4);
+const EACH = Number(process.env['TEST_ROUNDS'] ?? 2);
 /** Far more than a busy machine is late, far less than the clocks are wrong. */
 const TOLERANCE_SECONDS = 30;
 

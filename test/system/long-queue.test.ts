@@ -6,7 +6,7 @@ import { createStand, type Stand } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
-const MESSAGES = Number(process.env['TEST_MESSAGES'] ?? 60);
+const MESSAGES = Number(process.env['TEST_MESSAGES'] ?? 30);
 const SESSION = 'queue';
 
 describe('DU-4 a long queue while workers die', { timeout: 900_000 }, () => {

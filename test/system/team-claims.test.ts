@@ -9,7 +9,7 @@ import { createStand, type Stand } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { checkInvariants } from '#test/support/witness.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 50);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 20);
 const AGENTS = 50;
 /** Rounds at the same time, so that one kill is under all of them. */
 const AT_ONCE = 10;

@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of the documentation anew, from a program that really runs: `node test/ui/take-pictures.ts`, or with
+ * Takes the pictures of the documentation anew, from a program that really runs: `npx node test/ui/take-pictures.ts`, or with
  * `turn`, `custom-tool` or `team` those only. Look at them before you commit them.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';

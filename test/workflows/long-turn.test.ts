@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
-/** Above RUN_LIMITS.messages of workflows/agent-turn.ts. */
-const FLOOD = 1_001;
+/** Either is above RUN_LIMITS of workflows/agent-turn.ts: so many messages, or so many bytes. */
+const MANY = { signals: 1_001, text: 'Flood.' };
+const LARGE = { signals: 64, text: 'Flood. '.repeat(9_000) };
 
 describe('DU-3 a turn that goes on in a new run', () => {
   let live: LiveWorker;
@@ -17,13 +18,11 @@ describe('DU-3 a turn that goes on in a new run', () => {
   const runIdOf = async (session: string): Promise<string> => (await handle(session).describe()).runId;
 
   /** So many signals that the run is left at the next step boundary; all of them are of one message, heard once. */
-  async function flood(session: string, id: string): Promise<void> {
+  async function flood(session: string, id: string, { signals, text }: typeof MANY): Promise<void> {
     const target = handle(session);
-    for (let sent = 0; sent < FLOOD; sent += 91)
+    for (let sent = 0; sent < signals; sent += 91)
       await Promise.all(
-        Array.from({ length: Math.min(91, FLOOD - sent) }, () =>
-          target.signal('message', { id, text: 'Flood.' }),
-        ),
+        Array.from({ length: Math.min(91, signals - sent) }, () => target.signal('message', { id, text })),
       );
   }
 
@@ -35,7 +34,7 @@ describe('DU-3 a turn that goes on in a new run', () => {
     const dropped = await live.say('carry', 'Dropped.', { id: 'carry-dropped' });
     const queued = await live.say('carry', 'Queued.', { id: 'carry-queued' });
     await live.temporal.stop(live.tenant, 'carry', { turn_id: dropped.turn_id, level: 'now' });
-    await flood('carry', 'carry-flood');
+    await flood('carry', 'carry-flood', MANY);
     live.probes.release('carry');
     await live.probes.untilHeld('carried');
     assert.notEqual(await runIdOf('carry'), before);
@@ -64,7 +63,7 @@ describe('DU-3 a turn that goes on in a new run', () => {
     const before = await runIdOf('steered');
     const receipt = await live.say('steered', 'hold {"note":"second"}', { mode: 'steer' });
     assert.equal(receipt.step, 2);
-    await flood('steered', 'steered-flood');
+    await flood('steered', 'steered-flood', LARGE);
     live.probes.release('steered');
     await live.probes.untilHeld('second');
     assert.notEqual(await runIdOf('steered'), before);
@@ -74,9 +73,10 @@ describe('DU-3 a turn that goes on in a new run', () => {
     assert.equal((await live.ended(turn)).status, 'completed');
   });
 
-  it('of several hundred steps has each step once, in small runs', async () => {
-    const steps = 550;
-    const notes = (n: number): string[] => ['a', 'b', 'c', 'd', 'e'].map((letter) => `${n}${letter}`);
+  it('of many steps has each step once, in small runs', async () => {
+    // With its calls a step is some twenty events of history, and a run ends at 3,000.
+    const steps = 160;
+    const notes = (n: number): string[] => Array.from({ length: 17 }, (_, call) => `${n}.${call}`);
     const script = Array.from({ length: steps }, (_, n) =>
       notes(n)
         .map((note) => `peek {"note":"${note}"}`)

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { after, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { isPortFree, nextFreePort } from '#cli/services/ports.ts';
 
 describe('ports', () => {
-  const server = createServer().listen(0, '127.0.0.1');
+  const server = createServer();
+  before(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
   after(() => server.close());
 
   test('a port in use is passed over for the next free one', async () => {
-    await once(server, 'listening');
     const address = server.address();
     assert.ok(typeof address === 'object' && address !== null);
     assert.equal(await isPortFree(address.port, '127.0.0.1'), false);

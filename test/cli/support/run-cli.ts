@@ -42,6 +42,8 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): C
       PATH: process.env['PATH'] ?? '',
       NO_COLOR: '1',
       TERM: 'xterm',
+      // Else each command compiles the whole command line anew.
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
       ...(settings.terminal ? { TERMINAL_COLUMNS: String(settings.columns ?? 100) } : {}),
       ...(settings.url === undefined ? {} : { TEMPOCLAW_URL: settings.url, TEMPOCLAW_API_KEY: KEY }),
       ...settings.env,

@@ -1,0 +1,72 @@
+/** Which tests there are, what servers each needs, and which share a process: read from their imports and folders, so that no list is kept. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Servers that the run starts (test/support/services.ts), each named as the variable in which tests find it. */
+const SERVERS = /\bTEST_(?:TEMPORAL_ADDRESS|DATABASE_URL|DOCKER_HOST)\b/g;
+
+/** Rules and what a worker runs. What needs none of the servers here is a unit test. */
+const UNIT_FOLDERS = /^test\/(?:domain|policy|store|temporal|activities)\//;
+
+/** Whole programs are started, used as their users do, and killed. So they are where one of PROGRAMS is imported. */
+const SYSTEM_FOLDERS = /^test\/(?:bench|interop|start|system|ui)\//;
+const PROGRAMS = ['test/start/program.ts', 'test/support/api-process.ts'];
+
+/** So many share a process: enough that loading the code is a small part, few enough that both cores are busy to the end. */
+const UNITS = 48;
+const OTHERS = 12;
+
+/** Of more than types. */
+const IMPORTS = /^import (?!type\b)[^;]*? from '(?:#(test\/[^']+)|(\.[^']+))'/gm;
+
+export type Kind = 'unit' | 'live' | 'system';
+
+/** All test files of the kinds, sorted. */
+export function testFiles(kinds: readonly Kind[]): string[] {
+  return globSync('test/**/*.test.ts')
+    .filter((file) => kinds.includes(kindOf(file)))
+    .toSorted();
+}
+
+function kindOf(file: string): Kind {
+  const closure = closureOf([file]);
+  if (SYSTEM_FOLDERS.test(file) || PROGRAMS.some((program) => closure.has(program))) return 'system';
+  return UNIT_FOLDERS.test(file) && serversOf([file]).size === 0 ? 'unit' : 'live';
+}
+
+/** The variables of the servers that these files, or what they import under test/, read. */
+export function serversOf(files: readonly string[]): ReadonlySet<string> {
+  const texts = [...closureOf(files).values()];
+  return new Set(texts.flatMap((text) => [...text.matchAll(SERVERS)].map(([name]) => name)));
+}
+
+/** The files and what they import under test/, with their texts. */
+function closureOf(files: readonly string[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  const open = [...files];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (texts.has(file) || !existsSync(file)) continue;
+    const text = readFileSync(file, 'utf8');
+    texts.set(file, text);
+    for (const [, own, near] of text.matchAll(IMPORTS)) {
+      const found = own ?? join(dirname(file), near ?? '');
+      if (found.startsWith('test/')) open.push(found);
+    }
+  }
+  return texts;
+}
+
+/**
+ * Files that run one after the other in one process. Those of programs have one each, so that none finds what another left
+ * running. The long ones come first, so that the last process is a short one.
+ */
+export function batchesOf(files: readonly string[]): readonly (readonly string[])[] {
+  const of = (kind: Kind): string[] => files.filter((file) => kindOf(file) === kind);
+  return [...of('system').map((file) => [file]), ...dealt(of('live'), OTHERS), ...dealt(of('unit'), UNITS)];
+}
+
+/** Dealt like cards: neighbours are often alike in how long they take. */
+function dealt(files: readonly string[], size: number): string[][] {
+  const piles = Math.ceil(files.length / size);
+  return Array.from({ length: piles }, (_, pile) => files.filter((_file, index) => index % piles === pile));
+}

@@ -1,0 +1,215 @@
+/** From what a model asked for to what the loop will do, without a server: rules, scrubber and sealer are the real ones. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { BoundFile } from '#domain/bound-file.ts';
+import type { AgentConfig } from '#domain/agent.ts';
+import {
+  type CallBasis,
+  type CallPlan,
+  type PlanDeps,
+  planCalls,
+  planRecorded,
+  realArgs,
+} from '#activities/tool-call/plan-calls.ts';
+import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } from './fakes.ts';
+
+const catalog = someTools();
+const deps: PlanDeps = {
+  whySecured: () => undefined,
+  catalog,
+  rules: rulesOf(catalog),
+  scrubber,
+  sealer,
+  approvalSeconds: 600,
+  sandbox: {},
+  placeOf,
+  boundFiles: () => Promise.resolve([]),
+  needsToken: () => Promise.resolve(false),
+  wall: 'files and network',
+};
+
+const ASKED_AT = Date.UTC(2026, 0, 1);
+const basis: CallBasis = {
+  tenant: TENANT,
+  turn: 'm-1',
+  step: 2,
+  user: 'ada',
+  agent,
+  context: {},
+  askedAt: ASKED_AT,
+  allowlist: [],
+  sandbox: null,
+  place: 'host',
+};
+
+function plan(
+  asked: readonly { name: string; args: Record<string, unknown>; invalid?: string }[],
+  over: Partial<PlanDeps> = {},
+  own: Partial<AgentConfig> = {},
+): Promise<CallPlan> {
+  const calls = asked.map((call, index) => ({ id: `c${index}`, ...call }));
+  return planCalls({ ...deps, ...over }, { ...basis, agent: { ...agent, ...own } }, calls);
+}
+
+const look = (note: string) => ({ name: 'look', args: { note } });
+const act = (note: string) => ({ name: 'act', args: { note } });
+
+describe('PO-3 what a model asked for', () => {
+  test('is planned in its order when the rules allow it', async () => {
+    const { calls, approvals, planned } = await plan([look('a'), look('b')]);
+    assert.deepEqual(
+      planned.map(({ tool, summary, timeout, local }) => ({ tool, summary, timeout, local })),
+      ['a', 'b'].map((note) => ({ tool: 'look', summary: `look: ${note}`, timeout: 30, local: true })),
+    );
+    assert.deepEqual(
+      calls.map(({ id, verdict, state }) => ({ id, verdict, state })),
+      planned.map(({ id }) => ({ id, verdict: 'allow', state: undefined })),
+    );
+    assert.deepEqual(approvals, []);
+  });
+
+  test('and the rules deny is over before it began, with the reason as its result', async () => {
+    const { calls, planned } = await plan([look('a')], {}, { tools: { deny: ['look'] } });
+    assert.deepEqual(planned, []);
+    const [call] = calls;
+    assert.deepEqual(
+      [call?.verdict, call?.state, call?.ok, call?.code],
+      ['deny', 'done', false, 'PermissionDenied'],
+    );
+    assert.match(call?.result ?? '', /^PermissionDenied: look is not among the tools that main was given/);
+  });
+
+  test('of no tool, with wrong arguments or that is no JSON is told what is wrong with it', async () => {
+    const asked = [
+      { name: 'lok', args: {} },
+      { name: 'look', args: { mode: 'plain' } },
+      { name: 'look', args: {}, invalid: 'the arguments are no JSON' },
+    ];
+    const { calls, planned } = await plan(asked);
+    assert.deepEqual(planned, []);
+    assert.deepEqual(
+      calls.map(({ code }) => code),
+      ['NotFound', 'InvalidArgs', 'InvalidArgs'],
+    );
+    assert.match(calls[0]?.result ?? '', /did you mean look/);
+    assert.match(calls[2]?.result ?? '', /no JSON/);
+  });
+
+  test('beyond 64 calls is refused with one word for all of them', async () => {
+    const { calls, planned } = await plan(Array.from({ length: 70 }, (_, index) => look(`${index}`)));
+    assert.equal(planned.length, 64);
+    assert.equal(calls.length, 65);
+    assert.match(
+      calls[64]?.result ?? '',
+      /^RateLimited: .* asked for 70: this one and the 5 after it have not run/,
+    );
+  });
+
+  test('SH-4 as a plain command, though its program has credentials, is refused', async () => {
+    const whySecured = (): string => 'gh has credentials: use credentialed_exec';
+    const { calls, planned } = await plan([{ name: 'exec', args: { command: 'gh pr list' } }], {
+      whySecured,
+    });
+    assert.deepEqual(planned, []);
+    assert.equal(calls[0]?.result, 'PermissionDenied: gh has credentials: use credentialed_exec');
+  });
+});
+
+describe('AP-1 a call that people are asked about', () => {
+  test('has an approval that is bound to it and ends by the clock of the database', async () => {
+    const { calls, approvals, planned } = await plan([act('ship it')]);
+    const [call] = calls;
+    const [approval] = approvals;
+    assert.equal(call?.verdict, 'ask');
+    assert.equal(call.approval_id, approval?.id);
+    assert.equal(call.digest, approval?.digest);
+    assert.deepEqual(
+      [approval?.call_id, approval?.user, approval?.reason, approval?.summary],
+      [call.id, 'ada', 'it acts', 'act: ship it'],
+    );
+    assert.equal(approval?.expires_at, new Date(ASKED_AT + 600_000).toISOString());
+    assert.deepEqual(planned[0]?.approval?.until, ASKED_AT + 600_000);
+    assert.equal(planned[0]?.approval?.token, undefined);
+  });
+
+  test('waits as long and for as many as its rule says', async () => {
+    const ask = [{ tool: 'act', expires_seconds: 60, quorum: 2, approvers: { users: ['bo', 'cy'] } }];
+    const { approvals, planned } = await plan([act('x')], {}, { tools: { ask } });
+    assert.equal(approvals[0]?.expires, 60);
+    assert.equal(planned[0]?.approval?.quorum, 2);
+    assert.deepEqual(approvals[0]?.always, { refused: 'later calls would need no quorum' });
+  });
+
+  test('that runs files is bound to what they hold, and is not offered for always', async () => {
+    const file: BoundFile = { path: 'run.sh', sha256: 'ab'.repeat(32), bytes: 3 };
+    const bare = await plan([act('x')]);
+    const bound = await plan([act('x')], { boundFiles: () => Promise.resolve([file]) });
+    const other = await plan([act('x')], { boundFiles: () => Promise.resolve([{ ...file, bytes: 4 }]) });
+    const digests = [bare, bound, other].map(({ approvals }) => approvals[0]?.digest);
+    assert.equal(new Set(digests).size, 3);
+    assert.match(JSON.stringify(bound.approvals[0]?.always), /refused/);
+    assert.match(bound.planned[0]?.approval?.files ?? '', /^run\.sh \(3 bytes/);
+  });
+
+  test('needs a token where the deployment says so, as its row and its workflow know', async () => {
+    const needsToken = (tenant: string): Promise<boolean> => Promise.resolve(tenant === TENANT);
+    const { approvals, planned } = await plan([look('a'), act('b')], { needsToken });
+    assert.equal(approvals[0]?.terms.decision_token, true);
+    assert.equal(planned[1]?.approval?.token, true);
+  });
+
+  test('and nobody is asked whether tokens are needed while nothing is put to people', async () => {
+    await plan([look('a')], { needsToken: () => Promise.reject(new Error('asked')) });
+  });
+});
+
+describe('SC-3 arguments with a secret', () => {
+  test('are shown without it, and kept sealed for the call alone', async () => {
+    const { calls, approvals } = await plan([act(`say ${SECRET}`)]);
+    const [call] = calls;
+    assert.ok(call?.sealed);
+    assert.doesNotMatch(JSON.stringify([{ ...call, sealed: '' }, approvals]), new RegExp(SECRET));
+    const row = { id: call.id, args: call.args, sealed: call.sealed };
+    assert.deepEqual(realArgs(sealer, TENANT, row), { note: `say ${SECRET}` });
+    assert.throws(() => realArgs(sealer, TENANT, { ...row, id: 'another' }));
+    assert.throws(() => realArgs(sealer, 'other', row));
+    assert.deepEqual(approvals[0]?.always, { refused: 'it holds a secret' });
+  });
+
+  test('and none are kept as they are', async () => {
+    const { calls } = await plan([act('nothing to hide')]);
+    assert.deepEqual([calls[0]?.args, calls[0]?.sealed], [{ note: 'nothing to hide' }, undefined]);
+  });
+});
+
+describe('DU-1 a step that is repeated', () => {
+  const recorded = (over: Partial<Parameters<typeof planRecorded>[3][number]>) => ({
+    id: 'call-1',
+    tool: 'act',
+    args: { note: 'x' },
+    approval: null,
+    expires: null,
+    until: null,
+    terms: null,
+    state: 'planned',
+    ...over,
+  });
+
+  test('plans from the rows what is not done yet, as it was planned before', async () => {
+    const { planned, approvals } = await plan([act('x')]);
+    const [first] = planned;
+    const row = recorded({
+      id: first?.id ?? '',
+      approval: approvals[0]?.id ?? '',
+      expires: 600,
+      until: ASKED_AT + 600_000,
+      always: approvals[0]?.always ?? null,
+    });
+    assert.deepEqual(planRecorded(deps, TENANT, agent, [row, recorded({ state: 'done' })]), planned);
+  });
+
+  test('leaves it to the activity to say that a tool is gone', () => {
+    const [planned] = planRecorded(deps, TENANT, agent, [recorded({ tool: 'gone' })]);
+    assert.deepEqual([planned?.tool, planned?.summary], ['gone', 'gone']);
+  });
+});

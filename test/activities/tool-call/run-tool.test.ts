@@ -1,0 +1,285 @@
+/** The one path round every tool, without a server: what the ledger says decides whether it runs, and what it did is recorded once. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { CancelledFailure } from '@temporalio/activity';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { AgentConfig } from '#domain/agent.ts';
+import type { BoundFile } from '#domain/bound-file.ts';
+import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
+import { createHandOver, type Running, callKey } from '#activities/fast-path/hand-over.ts';
+import { callDigest } from '#activities/tool-call/call-digest.ts';
+import { createRunTool, type RunToolDeps } from '#activities/tool-call/run-tool.ts';
+import { createCatalog } from '#policy/catalog.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import type { Claim, NewAsk } from '#store/call-claim.ts';
+import type { ResultRecord, TurnLedger } from '#store/turn-ledger.ts';
+import { quietRuntime } from '#test/support/quiet-runtime.ts';
+import { agent, countingTool, placeOf, rulesOf, scrubber, sealer, SECRET, TENANT } from './fakes.ts';
+
+quietRuntime();
+
+const CALL = 'm-1.1.0';
+const INPUT: RunToolInput = { tenant: TENANT, call: CALL };
+const WHERE = { session: 's', turn: 'm-1' };
+
+/** A claim of a call of `act` that may run. */
+function running(over: Partial<Running> = {}): Running {
+  const args = over.args ?? { note: 'x' };
+  return {
+    kind: 'run',
+    ...WHERE,
+    claimed: true,
+    budgeted: false,
+    step: 1,
+    tool: 'act',
+    asked_as: 'act',
+    summary: 'act: x',
+    args,
+    sealed: null,
+    digest: callDigest('act', args),
+    approved: false,
+    context: {},
+    tenant_policy: null,
+    agent: { ...agent, tools: {} },
+    allowlist: [],
+    ...over,
+  };
+}
+
+interface Stage {
+  readonly run: (env?: MockActivityEnvironment) => Promise<RunToolResult>;
+  readonly fences: readonly string[];
+  readonly records: readonly ResultRecord[];
+  readonly settled: readonly { readonly code: string | null | undefined; readonly text: string }[];
+  readonly asks: readonly NewAsk[];
+}
+
+interface StageOptions {
+  readonly deps?: Partial<RunToolDeps>;
+  /** Before a result is recorded. */
+  readonly onRecord?: () => void;
+}
+
+function stage(tool: Tool, claim: Claim, { deps, onRecord }: StageOptions = {}): Stage {
+  const seen = {
+    fences: [] as string[],
+    records: [] as ResultRecord[],
+    settled: [] as never[],
+    asks: [] as NewAsk[],
+  };
+  const ledger: Partial<TurnLedger> = {
+    claim: (_tenant, _call, fence) => {
+      seen.fences.push(fence);
+      return Promise.resolve(claim);
+    },
+    recordResult: async (record) => {
+      onRecord?.();
+      seen.records.push(record);
+      return { recorded: true };
+    },
+    settle: async (_key, calls) => void seen.settled.push(...(calls as never[])),
+    askAgain: (_tenant, _session, _call, _fence, ask) => {
+      seen.asks.push(ask);
+      const { id: approval, expires, always, files } = ask;
+      return Promise.resolve({ approval, expires, until: 1_000, terms: null, always, files });
+    },
+    appendEvents: () => Promise.resolve(),
+  };
+  const catalog = createCatalog([tool]);
+  const parts: Omit<RunToolDeps, 'scrubber'> = {
+    ledger: ledger as TurnLedger,
+    handOver: createHandOver(),
+    transcripts: { known: () => ({ position: 0, summaryPosition: 0 }) },
+    rateLimit: { perHour: 0, burst: 0 },
+    budgets: { request: () => ({}) } as unknown as RunToolDeps['budgets'],
+    ownQueue: { name: 'own', most: 1 },
+    approvalSeconds: 600,
+    askAhead: () => undefined,
+    earlyStarts: new Map(),
+    catalogs: { of: () => Promise.resolve(catalog) },
+    rules: rulesOf(catalog),
+    sealer,
+    tools: {} as RunToolDeps['tools'],
+    workspaceOf: () => '/nowhere',
+    sandbox: {},
+    placeOf,
+    boundFiles: () => Promise.resolve([]),
+    ...deps,
+  };
+  const activity = createRunTool({ ...parts, scrubberOf: () => Promise.resolve(scrubber) }, tool);
+  const run = (env = new MockActivityEnvironment({ attempt: 1 })): Promise<RunToolResult> =>
+    env.run<[RunToolInput], RunToolResult, typeof activity>(activity, INPUT);
+  return { run, ...seen };
+}
+
+describe('EX-3 a call that may run', () => {
+  test('runs once and is recorded under the fence of its claim, without secrets', async () => {
+    const { tool, ran } = countingTool('act', 'once', async () => ({ ok: true, text: `found ${SECRET}` }));
+    const { run, records, fences } = stage(tool, running());
+    const outcome = await run();
+    assert.equal(outcome.ok, true);
+    assert.deepEqual(ran, ['x']);
+    assert.deepEqual(
+      records.map(({ fence, ok, code }) => ({ fence, ok, code })),
+      [{ fence: fences[0], ok: true, code: null }],
+    );
+    assert.match(records[0]?.text ?? '', /^found /);
+    assert.doesNotMatch(JSON.stringify([records, outcome]), new RegExp(SECRET));
+  });
+
+  test('runs with its real arguments, of which the row shows less', async () => {
+    const args = { note: SECRET };
+    const sealed = sealer.seal(JSON.stringify(args), `${TENANT}/tool_calls/${CALL}`);
+    const { tool, ran } = countingTool('act', 'once');
+    await stage(tool, running({ args: { note: '***' }, sealed, digest: callDigest('act', args) })).run();
+    assert.deepEqual(ran, [SECRET]);
+  });
+
+  test('and was handed over by the model call needs no claim', async () => {
+    const handOver = createHandOver();
+    handOver.calls.put(callKey(TENANT, CALL), running(), performance.now());
+    const { tool, ran } = countingTool('act', 'readonly');
+    const { run, fences } = stage(tool, { kind: 'missing' }, { deps: { handOver } });
+    assert.equal((await run()).ok, true);
+    assert.deepEqual([ran, fences], [['x'], []]);
+  });
+
+  test('and throws is a result for the model', async () => {
+    const { tool } = countingTool('act', 'once', () => Promise.reject(new Error('out of paper')));
+    const { run, records } = stage(tool, running());
+    assert.deepEqual(await run(), { ok: false, code: 'ExecutionFailed', child: undefined });
+    assert.equal(records[0]?.text, 'ExecutionFailed: out of paper');
+  });
+
+  test('has its result written down when Postgres is there again, and is not run again for it', async () => {
+    let away = 2;
+    const onRecord = (): void => {
+      if (away-- > 0) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    };
+    const { tool, ran } = countingTool('act', 'once');
+    const { run, records } = stage(tool, running(), { onRecord });
+    assert.equal((await run()).ok, true);
+    assert.deepEqual([ran.length, records.length], [1, 1]);
+  });
+
+  test('and starts a child that is waited for stays open until the child has its result', async () => {
+    const child = { type: 'subagent', id: 'subagent/1', input: {}, wait: true } as never;
+    const { tool } = countingTool('act', 'once', async () => ({ ok: true, text: 'begun', child }));
+    const { run, records } = stage(tool, running());
+    assert.deepEqual((await run()).child, child);
+    assert.deepEqual(records, []);
+  });
+});
+
+describe('DU-2 a call that the ledger does not give', () => {
+  test('because it is done has its recorded outcome', async () => {
+    const { tool, ran } = countingTool('act', 'once');
+    const claim: Claim = { kind: 'done', ok: false, code: 'NotFound', result: '…', child: null };
+    assert.deepEqual(await stage(tool, claim).run(), { ok: false, code: 'NotFound', child: undefined });
+    assert.deepEqual(await stage(tool, { kind: 'missing' }).run(), { ok: false, code: 'NotFound' });
+    assert.deepEqual(ran, []);
+  });
+
+  test('does not run, and the model is told why', async () => {
+    const refused = (status: string): Claim => ({ kind: 'refused', status, ...WHERE });
+    for (const [claim, code] of [
+      [{ kind: 'lost', ...WHERE }, 'OutcomeUnknown'],
+      [{ kind: 'limited', seconds: 9, ...WHERE }, 'RateLimited'],
+      [refused('over'), 'Cancelled'],
+      [refused('expired'), 'ApprovalExpired'],
+      [refused('withdrawn'), 'ApprovalWithdrawn'],
+      [refused('denied'), 'ApprovalDenied'],
+    ] as const) {
+      const { tool, ran } = countingTool('act', 'once');
+      const { run, settled } = stage(tool, claim);
+      assert.deepEqual(await run(), { ok: false, code });
+      assert.deepEqual([ran, settled.map((one) => one.code)], [[], [code]]);
+      assert.match(settled[0]?.text ?? '', new RegExp(`^${code}: `));
+    }
+  });
+});
+
+describe('PO-3 a call is judged again before it runs', () => {
+  const outcomeOf = async (claim: Running): Promise<string> => {
+    const { tool, ran } = countingTool('act', 'once');
+    const { run, records } = stage(tool, claim);
+    assert.equal((await run()).code, 'PermissionDenied');
+    assert.deepEqual(ran, []);
+    return records[0]?.text ?? '';
+  };
+  const withRules = (tools: NonNullable<AgentConfig['tools']>): Running =>
+    running({ agent: { ...agent, tools } });
+
+  test('and does not when the rules deny it by now, or ask and nobody was asked', async () => {
+    assert.match(await outcomeOf(withRules({ deny: ['act'] })), /not among the tools/);
+    assert.match(await outcomeOf(withRules({ ask: [{ tool: 'act' }] })), /the rules now ask for an approval/);
+  });
+
+  test('AP-4 nor when its arguments, or where it runs, are not what was judged', async () => {
+    assert.match(
+      await outcomeOf(running({ digest: callDigest('act', { note: 'y' }) })),
+      /not those that were judged/,
+    );
+    const sandbox = { mode: 'required' } as never;
+    assert.match(
+      await outcomeOf(running({ sandbox, approved: true })),
+      /the sandbox setting of agent main has changed/,
+    );
+  });
+
+  test('AP-4 and is asked about anew when files that it runs have changed since', async () => {
+    const then: BoundFile = { path: 'run.sh', sha256: 'a'.repeat(64), bytes: 1 };
+    const now: BoundFile = { ...then, sha256: 'b'.repeat(64) };
+    const { tool, ran } = countingTool('act', 'once');
+    const digest = callDigest('act', { note: 'x' }, undefined, undefined, [then]);
+    const claim = running({ approved: true, approval: 'apr_1', files: [then], digest });
+    const boundFiles = (): Promise<readonly BoundFile[]> => Promise.resolve([now]);
+    const { run, asks, records } = stage(tool, claim, { deps: { boundFiles } });
+    const { asked } = await run();
+    assert.deepEqual([asked?.id, asks[0]?.files, ran, records], ['apr_1:again-1', [now], [], []]);
+    assert.notEqual(asks[0]?.digest, digest);
+  });
+
+  test('AP-4 and is not asked about for ever', async () => {
+    const now: BoundFile = { path: 'run.sh', sha256: 'b'.repeat(64), bytes: 1 };
+    const { tool } = countingTool('act', 'once');
+    const claim = running({ approved: true, approval: 'apr_1:again-2' });
+    const { run, asks } = stage(tool, claim, { deps: { boundFiles: () => Promise.resolve([now]) } });
+    assert.equal((await run()).code, 'ApprovalDenied');
+    assert.deepEqual(asks, []);
+  });
+});
+
+describe('DU-2 a call that is cut off', () => {
+  /** Ends the activity for `reason` while the tool runs. */
+  const cutOff = async (replay: Tool['replay'], reason: string) => {
+    const env = new MockActivityEnvironment({ attempt: 1 });
+    const { tool, ran } = countingTool('act', replay, (_note, signal) => {
+      env.cancel(reason as never);
+      return new Promise((_resolve, reject) => {
+        const stop = (): void => reject(new CancelledFailure(reason));
+        if (signal.aborted) stop();
+        else signal.addEventListener('abort', stop);
+      });
+    });
+    const { run, records } = stage(tool, running());
+    const outcome = await run(env).catch((error: unknown) => error as Error);
+    assert.equal(ran.length, 1);
+    return { outcome, record: records[0] };
+  };
+
+  test('by the end of its worker is unknown if it may be done only once, and tried again if not', async () => {
+    const once = await cutOff('once', 'WORKER_SHUTDOWN');
+    assert.equal(once.record?.code, 'OutcomeUnknown');
+    const again = await cutOff('idempotent', 'WORKER_SHUTDOWN');
+    assert.equal(again.record, undefined);
+    assert.ok(again.outcome instanceof Error);
+    assert.match(again.outcome.message, /cut off/);
+  });
+
+  test('by a person is stopped, and what it had done is said', async () => {
+    const { record } = await cutOff('once', 'CANCELLED');
+    assert.equal(record?.code, 'Cancelled');
+    assert.match(record.text, /what it had done by then stays done/);
+  });
+});
