@@ -47,7 +47,7 @@ export async function scopeOf(source: RuleSource, given: Given): Promise<Explain
   const known = await knownAgent(source, given);
   const base = { ...known, settings: source.settings, context: contextOf(given.context) };
   const scope = config === undefined ? base : withConfig(base, config);
-  const provider = given.context?.provider ?? textOf(config?.['provider'] ?? config?.['prov']);
+  const provider = given.context?.provider ?? textOf(config?.['provider']);
   return provider === undefined ? scope : { ...scope, agent: { ...scope.agent, model: `${provider}/any` } };
 }
 
@@ -74,22 +74,20 @@ function contextOf(given: ToolCase['context'] = {}): MessageContext {
   };
 }
 
-/** Names of layers in cases that bring them one by one. */
-const LAYERS = [
-  'g',
+/** What a case may bring layer by layer, in place of settings as `tempoclaw.yaml` has them. */
+const PLACES = [
   'global',
-  'ag',
-  'agent',
   'tenant',
-  'grp',
+  'agent',
   'group',
-  'req',
   'request',
-  'sub',
-  'leaf',
   'subagent',
+  'within',
+  'provider',
+  'registered',
+  'groups',
+  'profiles',
 ];
-const PLACES = [...LAYERS, 'prov', 'provider', 'within', 'parent', 'registered', 'groups', 'profiles'];
 
 const listSchema = z.array(z.string().max(256)).max(1000);
 const universeSchema = z.object({
@@ -117,30 +115,26 @@ function withConfig(
   config: Readonly<Record<string, unknown>>,
 ): ExplainScope {
   if (!PLACES.some((place) => Object.hasOwn(config, place))) return { ...base, settings: settingsOf(config) };
-  const pick = (...places: string[]): unknown =>
-    places.map((place) => config[place]).find((value) => value !== undefined);
   const universe = universeOf(config);
-  const policy = (...places: string[]): ToolPolicy | undefined => {
-    const given = pick(...places);
+  const policy = (place: string): ToolPolicy | undefined => {
+    const given = config[place];
     if (given === undefined) return undefined;
     // Groups and profiles of the case's own are not ours to check.
-    return universe
-      ? (policyWords(given) as ToolPolicy)
-      : read(toolPolicySchema, policyWords(given), places[0] ?? '');
+    return universe ? (policyWords(given) as ToolPolicy) : read(toolPolicySchema, policyWords(given), place);
   };
-  const list = (...places: string[]): readonly string[] | undefined => {
-    const given = pick(...places);
-    return given === undefined || given === null ? undefined : read(listSchema, given, places[0] ?? '');
+  const list = (place: string): readonly string[] | undefined => {
+    const given = config[place];
+    return given === undefined || given === null ? undefined : read(listSchema, given, place);
   };
-  const agentTools = policy('ag', 'agent');
-  const leaf = pick('leaf') === true || pick('subagent', 'sub') === 'leaf';
-  const isSubagent = leaf || Boolean(pick('sub', 'subagent'));
-  const group = list('grp', 'group');
-  const within = list('within', 'parent');
-  const allowed_tools = list('req', 'request');
+  const agentTools = policy('agent');
+  const leaf = config['subagent'] === 'leaf';
+  const isSubagent = leaf || Boolean(config['subagent']);
+  const group = list('group');
+  const within = list('within');
+  const allowed_tools = list('request');
   return {
     ...base,
-    settings: { tools: policy('g', 'global') ?? {} },
+    settings: { tools: policy('global') ?? {} },
     tenant_policy: { tools: policy('tenant') },
     agent: agentTools ? { ...base.agent, tools: agentTools } : base.agent,
     context: {

@@ -46,6 +46,12 @@ function vectors<Content>(name: string): Content {
   return JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8')) as Content;
 }
 
+/** The corpus has short names for the layers of a policy. */
+function inOurWords({ g, ag, grp, prov, sub, leaf }: any): object {
+  const subagent = leaf ? 'leaf' : sub;
+  return { global: g, agent: ag, group: grp, provider: prov, subagent };
+}
+
 describe('PO-4 tempoclaw explain', () => {
   test('answers each line of its input in order, and a bad line with an error on its line', async (t) => {
     const folder = await temporaryFolder(t);
@@ -92,7 +98,7 @@ describe('PO-4 tempoclaw explain', () => {
     const mcp = { 'mcp:postgres': ['mcp_pg__query', 'mcp_pg__list_tables'] };
     const given = cases.map((one: any) => ({
       config: {
-        ...one.config,
+        ...inOurWords(one.config),
         registered: one.registered ?? registered,
         groups: { ...groups, ...mcp },
         profiles,

@@ -26,6 +26,7 @@ const deps: PlanDeps = {
   boundFiles: () => Promise.resolve([]),
   needsToken: () => Promise.resolve(false),
   wall: 'files and network',
+  isInline: () => false,
 };
 
 const ASKED_AT = Date.UTC(2026, 0, 1);

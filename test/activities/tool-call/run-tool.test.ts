@@ -6,7 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
-import { createHandOver, type Running, callKey } from '#activities/fast-path/hand-over.ts';
+import { createPlainPath, type RunnableCall } from '#activities/fast-path/fast-path.ts';
 import { callDigest } from '#activities/tool-call/call-digest.ts';
 import { createRunTool, type RunToolDeps } from '#activities/tool-call/run-tool.ts';
 import { createCatalog } from '#policy/catalog.ts';
@@ -23,7 +23,7 @@ const INPUT: RunToolInput = { tenant: TENANT, call: CALL };
 const WHERE = { session: 's', turn: 'm-1' };
 
 /** A claim of a call of `act` that may run. */
-function running(over: Partial<Running> = {}): Running {
+function running(over: Partial<RunnableCall> = {}): RunnableCall {
   const args = over.args ?? { note: 'x' };
   return {
     kind: 'run',
@@ -88,14 +88,10 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord }: StageOptions = {}):
   const catalog = createCatalog([tool]);
   const parts: Omit<RunToolDeps, 'scrubber'> = {
     ledger: ledger as TurnLedger,
-    handOver: createHandOver(),
-    transcripts: { known: () => ({ position: 0, summaryPosition: 0 }) },
+    fastPath: createPlainPath(ledger as TurnLedger),
     rateLimit: { perHour: 0, burst: 0 },
     budgets: { request: () => ({}) } as unknown as RunToolDeps['budgets'],
-    ownQueue: { name: 'own', most: 1 },
     approvalSeconds: 600,
-    askAhead: () => undefined,
-    earlyStarts: new Map(),
     catalogs: { of: () => Promise.resolve(catalog) },
     rules: rulesOf(catalog),
     sealer,
@@ -135,11 +131,10 @@ describe('EX-3 a call that may run', () => {
     assert.deepEqual(ran, [SECRET]);
   });
 
-  test('and was handed over by the model call needs no claim', async () => {
-    const handOver = createHandOver();
-    handOver.calls.put(callKey(TENANT, CALL), running(), performance.now());
+  test('and of which the worker knows that it may run needs no claim', async () => {
+    const fastPath = { ...createPlainPath({} as TurnLedger), claimOf: () => ({ run: running() }) };
     const { tool, ran } = countingTool('act', 'readonly');
-    const { run, fences } = stage(tool, { kind: 'missing' }, { deps: { handOver } });
+    const { run, fences } = stage(tool, { kind: 'missing' }, { deps: { fastPath } });
     assert.equal((await run()).ok, true);
     assert.deepEqual([ran, fences], [['x'], []]);
   });
@@ -200,14 +195,14 @@ describe('DU-2 a call that the ledger does not give', () => {
 });
 
 describe('PO-3 a call is judged again before it runs', () => {
-  const outcomeOf = async (claim: Running): Promise<string> => {
+  const outcomeOf = async (claim: RunnableCall): Promise<string> => {
     const { tool, ran } = countingTool('act', 'once');
     const { run, records } = stage(tool, claim);
     assert.equal((await run()).code, 'PermissionDenied');
     assert.deepEqual(ran, []);
     return records[0]?.text ?? '';
   };
-  const withRules = (tools: NonNullable<AgentConfig['tools']>): Running =>
+  const withRules = (tools: NonNullable<AgentConfig['tools']>): RunnableCall =>
     running({ agent: { ...agent, tools } });
 
   test('and does not when the rules deny it by now, or ask and nobody was asked', async () => {
