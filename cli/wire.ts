@@ -10,16 +10,21 @@ import type {
   bulkReceiptSchema,
   decisionReceiptSchema,
 } from '#domain/schema/approval.ts';
+import type {
+  delegationDetailSchema,
+  delegationSchema,
+  evaluationDetailSchema,
+  evaluationSchema,
+  subagentSchema,
+  subagentSteerReceiptSchema,
+} from '#domain/schema/assignment.ts';
 import type { customToolSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
 import type { agentLinkSchema } from '#domain/schema/agent-link.ts';
-import type { delegationDetailSchema, delegationSchema } from '#domain/schema/delegation.ts';
-import type { evaluationDetailSchema, evaluationSchema } from '#domain/schema/evaluation.ts';
 import type { handoffRouteSchema } from '#domain/schema/handoff.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
 import type { rotationSchema, secretSchema } from '#domain/schema/secret.ts';
 import type { secureCliSchema } from '#domain/schema/secure-cli.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
-import type { subagentSchema, subagentSteerReceiptSchema } from '#domain/schema/subagent.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
 import type { teamSchema } from '#domain/schema/team.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';

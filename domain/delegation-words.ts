@@ -1,12 +1,13 @@
 /** What models read about work that is delegated, in the words that GoClaw's prompts know (DE-*). */
-import { DELEGATION_LIMITS, type DelegationStatus } from './delegation.ts';
+import type { AssignmentStatus } from './assignment.ts';
+import { DELEGATION_LIMITS } from './delegation.ts';
 
 /** A delegation as the one who gave the work is told of it. */
 export interface ToldDelegation {
   readonly id: string;
   readonly target_key: string;
   readonly label: string;
-  readonly status: DelegationStatus;
+  readonly status: AssignmentStatus;
   readonly result: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Of gates that let it pass all the same. */

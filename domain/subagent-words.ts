@@ -1,11 +1,11 @@
 /** What models read about subagents, in the words that GoClaw's prompts know (SA-*). */
-import { ANNOUNCE, type SubagentStatus } from './subagent.ts';
+import { ANNOUNCE, type AssignmentStatus } from './assignment.ts';
 
 /** A subagent as its parent is told of it. */
 export interface ShownSubagent {
   readonly id: string;
   readonly label: string;
-  readonly status: SubagentStatus;
+  readonly status: AssignmentStatus;
   readonly result: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly iterations: number;

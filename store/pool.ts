@@ -1,7 +1,9 @@
 /** The one way to Postgres: a pool that outlives its server, and errors sorted into "try again" and "a bug". */
-import { Pool as PgPool } from 'pg';
+import { Pool as PgPool, type PoolClient } from 'pg';
 
 export type Pool = PgPool;
+/** A connection in a transaction, or any. */
+export type Db = Pick<PoolClient, 'query'>;
 
 export interface PoolOptions {
   readonly url: string;
@@ -19,10 +21,29 @@ export function createPool(options: PoolOptions): Pool {
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
     statement_timeout: 30_000,
+    // Who died in the middle of a transaction without a word holds no lock for ever.
+    idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
   });
   pool.on('error', options.onIdleError);
   return pool;
+}
+
+/** One commit. A connection that cannot even roll back is closed, which does it. */
+export async function inTransaction<Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((reason: Error) => (broken = reason));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
 }
 
 const LOST_CONNECTION = new Set([

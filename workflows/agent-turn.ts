@@ -30,10 +30,11 @@ import {
   type TurnState,
 } from '#domain/turn.ts';
 import { sessionStartProblem } from '#domain/start-problem.ts';
+import { stopMeant } from '#domain/stop-of-work.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
-import { awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
+import { awaitAnnouncement, awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
 import { createModelCaller, type ModelCaller } from './steps/call-model.ts';
@@ -43,7 +44,6 @@ import { judgeTurn } from './steps/judge-turn.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
-import { tellSessionEnd } from './steps/tell-session-end.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
 const submitUpdate = defineUpdate<Receipt, [SubmitInput]>(AGENT_TURN.updates.submit);
@@ -91,15 +91,12 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   const questions = new CancellationScope({ cancellable: true, parent: turnScope });
   const scopes = { turn: turnScope, questions };
   const idleStop = createIdleStop(input, inbox.isIdle);
-  const received = handleMessages(inbox, idleStop, view, scopes);
+  const received = handleMessages(input, inbox, idleStop, view, scopes);
   const resume = input.carry?.resume;
 
   const without =
     resume || hasTurnAtOnce(input, inbox, idleStop) ? undefined : await awaitTurn(input, inbox, idleStop);
-  if (without) {
-    if (input.tells !== undefined && !inbox.hasTurn()) await tellSessionEnd(input.tells, input, without);
-    return without;
-  }
+  if (without) return without;
 
   const turn = resume?.turn ?? inbox.startTurn();
   labelUnlabelled(input);
@@ -109,10 +106,11 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
   idleStop.turnEnded(turn.turnId);
-  await recordTurnEnd(turn, end, stop, input, inbox);
+  const isPending = await recordTurnEnd(turn, end, stop, input, inbox);
   const outcome = outcomeOf(turn, end);
-  if (input.tells !== undefined && !inbox.hasTurn()) await tellSessionEnd(input.tells, input, outcome);
   if (idleStop.isWanted()) await idleStop.carryOut();
+  else if (isPending && end.status === 'completed' && (await awaitAnnouncement(inbox, idleStop)))
+    return { ...outcome, status: 'stopped' };
   return outcome;
 }
 
@@ -121,7 +119,13 @@ function outcomeOf({ turnId }: QueuedTurn, { status, preview, error }: TurnEnd):
 }
 
 /** Returns how many messages this run has taken. */
-function handleMessages(inbox: TurnInbox, idleStop: IdleStop, view: TurnView, scopes: Scopes): () => number {
+function handleMessages(
+  input: AgentTurnInput,
+  inbox: TurnInbox,
+  idleStop: IdleStop,
+  view: TurnView,
+  scopes: Scopes,
+): () => number {
   let received = 0;
   const act = <Result>(change: () => Result): Result => {
     received += 1;
@@ -148,7 +152,8 @@ function handleMessages(inbox: TurnInbox, idleStop: IdleStop, view: TurnView, sc
     if (refusal) log.warn('message refused', { problem: refusal.message });
     else act(() => inbox.submit(message));
   });
-  setHandler(stopSignal, (wanted) => {
+  setHandler(stopSignal, (given) => {
+    const wanted = stopMeant(input, given);
     if (!act(() => inbox.stop(wanted)) && !idleStop.take(wanted))
       log.info('stop hits no turn', { turn_id: wanted?.turn_id });
   });
@@ -326,6 +331,6 @@ async function goOnInNewRun(
   });
 }
 
-function sessionOf({ tenant, session_key, tells }: AgentTurnInput): AgentTurnInput {
-  return { tenant, session_key, tells };
+function sessionOf({ tenant, session_key, assigned }: AgentTurnInput): AgentTurnInput {
+  return { tenant, session_key, assigned };
 }

@@ -4,7 +4,7 @@ import { LINK_WORDS } from '#domain/agent-link.ts';
 import { HANDOFF_WORDS, handoffLoop } from '#domain/handoff.ts';
 import { turnIdOf } from '#domain/ids.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { DelegationDesk } from './delegation-desk.ts';
+import type { AgentLinks } from './agent-links.ts';
 import type { SessionQueries } from '#domain/session-queries.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { clearHandoff, findHandoff, setHandoff } from '#store/handoff-store.ts';
@@ -31,7 +31,7 @@ export interface HandoffDesk {
 export interface HandoffDeskDeps {
   readonly pool: Pool;
   readonly sessions: Pick<SessionQueries, 'history'>;
-  readonly mayGive: DelegationDesk['mayGive'];
+  readonly links: Pick<AgentLinks, 'wayTo'>;
   readonly scrubberOf: ScrubberOf;
   readonly wake: WakeSession;
 }
@@ -44,8 +44,8 @@ export function createHandoffDesk(deps: HandoffDeskDeps): HandoffDesk {
     async transfer(call, request) {
       const { tenant } = call;
       const { channel, chatId, to } = request;
-      const refusal = await deps.mayGive(call, to);
-      if (refusal) return { ...refusal, message: handoffWords(refusal.message, to) };
+      const way = await deps.links.wayTo(call, to);
+      if (way.kind === 'refused') return { code: way.code, message: handoffWords(way.message, to) };
       const stem = createHash('sha256').update(`${tenant}\n${call.callId}`).digest('hex').slice(0, 16);
       const message = `msg_${HANDED_ON}${stem}`;
       const session = `handoff:${stem}`;

@@ -27,7 +27,7 @@ begin
     'approval_id', a.id, 'call_id', a.call_id, 'tool', a.tool, 'summary', a.summary, 'args', a.args, 'reason', a.reason, 'risk', a.risk,
     'expires_at', a.expires_at, 'always', p_approval -> 'words', 'files', a.files))));
   perform append_events(p_tenant, p_session, c.turn_id, feed);
-  perform tell_parents(p_tenant, p_session, feed);
+  perform append_above(p_tenant, p_session, feed);
   if p_settle is not null then
     perform settle_budget(p_tenant, p_call, (p_settle ->> 'attempt')::int, p_settle -> 'spent');
   end if;

@@ -17,7 +17,7 @@ begin
   if found then
     update turns set status = 'waiting_approval' where tenant_id = p_tenant and id = p_turn and ended_at is null;
     perform append_events(p_tenant, p_session, p_turn, p_feed);
-    perform tell_parents(p_tenant, p_session, p_feed);
+    perform append_above(p_tenant, p_session, p_feed);
   end if;
   return (select extract(epoch from expires_at) * 1000 from approvals
     where tenant_id = p_tenant and id = p_approval ->> 'id' and turn_id = p_turn);

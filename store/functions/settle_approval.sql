@@ -50,7 +50,7 @@ begin
     jsonb_strip_nulls(jsonb_build_object('approval_id', p_id, 'call_id', a.call_id, 'status', p_status, 'decision', p_decision,
       'by', a.decided_by, 'note', p_note))));
   perform append_events(p_tenant, session, a.turn_id, feed);
-  perform tell_parents(p_tenant, session, feed);
+  perform append_above(p_tenant, session, feed);
   if p_call is not null then 
     perform settle_calls(p_tenant, session, a.turn_id, jsonb_build_array(p_call || jsonb_build_object('id', a.call_id)));
   end if;

@@ -88,7 +88,7 @@ function subagent(meanwhile: (live: LiveWorker, session: string, id: string) => 
     await live.ended(turn_id);
     await live.probes.untilHeld(session);
     const { rows } = await live.pool.query<{ id: string }>(
-      'select id from subagents where tenant_id = $1 and parent_session = $2',
+      'select id from assignments where tenant_id = $1 and origin_session = $2',
       [live.tenant, session],
     );
     await meanwhile(live, session, rows[0]?.id ?? '');
@@ -111,7 +111,7 @@ function givenAway(meanwhile: (live: LiveWorker, session: string, id: string) =>
     await live.ended(turn_id);
     await live.probes.untilHeld(session);
     const { rows } = await live.pool.query<{ id: string }>(
-      'select id from delegations where tenant_id = $1 and origin_session = $2',
+      'select id from assignments where tenant_id = $1 and origin_session = $2',
       [live.tenant, session],
     );
     await meanwhile(live, session, rows[0]?.id ?? '');
@@ -134,7 +134,7 @@ function judging(meanwhile: (live: LiveWorker, id: string) => Promise<unknown>):
     const { turn_id } = await live.say(session, evaluating('holds', 'critic'), { agent: 'giver' });
     await live.probes.untilHeld('evaluate');
     const { rows } = await live.pool.query<{ id: string }>(
-      'select id from evaluations where tenant_id = $1 and origin_session = $2',
+      'select id from assignments where tenant_id = $1 and origin_session = $2',
       [live.tenant, session],
     );
     await meanwhile(live, rows[0]?.id ?? '');

@@ -35,14 +35,17 @@ export interface TurnEnd {
   readonly releaseAnswer?: number;
 }
 
-/** One local activity for every kind of end, in the same workflow task that ends the run. */
+/**
+ * One local activity for every kind of end, in the same workflow task that ends the run. True when the session works on an
+ * assignment, and what it has given away itself has yet to be answered.
+ */
 export async function recordTurnEnd(
   turn: QueuedTurn,
   end: TurnEnd,
   stop: StopInput | undefined,
   input: AgentTurnInput,
   inbox: TurnInbox,
-): Promise<void> {
+): Promise<boolean> {
   const { end_turn } = proxyLocalActivities<TurnActivities>(RECORD);
   const record: EndTurnInput = {
     tenant: input.tenant,
@@ -54,20 +57,23 @@ export async function recordTurnEnd(
     ...textOf(end, stop),
     by: stop?.by,
     endCommands: stop?.level === 'all' ? (true as const) : undefined,
-    endSubagents: isSessionStopped(end, stop) ? (true as const) : undefined,
+    endAssignments: isSessionStopped(end, stop) ? (true as const) : undefined,
+    isAssigned: input.assigned === undefined ? undefined : (true as const),
     releaseTasks: end.tasks,
     releaseAnswer: end.releaseAnswer,
     settle: end.settle.length > 0 ? end.settle : undefined,
     messages: end.messages.length > 0 ? end.messages : undefined,
   };
   let dropped = inbox.takeDropped();
-  if (end.duplicate && dropped.length === 0) return;
+  if (end.duplicate && dropped.length === 0) return false;
+  let isPending: boolean;
   do {
     const drops = dropped.length > 0 ? { dropped } : {};
-    await CancellationScope.nonCancellable(() => end_turn({ ...record, ...drops }));
+    isPending = await CancellationScope.nonCancellable(() => end_turn({ ...record, ...drops }));
     // Waiting turns that were stopped while the end was being recorded.
     dropped = inbox.takeDropped();
   } while (dropped.length > 0);
+  return isPending;
 }
 
 /** Who asked reads the limit in place of an answer, or after what was said before it. */
