@@ -29,19 +29,23 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
-/** One commit. A connection that cannot even roll back is closed, which does it. */
+/** One commit. A connection that is lost on the way, or cannot even roll back, is closed, which does it. */
 export async function inTransaction<Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  const onError = (error: Error): void => void (broken = error);
+  // The pool listens only to those that are idle, and nobody's error ends the process.
+  client.on('error', onError);
   try {
     await client.query('begin');
     const result = await work(client);
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((reason: Error) => (broken = reason));
+    await client.query('rollback').catch(onError);
     throw error;
   } finally {
+    client.off('error', onError);
     client.release(broken);
   }
 }

@@ -7,7 +7,7 @@ import { type AssignmentRow, findAssignment, ROW } from './assignment-store.ts';
 import { type Db, inTransaction, type Pool } from './pool.ts';
 
 /** The call that gives the work. */
-export interface GivingCall {
+export interface OriginCall {
   readonly tenant: string;
   readonly sessionKey: string;
   readonly turnId: string;
@@ -22,7 +22,7 @@ export interface PlaceWanted {
   /** What the row says, or which limit is met; judged while nobody else takes a place. */
   readonly decide: (origin: Origin, inUse: PlacesInUse) => NewAssignment | LimitMet;
   /** The message that sets its session to work; an evaluation has none. */
-  readonly first?: { readonly text: string; readonly context: (given: MessageContext) => MessageContext };
+  readonly first?: { readonly text: string; readonly context: (origin: MessageContext) => MessageContext };
 }
 
 export type TakenPlace =
@@ -41,7 +41,7 @@ interface Seen extends PlacesInUse {
 }
 
 /** Runs again safely: a row of this id is there already. */
-export function takeAssignment(pool: Pool, call: GivingCall, wanted: PlaceWanted): Promise<TakenPlace> {
+export function takeAssignment(pool: Pool, call: OriginCall, wanted: PlaceWanted): Promise<TakenPlace> {
   const { tenant } = call;
   return inTransaction<TakenPlace>(pool, async (db) => {
     await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`assignments of ${tenant}`]);
@@ -59,7 +59,7 @@ export function takeAssignment(pool: Pool, call: GivingCall, wanted: PlaceWanted
   });
 }
 
-async function look(db: Db, call: GivingCall, { kind, link, target }: PlaceWanted): Promise<Seen> {
+async function look(db: Db, call: OriginCall, { kind, link, target }: PlaceWanted): Promise<Seen> {
   const { rows } = await db.query<Seen>(
     `select t.agent_key, t.context,
        -- The end of a turn settles its calls: one that was not claimed may come after that.

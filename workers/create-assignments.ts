@@ -3,7 +3,7 @@ import { type AgentLinks, createAgentLinks } from '#activities/assignments/agent
 import { type Assignments, createAssignments } from '#activities/assignments/assignments.ts';
 import { createAssignmentActivities } from '#activities/assignments/assignment-run.ts';
 import { createEvaluationActivities } from '#activities/assignments/evaluation-run.ts';
-import { createHandoffDesk, type HandoffDesk } from '#activities/assignments/handoff-desk.ts';
+import { createHandoffs, type Handoffs } from '#activities/assignments/handoffs.ts';
 import type { BudgetDesk } from '#activities/budgets/budget-desk.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createEmbed } from '#activities/model/embed.ts';
@@ -30,7 +30,7 @@ export function createAssignmentParts(
 ): {
   readonly assignments: Assignments;
   readonly links: AgentLinks;
-  readonly handoffs: HandoffDesk;
+  readonly handoffs: Handoffs;
   readonly endCommands: EndCommands;
   readonly activities: AssignmentActivities & GateActivities & EvaluationActivities;
 } {
@@ -70,7 +70,7 @@ export function createAssignmentParts(
   return {
     assignments,
     links,
-    handoffs: createHandoffDesk({ ...shared, sessions: tools.sessions, links, wake }),
+    handoffs: createHandoffs({ ...shared, sessions: tools.sessions, links, wake }),
     endCommands,
     activities: {
       ...createAssignmentActivities({

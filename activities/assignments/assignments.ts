@@ -17,15 +17,15 @@ import { stopAssignment, stopAssignments } from '#temporal/stop-assignments.ts';
 import { delegateWork, type DelegateRequest } from './delegate-work.ts';
 import { type EvaluateRequest, beginEvaluation } from './begin-evaluation.ts';
 import { spawnSubagent, type SpawnRequest } from './spawn-subagent.ts';
-import type { AssignmentDeps, GivenWork } from './take-place.ts';
+import type { AssignmentDeps, AssignedWork } from './take-place.ts';
 
 type Caller = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'sessionKey' | 'callId'>;
 
 export interface Assignments {
   /** Each runs again safely: a call gives one piece of work. */
-  spawn(call: RunningCall, request: SpawnRequest): Promise<GivenWork>;
-  delegate(call: RunningCall, request: DelegateRequest): Promise<GivenWork>;
-  evaluate(call: RunningCall, request: EvaluateRequest): Promise<GivenWork>;
+  spawn(call: RunningCall, request: SpawnRequest): Promise<AssignedWork>;
+  delegate(call: RunningCall, request: DelegateRequest): Promise<AssignedWork>;
+  evaluate(call: RunningCall, request: EvaluateRequest): Promise<AssignedWork>;
   /** Of the caller's session that are not archived, newest first. */
   subagents(caller: Pick<Caller, 'tenant' | 'sessionKey'>): Promise<readonly AssignmentRow[]>;
   /** Of the caller's agent and user, newest first. */

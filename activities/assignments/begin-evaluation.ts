@@ -4,7 +4,7 @@ import { DELEGATION_LIMITS } from '#domain/delegation.ts';
 import { newEvaluation } from '#domain/new-assignment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { refused } from './agent-links.ts';
-import { type AssignmentDeps, assignmentIdOf, given, type GivenWork, takePlace } from './take-place.ts';
+import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 
 export interface EvaluateRequest {
   readonly generator: string;
@@ -20,7 +20,7 @@ export async function beginEvaluation(
   deps: AssignmentDeps,
   call: RunningCall,
   { generator, evaluator, criteria, context, ...request }: EvaluateRequest,
-): Promise<GivenWork> {
+): Promise<AssignedWork> {
   for (const agent of new Set([generator, evaluator])) {
     const way = await deps.links.wayTo(call, agent);
     if (way.kind === 'refused') return way;
@@ -45,5 +45,5 @@ export async function beginEvaluation(
     return refused('PermissionDenied', `delegation depth limit reached (${taken.have}/${taken.most})`);
   if (taken.kind !== 'taken') return refused('Cancelled', 'the turn is over; nothing was begun');
   deps.onWrite(call.tenant, call.sessionKey);
-  return given(call, taken.row, scrubber.text);
+  return assigned(call, taken.row, scrubber.text);
 }

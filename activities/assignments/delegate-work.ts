@@ -9,7 +9,7 @@ import { findAgent } from '#store/agent-store.ts';
 import { findAssignment } from '#store/assignment-store.ts';
 import type { TakenPlace } from '#store/take-assignment.ts';
 import { folderOf, refused } from './agent-links.ts';
-import { type AssignmentDeps, assignmentIdOf, given, type GivenWork, takePlace } from './take-place.ts';
+import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 import { type Dependency, readDependencyFiles } from './dependency-files.ts';
 import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
 
@@ -29,7 +29,7 @@ export async function delegateWork(
   deps: AssignmentDeps,
   call: RunningCall,
   request: DelegateRequest,
-): Promise<GivenWork> {
+): Promise<AssignedWork> {
   const { tenant } = call;
   const { target, context } = request;
   const way = await deps.links.wayTo(call, target);
@@ -69,7 +69,7 @@ export async function delegateWork(
   if (taken.kind !== 'taken') return whyNotTaken(taken, target);
   const workspace = deps.workspaceOf(tenant, way.workspace);
   await writePassedFiles(deps.files, scrubber, { workspace, delegationId: id }, files);
-  return given(call, taken.row, scrubber.text);
+  return assigned(call, taken.row, scrubber.text);
 }
 
 /** Text when one of them is not there. */
@@ -93,7 +93,7 @@ async function resultsOf(
   return results;
 }
 
-function whyNotTaken(taken: Exclude<TakenPlace, { kind: 'taken' }>, target: string): GivenWork {
+function whyNotTaken(taken: Exclude<TakenPlace, { kind: 'taken' }>, target: string): AssignedWork {
   if (taken.kind === 'gone') return refused('PermissionDenied', LINK_WORDS.noLink(target));
   if (taken.kind === 'over') return refused('Cancelled', 'the turn is over; nothing was delegated');
   const { limit, have, most } = taken;

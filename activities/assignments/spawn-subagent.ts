@@ -6,7 +6,7 @@ import type { Thinking } from '#domain/thinking.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { openAssignments } from '#store/assignment-store.ts';
 import { refused } from './agent-links.ts';
-import { type AssignmentDeps, assignmentIdOf, given, type GivenWork, takePlace } from './take-place.ts';
+import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 
 export interface SpawnRequest {
   readonly task: string;
@@ -23,7 +23,7 @@ export async function spawnSubagent(
   deps: AssignmentDeps,
   call: RunningCall,
   request: SpawnRequest,
-): Promise<GivenWork> {
+): Promise<AssignedWork> {
   const settings = deps.subagents;
   const model = request.model ?? settings.model;
   const problem = model === undefined ? undefined : settings.modelProblem(model);
@@ -50,9 +50,9 @@ export async function spawnSubagent(
   });
   if (taken.kind === 'refused') return whyFull(deps, call, taken);
   if (taken.kind !== 'taken') return refused('Cancelled', 'the turn is over; no subagent was started');
-  const started = given(call, taken.row, scrubber.text);
-  if (started.kind === 'refused' || model !== undefined) return started;
-  return { ...started, child: { ...started.child, sameModel: true } };
+  const work = assigned(call, taken.row, scrubber.text);
+  if (work.kind === 'refused' || model !== undefined) return work;
+  return { ...work, child: { ...work.child, sameModel: true } };
 }
 
 const LIMIT_WORDS: Readonly<Record<string, string>> = {
@@ -65,7 +65,7 @@ async function whyFull(
   { pool }: Pick<AssignmentDeps, 'pool'>,
   call: RunningCall,
   { limit, have, most }: LimitMet,
-): Promise<GivenWork> {
+): Promise<AssignedWork> {
   const words = `${LIMIT_WORDS[limit] ?? limit} (${have}/${most})`;
   if (limit === 'depth') return refused('PermissionDenied', words);
   const running = await openAssignments(pool, call.tenant, { kind: 'subagent' });

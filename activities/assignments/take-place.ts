@@ -34,8 +34,8 @@ export interface SubagentSettings extends SpawnLimits {
   readonly modelProblem: (ref: string) => string | undefined;
 }
 
-export type GivenWork =
-  | { readonly kind: 'given'; readonly row: AssignmentRow; readonly child: ChildStart }
+export type AssignedWork =
+  | { readonly kind: 'assigned'; readonly row: AssignmentRow; readonly child: ChildStart }
   | Refused;
 
 /** Places that are held by what was ended from outside are freed before it is refused. */
@@ -49,12 +49,12 @@ export async function takePlace(
   return mayBeFreed && (await lost.sweep(call.tenant)) > 0 ? takeAssignment(pool, call, wanted) : taken;
 }
 
-export function given(
+export function assigned(
   { tenant }: Pick<RunningCall, 'tenant'>,
   row: AssignmentRow,
   hide: (text: string) => string,
-): GivenWork {
-  return { kind: 'given', row, child: assignmentChild(tenant, row, hide) };
+): AssignedWork {
+  return { kind: 'assigned', row, child: assignmentChild(tenant, row, hide) };
 }
 
 /** Of the call that gives it, so that a call which runs twice gives it once. */

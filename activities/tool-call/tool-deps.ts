@@ -4,7 +4,7 @@ import type { Receipt } from '#domain/turn.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { AgentLinks } from '../assignments/agent-links.ts';
 import type { Assignments } from '../assignments/assignments.ts';
-import type { HandoffDesk } from '../assignments/handoff-desk.ts';
+import type { Handoffs } from '../assignments/handoffs.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
 import type { SecureClis } from '../secure-cli/secure-clis.ts';
@@ -30,7 +30,7 @@ export interface ToolDeps {
   /** The boards and mail of the teams that the caller is in. */
   readonly teams: TeamDesk;
   /** Conversations that go on with another agent. */
-  readonly handoffs: HandoffDesk;
+  readonly handoffs: Handoffs;
   /** Says something in another session, once a call. */
   readonly sendToSession: (
     call: Pick<RunningCall, 'tenant' | 'user' | 'sessionKey' | 'turnId' | 'callId' | 'toolsGiven'>,

@@ -111,7 +111,7 @@ async function delegate(
     return toolError('InvalidArgs', 'task and context must not hold the character NUL');
   const passed = await readPassedFiles(files, asked.files ?? [], call);
   if ('ok' in passed) return passed;
-  const given = await assignments.delegate(call, {
+  const work = await assignments.delegate(call, {
     target: asked.agent_key,
     task,
     label: delegationLabel(asked.label ?? task),
@@ -121,8 +121,8 @@ async function delegate(
     dependsOn: asked.depends_on ?? [],
     files: passed,
   });
-  if (given.kind === 'refused') return toolError(given.code, given.message);
-  const { row, child } = given;
+  if (work.kind === 'refused') return toolError(work.code, work.message);
+  const { row, child } = work;
   const message = `Agent "${row.target_key}" works on it. Do not wait or poll: the result reaches you as a message.`;
   const receipt = { delegation_id: row.id, agent: row.target_key, status: 'delegated', message };
   return { ok: true, text: JSON.stringify(receipt), child };

@@ -19,7 +19,7 @@ export interface HandoffRequest {
   readonly withContext: boolean;
 }
 
-export interface HandoffDesk {
+export interface Handoffs {
   /** Undefined when it is done; else why not, in words for the model. Runs again safely. */
   transfer(
     call: RunningCall,
@@ -28,7 +28,7 @@ export interface HandoffDesk {
   clear(tenant: string, channel: string, chatId: string): Promise<void>;
 }
 
-export interface HandoffDeskDeps {
+export interface HandoffDeps {
   readonly pool: Pool;
   readonly sessions: Pick<SessionQueries, 'history'>;
   readonly links: Pick<AgentLinks, 'wayTo'>;
@@ -39,7 +39,7 @@ export interface HandoffDeskDeps {
 /** Messages of the conversation that go along. */
 const LAST_WORDS = 20;
 
-export function createHandoffDesk(deps: HandoffDeskDeps): HandoffDesk {
+export function createHandoffs(deps: HandoffDeps): Handoffs {
   return {
     async transfer(call, request) {
       const { tenant } = call;
@@ -94,7 +94,7 @@ function contextOf({ user, channel, chatId, roles }: RunningCall) {
 }
 
 async function firstMessage(
-  deps: HandoffDeskDeps,
+  deps: HandoffDeps,
   call: RunningCall,
   { reason, withContext }: HandoffRequest,
 ): Promise<string> {
