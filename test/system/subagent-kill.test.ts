@@ -68,7 +68,7 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
       });
       const heard = await stand.until(`what ${session} was told`, async () => {
         const { rows } = await stand.pool.query<{ text: string }>(
-          `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_told-%'
+          `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_result-%'
              and exists (select 1 from turns t where t.tenant_id = $1 and t.id = m.turn_id and t.status = 'completed')`,
           [tenant.id, session],
         );
