@@ -120,6 +120,7 @@ export function newSubagent(
       subagent: {
         id,
         label,
+        session: origin.session,
         depth: depth + 1,
         leaf: depth + 1 >= limits.depth,
         model,

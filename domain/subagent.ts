@@ -34,6 +34,8 @@ export interface SubagentContext {
   readonly leaf: boolean;
   readonly id?: string;
   readonly label?: string;
+  /** That started it. */
+  readonly session?: string;
   /** In place of the agent's. */
   readonly model?: string;
   /** The agent's own holds as well. */

@@ -72,8 +72,6 @@ export interface StepBasis {
   readonly budget: BudgetHold | null;
   readonly agent: AgentConfig | null;
   readonly agent_key: string;
-  /** At the first step of an assignment: the session whose feed says that it has begun. */
-  readonly origin?: string | null;
   /** Teams that the agent leads; null for all others. */
   readonly leads: readonly import('#domain/team.ts').Team[] | null;
   /** The turn's revision of the agent is the newest one. */
@@ -242,7 +240,9 @@ export function createTurnLedger(pool: Pool, onWrite: (tenant: string, session: 
       const basis = await (writes
         ? write<StepBasis>(b, 'begin_step', values)
         : call<StepBasis>('begin_step', values));
-      if (writes && basis.origin) onWrite(b.tenant, basis.origin);
+      // The first step of an assignment says on the feed of who gave it that it has begun.
+      const origin = basis.context?.subagent?.session ?? basis.context?.delegation?.session;
+      if (writes && b.step === 1 && origin !== undefined) onWrite(b.tenant, origin);
       return basis;
     },
 
