@@ -4,12 +4,11 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { type ApprovalRow, findVisibleApproval } from '#store/approval-store.ts';
-import { createDelegationStore, type DelegationRow } from '#store/delegation-store.ts';
-import { createEvaluationStore, type EvaluationRow } from '#store/evaluation-store.ts';
+import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { findSession, type SessionRow } from '#store/session-store.ts';
-import { createSubagentStore, type SubagentRow } from '#store/subagent-store.ts';
 import { findTurn, type TurnRow } from '#store/turn-store.ts';
+import type { AssignmentKind } from '#domain/assignment.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, isSessionKey } from '#domain/ids.ts';
 import { type Caller, callerOf } from './auth.ts';
@@ -47,33 +46,23 @@ export async function turnOr404(pool: Pool, request: FastifyRequest): Promise<Tu
   return row;
 }
 
-export async function subagentOr404(pool: Pool, request: FastifyRequest): Promise<SubagentRow> {
-  const id = paramOf(request, 'id');
-  const store = createSubagentStore(pool, () => undefined);
-  const { tenant, confinedTo } = callerOf(request);
-  const row = isMessageId(id) ? await store.find(tenant, id) : undefined;
-  if (!row || !isReachable(confinedTo, row.user_id))
-    throw new Failure('NotFound', 'There is no subagent with this id');
-  return row;
-}
+/** As people name the kinds. */
+export const ASSIGNMENT_NAMES = {
+  subagent: 'subagent',
+  delegation: 'delegation',
+  evaluation: 'evaluate loop',
+} as const satisfies Record<AssignmentKind, string>;
 
-export async function delegationOr404(pool: Pool, request: FastifyRequest): Promise<DelegationRow> {
+export async function assignmentOr404(
+  pool: Pool,
+  request: FastifyRequest,
+  kind: AssignmentKind,
+): Promise<AssignmentRow> {
   const id = paramOf(request, 'id');
-  const store = createDelegationStore(pool, () => undefined);
   const { tenant, confinedTo } = callerOf(request);
-  const row = isMessageId(id) ? await store.find(tenant, id) : undefined;
-  if (!row || !isReachable(confinedTo, row.user_id))
-    throw new Failure('NotFound', 'There is no delegation with this id');
-  return row;
-}
-
-export async function evaluationOr404(pool: Pool, request: FastifyRequest): Promise<EvaluationRow> {
-  const id = paramOf(request, 'id');
-  const store = createEvaluationStore(pool, () => undefined);
-  const { tenant, confinedTo } = callerOf(request);
-  const row = isMessageId(id) ? await store.find(tenant, id) : undefined;
-  if (!row || !isReachable(confinedTo, row.user_id))
-    throw new Failure('NotFound', 'There is no evaluate loop with this id');
+  const row = isMessageId(id) ? await findAssignment(pool, tenant, id) : undefined;
+  if (row?.kind !== kind || !isReachable(confinedTo, row.user_id))
+    throw new Failure('NotFound', `There is no ${ASSIGNMENT_NAMES[kind]} with this id`);
   return row;
 }
 

@@ -8,7 +8,7 @@ import { insertAgent } from '#store/agent-store.ts';
 import { findTeam, insertTeam } from '#store/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import { connectTemporal } from '#temporal/client.ts';
-import { subagentWorkflowId } from '#domain/ids.ts';
+import { assignmentWorkflowId } from '#domain/ids.ts';
 import { taskWorkflowId } from '#domain/team.ts';
 import { createConversationTable } from './bare/conversation-table.ts';
 import { BARE_TASK } from './bare/contract.ts';
@@ -111,10 +111,12 @@ export async function createOurAgents(stack: BenchStack, ours: Contender): Promi
       await ours.start({ steps: 1, tool: 'spawn' }, { session });
       await untilCount(pool, 2, TURNS_OVER, [session]);
       const { rows } = await pool.query<{ id: string }>(
-        'select id from subagents where parent_session = $1',
+        'select id from assignments where origin_session = $1',
         [session],
       );
-      const parent = await client.workflow.getHandle(subagentWorkflowId(rows[0]?.id ?? '')).describe();
+      const parent = await client.workflow
+        .getHandle(assignmentWorkflowId('subagent', rows[0]?.id ?? ''))
+        .describe();
       const { workflowId, runId } = parent.raw.workflowExecutionInfo?.parentExecution ?? {};
       if (!workflowId || !runId) throw new Error(`${session} has started nothing`);
       return { workflowId, runId };

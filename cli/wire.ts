@@ -10,12 +10,17 @@ import type {
   bulkReceiptSchema,
   decisionReceiptSchema,
 } from '#domain/schema/approval.ts';
+import type {
+  delegationDetailSchema,
+  delegationSchema,
+  evaluationDetailSchema,
+  evaluationSchema,
+  subagentSchema,
+  subagentSteerReceiptSchema,
+} from '#domain/schema/assignment.ts';
 import type { customToolSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
-import type { delegationDetailSchema, delegationSchema } from '#domain/schema/delegation.ts';
-import type { evaluationDetailSchema, evaluationSchema } from '#domain/schema/evaluation.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
-import type { subagentSchema, subagentSteerReceiptSchema } from '#domain/schema/subagent.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';

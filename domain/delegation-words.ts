@@ -1,12 +1,13 @@
 /** What models read about work that is delegated, in the words that GoClaw's prompts know (DE-*). */
-import { DELEGATION_LIMITS, type DelegationStatus } from './delegation.ts';
+import type { AssignmentStatus } from './assignment.ts';
+import { DELEGATION_LIMITS } from './delegation.ts';
 
 /** A delegation as the one who gave the work is told of it. */
-export interface ToldDelegation {
+export interface ShownDelegation {
   readonly id: string;
   readonly target_key: string;
   readonly label: string;
-  readonly status: DelegationStatus;
+  readonly status: AssignmentStatus;
   readonly result: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Of gates that let it pass all the same. */
@@ -29,30 +30,30 @@ export function delegationLabel(task: string): string {
 }
 
 /** One message for all results of an origin, in the order in which they ended. */
-export function delegationResults(told: readonly ToldDelegation[]): string {
-  const most = told.length === 1 ? RESULT_OF_ONE : RESULT_OF_SEVERAL;
-  return told.map((one) => resultBlock(one, most)).join('\n\n');
+export function delegationResults(ended: readonly ShownDelegation[]): string {
+  const most = ended.length === 1 ? RESULT_OF_ONE : RESULT_OF_SEVERAL;
+  return ended.map((one) => resultBlock(one, most)).join('\n\n');
 }
 
-function resultBlock(one: ToldDelegation, most: number): string {
+function resultBlock(one: ShownDelegation, most: number): string {
   if (one.status !== 'completed') return `[Delegation to ${one.target_key} failed: ${whyNot(one)}]`;
   return [`[Delegation result from ${one.target_key}]`, cut(one, most), ...one.warnings].join('\n\n');
 }
 
 /** What a turn that waited reads as its call's result. */
-export function syncDelegationText(one: ToldDelegation): string {
+export function syncDelegationText(one: ShownDelegation): string {
   return (
     [one.result ?? '', ...one.warnings].filter((part) => part.trim() !== '').join('\n\n') || '(no result)'
   );
 }
 
-export function whyNot({ error, status }: Pick<ToldDelegation, 'error' | 'status'>): string {
+export function whyNot({ error, status }: Pick<ShownDelegation, 'error' | 'status'>): string {
   if (error) return error.message;
   if (status === 'timeout') return 'its time was up';
   return status === 'cancelled' ? 'it was cancelled' : 'no reason is known';
 }
 
-function cut({ id, result }: ToldDelegation, most: number): string {
+function cut({ id, result }: ShownDelegation, most: number): string {
   const text = result ?? '';
   if (text.trim() === '') return '(no result)';
   if (text.length <= most) return text;

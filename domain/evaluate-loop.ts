@@ -4,12 +4,6 @@
  */
 import { HOW_TO_JUDGE, JUDGE_THIS, judgedText } from './judged-text.ts';
 
-export const EVALUATE_LOOP = {
-  type: 'evaluateLoop',
-  signals: { stop: 'stop' },
-  queries: { state: 'state' },
-} as const;
-
 export const EVALUATE_LIMITS = { rounds: 3, mostRounds: 5, secondsPerRole: 600, task: 100_000 } as const;
 
 export const EVALUATION_STATUSES = ['running', 'approved', 'not_approved', 'failed', 'cancelled'] as const;
@@ -21,7 +15,7 @@ export type EvaluationRole = (typeof EVALUATION_ROLES)[number];
 
 export interface EvaluateLoopInput {
   readonly tenant: string;
-  readonly evaluation_id: string;
+  readonly id: string;
   readonly generator: string;
   readonly evaluator: string;
   readonly rounds: number;
@@ -59,42 +53,29 @@ export interface EvaluationState {
   readonly rounds: readonly EvaluationRoundPreview[];
 }
 
-export interface EvaluationRoundRef {
+/** One agent's part in one round. */
+export interface RoundPart {
   readonly tenant: string;
-  readonly evaluation_id: string;
+  readonly id: string;
   readonly round: number;
+  readonly role: EvaluationRole;
 }
 
-export interface FinishEvaluationInput {
-  readonly tenant: string;
-  readonly evaluation_id: string;
-  readonly status: EvaluationEndStatus;
-  /** Who failed, when it failed. */
-  readonly failed?: { readonly role: EvaluationRole; readonly round: number; readonly why: string };
-  readonly by?: string;
-  readonly lost?: true;
-}
-
-export interface StopEvaluationInput {
-  readonly by?: string;
-  readonly reason?: string;
+/** What came of it; `problem` when the agent made nothing. */
+export interface RoundPartEnd {
+  readonly preview: string;
+  /** Of the evaluator. */
+  readonly verdict?: 'approved' | 'rejected';
+  readonly problem?: string;
 }
 
 /** Safe to repeat: what is written first stays. */
 export interface EvaluationActivities {
-  /** Writes what the agent is to do in this round into a session of its own. */
+  /** Writes what the agent is to do into a session of its own. Undefined when the evaluation was stopped before. */
   prepare_round(
-    input: EvaluationRoundRef & { readonly role: EvaluationRole },
-  ): Promise<{ readonly session_key: string; readonly message_id: string }>;
-  /** What the generator made; `problem` when it made nothing. */
-  record_draft(input: EvaluationRoundRef): Promise<{ readonly preview: string; readonly problem?: string }>;
-  /** What the evaluator said of it. */
-  record_verdict(input: EvaluationRoundRef): Promise<{
-    readonly verdict: 'approved' | 'rejected';
-    readonly preview: string;
-    readonly problem?: string;
-  }>;
-  finish_evaluation(input: FinishEvaluationInput): Promise<{ readonly status: EvaluationEndStatus }>;
+    input: RoundPart,
+  ): Promise<{ readonly session_key: string; readonly message_id: string } | undefined>;
+  record_round(input: RoundPart): Promise<RoundPartEnd>;
 }
 
 /** 3 unless it is said; 0 and less are 3 as well, more than 5 is 5. */

@@ -1,5 +1,7 @@
 /** Names that other systems may rely on: workflow ids, and how the ids of a turn's parts follow from its message. */
 
+import type { AssignmentKind } from './assignment.ts';
+
 /** `[+]` part of docs/temporal-contract.md. */
 export function sessionWorkflowId(tenant: string, sessionKey: string): string {
   return `session/${tenant}/${sessionKey}`;
@@ -9,28 +11,24 @@ export function approvalWorkflowId(approvalId: string): string {
   return `approval/${approvalId}`;
 }
 
-export function subagentWorkflowId(subagentId: string): string {
-  return `subagent/${subagentId}`;
+const ASSIGNMENT_WORKFLOWS = {
+  subagent: 'subagent',
+  delegation: 'delegation',
+  evaluation: 'evaluate',
+} as const satisfies Record<AssignmentKind, string>;
+
+export function assignmentWorkflowId(kind: AssignmentKind, id: string): string {
+  return `${ASSIGNMENT_WORKFLOWS[kind]}/${id}`;
 }
 
-/** Of the subagent that works in the session; undefined for any other session. */
-export function subagentOfSession(sessionKey: string): string | undefined {
-  return sessionKey.startsWith(SUBAGENT_SESSION) ? sessionKey.slice(SUBAGENT_SESSION.length) : undefined;
+/** The session that works on it; of an evaluation, what the keys of its rounds' sessions begin with. */
+export function assignmentSession(kind: AssignmentKind, id: string): string {
+  return `${{ subagent: 'subagent', delegation: 'delegate', evaluation: 'evaluate' }[kind]}:${id}`;
 }
 
-const SUBAGENT_SESSION = 'subagent:';
-
-export function delegationWorkflowId(delegationId: string): string {
-  return `delegation/${delegationId}`;
-}
-
-export function evaluationWorkflowId(evaluationId: string): string {
-  return `evaluate/${evaluationId}`;
-}
-
-/** The message that sets a delegation's target to work. */
-export function delegationMessageId(delegationId: string): string {
-  return `msg_${delegationId}`;
+/** The message that sets its session to work. */
+export function assignmentMessageId(id: string): string {
+  return `msg_${id}`;
 }
 
 /** Session and message of one run of a gate by an evaluating agent, and the message that asks for a revision after it. */
@@ -53,15 +51,13 @@ export function roundIds(
   return { session: `evaluate:${run}`, message: `msg_${run}` };
 }
 
-/** The message that sets a subagent to work. */
-export function subagentMessageId(subagentId: string): string {
-  return `msg_${subagentId}`;
+/** The message that announces results; `claim` says which. */
+export function announcementIdOf(claim: string): string {
+  return `${ANNOUNCEMENT}${claim}`;
 }
 
-/** The message that tells a parent of results; `by` is the subagent whose end it told first. */
-export function announcementIdOf(by: string): string {
-  return `msg_told-${by}`;
-}
+/** What the ids of such messages begin with. */
+export const ANNOUNCEMENT = 'msg_result-';
 
 /** A turn is named after the message that starts it, so a message submitted twice names the same turn. */
 export function turnIdOf(messageId: string): string {

@@ -1,6 +1,6 @@
-/** How a session is told to stop that works for somebody else: all of it, named by the message that gave it its work. */
+/** How a session is told to stop that works for somebody else: all of it, named by the message that set it to work. */
 import { turnIdOf } from './ids.ts';
-import type { StopInput } from './turn.ts';
+import type { AgentTurnInput, StopInput } from './turn.ts';
 
 /** The reason of a stop by the clock. */
 export const TIME_UP = 'its time was up';
@@ -10,4 +10,11 @@ export function stopOfWork(
   { by = 'system', reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },
 ): StopInput {
   return { level: 'all', turn_id: turnIdOf(messageId), by, reason };
+}
+
+/** Who ends an assignment knows only the turn that it began with, and means whichever its session is at. */
+export function stopMeant({ assigned, carry }: AgentTurnInput, wanted: StopInput): StopInput {
+  const own = (carry?.resume?.turn ?? carry?.queue[0])?.turnId;
+  if (assigned === undefined || own === undefined || wanted?.turn_id !== assigned) return wanted;
+  return { ...wanted, turn_id: own };
 }

@@ -1,11 +1,11 @@
 /** What models read about subagents, in the words that GoClaw's prompts know (SA-*). */
-import { ANNOUNCE, type SubagentStatus } from './subagent.ts';
+import { ANNOUNCE, type AssignmentStatus } from './assignment.ts';
 
 /** A subagent as its parent is told of it. */
 export interface ShownSubagent {
   readonly id: string;
   readonly label: string;
-  readonly status: SubagentStatus;
+  readonly status: AssignmentStatus;
   readonly result: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly iterations: number;
@@ -32,21 +32,21 @@ export function isActive({ status }: Pick<ShownSubagent, 'status'>): boolean {
 
 /** The message that wakes the parent. `roster`: all its subagents that are not archived, newest first. */
 export function announcementText(
-  told: readonly ShownSubagent[],
+  ended: readonly ShownSubagent[],
   roster: readonly ShownSubagent[],
   mostChildren: number,
 ): string {
-  const [first] = told;
+  const [first] = ended;
   const head =
-    told.length === 1 && first
+    ended.length === 1 && first
       ? `[System Message] A subagent task "${first.label}" just ${endWords(first)}\n\nResult:\n${resultOf(first, RESULT_OF_ONE)}\n\nStats: runtime ${runtimeOf(first)}, iterations ${first.iterations}, tokens ${first.input_tokens} in / ${first.output_tokens} out`
-      : `[System Message] Multiple subagent tasks completed:\n\n${taskBlocks(told)}`;
+      : `[System Message] Multiple subagent tasks completed:\n\n${taskBlocks(ended)}`;
   return `${head}\n\n${rosterText(roster, mostChildren)}\n\n${replyWords(roster.filter(isActive).length)}`;
 }
 
 /** One block a subagent, as in the announcement of several and in the answer to action=wait. */
-export function taskBlocks(told: readonly ShownSubagent[]): string {
-  const blocks = told.map((one, index) => {
+export function taskBlocks(ended: readonly ShownSubagent[]): string {
+  const blocks = ended.map((one, index) => {
     const stats = `runtime ${runtimeOf(one)}, iterations ${one.iterations}, tokens ${one.input_tokens}/${one.output_tokens}`;
     return `---\nTask #${index + 1}: "${one.label}" ${endWord(one)} (${stats})\nResult: ${resultOf(one, RESULT_OF_SEVERAL)}`;
   });

@@ -95,8 +95,11 @@ export interface AgentTurnInput {
   readonly carry?: Carry;
   /** The run before was ended from outside: this one first ends the turns that are lost by that. */
   readonly lost?: true;
-  /** The subagent that works in the session, and waits to be told when none of its turns is left. */
-  readonly tells?: string;
+  /**
+   * The turn that an assignment began with, whose session this is: its run goes on until all is answered that it has given away
+   * itself, and a stop that names this turn means whichever runs then.
+   */
+  readonly assigned?: string;
   /** Its first model call is likely to be over at once. */
   readonly quick?: true;
 }
@@ -272,16 +275,6 @@ export interface ChildStart {
   readonly wait: boolean;
   /** Given when people should find the child in the web UI by more than its parent. */
   readonly labels?: ChildLabels;
-  /** Of a child that is not waited for: started before it, as another child of the turn. */
-  readonly session?: SessionStart;
-}
-
-/** The first run of a child's session. */
-export interface SessionStart {
-  readonly id: string;
-  readonly input: AgentTurnInput;
-  readonly summary: string;
-  readonly labels: ChildLabels;
   /** The parent's model answers in it too. */
   readonly sameModel?: true;
 }
@@ -311,8 +304,10 @@ export interface EndTurnInput {
   readonly dropped?: readonly QueuedTurn[];
   /** The stop was for all of the session: its background commands end too. */
   readonly endCommands?: true;
-  /** The session was stopped: so are its subagents. */
-  readonly endSubagents?: true;
+  /** The session was stopped: so is what it has given away. */
+  readonly endAssignments?: true;
+  /** The session works on an assignment: the answer says whether what it has given away itself has yet to be answered. */
+  readonly isAssigned?: true;
   /** It may have made tasks for a team, whose members begin now. */
   readonly releaseTasks?: true;
   /** The step whose answer gates have judged, and which is handed out now. */
@@ -326,10 +321,16 @@ export interface StopSessionInput {
 }
 
 /** The fixed activities; tools are registered beside them under their own names. */
+export interface EndedTurn {
+  /** By its row, whoever ended it; null when there is none. */
+  readonly status: TurnOutcome['status'] | null;
+  /** What an assigned session has given away has yet to be answered there. */
+  readonly isPending: boolean;
+}
+
 export interface TurnActivities {
   call_model(input: CallModelInput): Promise<CallModelResult>;
-  /** How the turn ended by its row; null when there is none. */
-  end_turn(input: EndTurnInput): Promise<TurnOutcome['status'] | null>;
+  end_turn(input: EndTurnInput): Promise<EndedTurn>;
   stop_session(input: StopSessionInput): Promise<void>;
   end_lost_turns(input: Pick<StopSessionInput, 'tenant' | 'session'>): Promise<void>;
 }

@@ -52,8 +52,8 @@ export interface ApprovalRow {
 const COLUMNS = `id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
   decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, escalated_at, created_at, created_at::text as created_text,
   expires_at, expires_at <= now() as is_over,
-  (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.parent_session) from subagents s
-     where s.tenant_id = approvals.tenant_id and s.session_key = approvals.session_key) as subagent,
+  (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.origin_session) from assignments s
+     where s.kind = 'subagent' and s.tenant_id = approvals.tenant_id and s.session_key = approvals.session_key) as subagent,
   (select jsonb_build_object('id', d ->> 'id', 'label', d ->> 'label', 'parent_session', d ->> 'session')
      from (select s.bound_context -> 'delegation' as d from sessions s
        where s.tenant_id = approvals.tenant_id and s.key = approvals.session_key) x where d is not null) as delegation,
@@ -117,8 +117,8 @@ function whereOf(filter: ApprovalFilter, values: unknown[]): string[] {
   };
   add('status = ?', filter.status);
   add(
-    `(session_key = ? or session_key in (select s.session_key from subagents s
-       where s.tenant_id = $1 and s.parent_session = ?) or session_key in (select s.key from sessions s
+    `(session_key = ? or session_key in (select s.session_key from assignments s
+       where s.tenant_id = $1 and s.origin_session = ?) or session_key in (select s.key from sessions s
        where s.tenant_id = $1 and s.bound_context #>> '{delegation,session}' = ?))`,
     filter.session,
   );

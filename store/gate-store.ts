@@ -38,7 +38,7 @@ async function findDelegatedWork(pool: Pool, { tenant, owner_id }: GateRun): Pro
   const { rows } = await pool.query<GatedWork>(
     `select d.session_key as session, t.id as turn, r.config as agent, work_context(d.context) as context, d.depth, d.label,
        d.task, coalesce(t.text, '') as output, d.gates
-     from delegations d
+     from assignments d
      join lateral (select id, text, agent_key, agent_revision from turns where tenant_id = d.tenant_id
        and session_key = d.session_key and status = 'completed' order by ended_at desc limit 1) t on true
      join agent_revisions r on r.tenant_id = d.tenant_id and r.agent_key = t.agent_key and r.revision = t.agent_revision

@@ -6,10 +6,7 @@ const MOST_TENANTS = 1_000;
 /** Which have work that an agent gave away. */
 export async function tenantsWithOpenWork(pool: Pool, olderThanSeconds: number): Promise<readonly string[]> {
   const { rows } = await pool.query<{ tenant_id: string }>(
-    `with old as (select now() - make_interval(secs => $1) as time)
-     select tenant_id from subagents, old where ended_at is null and created_at < time
-     union select tenant_id from delegations, old where ended_at is null and created_at < time
-     union select tenant_id from evaluations, old where ended_at is null and created_at < time
+    `select distinct tenant_id from assignments where ended_at is null and created_at < now() - make_interval(secs => $1)
      limit ${MOST_TENANTS}`,
     [olderThanSeconds],
   );

@@ -32,7 +32,7 @@ export async function appendEventsUpwards(
   events: readonly NewEvent[],
 ): Promise<void> {
   await appendEvents(tx, place, events);
-  await callWithin(tx, 'tell_parents', [place.tenant, place.session, JSON.stringify(events)]);
+  await callWithin(tx, 'append_above', [place.tenant, place.session, JSON.stringify(events)]);
 }
 
 /** Calls that are done stay as they are. */

@@ -6,16 +6,13 @@ import type { Transaction } from './transaction.ts';
 
 /** What each takes, as the database says it (test/store/functions.test.ts). An object is given as its JSON. */
 export const SQL_FUNCTIONS = {
+  append_above: 'text,text,jsonb',
   append_events: 'text,text,text,jsonb',
   begin_step: 'text,text,text,integer,jsonb,jsonb,bigint,bigint,text,text,jsonb',
-  begin_subagent: 'text,text',
   budget_root_of: 'text,text,text',
-  claim_announcement: 'text,text,integer',
   claim_call: 'text,text,text,boolean,boolean,integer,integer,jsonb',
-  collect_subagents: 'text,text,text',
   count_turn_holds: 'text,text',
   end_turn: 'text,text,text,integer,text,jsonb,text,jsonb,jsonb,jsonb,text,text,text',
-  finish_subagent: 'text,text,jsonb',
   note_model_uses: 'text,text,text,jsonb',
   record_answer: 'text,text,text,integer,jsonb,jsonb,jsonb,jsonb',
   record_reads: 'text,text,text,integer,jsonb,jsonb,jsonb,bigint,bigint,jsonb',
@@ -23,9 +20,6 @@ export const SQL_FUNCTIONS = {
   reserve_work: 'text,text,text,text,text,jsonb,jsonb',
   settle_budget: 'text,text,integer,jsonb',
   settle_calls: 'text,text,text,jsonb',
-  spawn_subagent: 'text,jsonb,jsonb',
-  tell_by_call: 'text,text,text,jsonb,jsonb',
-  tell_parents: 'text,text,jsonb',
   write_work: 'text,jsonb',
 } as const;
 

@@ -198,6 +198,7 @@ export interface Tables {
     summary: string | null;
     summary_position: Generated<Int8>;
     turns: Generated<number>;
+    has_unwritten: Generated<boolean>;
     created_at: Generated<Timestamp>;
     updated_at: Generated<Timestamp>;
   };

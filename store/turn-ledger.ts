@@ -75,8 +75,6 @@ export interface StepBasis {
   readonly budget: BudgetHold | null;
   readonly agent: AgentConfig | null;
   readonly agent_key: string;
-  /** At the first step of a subagent: the session whose feed says that it has begun. */
-  readonly parent?: string | null;
   /** Teams that the agent leads; null for all others. */
   readonly leads: readonly import('#domain/team.ts').Team[] | null;
   /** The turn's revision of the agent is the newest one. */
@@ -253,7 +251,9 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
       const values = stepValues(b);
       const writes = b.messages.length > 0 || b.settle.length > 0;
       const basis: StepBasis = await (writes ? write(b, 'begin_step', values) : call('begin_step', values));
-      if (writes && basis.parent) onWrite(b.tenant, basis.parent);
+      // The first step of an assignment says on the feed of who gave it that it has begun.
+      const origin = basis.context?.subagent?.session ?? basis.context?.delegation?.session;
+      if (writes && b.step === 1 && origin !== undefined) onWrite(b.tenant, origin);
       return basis;
     },
 

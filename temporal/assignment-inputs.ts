@@ -1,41 +1,23 @@
-/** What the workflows of work that an agent gives another are started with, made from their rows. */
-import type { DelegationInput } from '#domain/delegation.ts';
+/** What the workflows of assignments are started with, made from their rows. */
+import { ASSIGNMENT, type AssignmentInput } from '#domain/assignment.ts';
 import type { EvaluateLoopInput } from '#domain/evaluate-loop.ts';
 import { shownGates } from '#domain/gate.ts';
-import { delegationMessageId, subagentMessageId } from '#domain/ids.ts';
-import type { SubagentInput } from '#domain/subagent.ts';
-import type { DelegationRow } from '#store/delegation-store.ts';
-import type { EvaluationRow } from '#store/evaluation-store.ts';
-import type { SubagentRow } from '#store/subagent-store.ts';
+import { assignmentMessageId, assignmentWorkflowId } from '#domain/ids.ts';
+import type { ChildStart } from '#domain/turn.ts';
+import type { WorkflowStart } from '#domain/workflow-reach.ts';
+import type { AssignmentRow } from '#store/assignment-store.ts';
 
-/** What the workflow of a subagent is started with. */
-export function subagentInput(tenant: string, row: SubagentRow): SubagentInput {
-  return {
-    tenant,
-    subagent_id: row.id,
-    session_key: row.session_key,
-    message_id: subagentMessageId(row.id),
-    parent_session: row.parent_session,
-    label: row.label,
-    agent: row.agent_key,
-    user: row.user_id ?? undefined,
-    timeout_seconds: row.timeout_seconds,
-    begins_in_session: true,
-  };
-}
-
-/** What the workflow of a delegation is started with; `hide` scrubs what rows need not. */
-export function delegationInput(
+/** `hide` scrubs what rows need not. */
+export function assignmentInput(
   tenant: string,
-  row: DelegationRow,
+  row: AssignmentRow,
   hide: (text: string) => string,
-): DelegationInput {
+): AssignmentInput {
   return {
     tenant,
-    delegation_id: row.id,
+    id: row.id,
     session_key: row.session_key,
-    message_id: delegationMessageId(row.id),
-    parent_session: row.origin_session,
+    message_id: assignmentMessageId(row.id),
     source: row.source_key,
     target: row.target_key,
     label: row.label,
@@ -45,15 +27,48 @@ export function delegationInput(
   };
 }
 
-/** What the workflow of an evaluation is started with. */
-export function evaluationInput(tenant: string, row: EvaluationRow): EvaluateLoopInput {
+function evaluationInput(tenant: string, row: AssignmentRow): EvaluateLoopInput {
   return {
     tenant,
-    evaluation_id: row.id,
-    generator: row.generator_key,
-    evaluator: row.evaluator_key,
-    rounds: row.max_rounds,
+    id: row.id,
+    generator: row.target_key,
+    evaluator: row.details?.evaluator ?? '',
+    rounds: row.details?.max_rounds ?? 0,
     label: row.label,
+    user: row.user_id ?? undefined,
+  };
+}
+
+/** By the turn that gives it. */
+export function assignmentChild(
+  tenant: string,
+  row: AssignmentRow,
+  hide: (text: string) => string,
+): ChildStart {
+  const { kind } = row;
+  const input = kind === 'evaluation' ? evaluationInput(tenant, row) : assignmentInput(tenant, row, hide);
+  return {
+    type: ASSIGNMENT.types[kind],
+    id: assignmentWorkflowId(kind, row.id),
+    input: { ...input },
+    wait: row.mode === 'sync',
+    labels: labelsOf(tenant, row),
+  };
+}
+
+/** Once more, since its workflow was ended from outside: only to record that and to announce it. */
+export function lostAssignmentStart(tenant: string, row: AssignmentRow): WorkflowStart {
+  // No gate judges it, so their words, which would have to be hidden, are left out.
+  const { type, id, input } = assignmentChild(tenant, { ...row, gates: [] }, (text) => text);
+  const summary = `${row.kind} of ${row.target_key}: ${row.label}`;
+  return { type, id, input: { ...input, lost: true }, summary, ...labelsOf(tenant, row) };
+}
+
+function labelsOf(tenant: string, row: AssignmentRow) {
+  return {
+    tenant,
+    session: row.kind === 'evaluation' ? row.origin_session : row.session_key,
+    agent: row.kind === 'evaluation' ? row.source_key : row.target_key,
     user: row.user_id ?? undefined,
   };
 }

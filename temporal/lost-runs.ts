@@ -2,7 +2,7 @@
  * Starts sessions and team tasks again whose workflow was ended from outside while their rows say that they go on. Their new
  * run does the rest: a session's ends the turns that were lost, a task's takes itself up where its row stands.
  */
-import { sessionWorkflowId, subagentOfSession } from '#domain/ids.ts';
+import { sessionWorkflowId } from '#domain/ids.ts';
 import { isLost } from '#domain/lost-work.ts';
 import { isClosed } from '#domain/team-task.ts';
 import { AGENT_TURN } from '#domain/turn.ts';
@@ -79,7 +79,6 @@ function sessionStart({
   session_key: session,
   agent_key: agent,
 }: OpenSession): WorkflowStart {
-  const subagent = subagentOfSession(session);
   return {
     type: AGENT_TURN.type,
     id: sessionWorkflowId(tenant, session),
@@ -87,7 +86,6 @@ function sessionStart({
       tenant,
       session_key: session,
       lost: true,
-      tells: subagent,
     },
     summary: `${agent}: lost turns of ${session}`,
     tenant,

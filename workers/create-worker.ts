@@ -43,8 +43,8 @@ import { createTurnLedger } from '#store/turn-ledger.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
 import { createSweepActivities, type SweepDeps } from '#activities/sweep/sweep-activities.ts';
 import { createWakeSession } from '#activities/turn/wake-session.ts';
-import { createDelegationParts } from './create-delegations.ts';
-import { createSubagents } from './create-subagents.ts';
+import { hasPendingResults } from '#store/end-assignment.ts';
+import { createAssignmentParts } from './create-assignments.ts';
 import { createTeams } from './create-teams.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { sandboxOf, type Wall } from '#domain/sandbox.ts';
@@ -173,25 +173,23 @@ function createActivities(
     onWrite: notifier.poke,
   });
   const lost = createLostWork({ pool, onWrite: notifier.poke, reach: parts.temporal, now: parts.tools.now });
-  const delegations = createDelegationParts(parts, wake, shared.budgets, lost);
-  const subagents = createSubagents(parts, wake, delegations.desk, lost);
+  const { assignments, links, handoffs, endCommands, ...given } = createAssignmentParts(
+    parts,
+    wake,
+    shared.budgets,
+    lost,
+  );
   const teams = createTeams(parts, wake);
   const performDeps = {
     ...shared,
     tools: {
       ...parts.tools,
-      subagents: subagents.desk,
-      delegations: delegations.desk,
-      evaluations: delegations.evaluations,
-      handoffs: delegations.handoffs,
+      assignments,
+      agentLinks: links,
+      handoffs,
       sendToSession: createSendToSession(wake),
       teams: createTeamDesk({ pool, board: teams.board, wake }),
     },
-  };
-  const given = {
-    endCommands: subagents.endCommands,
-    subagents: subagents.desk,
-    delegations: delegations.desk,
   };
   const fastPath = ownQueue
     ? createFastPath({
@@ -205,27 +203,28 @@ function createActivities(
   const callModel = createCallModel({
     ...shared,
     models,
-    guide: delegations.desk.guide,
+    guide: links.guide,
     awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
     ...steps,
   });
   const runDeps = { ...performDeps, ...steps };
   const endTurn = createEndTurn({
     ...shared,
-    ...given,
+    endCommands,
+    assignments,
+    hasPending: (tenant, session) => hasPendingResults(pool, tenant, session),
     endBegun: fastPath.endBegun,
     releaseTasks: teams.board.releaseTasks,
     releaseAnswer: createReleaseAnswer(pool),
   });
   const activities: Record<string, (input: never) => Promise<unknown>> = {
-    ...subagents.activities,
+    ...given.activities,
     ...teams.activities,
-    ...delegations.activities(subagents.stopSession),
     ...createSweepActivities({ pool, lost, boxes: parts.boxes }),
     call_model: callModel,
     end_turn: endTurn,
     end_lost_turns: createEndLostTurns(pool, endTurn),
-    stop_session: createStopSession(given),
+    stop_session: createStopSession({ endCommands, assignments }),
     settle_approval: createSettleApproval({
       ...shared,
       approvals,

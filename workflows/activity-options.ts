@@ -78,14 +78,11 @@ export function localToolOptions(call: PlannedCall): LocalActivityOptions {
 /** Rows that end a turn or settle an approval: short statements that must come true, however long Postgres is away. */
 export const RECORD: LocalActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
 
-/** To a workflow that was started at the same moment, or is there: what is not told by then is found by the workers' sweep. */
-export const SESSION_END: LocalActivityOptions = { ...RECORD, scheduleToCloseTimeout: '1 minute' };
-
 /** A message to another session's workflow, tried until it is taken: results must arrive (SA-4). */
 export const ANNOUNCEMENT: ActivityOptions = {
   startToCloseTimeout: '1 minute',
   retry: { ...RETRY, maximumInterval: '30 seconds' },
-  summary: 'tells the parent',
+  summary: 'announces the result',
 };
 
 /** Rows and messages between the turns of work that was given away. */

@@ -29,10 +29,11 @@ import {
   type TurnState,
 } from '#domain/turn.ts';
 import { sessionStartProblem } from '#domain/start-problem.ts';
+import { stopMeant } from '#domain/stop-of-work.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
-import { awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
+import { awaitAnnouncement, awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
 import { reasonOf } from './steps/failure-cause.ts';
@@ -40,10 +41,10 @@ import { createInlineSteps } from './fast-path/inline-steps.ts';
 import type { ModelAnswer, Steps } from './steps/plain-steps.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
+import { shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
-import { tellSessionEnd } from './steps/tell-session-end.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
 const submitUpdate = defineUpdate<Receipt, [SubmitInput]>(AGENT_TURN.updates.submit);
@@ -51,12 +52,6 @@ const steerUpdate = defineUpdate<Receipt, [SteerInput]>(AGENT_TURN.updates.steer
 const messageSignal = defineSignal<[SubmitInput]>(AGENT_TURN.signals.message);
 const stopSignal = defineSignal<[StopInput]>(AGENT_TURN.signals.stop);
 const stateQuery = defineQuery<TurnState>(AGENT_TURN.queries.state);
-
-/**
- * Where a long turn goes on in a new run, at a step boundary: early enough that replaying a run after a crash takes well
- * under a second, and far from the server's limits (2,000 updates, 10,000 signals, 51,200 events a run).
- */
-const RUN_LIMITS = { events: 3_000, bytes: 4_000_000, messages: 1_000 };
 
 /** What stops end: all of the turn, or what it asks people. */
 interface Scopes {
@@ -91,15 +86,12 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   const questions = new CancellationScope({ cancellable: true, parent: turnScope });
   const scopes = { turn: turnScope, questions };
   const idleStop = createIdleStop(input, inbox.isIdle);
-  const received = handleMessages(inbox, idleStop, view, scopes);
+  const received = handleMessages(input, inbox, idleStop, view, scopes);
   const resume = input.carry?.resume;
 
   const without =
     resume || hasTurnAtOnce(input, inbox, idleStop) ? undefined : await awaitTurn(input, inbox, idleStop);
-  if (without) {
-    if (input.tells !== undefined && !inbox.hasTurn()) await tellSessionEnd(input.tells, input, without);
-    return without;
-  }
+  if (without) return without;
 
   const turn = resume?.turn ?? inbox.startTurn();
   labelUnlabelled(input);
@@ -109,10 +101,11 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
   idleStop.turnEnded(turn.turnId);
-  const status = await recordTurnEnd(turn, end, stop, input, inbox);
-  const outcome = outcomeOf(turn, status === end.status ? end : { status, preview: '' });
-  if (input.tells !== undefined && !inbox.hasTurn()) await tellSessionEnd(input.tells, input, outcome);
+  const { status, isPending } = await recordTurnEnd(turn, end, stop, input, inbox);
+  const outcome = outcomeOf(turn, status === null || status === end.status ? end : { status, preview: '' });
   if (idleStop.isWanted()) await idleStop.carryOut();
+  else if (isPending && end.status === 'completed' && (await awaitAnnouncement(inbox, idleStop)))
+    return { ...outcome, status: 'stopped' };
   return outcome;
 }
 
@@ -124,7 +117,13 @@ function outcomeOf(
 }
 
 /** Returns how many messages this run has taken. */
-function handleMessages(inbox: TurnInbox, idleStop: IdleStop, view: TurnView, scopes: Scopes): () => number {
+function handleMessages(
+  input: AgentTurnInput,
+  inbox: TurnInbox,
+  idleStop: IdleStop,
+  view: TurnView,
+  scopes: Scopes,
+): () => number {
   let received = 0;
   const act = <Result>(change: () => Result): Result => {
     received += 1;
@@ -151,7 +150,8 @@ function handleMessages(inbox: TurnInbox, idleStop: IdleStop, view: TurnView, sc
     if (refusal) log.warn('message refused', { problem: refusal.message });
     else act(() => inbox.submit(message));
   });
-  setHandler(stopSignal, (wanted) => {
+  setHandler(stopSignal, (given) => {
+    const wanted = stopMeant(input, given);
     if (!act(() => inbox.stop(wanted)) && !idleStop.take(wanted))
       log.info('stop hits no turn', { turn_id: wanted?.turn_id });
   });
@@ -289,7 +289,7 @@ async function answerOf(
       settle: going.settle.length > 0 ? going.settle : undefined,
       asked: asked > 0 ? asked : undefined,
       // What it has made for a team is released with its end.
-      ends: going.tasks || input.tells !== undefined ? undefined : true,
+      ends: going.tasks || input.assigned !== undefined ? undefined : true,
     });
     going.messages = [];
     going.settle = [];
@@ -297,16 +297,6 @@ async function answerOf(
     const refusal = await askForBudget(answer, around);
     if (refusal !== undefined) return { kind: 'limit', code: 'BudgetExceeded', message: refusal };
   }
-}
-
-function shouldGoOnInNewRun(received: number): boolean {
-  const info = workflowInfo();
-  return (
-    info.continueAsNewSuggested ||
-    info.historyLength > RUN_LIMITS.events ||
-    info.historySize > RUN_LIMITS.bytes ||
-    received > RUN_LIMITS.messages
-  );
 }
 
 async function goOnInNewRun(
@@ -330,6 +320,6 @@ async function goOnInNewRun(
   });
 }
 
-function sessionOf({ tenant, session_key, tells }: AgentTurnInput): AgentTurnInput {
-  return { tenant, session_key, tells };
+function sessionOf({ tenant, session_key, assigned }: AgentTurnInput): AgentTurnInput {
+  return { tenant, session_key, assigned };
 }

@@ -7,7 +7,8 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
-import { AWAIT_SUBAGENTS, type CollectSubagentsInput, type SubagentActivities } from '#domain/subagent.ts';
+import type { AssignmentActivities } from '#domain/assignment.ts';
+import { AWAIT_SUBAGENTS, type CollectSubagentsInput } from '#domain/subagent.ts';
 import { RECORD } from './activity-options.ts';
 import { inputProblem } from '#domain/start-problem.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
@@ -19,7 +20,7 @@ export async function awaitSubagents(
   input: Omit<CollectSubagentsInput, 'last'>,
 ): Promise<{ readonly ok: boolean; readonly recorded: true }> {
   refuseWrongStart(inputProblem('awaitSubagents', input, ['tenant', 'session', 'turn', 'call'], ['seconds']));
-  const { collect_subagents } = proxyLocalActivities<SubagentActivities>(RECORD);
+  const { collect_subagents } = proxyLocalActivities<AssignmentActivities>(RECORD);
   const deadline = Date.now() + input.seconds * 1000;
   let ended = 0;
   setHandler(endedSignal, () => {

@@ -3,7 +3,6 @@
  * child workflows, so that the web UI shows who did what. The turn that asked waits for it; drafts and verdicts are rows.
  */
 import {
-  ActivityFailure,
   CancellationScope,
   defineQuery,
   defineSignal,
@@ -14,155 +13,146 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import {
+  ASSIGNMENT,
+  type AssignmentActivities,
+  type FinishAssignmentInput,
+  type StopAssignmentInput,
+} from '#domain/assignment.ts';
+import {
   EVALUATE_LIMITS,
-  EVALUATE_LOOP,
   type EvaluateLoopInput,
   type EvaluateLoopOutcome,
   type EvaluationActivities,
+  type EvaluationEndStatus,
   type EvaluationRole,
   type EvaluationRoundPreview,
   type EvaluationState,
   type EvaluationStatus,
-  type FinishEvaluationInput,
-  type StopEvaluationInput,
+  type RoundPartEnd,
 } from '#domain/evaluate-loop.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { RECORD, WORK } from './activity-options.ts';
-import { runSession } from './steps/run-session.ts';
 import { inputProblem } from '#domain/start-problem.ts';
+import { askAgent } from './steps/ask-agent.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
-const stopSignal = defineSignal<[StopEvaluationInput?]>(EVALUATE_LOOP.signals.stop);
-const stateQuery = defineQuery<EvaluationState>(EVALUATE_LOOP.queries.state);
+const stopSignal = defineSignal<[StopAssignmentInput?]>(ASSIGNMENT.signals.stop);
+const stateQuery = defineQuery<EvaluationState>(ASSIGNMENT.queries.state);
 
-type End = Omit<FinishEvaluationInput, 'tenant' | 'evaluation_id'>;
+type End = Omit<FinishAssignmentInput, 'tenant' | 'id'>;
 
-interface Desk {
+interface Progress {
   status: EvaluationStatus;
-  stop: StopEvaluationInput | undefined;
+  stop: StopAssignmentInput | undefined;
   round: number;
   doing: EvaluationRole | null;
   readonly rounds: EvaluationRoundPreview[];
 }
 
 export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLoopOutcome> {
-  refuseWrongStart(inputProblem('evaluateLoop', input, ['tenant', 'evaluation_id'], ['rounds']));
-  const desk: Desk = { status: 'running', stop: undefined, round: 0, doing: null, rounds: [] };
+  refuseWrongStart(inputProblem('evaluateLoop', input, ['tenant', 'id'], ['rounds']));
+  const progress: Progress = { status: 'running', stop: undefined, round: 0, doing: null, rounds: [] };
+  const { tenant, id } = input;
   setHandler(stopSignal, (given) => {
-    desk.stop ??= given ?? {};
+    progress.stop ??= given ?? {};
   });
   setHandler(stateQuery, () => ({
-    evaluation_id: input.evaluation_id,
-    status: desk.status,
-    round: desk.round,
+    evaluation_id: id,
+    status: progress.status,
+    round: progress.round,
     max_rounds: input.rounds,
-    doing: desk.doing,
-    rounds: desk.rounds,
+    doing: progress.doing,
+    rounds: progress.rounds,
   }));
   const end: End = input.lost
     ? { status: 'failed', lost: true }
-    : await ofCancellation(() => rounds(input, desk));
-  const { finish_evaluation } = proxyLocalActivities<EvaluationActivities>(RECORD);
-  const { tenant, evaluation_id } = input;
-  const { status } = await CancellationScope.nonCancellable(() =>
-    finish_evaluation({ tenant, evaluation_id, ...end }),
+    : await rounds(input, progress).catch(ifCancelled);
+  const { finish_assignment } = proxyLocalActivities<AssignmentActivities>(RECORD);
+  const { status, ok } = await CancellationScope.nonCancellable(() =>
+    finish_assignment({ tenant, id, ...end }),
   );
-  desk.status = status;
-  show(input, desk, null);
-  const passed = status === 'approved';
+  progress.status = status as EvaluationEndStatus;
+  show(input, progress, null);
   return {
-    evaluation_id,
-    status,
-    rounds_used: desk.rounds.length,
-    passed,
-    rounds: desk.rounds,
-    ok: passed || status === 'not_approved',
+    evaluation_id: id,
+    status: progress.status,
+    rounds_used: progress.rounds.length,
+    passed: status === 'approved',
+    rounds: progress.rounds,
+    ok,
     recorded: true,
   };
 }
 
-async function ofCancellation(story: () => Promise<End>): Promise<End> {
-  try {
-    return await story();
-  } catch (error) {
-    if (!isCancellation(error)) throw error;
-    return { status: 'cancelled' };
-  }
+function ifCancelled(error: unknown): End {
+  if (!isCancellation(error)) throw error;
+  return { status: 'cancelled' };
 }
 
-async function rounds(input: EvaluateLoopInput, desk: Desk): Promise<End> {
-  const { record_draft, record_verdict } = proxyActivities<EvaluationActivities>(WORK);
+function stopped({ by }: StopAssignmentInput): End {
+  return { status: 'cancelled', by };
+}
+
+async function rounds(input: EvaluateLoopInput, progress: Progress): Promise<End> {
   for (let round = 1; round <= input.rounds; round += 1) {
-    desk.round = round;
-    const ref = { tenant: input.tenant, evaluation_id: input.evaluation_id, round };
+    progress.round = round;
     const failed = (role: EvaluationRole, why: string): End => ({
       status: 'failed',
       failed: { role, round, why },
     });
 
-    const making = await work(input, desk, 'generator');
-    if (desk.stop) return stopped(desk.stop);
-    const draft = making === undefined ? await record_draft(ref) : { preview: '', problem: making };
-    if (draft.problem !== undefined) return failed('generator', draft.problem);
-    desk.rounds.push({ round, draft: draft.preview });
+    const making = await work(input, progress, 'generator');
+    if (progress.stop) return stopped(progress.stop);
+    if (making.problem !== undefined) return failed('generator', making.problem);
+    const draft = making.preview;
+    progress.rounds.push({ round, draft });
 
-    const judging = await work(input, desk, 'evaluator');
-    if (desk.stop) return stopped(desk.stop);
-    if (judging !== undefined) return failed('evaluator', judging);
-    const { verdict, preview, problem } = await record_verdict(ref);
-    if (problem !== undefined) return failed('evaluator', problem);
-    desk.rounds[round - 1] = {
-      round,
-      draft: draft.preview,
-      verdict,
-      feedback: preview === '' ? undefined : preview,
-    };
+    const judging = await work(input, progress, 'evaluator');
+    if (progress.stop) return stopped(progress.stop);
+    if (judging.problem !== undefined) return failed('evaluator', judging.problem);
+    const { verdict, preview } = judging;
+    progress.rounds[round - 1] = { round, draft, verdict, feedback: preview === '' ? undefined : preview };
     if (verdict === 'approved') return { status: 'approved' };
   }
   return { status: 'not_approved' };
 }
 
-/** Undefined when the agent has answered; else why it has not. */
-async function work(input: EvaluateLoopInput, desk: Desk, role: EvaluationRole): Promise<string | undefined> {
-  show(input, desk, role);
-  const { prepare_round } = proxyActivities<EvaluationActivities>(WORK);
-  const { tenant, evaluation_id } = input;
-  try {
-    const place = await prepare_round({ tenant, evaluation_id, round: desk.round, role });
-    const { outcome, problem, inTime } = await runSession(
-      {
-        ...place,
-        tenant,
-        agent: role === 'generator' ? input.generator : input.evaluator,
-        label: `round ${desk.round}/${input.rounds}: ${input.label}`,
-        user: input.user,
-      },
-      {
-        deadline: Date.now() + EVALUATE_LIMITS.secondsPerRole * 1000,
-        isAsked: () => desk.stop !== undefined,
-        askedBy: () => desk.stop ?? {},
-      },
-    );
-    if (outcome?.status === 'completed') return undefined;
-    if (!inTime) return `it did not answer within ${EVALUATE_LIMITS.secondsPerRole} s`;
-    return outcome?.error?.message ?? problem ?? 'it was stopped';
-  } catch (error) {
-    // An agent that was deleted meanwhile is a result for the model.
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    return error.cause?.message ?? error.message;
-  }
+async function work(
+  input: EvaluateLoopInput,
+  progress: Progress,
+  role: EvaluationRole,
+): Promise<RoundPartEnd> {
+  show(input, progress, role);
+  const { prepare_round, record_round } = proxyActivities<EvaluationActivities>(WORK);
+  const { tenant, id, user } = input;
+  const part = { tenant, id, round: progress.round, role };
+  const problem = await askAgent({
+    tenant,
+    user,
+    agent: role === 'generator' ? input.generator : input.evaluator,
+    label: `round ${progress.round}/${input.rounds}: ${input.label}`,
+    async prepare() {
+      const place = await prepare_round(part);
+      // Its row was stopped before this run could take the signal.
+      if (!place) progress.stop ??= {};
+      return place;
+    },
+    seconds: EVALUATE_LIMITS.secondsPerRole,
+    limits: {
+      deadline: Number.POSITIVE_INFINITY,
+      isAsked: () => progress.stop !== undefined,
+      askedBy: () => progress.stop ?? {},
+    },
+  });
+  return problem === undefined && !progress.stop ? record_round(part) : { preview: '', problem };
 }
 
-function stopped({ by }: StopEvaluationInput): End {
-  return { status: 'cancelled', by };
-}
-
-function show(input: EvaluateLoopInput, desk: Desk, doing: EvaluationRole | null): void {
-  desk.doing = doing;
-  const lines = desk.rounds.map(
+function show(input: EvaluateLoopInput, progress: Progress, doing: EvaluationRole | null): void {
+  progress.doing = doing;
+  const lines = progress.rounds.map(
     ({ round, verdict, feedback }) =>
       `- round ${round}: ${verdict ?? 'being judged'}${feedback ? ` (${markdownText(feedback)})` : ''}`,
   );
-  const now = doing === null ? desk.status : `round ${desk.round}/${input.rounds}, ${doing}`;
+  const now = doing === null ? progress.status : `round ${progress.round}/${input.rounds}, ${doing}`;
   setCurrentDetails([`**${markdownText(input.label)}**: ${now}`, '', ...lines].join('\n'));
 }

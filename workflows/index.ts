@@ -1,10 +1,9 @@
 /** The bundle's entry: each export is a workflow type, and its name a public contract. */
 export { agentTurn } from './agent-turn.ts';
 export { approval } from './approval.ts';
+export { delegation, subagent } from './assignment.ts';
 export { awaitSubagents } from './await-subagents.ts';
-export { delegation } from './delegation.ts';
 export { evaluateLoop } from './evaluate-loop.ts';
-export { subagent } from './subagent.ts';
 export { sweep } from './sweep.ts';
 export { teamTask } from './team-task.ts';
 export { wait } from './wait.ts';

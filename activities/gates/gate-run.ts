@@ -25,7 +25,7 @@ import { runGateCommand } from './gate-command.ts';
 import type { Shell } from '../process/shell.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
-import type { DelegationStore } from '#store/delegation-store.ts';
+import { findWorkEnd } from '#store/assignment-store.ts';
 import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } from '#store/gate-store.ts';
 import type { GatedWork } from '#store/gated-work.ts';
 import type { Pool } from '#store/pool.ts';
@@ -33,7 +33,6 @@ import type { Files } from '../workspace/files.ts';
 
 export interface GateRunDeps {
   readonly pool: Pool;
-  readonly delegations: Pick<DelegationStore, 'workEnd'>;
   readonly scrubberOf: ScrubberOf;
   readonly shell: Shell;
   readonly files: Pick<Files, 'hold'>;
@@ -171,7 +170,7 @@ async function readReply(
 ): Promise<GateCheck> {
   const { session } = gateRunIds(run.owner_id, run.gate, run.attempt);
   // It may have answered in an earlier run of the workflow, which was ended from outside.
-  const end = await deps.delegations.workEnd(run.tenant, session);
+  const end = await findWorkEnd(deps.pool, run.tenant, session);
   if (end?.status === 'completed' && end.text !== null) return checkOfReply(end.text);
   const why = run.problem ?? end?.error?.message ?? 'it ended without an answer';
   return { kind: 'broken', problem: `the evaluating agent failed: ${why}` };

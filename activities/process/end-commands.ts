@@ -1,5 +1,4 @@
 /** Ends the background commands of a session, with those of what it has started or given away: what is over has no turn any more that would do it. */
-import type { SubagentStore } from '#store/subagent-store.ts';
 import type { Processes } from './background.ts';
 
 /** Safe to repeat: it looks for what still runs. */
@@ -7,10 +6,10 @@ export type EndCommands = (tenant: string, session: string) => Promise<void>;
 
 export function createEndCommands(
   processes: Pick<Processes, 'killSession' | 'killLeft'>,
-  subagents: Pick<SubagentStore, 'sessionsBelow'>,
+  sessionsBelow: (tenant: string, session: string) => Promise<readonly string[]>,
 ): EndCommands {
   return async (tenant, session) => {
-    const below = await subagents.sessionsBelow(tenant, session);
+    const below = await sessionsBelow(tenant, session);
     await Promise.all([
       processes.killSession(tenant, session),
       ...below.map((key) => processes.killLeft(tenant, key)),

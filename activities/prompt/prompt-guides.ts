@@ -1,12 +1,12 @@
 /** Files of the prompt that follow from what the agent is linked to: TEAM.md (TE-1) and DELEGATION.md (DE-3). */
 import type { OfferedTool } from '#domain/model.ts';
 import { teamText } from '#domain/team/words.ts';
-import type { DelegationDesk } from '#activities/assignments/delegation-desk.ts';
+import type { AgentLinks } from '#activities/assignments/agent-links.ts';
 import type { StepBasis } from '#store/turn-ledger.ts';
 
 /** Asks nothing of an agent without links, or without the tool. */
 export async function promptGuides(
-  guide: DelegationDesk['guide'],
+  guide: AgentLinks['guide'],
   tenant: string,
   { leads, links, user, context, agent_key: agent }: StepBasis,
   tools: readonly OfferedTool[],

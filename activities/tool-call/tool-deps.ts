@@ -2,13 +2,12 @@
 import type { SessionQueries } from '#domain/session-queries.ts';
 import type { Receipt } from '#domain/turn.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { DelegationDesk } from '../assignments/delegation-desk.ts';
-import type { EvaluationDesk } from '../assignments/evaluation-desk.ts';
-import type { HandoffDesk } from '../assignments/handoff-desk.ts';
+import type { AgentLinks } from '../assignments/agent-links.ts';
+import type { Assignments } from '../assignments/assignments.ts';
+import type { Handoffs } from '../assignments/handoffs.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
 import type { SecureClis } from '../secure-cli/secure-clis.ts';
-import type { SubagentDesk } from '../assignments/subagent-desk.ts';
 import type { TeamDesk } from '../teams/team-desk.ts';
 import type { Files } from '../workspace/files.ts';
 
@@ -24,16 +23,14 @@ export interface ToolDeps {
   readonly processes: Processes;
   /** Programs with credentials. */
   readonly secureClis: SecureClis;
-  /** Agents that the caller starts, of its session only. */
-  readonly subagents: SubagentDesk;
+  /** Work that the caller gives to agents: its own subagents, other agents, rounds of making and judging. */
+  readonly assignments: Assignments;
+  /** The agents that it may give work to. */
+  readonly agentLinks: AgentLinks;
   /** The boards and mail of the teams that the caller is in. */
   readonly teams: TeamDesk;
-  /** Work that the caller gives to other agents. */
-  readonly delegations: DelegationDesk;
-  /** Rounds of making and judging. */
-  readonly evaluations: EvaluationDesk;
   /** Conversations that go on with another agent. */
-  readonly handoffs: HandoffDesk;
+  readonly handoffs: Handoffs;
   /** Says something in another session, once a call. */
   readonly sendToSession: (
     call: Pick<RunningCall, 'tenant' | 'user' | 'sessionKey' | 'turnId' | 'callId' | 'toolsGiven'>,
@@ -43,7 +40,4 @@ export interface ToolDeps {
 }
 
 /** Those that reach other workflows are made by the worker itself. */
-export type WorldDeps = Omit<
-  ToolDeps,
-  'subagents' | 'teams' | 'delegations' | 'evaluations' | 'handoffs' | 'sendToSession'
->;
+export type WorldDeps = Omit<ToolDeps, 'assignments' | 'agentLinks' | 'teams' | 'handoffs' | 'sendToSession'>;

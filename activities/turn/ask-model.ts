@@ -10,7 +10,7 @@ import type { Thinking } from '#domain/thinking.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { CallModelInput } from '#domain/turn.ts';
 import type { BudgetDesk } from '../budgets/budget-desk.ts';
-import type { DelegationDesk } from '../assignments/delegation-desk.ts';
+import type { AgentLinks } from '../assignments/agent-links.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import type { Given } from './invoked-answer.ts';
 import { createCountedModels, useOf } from '../model/counted-models.ts';
@@ -28,7 +28,7 @@ export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scru
   readonly ledger: Pick<TurnLedger, 'appendEvents' | 'recordSummary'>;
   readonly models: Models;
   readonly budgets: BudgetDesk;
-  readonly guide: DelegationDesk['guide'];
+  readonly guide: AgentLinks['guide'];
 }
 
 /** What one attempt works with: `meter` counts what it uses. */

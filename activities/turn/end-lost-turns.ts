@@ -24,7 +24,7 @@ export function createEndLostTurns(
         error: LOST_END.error,
         by: 'system',
         releaseTasks: true,
-        ...(is_last ? { endCommands: true, endSubagents: true } : {}),
+        ...(is_last ? { endCommands: true, endAssignments: true } : {}),
       });
   });
 }

@@ -1,13 +1,12 @@
 /** The one record of a turn's end, however it ended: open calls are settled, waiting approvals withdrawn, readers told. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
-import type { EndTurnInput, TurnOutcome } from '#domain/turn.ts';
+import type { EndedTurn, EndTurnInput } from '#domain/turn.ts';
 import { recordFailure } from '../activity-failure.ts';
-import type { DelegationDesk } from '../assignments/delegation-desk.ts';
+import type { Assignments } from '../assignments/assignments.ts';
 import type { ReleaseAnswer } from '../gates/gate-run.ts';
 import type { EndCommands } from '../process/end-commands.ts';
 import { hideTexts, type ScrubberOf } from '#store/secrets/scrubber.ts';
-import type { SubagentDesk } from '../assignments/subagent-desk.ts';
 import type { TeamBoard } from '#temporal/team-board.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 
@@ -16,29 +15,29 @@ export function createEndTurn(deps: {
   /** Ends what was begun for the turn in this worker and nobody follows. */
   readonly endBegun: (tenant: string, turn: string) => Promise<void>;
   readonly endCommands: EndCommands;
-  readonly subagents: Pick<SubagentDesk, 'stopAll'>;
+  readonly assignments: Pick<Assignments, 'stopAll'>;
   readonly releaseTasks: TeamBoard['releaseTasks'];
-  readonly delegations: Pick<DelegationDesk, 'stopAll'>;
+  /** Whether what the session has given away has yet to be answered there. */
+  readonly hasPending: (tenant: string, session: string) => Promise<boolean>;
   readonly releaseAnswer: ReleaseAnswer;
   readonly defaultAgent: string;
   readonly scrubberOf: ScrubberOf;
-}): (input: EndTurnInput) => Promise<TurnOutcome['status'] | null> {
+}): (input: EndTurnInput) => Promise<EndedTurn> {
   return async (input) => {
     try {
       await deps.endBegun(input.tenant, input.turn);
       // Before the record: who reads `stopped` may rely on it.
       if (input.endCommands) await deps.endCommands(input.tenant, input.session);
-      if (input.endSubagents) {
-        const stopped = [input.tenant, input.session, input.by ?? 'system'] as const;
-        await Promise.all([deps.subagents.stopAll(...stopped), deps.delegations.stopAll(...stopped)]);
-      }
+      if (input.endAssignments)
+        await deps.assignments.stopAll(input.tenant, input.session, input.by ?? 'system');
       if (input.releaseAnswer !== undefined)
         await deps.releaseAnswer({ ...input, step: input.releaseAnswer });
       const end = await hidden(deps.scrubberOf, input);
       const runId = Context.current().info.workflowExecution?.runId ?? '';
       const status = await deps.ledger.endTurn(end, deps.defaultAgent, runId).catch(passNoTenant);
       if (input.releaseTasks) await deps.releaseTasks(input.tenant, input.turn);
-      return status;
+      const isPending = input.isAssigned === true && (await deps.hasPending(input.tenant, input.session));
+      return { status, isPending };
     } catch (error) {
       throw recordFailure(error);
     }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { stopSubagents } from '#temporal/stop-subagents.ts';
+import { stopAssignments } from '#temporal/stop-assignments.ts';
 import { listMessages, type MessageRow } from '#store/message-store.ts';
 import { findOpenTurn, findTurn, listTurns } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
@@ -15,16 +15,16 @@ import {
   stopSchema,
 } from '#domain/schema/message.ts';
 import { pageQuery, pageSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
-import type { MessageContext, StopLevel } from '#domain/turn.ts';
+import { sessionWorkflowId } from '#domain/ids.ts';
+import { AGENT_TURN, type MessageContext, type StopLevel } from '#domain/turn.ts';
 import { type Caller, callerOf, signatureOf, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { followHandoff } from '../follow-handoff.ts';
 import { sessionOr404 } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
-import { subagentsToStop } from '../lost-work.ts';
+import { assignmentsToStop } from '../lost-work.ts';
 import { problems } from '../openapi.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
-import { stopDelegations } from '../stop-delegations.ts';
 import { type Accepted, steerTurn, submitMessage } from '../submit-message.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
 
@@ -197,14 +197,15 @@ async function stopIdleSession(
   const { key, agent_key: agent } = await sessionOr404(deps.pool, request);
   const by = signatureOf(caller);
   if (level === 'step') return false;
-  if (level === 'now') {
-    const stop = [caller.tenant, key, by] as const;
-    const ended = await stopSubagents(subagentsToStop(deps), ...stop);
-    return ended + (await stopDelegations(deps, ...stop)) > 0;
-  }
   const [last] = await listTurns(deps.pool, caller.tenant, key, 1, undefined);
   if (!last) return false;
   const stop = { level, turn_id: last.id, by, reason };
+  if (level === 'now') {
+    const ended = await stopAssignments(assignmentsToStop(deps), caller.tenant, key, by);
+    // One that works on an assignment waits for what has been ended.
+    await deps.temporal.signal(sessionWorkflowId(caller.tenant, key), AGENT_TURN.signals.stop, stop);
+    return ended > 0;
+  }
   await deps.temporal.stopIdle(caller.tenant, key, stop, { agent, summary: `${agent}: stop of ${key}` });
   return true;
 }

@@ -1,45 +1,30 @@
 /** Subagents: which a session has started, how each went, and ending or steering one that runs. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { stopSubagent } from '#temporal/stop-subagents.ts';
-import { createSubagentStore, type SubagentRow } from '#store/subagent-store.ts';
-import { Failure } from '#domain/errors.ts';
-import { subagentWorkflowId } from '#domain/ids.ts';
+import { ASSIGNMENT, WORK_STATUSES, type WorkStatus } from '#domain/assignment.ts';
+import { assignmentWorkflowId } from '#domain/ids.ts';
 import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
 import {
   subagentSchema,
   subagentSteerReceiptSchema,
   subagentSteerSchema,
-  subagentStopReceiptSchema,
-  subagentStopSchema,
-} from '#domain/schema/subagent.ts';
-import {
-  type SteerSubagentInput,
-  type SteerSubagentReceipt,
-  SUBAGENT,
-  SUBAGENT_STATUSES,
-} from '#domain/subagent.ts';
+  workStopReceiptSchema,
+} from '#domain/schema/assignment.ts';
+import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/subagent.ts';
+import type { AssignmentRow } from '#store/assignment-store.ts';
+import { addStopRoute, createAssignmentRoutes, notRunning, workFields } from '../assignment-routes.ts';
 import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { sessionOr404, subagentOr404 } from '../found.ts';
+import { assignmentOr404, sessionOr404 } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
-import { lostWorkOf, subagentsToStop } from '../lost-work.ts';
 import { problems } from '../openapi.ts';
-import { isTimeKeys, readPage } from '../pages.ts';
-import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
+import type { TemporalLink } from '../temporal-links.ts';
 import { sessionParams } from './messages.ts';
 
 const idParams = z.object({ id: z.string() });
 
 export function addSubagentRoutes(app: Api, deps: ApiDeps): void {
-  addReads(app, deps);
-  addActions(app, deps);
-}
-
-function addReads(app: Api, deps: ApiDeps): void {
-  const link = createTemporalLink(deps.settings);
-  const lost = lostWorkOf(deps).subagents;
-  const store = createSubagentStore(deps.pool, deps.notifier.poke);
+  const subagents = createAssignmentRoutes(deps, 'subagent', showSubagent);
 
   app.get(
     '/v1/sessions/:key/subagents',
@@ -51,27 +36,14 @@ function addReads(app: Api, deps: ApiDeps): void {
         operationId: 'listSubagents',
         summary: 'List the subagents that a session has started, newest first',
         params: sessionParams,
-        querystring: z.strictObject({ ...pageQuery, status: z.enum(SUBAGENT_STATUSES).optional() }),
+        querystring: z.strictObject({ ...pageQuery, status: z.enum(WORK_STATUSES).optional() }),
         response: { 200: pageSchema(subagentSchema), ...problems('NotFound') },
       },
     },
-    async (request) =>
-      readPage(
-        request.query,
-        async (limit, after) =>
-          lost.currents(
-            callerOf(request).tenant,
-            await store.page(
-              callerOf(request).tenant,
-              { session: request.params.key, status: request.query.status },
-              limit,
-              after && isTimeKeys(after) ? after : undefined,
-            ),
-          ),
-        (row) => [row.created_at, row.id],
-        (row) => showSubagent(row, link),
-        isTimeKeys,
-      ),
+    (request) => {
+      const { status } = request.query;
+      return subagents.page(request, request.query, { session: request.params.key, status });
+    },
   );
 
   app.get(
@@ -86,44 +58,25 @@ function addReads(app: Api, deps: ApiDeps): void {
         response: { 200: subagentSchema, ...problems('NotFound') },
       },
     },
-    async (request) => {
-      const row = await subagentOr404(deps.pool, request);
-      return showSubagent(await lost.current(callerOf(request).tenant, row), link);
-    },
+    async (request) => subagents.show(await subagents.find(request)),
   );
+
+  addStopRoute(app, deps, 'subagent', {
+    path: '/v1/subagents/:id/stop',
+    tag: 'subagents',
+    operationId: 'stopSubagent',
+    description: 'Its parent is told that it was cancelled.',
+    receipt: workStopReceiptSchema,
+  });
+  addSteer(app, deps);
 }
 
-function addActions(app: Api, deps: ApiDeps): void {
-  app.post(
-    '/v1/subagents/:id/stop',
-    {
-      config: { scope: 'run', repeatable: true },
-      preValidation: async (request) => void (await subagentOr404(deps.pool, request)),
-      schema: {
-        tags: ['subagents'],
-        operationId: 'stopSubagent',
-        summary: 'Stop a subagent',
-        description: 'Its parent is told that it was cancelled.',
-        params: idParams,
-        body: subagentStopSchema,
-        response: { 202: subagentStopReceiptSchema, ...problems('NotFound', 'Conflict') },
-      },
-    },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const row = await subagentOr404(deps.pool, request);
-      const { reason } = request.body;
-      const stop = { by: signatureOf(caller), reason };
-      if (!(await stopSubagent(subagentsToStop(deps), caller.tenant, row, stop))) throw notRunning(row);
-      return reply.code(202).send({ id: row.id, status: row.status });
-    },
-  );
-
+function addSteer(app: Api, deps: ApiDeps): void {
   app.post(
     '/v1/subagents/:id/steer',
     {
       config: { scope: 'run', repeatable: true },
-      preValidation: async (request) => void (await subagentOr404(deps.pool, request)),
+      preValidation: async (request) => void (await assignmentOr404(deps.pool, request, 'subagent')),
       schema: {
         tags: ['subagents'],
         operationId: 'steerSubagent',
@@ -137,7 +90,7 @@ function addActions(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const caller = callerOf(request);
-      const row = await subagentOr404(deps.pool, request);
+      const row = await assignmentOr404(deps.pool, request, 'subagent');
       if (row.ended_at !== null) throw notRunning(row);
       const scrubber = await deps.secrets.vault.scrubberOf(caller.tenant);
       const input: SteerSubagentInput = {
@@ -145,8 +98,8 @@ function addActions(app: Api, deps: ApiDeps): void {
         by: signatureOf(caller),
       };
       const receipt = await deps.temporal.update<SteerSubagentReceipt>(
-        subagentWorkflowId(row.id),
-        SUBAGENT.updates.steer,
+        assignmentWorkflowId('subagent', row.id),
+        ASSIGNMENT.updates.steer,
         input,
         stemOf(request, caller, 'steer', row.id) ?? randomUUID(),
       );
@@ -156,41 +109,16 @@ function addActions(app: Api, deps: ApiDeps): void {
   );
 }
 
-function notRunning({ id, status, ended_at }: SubagentRow): Failure {
-  return new Failure(
-    'Conflict',
-    `subagent "${id}" is not running${ended_at === null ? '' : ` (status=${status})`}`,
-  );
-}
-
-function showSubagent(row: SubagentRow, link: TemporalLink): z.infer<typeof subagentSchema> {
-  const workflowId = subagentWorkflowId(row.id);
-  const iso = (time: string): string => new Date(time).toISOString();
+function showSubagent(row: AssignmentRow, link: TemporalLink): z.infer<typeof subagentSchema> {
   return {
-    id: row.id,
-    workflow_id: workflowId,
-    parent_session: row.parent_session,
-    parent_turn: row.parent_turn,
-    parent_call: row.parent_call,
-    session_key: row.session_key,
-    depth: row.depth,
-    agent: row.agent_key,
-    user: row.user_id,
-    label: row.label,
-    task: row.task,
-    mode: row.mode,
+    ...workFields(row, link),
+    parent_session: row.origin_session,
+    parent_turn: row.origin_turn,
+    parent_call: row.origin_call,
+    agent: row.target_key,
     announce: row.announce,
     detached: row.detached,
-    status: row.status,
-    result: row.result,
-    error: row.error,
-    iterations: row.iterations,
-    usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
-    stopped_by: row.stopped_by,
+    status: row.status as WorkStatus,
     replaced_by: row.replaced_by,
-    links: { temporal: link(workflowId) },
-    created_at: iso(row.created_at),
-    started_at: row.started_at && iso(row.started_at),
-    ended_at: row.ended_at && iso(row.ended_at),
   };
 }

@@ -38,8 +38,6 @@ begin
     'agent', (select config from agent_revisions r where r.tenant_id = p_tenant and r.agent_key = agent_row.key
               and r.revision = coalesce(turn_row.agent_revision, agent_row.revision)),
     'agent_key', session_row.agent_key,
-    'parent', case when p_step = 1 and turn_row.context ? 'subagent' then (
-      select parent_session from subagents where tenant_id = p_tenant and session_key = p_session) end,
     'leads', (select jsonb_agg(jsonb_build_object('key', l.key, 'name', l.name, 'description', l.description, 'lead', l.lead,
         'members', (select coalesce(jsonb_agg(m.agent_key order by m.agent_key), '[]') from team_members m
           where m.tenant_id = p_tenant and m.team_key = l.key)) order by l.key)

@@ -65,7 +65,7 @@ begin
   if p_answer ? 'uses' then perform note_model_uses(p_tenant, p_session, p_turn, p_answer -> 'uses'); end if;
   perform append_events(p_tenant, p_session, p_turn, p_feed);
   if jsonb_array_length(p_approvals) > 0 then
-    perform tell_parents(p_tenant, p_session, jsonb_path_query_array(p_feed, '$[*] ? (@.type == "approval.requested")'));
+    perform append_above(p_tenant, p_session, jsonb_path_query_array(p_feed, '$[*] ? (@.type == "approval.requested")'));
   end if;
   -- Last, as everywhere: accounts are locked after sessions.
   if held is not null then perform settle_budget(p_tenant, p_answer ->> 'id', held, p_answer #> '{budget,spent}'); end if;

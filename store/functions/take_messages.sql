@@ -22,6 +22,7 @@ declare
   feed jsonb := '[]';
   turn_row turns%rowtype;
   session_row sessions%rowtype;
+  assignment text;
 begin
   -- A sender other than our API may be the first to speak in a session.
   select coalesce(x.context ->> 'agent', i.item ->> 'agent', p_default_agent), coalesce(x.context, i.item) ->> 'user'
@@ -32,10 +33,10 @@ begin
   insert into sessions (tenant_id, key, agent_key, user_id) values (p_tenant, p_session, wanted_agent, wanted_user)
     on conflict do nothing;
   select * into session_row from sessions where tenant_id = p_tenant and key = p_session for update;
-  -- A subagent begins with the message that sets it to work; one that was stopped before has nothing to do.
-  if session_row.turns = 0 and p_messages #>> '{0,id}' = 'msg_' || (session_row.bound_context #>> '{subagent,id}')
-    and not begin_subagent(p_tenant, session_row.bound_context #>> '{subagent,id}') then
-    return false;
+  -- An assignment begins with the message that sets its session to work; one that was stopped before has nothing to do.
+  if session_row.turns = 0 and session_row.bound_context ?| array['subagent', 'delegation'] then
+    assignment := coalesce(session_row.bound_context #>> '{subagent,id}', session_row.bound_context #>> '{delegation,id}');
+    if p_messages #>> '{0,id}' = 'msg_' || assignment and not begin_assignment(p_tenant, assignment) then return false; end if;
   end if;
   pos := session_row.position;
   for m in select * from jsonb_array_elements(p_messages) loop

@@ -422,33 +422,46 @@ create table custom_tool_env (
   foreign key (tenant_id, tool_id) references custom_tools (tenant_id, id) on delete cascade
 );
 
--- Subagents
+-- Assignments
 
--- A row that is queued or running is the lease that the limits count (SA-1).
-create table subagents (
+-- Work that an agent gave another: a subagent's (SA-*), a delegation (DE-2), rounds of making and judging (DE-4). A row that is
+-- queued or running is the lease that the limits count.
+create table assignments (
   tenant_id       text not null references tenants,
   id              text not null,
-  parent_session  text not null,
-  parent_turn     text not null,
-  parent_call     text not null,
+  kind            text not null check (kind in ('subagent', 'delegation', 'evaluation')),
+  -- Who gave it, where; whom the result is announced to.
+  origin_session  text not null,
+  origin_turn     text not null,
+  origin_call     text not null,
+  link_id         text,
+  source_key      text not null,
+  -- Who works on it; of an evaluation the generator.
+  target_key      text not null,
   session_key     text not null,
   depth           int not null,
-  agent_key       text not null,
   user_id         text,
   label           text not null,
   task            text not null,
   -- Whose turn waits for it (sync), or nobody's.
   mode            text not null check (mode in ('async', 'sync')),
   announce        text not null check (announce in ('queue', 'steer')),
-  -- Goes on when its parent's session is stopped.
-  detached        boolean not null default false,
+  -- Goes on when its origin's session is stopped.
+  detached        boolean not null,
   timeout_seconds int not null,
-  -- The parent turn's context, for the message that tells of the end; and what binds the subagent's own turns.
+  -- The origin turn's context, for the message that announces the end; and what binds the turns of its session.
   context         jsonb not null,
   bound           jsonb not null,
-  status          text not null check (status in ('queued','running','completed','failed','cancelled','timeout')),
+  -- Of the target, as they were when the work was given (DE-6).
+  gates           jsonb not null,
+  -- Of an evaluation: evaluator, criteria, context, max_rounds; and its rounds so far: round, draft, verdict, feedback.
+  details         jsonb,
+  rounds          jsonb not null default '[]',
+  status          text not null check (status in ('queued','running','completed','failed','cancelled','timeout','approved','not_approved')),
   result          text,
   error           jsonb,
+  -- Of gates that let it pass all the same.
+  warnings        jsonb not null default '[]',
   iterations      int not null default 0,
   input_tokens    bigint not null default 0,
   output_tokens   bigint not null default 0,
@@ -456,17 +469,19 @@ create table subagents (
   replaced_by     text,
   -- Workflow that waits for its end.
   waiter          text,
-  -- Who has told the parent: a subagent, a call, or 'nobody' when it need not be told.
-  told_by         text,
+  -- Who has announced the result: the claim of a message, a call, or 'nobody' when it need not be.
+  announced_by    text,
   created_at      timestamptz not null default now(),
   started_at      timestamptz,
   ended_at        timestamptz,
   primary key (tenant_id, id)
 );
-create index subagents_active on subagents (tenant_id, parent_session) where ended_at is null;
-create index subagents_by_parent on subagents (tenant_id, parent_session, created_at desc);
-create index subagents_untold on subagents (tenant_id, parent_session) where ended_at is not null and told_by is null;
-create unique index subagents_by_session on subagents (tenant_id, session_key);
+create index assignments_open on assignments (tenant_id, kind) where ended_at is null;
+create index assignments_unannounced on assignments (tenant_id, origin_session) where announced_by is null;
+create index assignments_by_origin on assignments (tenant_id, origin_session, created_at desc);
+create index assignments_by_source on assignments (tenant_id, kind, source_key, created_at desc, id);
+create index assignments_by_time on assignments (tenant_id, kind, created_at desc, id);
+create unique index assignments_by_session on assignments (tenant_id, session_key);
 
 -- Teams
 
@@ -676,7 +691,7 @@ create table budget_holds (
 );
 create index budget_holds_by_turn on budget_holds (tenant_id, turn_id);
 
--- Delegation, evaluations, gates, handoffs
+-- Links, gates, handoffs
 
 -- Who may hand work to whom (DE-1). `settings` is judged when the link is used, and refuses when it cannot be read.
 create table agent_links (
@@ -712,92 +727,6 @@ begin
 end $$;
 create trigger agent_links_count after insert or update or delete on agent_links
   for each row execute function count_agent_links();
-
--- Work that one agent gave to another (DE-2). A row that is queued or running is the lease that the limits count.
-create table delegations (
-  tenant_id       text not null references tenants,
-  id              text not null,
-  -- Who gave it, where; whom the result is told.
-  origin_session  text not null,
-  origin_turn     text not null,
-  origin_call     text not null,
-  link_id         text,
-  source_key      text not null,
-  target_key      text not null,
-  session_key     text not null,
-  depth           int not null,
-  user_id         text,
-  label           text not null,
-  task            text not null,
-  mode            text not null check (mode in ('async', 'sync')),
-  timeout_seconds int not null,
-  -- The origin turn's context, for the message that tells of the end; and what binds the target's turns.
-  context         jsonb not null,
-  bound           jsonb not null,
-  -- Of the target, as they were when the work was given (DE-6).
-  gates           jsonb not null default '[]',
-  status          text not null check (status in ('queued','running','completed','failed','cancelled','timeout')),
-  result          text,
-  error           jsonb,
-  -- Of gates that let it pass all the same.
-  warnings        jsonb not null default '[]',
-  iterations      int not null default 0,
-  input_tokens    bigint not null default 0,
-  output_tokens   bigint not null default 0,
-  stopped_by      text,
-  -- Who has told the origin: a delegation, a call, or 'nobody' when it need not be told.
-  told_by         text,
-  created_at      timestamptz not null default now(),
-  started_at      timestamptz,
-  ended_at        timestamptz,
-  primary key (tenant_id, id)
-);
-create index delegations_active on delegations (tenant_id, target_key) where ended_at is null;
-create index delegations_open on delegations (tenant_id, origin_session) where ended_at is null;
-create index delegations_untold on delegations (tenant_id, origin_session) where ended_at is not null and told_by is null;
-create index delegations_by_source on delegations (tenant_id, source_key, created_at desc, id);
-create index delegations_by_time on delegations (tenant_id, created_at desc, id);
-create unique index delegations_by_session on delegations (tenant_id, session_key);
-
--- Rounds of making and judging (DE-4).
-create table evaluations (
-  tenant_id      text not null references tenants,
-  id             text not null,
-  origin_session text not null,
-  origin_turn    text not null,
-  origin_call    text not null,
-  generator_key  text not null,
-  evaluator_key  text not null,
-  user_id        text,
-  label          text not null,
-  task           text not null,
-  criteria       text,
-  context_text   text,
-  max_rounds     int not null,
-  context        jsonb not null,
-  depth          int not null,
-  status         text not null check (status in ('running','approved','not_approved','failed','cancelled')),
-  error          jsonb,
-  stopped_by     text,
-  created_at     timestamptz not null default now(),
-  ended_at       timestamptz,
-  primary key (tenant_id, id)
-);
-create index evaluations_by_time on evaluations (tenant_id, created_at desc, id);
-create index evaluations_open on evaluations (tenant_id, origin_session) where ended_at is null;
-
-create table evaluation_rounds (
-  tenant_id     text not null,
-  evaluation_id text not null,
-  round         int not null,
-  draft         text not null,
-  verdict       text check (verdict in ('approved', 'rejected')),
-  feedback      text,
-  created_at    timestamptz not null default now(),
-  ended_at      timestamptz,
-  primary key (tenant_id, evaluation_id, round),
-  foreign key (tenant_id, evaluation_id) references evaluations (tenant_id, id)
-);
 
 -- Each run of a gate (DE-6): what it found of which attempt, and what followed.
 create table gate_checks (

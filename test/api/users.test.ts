@@ -43,17 +43,12 @@ describe('IN-9 keys of users', () => {
     const approval = await stack.worker.approvalOf(`asks-${user}`);
     const ids = [stack.tenant, session, turn, user];
     await stack.pool.query(
-      `insert into delegations (tenant_id, id, origin_session, origin_turn, origin_call, link_id, source_key, target_key, session_key,
-         depth, user_id, label, task, mode, timeout_seconds, context, bound, gates, status, warnings, iterations, input_tokens,
-         output_tokens, created_at, ended_at)
-       select $1, 'del_' || $4, $2, $3, 'c', 'l', 'main', 'main', 'delegate:' || $4, 1, $4, 'l', 't', 'sync', 1, '{}', '{}', '[]', 'completed', '[]', 0, 0, 0,
-         now(), now()`,
-      ids,
-    );
-    await stack.pool.query(
-      `insert into evaluations (tenant_id, id, origin_session, origin_turn, origin_call, generator_key, evaluator_key, user_id, label,
-         task, criteria, context_text, max_rounds, context, depth, status, ended_at)
-       values ($1, 'evl_' || $4, $2, $3, 'c', 'main', 'main', $4, 'l', 't', 'c', '', 1, '{}', 1, 'approved', now())`,
+      `insert into assignments (tenant_id, id, kind, origin_session, origin_turn, origin_call, link_id, source_key, target_key,
+         session_key, depth, user_id, label, task, mode, announce, detached, timeout_seconds, context, bound, gates, details,
+         status, ended_at)
+       select $1, prefix || $4, kind, $2, $3, 'c', 'l', 'main', 'main', kind || ':' || $4, 1, $4, 'l', 't', 'sync', 'queue', false, 1,
+         '{}', '{}', '[]', '{"evaluator": "main", "max_rounds": 1}', status, now()
+       from (values ('del_', 'delegation', 'completed'), ('evl_', 'evaluation', 'approved')) x (prefix, kind, status)`,
       ids,
     );
     await stack.pool.query(

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
+import { heldDelegation, heldEvaluation } from '#test/support/assignments.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { runCli } from './support/run-cli.ts';
 

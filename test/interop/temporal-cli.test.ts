@@ -10,8 +10,8 @@ import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { decisionToken } from '#policy/decision-token.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
-import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
-import { twoSubagents } from '#test/support/subagents.ts';
+import { heldDelegation, heldEvaluation } from '#test/support/assignments.ts';
+import { twoSubagents } from '#test/support/assignments.ts';
 import { openTask } from '#test/support/team-tasks.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 

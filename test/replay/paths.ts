@@ -88,7 +88,7 @@ function subagent(meanwhile: (live: LiveWorker, session: string, id: string) => 
     await live.ended(turn_id);
     await live.probes.untilHeld(session);
     const { rows } = await live.pool.query<{ id: string }>(
-      'select id from subagents where tenant_id = $1 and parent_session = $2',
+      'select id from assignments where tenant_id = $1 and origin_session = $2',
       [live.tenant, session],
     );
     await meanwhile(live, session, rows[0]?.id ?? '');
@@ -111,7 +111,7 @@ function givenAway(meanwhile: (live: LiveWorker, session: string, id: string) =>
     await live.ended(turn_id);
     await live.probes.untilHeld(session);
     const { rows } = await live.pool.query<{ id: string }>(
-      'select id from delegations where tenant_id = $1 and origin_session = $2',
+      'select id from assignments where tenant_id = $1 and origin_session = $2',
       [live.tenant, session],
     );
     await meanwhile(live, session, rows[0]?.id ?? '');
@@ -134,7 +134,7 @@ function judging(meanwhile: (live: LiveWorker, id: string) => Promise<unknown>):
     const { turn_id } = await live.say(session, evaluating('holds', 'critic'), { agent: 'giver' });
     await live.probes.untilHeld('evaluate');
     const { rows } = await live.pool.query<{ id: string }>(
-      'select id from evaluations where tenant_id = $1 and origin_session = $2',
+      'select id from assignments where tenant_id = $1 and origin_session = $2',
       [live.tenant, session],
     );
     await meanwhile(live, rows[0]?.id ?? '');
@@ -245,30 +245,13 @@ export const PATHS: Readonly<Record<string, Path>> = {
   },
   'subagent-async': subagent(async (live, session) => live.probes.release(session)),
   'subagent-sync': saying('spawn {"action":"run","task":"Counted: 4."}\nthen\nDone.'),
-  // Its session's first step says that it has begun.
-  'subagent-begins-in-session': subagent(async (live, session) => live.probes.release(session)),
-  // Its session is started first, and tells it of its end.
-  'subagent-session-first': subagent(async (live, session) => live.probes.release(session)),
-  'subagent-session-first-asked': subagent(async (live, session, id) => {
+  'subagent-asked': subagent(async (live, session, id) => {
     const { turn_id } = await live.say(`subagent:${id}`, 'Hello.');
     live.probes.release(session);
     await live.ended(turn_id);
   }),
-  'subagent-session-first-stopped': subagent(async (live, _session, id) => {
-    await live.temporal.signal(`subagent/${id}`, 'stop', { by: 'ann', reason: 'enough' });
-  }),
-  'subagent-session-first-steered': subagent(async (live, _session, id) => {
-    await live.temporal.update(`subagent/${id}`, 'steer', { message: 'Turned.', by: 'ann' }, 'steer-1');
-  }),
-  'subagent-session-first-cancelled': subagent(async (live, _session, id) => {
-    await live.client.workflow.getHandle(`subagent/${id}`).cancel();
-  }),
-  'subagent-session-first-lost': subagent((live, _session, id) => loseWork(live, `subagent/${id}`)),
-  'subagent-session-first-gone': subagent((live, _session, id) =>
+  'subagent-session-lost': subagent((live, _session, id) =>
     loseWork(live, workflowIdOf(live, `subagent:${id}`)),
-  ),
-  'subagent-session-first-timeout': saying(
-    'spawn {"task":"wait {\\"timeMs\\":60000}","timeout":1}\nthen\nspawn {"action":"wait"}\nthen\nDone.',
   ),
   'subagent-fails': saying('spawn {"action":"run","task":"x","model":"rehearsal/broken"}\nthen\nDone.'),
   'subagent-timeout': saying(

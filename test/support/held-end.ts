@@ -17,11 +17,11 @@ export async function recordingItsEnd(
   const lock = await live.pool.connect();
   try {
     await lock.query('begin');
-    await lock.query('lock table delegations in access exclusive mode');
+    await lock.query('lock table assignments in access exclusive mode');
     await live.temporal.stop(live.tenant, session, { turn_id, level: 'now', by: 'ann' });
     await live.until('the record of the end', async () => {
       const { rowCount } = await lock.query(
-        `select 1 from pg_locks where relation = 'delegations'::regclass and not granted
+        `select 1 from pg_locks where relation = 'assignments'::regclass and not granted
            and database = (select oid from pg_database where datname = current_database())`,
       );
       return rowCount ? true : undefined;

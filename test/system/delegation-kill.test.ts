@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentConfig } from '#domain/agent.ts';
-import { linkMain } from '#test/support/delegations.ts';
+import { linkMain } from '#test/support/assignments.ts';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
@@ -48,7 +48,7 @@ interface Row {
   readonly id: string;
   readonly label: string;
   readonly status: string;
-  readonly told_by: string | null;
+  readonly announced_by: string | null;
   readonly result: string | null;
   readonly error: { readonly message: string } | null;
 }
@@ -82,14 +82,16 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
   async function checkGiven(tenant: Tenant, session: string): Promise<void> {
     const rows = await stand.until(`the work that ${session} gave`, async () => {
       const found = await rowsOf<Row>(
-        'select * from delegations where tenant_id = $1 and origin_session = $2',
+        'select * from assignments where tenant_id = $1 and origin_session = $2',
         [tenant.id, session],
       );
-      return found.length === PIECES && found.every(({ told_by }) => told_by !== null) ? found : undefined;
+      return found.length === PIECES && found.every(({ announced_by }) => announced_by !== null)
+        ? found
+        : undefined;
     });
     const heard = await stand.until(`what ${session} was told`, async () => {
       const told = await rowsOf<{ text: string }>(
-        `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_told-%'
+        `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_result-%'
            and exists (select 1 from turns t where t.tenant_id = $1 and t.id = m.turn_id and t.status = 'completed')`,
         [tenant.id, session],
       );
@@ -129,8 +131,7 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
     });
     assert.equal(call?.result, 'Evaluate-optimize loop completed in 2 round(s).\n\nimproved draft');
     const rounds = await rowsOf(
-      `select round, draft, verdict from evaluation_rounds r join evaluations e
-         on e.tenant_id = r.tenant_id and e.id = r.evaluation_id
+      `select r.* from assignments e cross join jsonb_to_recordset(e.rounds) as r (round int, draft text, verdict text)
        where e.tenant_id = $1 and e.origin_session = $2 order by round`,
       [tenant.id, session],
     );
@@ -152,10 +153,7 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
     await Promise.all(stand.workers.map((worker) => worker.start()));
     await checkGiven(red, given);
     await checkEvaluated(blue, judged, turn);
-    const open = await rowsOf(
-      `select id from delegations where ended_at is null union select id from evaluations where ended_at is null`,
-      [],
-    );
+    const open = await rowsOf('select id from assignments where ended_at is null', []);
     assert.deepEqual(open, [], 'no place is held by what has ended');
   }
 

@@ -17,7 +17,7 @@ interface Row {
   readonly id: string;
   readonly label: string;
   readonly status: string;
-  readonly told_by: string | null;
+  readonly announced_by: string | null;
   readonly result: string | null;
 }
 
@@ -31,7 +31,7 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
 
   const childrenOf = async (tenant: Tenant, session: string): Promise<readonly Row[]> =>
     (
-      await stand.pool.query<Row>('select * from subagents where tenant_id = $1 and parent_session = $2', [
+      await stand.pool.query<Row>('select * from assignments where tenant_id = $1 and origin_session = $2', [
         tenant.id,
         session,
       ])
@@ -63,12 +63,12 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
     for (const { tenant, session } of parents) {
       const children = await stand.until(`the children of ${session}`, async () => {
         const rows = await childrenOf(tenant, session);
-        const told = rows.length === CHILDREN && rows.every(({ told_by }) => told_by !== null);
+        const told = rows.length === CHILDREN && rows.every(({ announced_by }) => announced_by !== null);
         return told ? rows : undefined;
       });
       const heard = await stand.until(`what ${session} was told`, async () => {
         const { rows } = await stand.pool.query<{ text: string }>(
-          `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_told-%'
+          `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_result-%'
              and exists (select 1 from turns t where t.tenant_id = $1 and t.id = m.turn_id and t.status = 'completed')`,
           [tenant.id, session],
         );
@@ -84,7 +84,7 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
         assert.ok(effects.length <= 1, `${label} was written ${effects.length} times`);
       }
     }
-    const { rows } = await stand.pool.query('select 1 from subagents where ended_at is null');
+    const { rows } = await stand.pool.query('select 1 from assignments where ended_at is null');
     assert.equal(rows.length, 0, 'no place is held by what has ended');
   }
 

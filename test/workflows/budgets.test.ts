@@ -170,7 +170,7 @@ describe('DU-7 budgets of turns', () => {
     const ended = await stack.worker.ended(turn_id);
     assert.equal(ended.error?.code, 'BudgetExceeded');
     assert.deepEqual(await callsOf(turn_id), [3, 0]);
-    const [child] = (await stack.pool.query('select * from subagents where tenant_id = $1', [stack.tenant]))
+    const [child] = (await stack.pool.query('select * from assignments where tenant_id = $1', [stack.tenant]))
       .rows;
     assert.equal(child.status, 'failed');
   });

@@ -1,7 +1,7 @@
 /** DE-2: what an agent must ask for reaches those who watch the session that gave it the work, and says whose work it is. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { linkMain } from '#test/support/delegations.ts';
+import { linkMain } from '#test/support/assignments.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 describe('DE-2 approvals of delegations', () => {

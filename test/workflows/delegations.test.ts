@@ -21,6 +21,7 @@ describe('DE-2 delegations', () => {
     });
     assert.equal(made.status, 201, JSON.stringify(made.body));
     await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target: 'editor' } });
+    await stack.ask('POST', '/v1/agent-links', { body: { source: 'editor', target: 'writer' } });
   });
   after(() => stack.stop());
 
@@ -179,4 +180,49 @@ describe('DE-2 delegations', () => {
     assert.equal(ended.stopped_by, 'ann');
     assert.equal((await stack.worker.heard('z')).length, 1);
   });
+
+  /** `main` delegates to `editor`, which delegates on to `writer`, which holds; returns the editor's. */
+  const delegatedOn = async (name: string) => {
+    const below = delegate({ agent_key: 'writer', task: `hold {"note":"${name}"}\nthen\nBelow.` });
+    const { turn_id } = await stack.worker.say(
+      name,
+      `${delegate({ agent_key: 'editor', task: `${below}\nthen\nGiven on.` })}\nthen\nGiven.`,
+    );
+    await stack.worker.ended(turn_id);
+    await stack.worker.probes.untilHeld(name);
+    const { body } = await stack.ask('GET', `/v1/delegations?session_key=${name}`);
+    const session: string = body.data[0].session_key;
+    await stack.worker.until(
+      'the end of its turn',
+      async () => (await stack.worker.turns(session))[0]?.ended_at ?? undefined,
+    );
+    const now = async () => (await stack.ask('GET', `/v1/delegations/${body.data[0].id}`)).body;
+    assert.equal((await now()).status, 'running', 'it has a result to answer yet');
+    return { session, now };
+  };
+
+  it('one that is delegated on is complete when its session has answered what came back', async () => {
+    const { session, now } = await delegatedOn('on');
+    stack.worker.probes.release('on');
+    await stack.worker.until('the message', async () => (await stack.worker.heard('on'))[1]);
+    assert.equal((await now()).status, 'completed');
+    assert.equal((await stack.worker.turns(session)).length, 2);
+    assert.match((await stack.worker.heard(session))[1]?.text ?? '', /^\[Delegation result from writer\]/);
+    assert.equal((await stack.worker.heard('on')).length, 2);
+  });
+
+  for (const level of ['now', 'all'] as const)
+    it(`${level}: a stop of its session while it waits for what comes back ends both`, async () => {
+      const { session, now } = await delegatedOn(`waits-${level}`);
+      const stopped = await stack.ask('POST', `/v1/sessions/${session}/stop`, { body: { level } });
+      assert.equal(stopped.status, 202, JSON.stringify(stopped.body));
+      await stack.worker.until('its end', async () =>
+        (await now()).status === 'cancelled' ? true : undefined,
+      );
+      const { body } = await stack.ask('GET', `/v1/delegations?session_key=${session}`);
+      await stack.worker.until('the end of what it gave', async () => {
+        const { body: inner } = await stack.ask('GET', `/v1/delegations/${body.data[0].id}`);
+        return inner.status === 'cancelled' ? true : undefined;
+      });
+    });
 });

@@ -42,8 +42,8 @@ describe('DE-4 evaluate_loop', () => {
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
     const [call] = await stack.worker.calls(turn_id);
     const { rows } = await stack.worker.pool.query(
-      `select r.round, r.draft, r.verdict, r.feedback from evaluation_rounds r join evaluations e
-         on e.tenant_id = r.tenant_id and e.id = r.evaluation_id
+      `select r.* from assignments e cross join jsonb_to_recordset(e.rounds)
+         as r (round int, draft text, verdict text, feedback text)
        where e.tenant_id = $1 and e.origin_session = $2 order by r.round`,
       [stack.worker.tenant, session],
     );

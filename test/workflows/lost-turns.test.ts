@@ -97,7 +97,7 @@ describe('DU-1 turns whose workflow was ended from outside', () => {
     assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length === 0), 'the command is gone');
     const child = await stack.worker.until('the end of the subagent', async () => {
       const { rows } = await stack.pool.query<{ status: string }>(
-        `select status from subagents where parent_session = 'started' and ended_at is not null`,
+        `select status from assignments where origin_session = 'started' and ended_at is not null`,
       );
       return rows[0];
     });

@@ -2,11 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLostWork, type LostWork } from '#temporal/lost-work.ts';
-import { createSubagentStore } from '#store/subagent-store.ts';
-import { subagentInput } from '#temporal/assignment-inputs.ts';
 import { Failure } from '#domain/errors.ts';
-import { turnIdOf } from '#domain/ids.ts';
-import { heldDelegation, heldEvaluation } from '#test/support/delegations.ts';
+import { heldDelegation, heldEvaluation } from '#test/support/assignments.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
@@ -90,7 +87,9 @@ describe('work whose workflow was ended from outside', () => {
   it('rounds of judging end as failed, and cannot be stopped any more', async () => {
     const id = await heldEvaluation(stack.worker, 'rounds');
     await terminate(`evaluate/${id}`);
-    const { status, body } = await stack.ask('POST', `/v1/evaluations/${id}/stop`, { body: {} });
+    const stop = () => stack.ask('POST', `/v1/evaluations/${id}/stop`, { body: {} });
+    assert.equal((await stop()).status, 202);
+    const { status, body } = await stop();
     assert.deepEqual([status, body.detail], [409, `evaluate loop "${id}" is not running (status=failed)`]);
     const { body: list } = await stack.ask('GET', '/v1/evaluations?session_key=rounds-judged');
     assert.deepEqual([list.data[0].status, list.data[0].error], ['failed', ERROR]);
@@ -103,10 +102,10 @@ describe('work whose workflow was ended from outside', () => {
     await terminate(`subagent/${child}`);
     assert.equal((await stack.ask('POST', `/v1/delegations/${id}/stop`, { body: {} })).status, 202);
     assert.match(await firstResult('stopped-child', 'spawn {"action":"cancel","id":"all"}'), /^NotFound: /);
-    const { rows } = await stack.pool.query(
-      `select status from delegations where id = $1 union all select status from subagents where id = $2`,
-      [id, child],
-    );
+    const { rows } = await stack.pool.query('select status from assignments where id in ($1, $2)', [
+      id,
+      child,
+    ]);
     assert.deepEqual(rows, [{ status: 'failed' }, { status: 'failed' }]);
   });
 
@@ -117,7 +116,7 @@ describe('work whose workflow was ended from outside', () => {
     const { turn_id } = await stack.worker.say('swept-child', 'spawn {"action":"wait"}\nthen\nDone.');
     await stack.worker.until('the wait', async () => {
       const { rows } = await stack.pool.query(
-        'select 1 from subagents where id = $1 and waiter is not null',
+        'select 1 from assignments where id = $1 and waiter is not null',
         [child],
       );
       return rows[0];
@@ -133,10 +132,9 @@ describe('work whose workflow was ended from outside', () => {
     assert.match((await stack.worker.calls(turn_id))[0]?.result ?? '', /All 1 subagent task\(s\) have ended/);
   });
 
-  it('a subagent whose session was terminated is found by the sweep of the workers', async () => {
+  it('a subagent whose session was terminated ends at once', async () => {
     const child = await subagent('gone-session');
     await terminate(workflowIdOf(stack.worker, `subagent:${child}`));
-    await lostWork(stack.worker.temporal).sweepAll(0);
     await toldBy(`subagent/${child}`);
     const { body } = await stack.ask('GET', `/v1/subagents/${child}`);
     assert.equal(body.status, 'failed');
@@ -146,43 +144,6 @@ describe('work whose workflow was ended from outside', () => {
     );
   });
 
-  it('a subagent whose session has ended without a word to it is told how by the sweep', async () => {
-    const { client, taskQueue, tenant, say, ended } = stack.worker;
-    const { turn_id } = await say('unheard', 'Nothing yet.');
-    await ended(turn_id);
-    const spawned = await createSubagentStore(stack.pool, () => undefined).spawn(
-      tenant,
-      {
-        id: 'sub-unheard',
-        session: 'unheard',
-        turn: turn_id,
-        call: 'call_unheard',
-        label: 'unheard',
-        task: 'Found.',
-        mode: 'async',
-        announce: 'queue',
-        detached: false,
-        timeout_seconds: 600,
-        within: [],
-      },
-      { depth: 1, concurrent: 100, children: 100, iterations: 5 },
-    );
-    assert.ok(spawned.kind === 'spawned');
-    const input = { ...subagentInput(tenant, spawned.row), session_beside: true };
-    const turn = { turnId: turnIdOf(input.message_id), messages: [{ id: input.message_id }] };
-    const carry = { queue: [turn], seen: [[input.message_id, turn.turnId]] };
-    await client.workflow.execute('agentTurn', {
-      workflowId: workflowIdOf(stack.worker, input.session_key),
-      taskQueue,
-      args: [{ tenant, session_key: input.session_key, carry }],
-    });
-    const workflowId = 'subagent/sub-unheard';
-    const own = await client.workflow.start('subagent', { workflowId, taskQueue, args: [input] });
-    await lostWork(stack.worker.temporal).sweepAll(0);
-    assert.equal((await own.result()).status, 'completed');
-    assert.equal(await told('unheard', /A subagent task "unheard" just completed.*\n\nResult:\nFound\./), 1);
-  });
-
   it('one whose workflow was never started is lost once its turn had time to start it', async () => {
     const id = await heldDelegation(stack.worker, 'missing');
     const { temporal, tenant } = stack.worker;
@@ -190,9 +151,8 @@ describe('work whose workflow was ended from outside', () => {
     const reach = {
       stateOf: () => Promise.resolve('missing' as const),
       start: (start: { readonly id: string }) => Promise.resolve(void started.push(start.id)),
-      signal: () => Promise.resolve(false),
     };
-    assert.equal(await lostWork(reach).delegations.sweep(tenant), 0);
+    assert.equal(await lostWork(reach).sweep(tenant), 0);
     const later = () => Date.now() + 600_000;
     const looking = createLostWork({
       pool: stack.pool,
@@ -201,8 +161,8 @@ describe('work whose workflow was ended from outside', () => {
       now: later,
       lookMs: 1,
     });
-    assert.equal(await looking.delegations.sweep(tenant), 0, 'who only looks leaves it to the workers');
-    assert.equal(await lostWork(reach, later).delegations.sweep(tenant), 1);
+    assert.equal(await looking.sweep(tenant), 0, 'who only looks leaves it to the workers');
+    assert.equal(await lostWork(reach, later).sweep(tenant), 1);
     assert.deepEqual(started, [`delegation/${id}`]);
     await temporal.signal(`delegation/${id}`, 'stop', {});
   });
@@ -212,12 +172,12 @@ describe('work whose workflow was ended from outside', () => {
     const away = (): never => {
       throw new Failure('Unavailable', 'away');
     };
-    const lost = lostWork({ stateOf: away, start: away, signal: away });
-    const { rows } = await stack.pool.query('select to_jsonb(d) as row from delegations d where id = $1', [
+    const lost = lostWork({ stateOf: away, start: away });
+    const { rows } = await stack.pool.query('select to_jsonb(d) as row from assignments d where id = $1', [
       id,
     ]);
-    const seen = await lost.delegations.current(stack.tenant, rows[0].row);
+    const seen = await lost.current(stack.tenant, rows[0].row);
     assert.equal(seen.status, 'running');
-    await assert.rejects(lost.delegations.sweep(stack.tenant), /away/);
+    await assert.rejects(lost.sweep(stack.tenant), /away/);
   });
 });

@@ -25,7 +25,7 @@ describe('SA subagents of subagents', () => {
 
   const childOf = async (session: string): Promise<Row | undefined> =>
     (
-      await live.pool.query<Row>('select * from subagents where tenant_id = $1 and parent_session = $2', [
+      await live.pool.query<Row>('select * from assignments where tenant_id = $1 and origin_session = $2', [
         live.tenant,
         session,
       ])
@@ -69,8 +69,8 @@ describe('SA subagents of subagents', () => {
     const [refused] = await live.calls(turn_id);
     assert.equal(refused?.result, 'InvalidArgs: thinking: high may be more than your own (medium)');
     const { rows } = await live.pool.query<{ thinking: string; session_key: string }>(
-      `select bound #>> '{subagent,thinking}' as thinking, session_key from subagents where tenant_id = $1
-         and agent_key = 'thinks' order by depth`,
+      `select bound #>> '{subagent,thinking}' as thinking, session_key from assignments where tenant_id = $1
+         and target_key = 'thinks' order by depth`,
       [live.tenant],
     );
     assert.deepEqual(

@@ -35,7 +35,7 @@ describe('SA-1 limits of the tool', () => {
 
   it('gives the place of one whose workflow was terminated to the next, and tells its parent', async () => {
     const { rows } = await live.pool.query<{ id: string }>(
-      `select id from subagents where tenant_id = $1 and label = 'a1'`,
+      `select id from assignments where tenant_id = $1 and label = 'a1'`,
       [live.tenant],
     );
     await live.client.workflow.getHandle(`subagent/${rows[0]?.id}`).terminate('by an operator');

@@ -1,9 +1,9 @@
 /** Issue “subagents”, stop: a session that is stopped takes its subagents and their commands with it, unless detached. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createSubagentStore, type SubagentRow } from '#store/subagent-store.ts';
-import { subagentInput } from '#temporal/assignment-inputs.ts';
-import { subagentMessageId, turnIdOf } from '#domain/ids.ts';
+import { markStopped } from '#store/assignment-store.ts';
+import { assignmentInput } from '#temporal/assignment-inputs.ts';
+import { takeSubagent } from '#test/support/assignments.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
@@ -12,7 +12,7 @@ interface Row {
   readonly id: string;
   readonly status: string;
   readonly label: string;
-  readonly told_by: string | null;
+  readonly announced_by: string | null;
   readonly stopped_by: string | null;
 }
 
@@ -28,7 +28,7 @@ describe('SA a session that is stopped', () => {
   const rows = async (session: string): Promise<readonly Row[]> =>
     (
       await stack.pool.query<Row>(
-        'select * from subagents where tenant_id = $1 and parent_session = $2 order by created_at',
+        'select * from assignments where tenant_id = $1 and origin_session = $2 order by created_at',
         [stack.tenant, session],
       )
     ).rows;
@@ -39,29 +39,6 @@ describe('SA a session that is stopped', () => {
     });
   const holding = (note: string, more: Record<string, unknown> = {}): string =>
     `spawn ${JSON.stringify({ task: `hold {"note":"${note}"}\nthen\nHeld.`, label: note, ...more })}`;
-
-  /** As the tool leaves it, its workflows not yet started. */
-  const spawnRow = async (id: string, session: string, turn: string, task: string): Promise<SubagentRow> => {
-    const spawned = await createSubagentStore(stack.pool, () => undefined).spawn(
-      stack.tenant,
-      {
-        id,
-        session,
-        turn,
-        task,
-        call: `call_${session}`,
-        label: session,
-        mode: 'async',
-        announce: 'queue',
-        detached: false,
-        timeout_seconds: 600,
-        within: ['hold'],
-      },
-      { depth: 1, concurrent: 100, children: 100, iterations: 5 },
-    );
-    assert.ok(spawned.kind === 'spawned');
-    return spawned.row;
-  };
 
   for (const level of ['now', 'all'] as const)
     it(`${level}: its subagents end and nobody is woken; detached ones go on`, async () => {
@@ -76,7 +53,7 @@ describe('SA a session that is stopped', () => {
       assert.equal((await worker.ended(turn_id)).status, 'stopped');
       await worker.until('the end of the first', async () => {
         const found = (await rows(level)).find(({ label }) => label === `${level}-1`);
-        return found?.status === 'cancelled' && found.stopped_by === 'ann' && found.told_by === 'nobody'
+        return found?.status === 'cancelled' && found.stopped_by === 'ann' && found.announced_by === 'nobody'
           ? found
           : undefined;
       });
@@ -112,13 +89,18 @@ describe('SA a session that is stopped', () => {
     const { worker } = stack;
     const { turn_id } = await worker.say('early', 'Nothing yet.');
     await worker.ended(turn_id);
-    const spawned = await spawnRow('sub-early', 'early', turn_id, 'Begun.');
-    const store = createSubagentStore(stack.pool, () => undefined);
-    assert.ok(await store.markStopped(stack.tenant, 'sub-early', 'ann', true));
+    const taken = await takeSubagent(
+      worker.pool,
+      stack.tenant,
+      { session: 'early', turn: turn_id },
+      'sub-early',
+    );
+    assert.ok(taken.kind === 'taken');
+    assert.ok(await markStopped(worker.pool, stack.tenant, 'sub-early', 'ann', true));
     const outcome = await worker.client.workflow.execute('subagent', {
       workflowId: 'subagent/sub-early',
       taskQueue: worker.taskQueue,
-      args: [subagentInput(stack.tenant, spawned)],
+      args: [assignmentInput(stack.tenant, taken.row, (text) => text)],
     });
     assert.equal(outcome.status, 'cancelled');
     const [row] = await rows('early');
@@ -127,36 +109,6 @@ describe('SA a session that is stopped', () => {
     const told = (await worker.events('early')).map(({ type }) => type);
     assert.ok(!told.includes('subagent.started'), told.join());
     assert.ok(told.includes('subagent.completed'), told.join());
-  });
-
-  it('after its session has begun and before its own workflow has: it ends all the same', async () => {
-    const { worker } = stack;
-    const { turn_id } = await worker.say('between', 'Nothing yet.');
-    await worker.ended(turn_id);
-    const spawned = await spawnRow('sub-between', 'between', turn_id, 'hold {"note":"between"}\nthen\nHeld.');
-    const message = subagentMessageId('sub-between');
-    const turn = { turnId: turnIdOf(message), messages: [{ id: message }] };
-    const session = await worker.client.workflow.start('agentTurn', {
-      workflowId: workflowIdOf(worker, 'subagent:sub-between'),
-      taskQueue: worker.taskQueue,
-      args: [
-        {
-          tenant: stack.tenant,
-          session_key: 'subagent:sub-between',
-          carry: { queue: [turn], seen: [[message, turn.turnId]] },
-          tells: 'sub-between',
-        },
-      ],
-    });
-    await worker.probes.untilHeld('between');
-    assert.equal((await stack.ask('POST', '/v1/subagents/sub-between/stop', { body: {} })).status, 202);
-    const own = await worker.client.workflow.start('subagent', {
-      workflowId: 'subagent/sub-between',
-      taskQueue: worker.taskQueue,
-      args: [{ ...subagentInput(stack.tenant, spawned), session_beside: true }],
-    });
-    assert.equal((await own.result()).status, 'cancelled');
-    assert.equal((await session.result()).status, 'stopped');
   });
 
   it('while no turn runs: over HTTP, with the commands that the subagents run', async () => {
@@ -197,7 +149,7 @@ describe('SA a session that is stopped', () => {
       assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0), 'the command runs');
     // A stop is for what the turns until then have left: one that begins just now would not be hit.
     await stack.worker.until('the turns that hear of them', async () => {
-      const messages = new Set((await rows('left')).map(({ told_by }) => told_by));
+      const messages = new Set((await rows('left')).map(({ announced_by }) => announced_by));
       const turns = await stack.worker.turns('left');
       const areOver =
         turns.length === 1 + messages.size && turns.every(({ status }) => status === 'completed');

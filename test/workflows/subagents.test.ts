@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { createSubagentStore } from '#store/subagent-store.ts';
+import { takeSubagent } from '#test/support/assignments.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
 interface Row {
@@ -11,7 +11,7 @@ interface Row {
   readonly status: string;
   readonly result: string | null;
   readonly session_key: string;
-  readonly told_by: string | null;
+  readonly announced_by: string | null;
   readonly replaced_by: string | null;
   readonly depth: number;
 }
@@ -26,7 +26,7 @@ describe('SA subagents', () => {
   const rows = async (session: string): Promise<readonly Row[]> =>
     (
       await live.pool.query<Row>(
-        'select * from subagents where tenant_id = $1 and parent_session = $2 order by created_at',
+        'select * from assignments where tenant_id = $1 and origin_session = $2 order by created_at',
         [live.tenant, session],
       )
     ).rows;
@@ -67,7 +67,7 @@ describe('SA subagents', () => {
     );
     await live.ended(message?.turn_id ?? '');
     assert.deepEqual(
-      (await rows('async')).map(({ status, result, told_by }) => [status, result, told_by]),
+      (await rows('async')).map(({ status, result, announced_by }) => [status, result, announced_by]),
       [['completed', 'Found it.', row.id]],
     );
     const types = (await live.events('async')).map(({ type }) => type);
@@ -94,7 +94,7 @@ describe('SA subagents', () => {
     await run('three', `${three}\nthen\nStarted.`);
     await told('three', 1);
     await live.until('all told', async () =>
-      (await rows('three')).every(({ told_by }) => told_by) ? true : undefined,
+      (await rows('three')).every(({ announced_by }) => announced_by) ? true : undefined,
     );
     const messages = await told('three', 1);
     assert.equal(messages.length, 1);
@@ -166,7 +166,7 @@ describe('SA subagents', () => {
       /A subagent task "own \(steered\)" just completed successfully\.\n\nResult:\nTurned\./,
     );
     const [old, next] = await rows('mine');
-    assert.deepEqual([old?.status, old?.told_by, old?.replaced_by], ['cancelled', 'nobody', next?.id]);
+    assert.deepEqual([old?.status, old?.announced_by, old?.replaced_by], ['cancelled', 'nobody', next?.id]);
     assert.equal(next?.depth, old?.depth);
     await live.ended(message?.turn_id ?? '');
     assert.equal(
@@ -272,26 +272,11 @@ describe('SA subagents', () => {
     const { turn_id } = await run('once', `${spawning({ task: 'Once.', label: 'once' })}\nthen\nDone.`);
     const [row] = await rows('once');
     assert.ok(row);
+    const call = `call_${turn_id.replace('turn_', '')}.1.0`;
     const spawn = (id: string) =>
-      createSubagentStore(live.pool, () => undefined).spawn(
-        live.tenant,
-        {
-          id,
-          session: 'once',
-          turn: turn_id,
-          call: `call_${turn_id.replace('turn_', '')}.1.0`,
-          label: 'again',
-          task: 'Again.',
-          mode: 'async',
-          announce: 'queue',
-          detached: false,
-          timeout_seconds: 60,
-          within: [],
-        },
-        { depth: 1, concurrent: 100, children: 100, iterations: 5 },
-      );
+      takeSubagent(live.pool, live.tenant, { session: 'once', turn: turn_id, call }, id);
     assert.deepEqual(await spawn('sub-late'), { kind: 'over' });
-    assert.equal((await spawn(row.id)).kind, 'spawned');
+    assert.equal((await spawn(row.id)).kind, 'taken');
     assert.deepEqual(
       (await rows('once')).map(({ id, label }) => [id, label]),
       [[row.id, 'once']],
@@ -325,7 +310,7 @@ describe('SA subagents', () => {
     await first.terminate();
   });
 
-  it('a subagent’s workflow shows as a child of the turn, and its session’s too, or as a child of one that is waited for', async () => {
+  it('a subagent’s workflow shows as a child of the turn, and its session’s as its own', async () => {
     const leaf = (action: string): string => spawning({ action, task: 'Leaf.', label: action });
     await run('tree', `${leaf('run')}\n${leaf('spawn')}\nthen\nDone.`);
     const parentOf = async (id: string) => {
@@ -333,11 +318,11 @@ describe('SA subagents', () => {
       return { type, parent: parentExecution?.workflowId };
     };
     const turn = workflowIdOf(live, 'tree');
-    for (const { id, label, session_key } of await rows('tree')) {
+    for (const { id, session_key } of await rows('tree')) {
       assert.deepEqual(await parentOf(`subagent/${id}`), { type: 'subagent', parent: turn });
       assert.deepEqual(await parentOf(workflowIdOf(live, session_key)), {
         type: 'agentTurn',
-        parent: label === 'run' ? `subagent/${id}` : turn,
+        parent: `subagent/${id}`,
       });
     }
   });

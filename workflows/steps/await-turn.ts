@@ -1,5 +1,5 @@
 /** What a run of a session does before its turn begins, and how it ends when none does. */
-import { condition } from '@temporalio/workflow';
+import { condition, isCancellation, setCurrentDetails } from '@temporalio/workflow';
 import type { AgentTurnInput, TurnOutcome } from '#domain/turn.ts';
 import type { TurnInbox } from '#domain/turn-inbox.ts';
 import { recordLostTurns, recordTurnEnd } from './record-turn-end.ts';
@@ -20,7 +20,7 @@ export async function awaitTurn(
   idleStop: IdleStop,
 ): Promise<TurnOutcome | undefined> {
   if (input.lost) await recordLostTurns(input);
-  else if (!inbox.hasTurn() && !inbox.hasUnbegun() && input.tells === undefined)
+  else if (!inbox.hasTurn() && !inbox.hasUnbegun())
     await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
   const stopped = inbox.hasUnbegun() ? await recordUnbegun(input, inbox) : undefined;
   const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
@@ -36,6 +36,22 @@ async function recordUnbegun(input: AgentTurnInput, inbox: TurnInbox): Promise<T
   const end = { status: 'stopped', step: 1, preview: '', settle: [], messages: turn.messages } as const;
   await recordTurnEnd(turn, end, stop, input, inbox);
   return { turn_id: turn.turnId, status: 'stopped', preview: '' };
+}
+
+/**
+ * The session works on an assignment, and has given work away itself: waits for the message that announces it, which is the next
+ * turn's. True when somebody has ended the wait.
+ */
+export async function awaitAnnouncement(inbox: TurnInbox, idleStop: IdleStop): Promise<boolean> {
+  setCurrentDetails('Waits for the results of what it has given away');
+  try {
+    await condition(() => inbox.hasTurn() || idleStop.isAsked());
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    return true;
+  }
+  if (idleStop.isWanted()) await idleStop.carryOut();
+  return !inbox.hasTurn();
 }
 
 function outcomeWithoutTurn({ lost }: AgentTurnInput, hasCleaned: boolean): TurnOutcome {

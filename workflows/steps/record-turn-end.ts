@@ -3,6 +3,7 @@ import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@tem
 import type { ShownGate } from '#domain/gate.ts';
 import type {
   AgentTurnInput,
+  EndedTurn,
   EndTurnInput,
   HeldMessage,
   QueuedTurn,
@@ -38,8 +39,9 @@ export interface TurnEnd {
 }
 
 /**
- * One local activity for every kind of end, in the same workflow task that ends the run. Resolves with how the turn ended by its
- * row: a step that was cancelled may have ended it before.
+ * One local activity for every kind of end, in the same workflow task that ends the run. `status` is how the turn ended by its row: a
+ * step that was cancelled may have ended it before. `isPending`: the session works on an assignment, and what it has given
+ * away itself has yet to be answered.
  */
 export async function recordTurnEnd(
   turn: QueuedTurn,
@@ -47,7 +49,7 @@ export async function recordTurnEnd(
   stop: StopInput | undefined,
   input: AgentTurnInput,
   inbox: TurnInbox,
-): Promise<TurnOutcome['status']> {
+): Promise<EndedTurn> {
   const { end_turn } = proxyLocalActivities<TurnActivities>(RECORD);
   const record: EndTurnInput = {
     tenant: input.tenant,
@@ -59,22 +61,24 @@ export async function recordTurnEnd(
     ...textOf(end, stop),
     by: stop?.by,
     endCommands: stop?.level === 'all' ? (true as const) : undefined,
-    endSubagents: isSessionStopped(end, stop) ? (true as const) : undefined,
+    endAssignments: isSessionStopped(end, stop) ? (true as const) : undefined,
+    isAssigned: input.assigned === undefined ? undefined : (true as const),
     releaseTasks: end.tasks,
     releaseAnswer: end.releaseAnswer,
     settle: end.settle.length > 0 ? end.settle : undefined,
     messages: end.messages.length > 0 ? end.messages : undefined,
   };
   let dropped = inbox.takeDropped();
-  if ((end.duplicate || (end.recorded && !stop)) && dropped.length === 0) return end.status;
-  let status: TurnOutcome['status'] | null;
+  const known = { status: end.status, isPending: false };
+  if ((end.duplicate || (end.recorded && !stop)) && dropped.length === 0) return known;
+  let ended: EndedTurn;
   do {
     const drops = dropped.length > 0 ? { dropped } : {};
-    status = await CancellationScope.nonCancellable(() => end_turn({ ...record, ...drops }));
+    ended = await CancellationScope.nonCancellable(() => end_turn({ ...record, ...drops }));
     // Waiting turns that were stopped while the end was being recorded.
     dropped = inbox.takeDropped();
   } while (dropped.length > 0);
-  return end.duplicate ? end.status : (status ?? end.status);
+  return end.duplicate ? { ...ended, status: end.status } : ended;
 }
 
 /** Who asked reads the limit in place of an answer, or after what was said before it. */

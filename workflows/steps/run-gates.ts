@@ -1,12 +1,13 @@
 /** Quality gates over a piece of work (DE-6): one after the other, each with its revisions, before anybody reads the work. */
-import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { GateCursor, GateRun, GateVerdict, JudgedWork, ShownCheck, ShownGate } from '#domain/gate.ts';
 import type { CheckGateInput, GateActivities } from '#domain/gate-activities.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { gateOptions, WORK } from '../activity-options.ts';
+import { askAgent } from './ask-agent.ts';
 import { askForMore } from './ask-for-more.ts';
 import type { CallSurroundings } from './run-calls.ts';
-import { runSession, type SessionEnd, type SessionLimits } from './run-session.ts';
+import type { SessionLimits } from './run-session.ts';
 
 export interface WorkAtGate {
   readonly tenant: string;
@@ -81,7 +82,7 @@ async function runGate(
 
 /** One run of one gate, over work that somebody has done. */
 export function judge(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
-  return gate.type === 'agent' ? askAgent(work, gate, run) : runCommand(work, gate, run);
+  return gate.type === 'agent' ? askJudge(work, gate, run) : runCommand(work, gate, run);
 }
 
 /** Asks as often as people allow it more of a budget that is used up (DU-7). */
@@ -96,34 +97,18 @@ async function runCommand(work: WorkAtGate, gate: ShownGate, run: GateRun): Prom
   }
 }
 
-async function askAgent(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
+async function askJudge(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
   const { prepare_gate, judge_gate } = proxyActivities<GateActivities>(WORK);
-  let problem: string | undefined;
-  try {
-    const place = await prepare_gate(run);
-    const end = await runSession(
-      {
-        ...place,
-        tenant: work.tenant,
-        agent: gate.agent ?? '',
-        label: `gate: ${work.label}`,
-        user: work.user,
-      },
-      { ...work.limits, deadline: Math.min(work.limits.deadline, Date.now() + gate.timeout_seconds * 1000) },
-    );
-    problem = problemOf(end, gate.timeout_seconds);
-  } catch (error) {
-    // An evaluator that is not there is a gate that is broken; what follows from that is the gate's to say.
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    problem = error.cause?.message ?? error.message;
-  }
+  const problem = await askAgent({
+    tenant: work.tenant,
+    agent: gate.agent ?? '',
+    label: `gate: ${work.label}`,
+    user: work.user,
+    prepare: () => prepare_gate(run),
+    seconds: gate.timeout_seconds,
+    limits: work.limits,
+  });
   return judge_gate({ ...run, problem: problem?.slice(0, 500) });
-}
-
-function problemOf({ outcome, problem, inTime }: SessionEnd, seconds: number): string | undefined {
-  if (!inTime) return `it did not answer within ${seconds} s`;
-  if (outcome?.status === 'completed') return undefined;
-  return outcome?.error?.message ?? problem ?? 'it was stopped';
 }
 
 /** One line of the details that the web UI shows. */

@@ -12,13 +12,15 @@ import {
   startChild,
   TemporalFailure,
 } from '@temporalio/workflow';
+import { TerminatedFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { LOST_END } from '#domain/lost-work.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import { stopOfWork, TIME_UP } from '#domain/stop-of-work.ts';
 import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
 import { childLabels } from './child-labels.ts';
 
 /** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
-export const STOP_PATIENCE = '5 seconds';
+const STOP_PATIENCE = '5 seconds';
 
 export interface SessionWork {
   readonly tenant: string;
@@ -29,6 +31,8 @@ export interface SessionWork {
   readonly user?: string;
   /** Scrubbed; shown in the web UI. */
   readonly label: string;
+  /** Its model is likely to answer at once. */
+  readonly quick?: true;
 }
 
 export interface SessionLimits {
@@ -40,15 +44,18 @@ export interface SessionLimits {
 }
 
 /** How the session's workflow ended: with a turn, or by itself. */
-export interface SessionEnd<Outcome = TurnOutcome> {
-  readonly outcome?: Outcome;
+export interface SessionEnd {
+  readonly outcome?: TurnOutcome;
   readonly problem?: string;
   readonly inTime: boolean;
 }
 
 type AgentTurn = (input: AgentTurnInput) => Promise<TurnOutcome>;
 
-/** Resolves when the session's turns have ended. Never rejects for what happens in them. */
+/**
+ * Resolves when the session's turns have ended, and all is answered that they gave away. Never rejects for what happens in
+ * them.
+ */
 export async function runSession(work: SessionWork, limits: SessionLimits): Promise<SessionEnd> {
   const scope = new CancellationScope();
   const ends: { outcome?: TurnOutcome; problem?: string } = {};
@@ -83,6 +90,8 @@ function startSession(work: SessionWork): Promise<ChildWorkflowHandle<AgentTurn>
         tenant: work.tenant,
         session_key: work.session_key,
         carry: { queue: [turn], seen: [[work.message_id, turnId]] },
+        assigned: turnId,
+        quick: work.quick,
       },
     ],
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
@@ -110,6 +119,9 @@ async function stopSession(
 }
 
 function problemOf(error: unknown): string {
+  if (error instanceof WorkflowExecutionAlreadyStartedError)
+    return 'somebody else spoke in its session first';
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof TerminatedFailure) return LOST_END.error.message;
   return cause instanceof Error ? cause.message.slice(0, 500) : 'unknown error';
 }

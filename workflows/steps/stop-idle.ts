@@ -12,24 +12,29 @@ export interface IdleStop {
   take(given: StopInput): boolean;
   turnEnded(turnId: string): void;
   isWanted(): boolean;
+  /** The same, or a stop of less than all: who only waits ends. */
+  isAsked(): boolean;
   /** True when it has. Only called when it is wanted: a run without such a stop must not even wait for a tick longer. */
   carryOut(): Promise<true>;
 }
 
 export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): IdleStop {
   let wanted: StopInput | undefined;
+  let isAsked = false;
   let last: string | undefined;
   return {
     take(given) {
-      if (!isStop(given) || given.level !== 'all' || !isIdle()) return false;
+      if (!isStop(given) || given.level === 'step' || !isIdle()) return false;
       if (last !== undefined && given.turn_id !== last) return false;
-      wanted = given;
-      return true;
+      isAsked = true;
+      if (given.level === 'all') wanted = given;
+      return given.level === 'all';
     },
     turnEnded(turnId) {
       last = turnId;
     },
     isWanted: () => wanted !== undefined,
+    isAsked: () => isAsked,
     async carryOut() {
       setCurrentDetails('Ends what the session has left running');
       const { stop_session } = proxyLocalActivities<TurnActivities>(RECORD);

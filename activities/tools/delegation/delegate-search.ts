@@ -9,7 +9,7 @@ const input = z.object({
   max_results: z.number().int().min(1).max(20).default(5).describe('How many to name at most'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'delegations'>>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'agentLinks'>>({
   name: 'delegate_search',
   description:
     'Find agents that you can delegate to by what they are good at. Use it before delegate when you do not know whom to ask.',
@@ -18,10 +18,10 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'delegation
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ query }) => query ?? '',
-  run: async ({ delegations }, { query, max_results }, call) => {
+  run: async ({ agentLinks }, { query, max_results }, call) => {
     const wanted = query?.replaceAll('\0', '').trim() ?? '';
     if (wanted === '') return toolError('InvalidArgs', 'query is required');
-    const found = await delegations.search(call, wanted, max_results);
+    const found = await agentLinks.search(call, wanted, max_results);
     if (found.length === 0)
       return { ok: true, text: 'No linked agent matches. Try other words, or do it yourself.' };
     const lines = found.map(({ key, name, description, score }) => {

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { DelegationDesk } from '#activities/assignments/delegation-desk.ts';
+import type { Assignments } from '#activities/assignments/assignments.ts';
 import { readPassedFiles } from '#activities/assignments/pass-files.ts';
-import type { DelegationRow } from '#store/delegation-store.ts';
+import type { AssignmentRow } from '#store/assignment-store.ts';
 import type { Files } from '#activities/workspace/files.ts';
-import { DELEGATION_LIMITS, DELEGATION_MODES, DELEGATION_STATUSES, secondsOf } from '#domain/delegation.ts';
+import { ASSIGNMENT_MODES, WORK_STATUSES } from '#domain/assignment.ts';
+import { DELEGATION_LIMITS, secondsOf } from '#domain/delegation.ts';
 import { delegationLabel, whyNot } from '#domain/delegation-words.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
@@ -40,7 +41,7 @@ const input = z.object({
     .optional()
     .describe('A few words to know it by; the first 100 characters of the task'),
   mode: z
-    .enum(DELEGATION_MODES)
+    .enum(ASSIGNMENT_MODES)
     .default('async')
     .describe('async: go on, the result comes as a message; sync: wait for the result'),
   timeout: z
@@ -65,13 +66,13 @@ const input = z.object({
       'For delegate: paths in your workspace; the agent gets copies of these files in its own, at most 10 MiB together',
     ),
   delegation_id: z.string().max(64).optional().describe('For get and cancel; cancel also takes "all"'),
-  status: z.enum(DELEGATION_STATUSES).optional().describe('For history: only these'),
+  status: z.enum(WORK_STATUSES).optional().describe('For history: only these'),
   after: z.string().max(200).optional().describe('For history: what the page before says at its end'),
 });
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, Pick<ToolDeps, 'delegations' | 'files'>>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'assignments' | 'files'>>({
   name: 'delegate',
   description:
     'Give work to another agent that you are linked to. It works with its own tools and instructions, survives restarts and reports back. After an async delegation do not wait or poll: the results of all that you delegated reach you in one message when the last has ended.',
@@ -85,11 +86,11 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'delegations' | 'files'>>({
       : `${action}${delegation_id === undefined ? '' : ` ${delegation_id}`}`,
   parameterAliases: { agent: 'agent_key', target: 'agent_key', id: 'delegation_id' },
   ignoredParameters: ['team_task_id'],
-  run: ({ delegations, files }, asked, call) => ACTIONS[asked.action](delegations, asked, call, files),
+  run: ({ assignments, files }, asked, call) => ACTIONS[asked.action](assignments, asked, call, files),
 });
 
 type Action = (
-  desk: DelegationDesk,
+  assignments: Assignments,
   asked: Input,
   call: RunningCall,
   files: Pick<Files, 'readBytes'>,
@@ -98,7 +99,7 @@ type Action = (
 const ACTIONS: Readonly<Record<Input['action'], Action>> = { delegate, cancel, list, get, history };
 
 async function delegate(
-  desk: DelegationDesk,
+  assignments: Assignments,
   asked: Input,
   call: RunningCall,
   files: Pick<Files, 'readBytes'>,
@@ -110,7 +111,7 @@ async function delegate(
     return toolError('InvalidArgs', 'task and context must not hold the character NUL');
   const passed = await readPassedFiles(files, asked.files ?? [], call);
   if ('ok' in passed) return passed;
-  const given = await desk.give(call, {
+  const work = await assignments.delegate(call, {
     target: asked.agent_key,
     task,
     label: delegationLabel(asked.label ?? task),
@@ -120,17 +121,17 @@ async function delegate(
     dependsOn: asked.depends_on ?? [],
     files: passed,
   });
-  if (given.kind === 'refused') return toolError(given.code, given.message);
-  const { row, child } = given;
+  if (work.kind === 'refused') return toolError(work.code, work.message);
+  const { row, child } = work;
   const message = `Agent "${row.target_key}" works on it. Do not wait or poll: the result reaches you as a message.`;
   const receipt = { delegation_id: row.id, agent: row.target_key, status: 'delegated', message };
   return { ok: true, text: JSON.stringify(receipt), child };
 }
 
-async function list(desk: DelegationDesk, _asked: Input, call: RunningCall): Promise<ToolResult> {
+async function list(assignments: Assignments, _asked: Input, call: RunningCall): Promise<ToolResult> {
   const pages = await Promise.all(
     (['queued', 'running'] as const).map((status) =>
-      desk.page(call, { status, session: call.sessionKey }, 100, undefined),
+      assignments.delegations(call, { status, session: call.sessionKey }, 100, undefined),
     ),
   );
   const rows = pages.flat();
@@ -138,45 +139,50 @@ async function list(desk: DelegationDesk, _asked: Input, call: RunningCall): Pro
   return { ok: true, text: rows.map(line).join('\n') };
 }
 
-function line(row: DelegationRow): string {
+function line(row: AssignmentRow): string {
   const times = row.ended_at === null ? `since ${row.created_at}` : `ended ${row.ended_at}`;
   const why = row.error === null ? '' : `: ${whyNot(row)}`;
   return `- ${row.id} [${row.status}] ${row.target_key} "${row.label}" ${times}${why}`;
 }
 
-async function get(desk: DelegationDesk, { delegation_id }: Input, call: RunningCall): Promise<ToolResult> {
+async function get(
+  assignments: Assignments,
+  { delegation_id }: Input,
+  call: RunningCall,
+): Promise<ToolResult> {
   if (!delegation_id) return toolError('InvalidArgs', 'delegation_id is required for action=get');
-  const row = await desk.find(call, delegation_id);
+  const row = await assignments.find(call, 'delegation', delegation_id);
   if (!row) return toolError('NotFound', `delegation "${delegation_id}" not found`);
   const parts = [line(row), row.result ?? '', ...row.warnings];
   return { ok: true, text: parts.filter((part) => part !== '').join('\n\n') };
 }
 
 async function cancel(
-  desk: DelegationDesk,
+  assignments: Assignments,
   { delegation_id: id }: Input,
   call: RunningCall,
 ): Promise<ToolResult> {
   if (!id) return toolError('InvalidArgs', 'delegation_id is required for action=cancel');
-  const rows = id === 'all' ? await ownActive(desk, call) : [await desk.find(call, id)];
+  const rows =
+    id === 'all' ? await ownActive(assignments, call) : [await assignments.find(call, 'delegation', id)];
   const stopped = await Promise.all(
     rows.map(
       async (row) =>
         // One that this call has ended before, when its worker was lost on the way to saying so.
-        row !== undefined && ((await desk.stop(call, row)) || row.stopped_by === call.callId),
+        row !== undefined && ((await assignments.stop(call, row)) || row.stopped_by === call.callId),
     ),
   );
   if (!stopped.includes(true)) return toolError('NotFound', `Delegation '${id}' not found or not running.`);
   return { ok: true, text: `Delegation '${id}' cancelled.` };
 }
 
-async function ownActive(desk: DelegationDesk, call: RunningCall): Promise<readonly DelegationRow[]> {
+async function ownActive(assignments: Assignments, call: RunningCall): Promise<readonly AssignmentRow[]> {
   const filter = { session: call.sessionKey };
-  const rows = await desk.page(call, filter, 200, undefined);
+  const rows = await assignments.delegations(call, filter, 200, undefined);
   return rows.filter((row) => row.ended_at === null || row.stopped_by === call.callId);
 }
 
-async function history(desk: DelegationDesk, asked: Input, call: RunningCall): Promise<ToolResult> {
+async function history(assignments: Assignments, asked: Input, call: RunningCall): Promise<ToolResult> {
   const after = asked.after === undefined ? undefined : cursorOf(asked.after);
   if (asked.after !== undefined && !after)
     return toolError('InvalidArgs', 'after must be what the page before says at its end');
@@ -184,7 +190,7 @@ async function history(desk: DelegationDesk, asked: Input, call: RunningCall): P
     target: asked.agent_key,
     status: asked.status,
   };
-  const rows = await desk.page(call, filter, PAGE + 1, after);
+  const rows = await assignments.delegations(call, filter, PAGE + 1, after);
   if (rows.length === 0) return { ok: true, text: 'No delegations.' };
   const shown = rows.slice(0, PAGE);
   const last = shown.at(-1);

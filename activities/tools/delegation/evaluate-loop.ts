@@ -23,7 +23,7 @@ const input = z.object({
   context: z.string().max(EVALUATE_LIMITS.task).optional().describe('More that the generator should know'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'evaluations'>>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignments'>>({
   name: 'evaluate_loop',
   description:
     'Have one agent make a result and another judge it, in rounds, until it is approved. Waits for the end; the result says how many rounds it took and whether it passed.',
@@ -34,13 +34,13 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'evaluation
   summary: ({ generator, evaluator, task }) =>
     `${generator ?? '?'} and ${evaluator ?? '?'}: ${delegationLabel(task ?? '')}`,
   ignoredParameters: ['team_task_id'],
-  run: async ({ evaluations }, asked, call) => {
+  run: async ({ assignments }, asked, call) => {
     const { generator, evaluator, pass_criteria: criteria, context } = asked;
     const task = asked.task?.trim() ?? '';
     if (!generator || !evaluator || task === '') return toolError('InvalidArgs', EVALUATE_WORDS.missing);
     if ([task, criteria, context].some((text) => text?.includes('\0')))
       return toolError('InvalidArgs', 'no text may hold the character NUL');
-    const begun = await evaluations.begin(call, {
+    const begun = await assignments.evaluate(call, {
       generator,
       evaluator,
       task,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { Spawned, SubagentDesk } from '#activities/assignments/subagent-desk.ts';
+import type { Assignments } from '#activities/assignments/assignments.ts';
 import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/subagent.ts';
 import { isWithinThinking, THINKING } from '#domain/thinking.ts';
 import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/subagent-words.ts';
@@ -54,9 +54,8 @@ const input = z.object({
 });
 
 type Input = z.infer<typeof input>;
-type Needs = { readonly subagents: SubagentDesk };
 
-export const tool = defineTool<Input, Pick<ToolDeps, 'subagents'>>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'assignments'>>({
   name: 'spawn',
   description:
     'Give parts of the work to subagents: agents like you, with your tools or fewer, that work beside you and report back. They survive restarts. After spawn do not wait or poll: each result reaches you as a message.',
@@ -78,10 +77,10 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'subagents'>>({
     sessions_spawn: { dialect: 'goclaw' },
     subagents: { dialect: 'goclaw', toCanonical: (args) => ({ action: 'list', ...args }) },
   },
-  run: ({ subagents }, asked, call) => ACTIONS[asked.action](subagents, asked, call),
+  run: ({ assignments }, asked, call) => ACTIONS[asked.action](assignments, asked, call),
 });
 
-type Action = (desk: SubagentDesk, asked: Input, call: RunningCall) => Promise<ToolResult>;
+type Action = (assignments: Assignments, asked: Input, call: RunningCall) => Promise<ToolResult>;
 
 const ACTIONS: Readonly<Record<Input['action'], Action>> = {
   spawn,
@@ -93,7 +92,7 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
   steer,
 };
 
-async function spawn(desk: Needs['subagents'], asked: Input, call: RunningCall): Promise<ToolResult> {
+async function spawn(assignments: Assignments, asked: Input, call: RunningCall): Promise<ToolResult> {
   const task = asked.task?.trim() ?? '';
   if (task === '') return toolError('InvalidArgs', 'task parameter is required');
   if (task.includes('\0')) return toolError('InvalidArgs', 'task must not hold the character NUL');
@@ -104,7 +103,7 @@ async function spawn(desk: Needs['subagents'], asked: Input, call: RunningCall):
       `thinking: ${thinking} may be more than your own (${call.thinking ?? 'the default'})`,
     );
   const waits = asked.action === 'run' || asked.mode === 'sync';
-  const spawned = await desk.spawn(call, {
+  const spawned = await assignments.spawn(call, {
     task,
     label: labelOf(asked.label ?? task),
     waits,
@@ -114,48 +113,15 @@ async function spawn(desk: Needs['subagents'], asked: Input, call: RunningCall):
     thinking,
     seconds: asked.timeout,
   });
-  if (spawned.kind !== 'spawned') return whyNot(spawned, call);
+  if (spawned.kind === 'refused') return toolError(spawned.code, spawned.message);
   const { row, child } = spawned;
   const receipt = { status: 'accepted', id: row.id, completion_id: row.id, label: row.label };
   const hint = 'It works on its own now. Do not wait for it or poll: its result reaches you as a message.';
   return { ok: true, text: `${JSON.stringify(receipt)}\n${hint}`, child };
 }
 
-const LIMIT_WORDS = {
-  depth: 'spawn depth limit reached',
-  concurrent: 'max concurrent subagents reached',
-  children: 'max children per agent reached',
-} as const;
-
-function whyNot(unspawned: Exclude<Spawned, { kind: 'spawned' }>, call: RunningCall): ToolResult {
-  switch (unspawned.kind) {
-    case 'unknown_model':
-      return toolError('InvalidArgs', `model: ${unspawned.message}`);
-    case 'over':
-      return toolError('Cancelled', 'the turn is over; no subagent was started');
-    default:
-      return refusal(unspawned, call);
-  }
-}
-
-function refusal(
-  { limit, have, most, running }: Extract<Spawned, { kind: 'refused' }>,
-  call: RunningCall,
-): ToolResult {
-  const words = `${LIMIT_WORDS[limit]} (${have}/${most})`;
-  if (limit === 'depth') return toolError('PermissionDenied', words);
-  const own = running.filter((row) => row.parent_session === call.sessionKey);
-  const others = running.length - own.length;
-  const names = own.map(({ id, label }) => `${id} "${label}"`);
-  if (others > 0) names.push(`${others} of other sessions`);
-  return toolError(
-    'RateLimited',
-    `${words}. Running: ${names.join(', ')}. Wait for one to end, or cancel one of yours.`,
-  );
-}
-
-async function list(desk: SubagentDesk, _asked: Input, call: RunningCall): Promise<ToolResult> {
-  const rows = await desk.list(call);
+async function list(assignments: Assignments, _asked: Input, call: RunningCall): Promise<ToolResult> {
+  const rows = await assignments.subagents(call);
   if (rows.length === 0) return { ok: true, text: 'No active tasks found.' };
   const lines = rows.map(
     (row) =>
@@ -164,18 +130,18 @@ async function list(desk: SubagentDesk, _asked: Input, call: RunningCall): Promi
   return { ok: true, text: lines.join('\n') };
 }
 
-async function get(desk: SubagentDesk, { id }: Input, call: RunningCall): Promise<ToolResult> {
+async function get(assignments: Assignments, { id }: Input, call: RunningCall): Promise<ToolResult> {
   if (!id) return toolError('InvalidArgs', 'id is required for action=get');
-  const row = await desk.find(call, id);
+  const row = await assignments.find(call, 'subagent', id);
   if (!row) return toolError('NotFound', `subagent "${id}" not found`);
   const head = `Subagent '${row.label}' (${row.id}): ${row.status}, ${row.iterations} iterations, runtime ${runtimeOf(row)}`;
   const error = row.error ? `\n\n${reasonOf(row)}` : '';
   return { ok: true, text: `${head}${error}${row.result === null ? '' : `\n\n${row.result}`}` };
 }
 
-async function wait(desk: SubagentDesk, { timeout }: Input, call: RunningCall): Promise<ToolResult> {
-  const rows = await desk.list(call);
-  if (!rows.some((row) => isActive(row) || row.told_by === null))
+async function wait(assignments: Assignments, { timeout }: Input, call: RunningCall): Promise<ToolResult> {
+  const rows = await assignments.subagents(call);
+  if (!rows.some((row) => isActive(row) || row.announced_by === null))
     return { ok: true, text: 'No active tasks found.' };
   const waiter = `subagents-wait/${call.tenant}/${call.callId}`;
   const { tenant, sessionKey: session, turnId: turn, callId } = call;
@@ -187,9 +153,9 @@ async function wait(desk: SubagentDesk, { timeout }: Input, call: RunningCall): 
   };
 }
 
-async function cancel(desk: SubagentDesk, { id }: Input, call: RunningCall): Promise<ToolResult> {
+async function cancel(assignments: Assignments, { id }: Input, call: RunningCall): Promise<ToolResult> {
   if (!id) return toolError('InvalidArgs', 'id is required for action=cancel');
-  const rows = await desk.list(call);
+  const rows = await assignments.subagents(call);
   // Those that are being ended are as good as ended, but for the call whose worker was lost before it could say so.
   const running = rows.filter(
     (row) => isActive(row) && (row.stopped_by === null || row.stopped_by === call.callId),
@@ -199,22 +165,26 @@ async function cancel(desk: SubagentDesk, { id }: Input, call: RunningCall): Pro
     id === 'all' ? running : id === 'last' ? running.slice(0, 1) : running.filter((row) => row.id === id);
   if (meant.length + before.length === 0)
     return toolError('NotFound', `Task '${id}' not found or not running.`);
-  await Promise.all(meant.map((row) => desk.stop(call, row)));
+  await Promise.all(meant.map((row) => assignments.stop(call, row)));
   const named = [...meant, ...before].map((row) => `\n- ${row.id} "${row.label}"`);
   return { ok: true, text: `Task '${id}' cancelled.${id === 'all' || id === 'last' ? named.join('') : ''}` };
 }
 
-async function steer(desk: SubagentDesk, { id, message }: Input, call: RunningCall): Promise<ToolResult> {
+async function steer(
+  assignments: Assignments,
+  { id, message }: Input,
+  call: RunningCall,
+): Promise<ToolResult> {
   if (!id) return toolError('InvalidArgs', 'id is required for action=steer');
   const problem = steerProblem({ message });
   if (problem !== undefined) return toolError('InvalidArgs', problem);
-  const row = await desk.find(call, id);
+  const row = await assignments.find(call, 'subagent', id);
   if (!row) return toolError('NotFound', `subagent "${id}" not found`);
   const done = `Steered subagent "${id}" → new task spawned.`;
   if (row.replaced_by !== null && row.stopped_by === call.callId) return { ok: true, text: done };
   const stopped = (status: string): ToolResult =>
     toolError('ExecutionFailed', `subagent "${id}" is not running (status=${status})`);
   if (!isActive(row)) return stopped(row.status);
-  if (await desk.steer(call, row, message ?? '')) return { ok: true, text: done };
-  return stopped((await desk.find(call, id))?.status ?? 'completed');
+  if (await assignments.steer(call, row, message ?? '')) return { ok: true, text: done };
+  return stopped((await assignments.find(call, 'subagent', id))?.status ?? 'completed');
 }

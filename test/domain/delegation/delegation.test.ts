@@ -7,7 +7,7 @@ import {
   delegationGuide,
   delegationLabel,
   delegationResults,
-  type ToldDelegation,
+  type ShownDelegation,
 } from '#domain/delegation-words.ts';
 import { VECTORS } from './vectors.ts';
 
@@ -19,7 +19,7 @@ describe('DE-2 the time that a delegation has', () => {
 });
 
 describe('DE-2 results that are announced', () => {
-  const done: ToldDelegation = {
+  const done: ShownDelegation = {
     id: 'del-1',
     target_key: 'b',
     label: 'l',
@@ -28,7 +28,7 @@ describe('DE-2 results that are announced', () => {
     error: null,
     warnings: [],
   };
-  const failed: ToldDelegation = {
+  const failed: ShownDelegation = {
     ...done,
     id: 'del-2',
     target_key: 'c',

@@ -1,7 +1,7 @@
 /** The cases of vectors/delegation.json. */
 import { readFileSync } from 'node:fs';
 import type { LinkDirection, LinkStatus } from '#domain/agent-link.ts';
-import type { DelegationMode } from '#domain/delegation.ts';
+import type { AssignmentMode } from '#domain/assignment.ts';
 import type { GateCheck, GateStep } from '#domain/gate.ts';
 
 interface Vectors {
@@ -20,7 +20,7 @@ interface Vectors {
   }[];
   readonly loads: readonly { readonly asked: unknown; readonly load: number }[];
   readonly seconds: readonly {
-    readonly mode: DelegationMode;
+    readonly mode: AssignmentMode;
     readonly asked: number | null;
     readonly seconds: number;
   }[];

@@ -1,0 +1,111 @@
+/** Whom an agent may give work to (DE-1, DE-3): over its links, as far as their settings let the caller's user. */
+import { LINK_WORDS, linkLeads, refuseUser } from '#domain/agent-link.ts';
+import type { AgentConfig } from '#domain/agent.ts';
+import { loadOf } from '#domain/delegation.ts';
+import { delegationGuide, type DelegationTarget } from '#domain/delegation-words.ts';
+import { gatesFor, type QualityGate } from '#domain/gate.ts';
+import { rankAgents, searchedText } from '#domain/rank-agents.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { linkedAgents, linksBetween } from '#store/agent-link-store.ts';
+import { findAgent } from '#store/agent-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import type { Embed } from '../model/embed.ts';
+
+type Caller = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'roles'>;
+
+/** Code and words for the model. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly code: 'NotFound' | 'PermissionDenied' | 'RateLimited' | 'InvalidArgs' | 'Cancelled';
+  readonly message: string;
+}
+
+/** The link over which the caller may give work to the target, and what the target says of itself. */
+export interface Way {
+  readonly kind: 'way';
+  readonly link: string;
+  /** Most that work over it at once; 0: no limit. */
+  readonly mostOnLink: number;
+  readonly workspace: string;
+  readonly load: number;
+  readonly gates: readonly QualityGate[];
+}
+
+/** Every method is within the caller's tenant. */
+export interface AgentLinks {
+  wayTo(
+    caller: Caller,
+    target: string,
+  ): Promise<Way | (Refused & { readonly code: 'NotFound' | 'PermissionDenied' })>;
+  /** Of the agents that the caller may give work to, best first. */
+  search(
+    caller: Caller & Pick<RunningCall, 'sessionKey' | 'turnId'>,
+    query: string,
+    most: number,
+  ): Promise<readonly (DelegationTarget & { readonly score: number })[]>;
+  /** DELEGATION.md of the caller's prompt; undefined when nobody is there to give work to. */
+  guide(caller: Caller): Promise<string | undefined>;
+}
+
+/** Agents that one may be linked to and still be found. */
+const MOST_TARGETS = 1_000;
+
+export function createAgentLinks({
+  pool,
+  scrubberOf,
+  embed,
+}: {
+  readonly pool: Pool;
+  readonly scrubberOf: ScrubberOf;
+  readonly embed: Embed;
+}): AgentLinks {
+  const targetsOf = async (caller: Caller, query?: string) => {
+    const linked = await linkedAgents(pool, caller.tenant, caller.agent, MOST_TARGETS, query);
+    return linked.filter(({ key, link }) => refuseUser(link, key, caller) === undefined);
+  };
+
+  return {
+    async wayTo(caller, target) {
+      const agent = await findAgent(pool, caller.tenant, target);
+      if (!agent) return refused('NotFound', LINK_WORDS.noTarget(target));
+      const links = await linksBetween(pool, caller.tenant, caller.agent, target);
+      const leading = links.filter((link) => linkLeads(link, caller.agent, target));
+      const refusals = leading.map((link) => refuseUser(link, target, caller));
+      const open = leading.find((_, index) => refusals[index] === undefined);
+      if (!open) return refused('PermissionDenied', refusals[0] ?? LINK_WORDS.noLink(target));
+      return {
+        kind: 'way',
+        link: open.id,
+        mostOnLink: open.max_concurrent,
+        workspace: folderOf(agent),
+        load: loadOf(agent.config.max_delegation_load),
+        gates: gatesFor(agent.config.quality_gates, 'delegation.completed'),
+      };
+    },
+
+    async search(caller, query, most) {
+      const targets = await targetsOf(caller, query);
+      if (targets.length === 0) return [];
+      const place = { session: caller.sessionKey, turn: caller.turnId };
+      const scrubber = await scrubberOf(caller.tenant);
+      const texts = [query, ...targets.map(searchedText)].map(scrubber.text);
+      const [wanted, ...agents] = (await embed(caller.tenant, place, texts)) ?? [];
+      return rankAgents(targets, query, most, wanted && { query: wanted, agents });
+    },
+
+    async guide(caller) {
+      const targets = await targetsOf(caller);
+      return delegationGuide(targets, targets.length);
+    },
+  };
+}
+
+/** Below the tenant's. */
+export function folderOf({ config }: { readonly config: Pick<AgentConfig, 'workspace' | 'key'> }): string {
+  return config.workspace ?? config.key;
+}
+
+export function refused<Code extends Refused['code']>(code: Code, message: string) {
+  return { kind: 'refused' as const, code, message };
+}

@@ -1,0 +1,143 @@
+/** What an assignment's workflow asks of the world: the record of its end, and the message that announces it (SA-4, DE-2). */
+import {
+  ANNOUNCE,
+  type AssignmentActivities,
+  type AssignmentKey,
+  type FinishAssignmentInput,
+  type FinishedAssignment,
+} from '#domain/assignment.ts';
+import { cutText } from '#domain/cut-text.ts';
+import { delegationResults } from '#domain/delegation-words.ts';
+import { announcementIdOf } from '#domain/ids.ts';
+import type { CollectSubagentsInput } from '#domain/subagent.ts';
+import { announcementText, isActive, taskBlocks } from '#domain/subagent-words.ts';
+import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
+import { findAssignment, findRounds, findWorkEnd, pageAssignments } from '#store/assignment-store.ts';
+import {
+  type Announcement,
+  announceByCall,
+  claimAnnouncement,
+  collectSubagents,
+  endAssignment,
+} from '#store/end-assignment.ts';
+import { gateRows } from '#store/gate-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import { assignmentInput } from '#temporal/assignment-inputs.ts';
+import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
+import type { WakeSession } from '../turn/wake-session.ts';
+import { endOfEvaluation, endOfWork } from './assignment-end.ts';
+
+export interface AssignmentRunDeps {
+  readonly pool: Pool;
+  readonly onWrite: (tenant: string, session: string) => void;
+  readonly scrubberOf: ScrubberOf;
+  readonly wake: WakeSession;
+  /** Of subagents. */
+  readonly limits: { readonly children: number; readonly archiveMinutes: number };
+  /** Ends what still runs in a session, and all that it has started. */
+  readonly stopSession: (tenant: string, session: string, by: string) => Promise<void>;
+}
+
+export function createAssignmentActivities(deps: AssignmentRunDeps): AssignmentActivities {
+  return {
+    finish_assignment: failingAs(recordFailure, (input) => finish(deps, input)),
+    announce_assignment: failingAs(activityFailure, (key) => announceAssignment(deps, key)),
+    collect_subagents: failingAs(recordFailure, (input) => collect(deps, input)),
+  };
+}
+
+async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Promise<FinishedAssignment> {
+  const { pool } = deps;
+  const { tenant, id } = input;
+  const row = await findAssignment(pool, tenant, id);
+  // Its tenant was deleted under it: nobody is left to be told.
+  if (!row) return { status: input.status, ok: false, unannounced: 0 };
+  const { kind, session_key } = row;
+  // Before the record, so that who reads the end may rely on theirs being near.
+  if (kind !== 'evaluation' && input.status !== 'completed')
+    await deps.stopSession(tenant, session_key, input.by ?? 'system');
+  const end =
+    kind === 'evaluation'
+      ? endOfEvaluation(input, row, await findRounds(pool, tenant, id))
+      : endOfWork(
+          input,
+          row,
+          await findWorkEnd(pool, tenant, session_key),
+          row.gates.length > 0 ? await gateRows(pool, tenant, id) : [],
+        );
+  const ended = await endAssignment(pool, input, end);
+  if (!ended) return { status: input.status, ok: false, unannounced: 0 };
+  deps.onWrite(tenant, row.origin_session);
+  const { status, waiter, mode } = ended.row;
+  const hide = (await deps.scrubberOf(tenant)).text;
+  return {
+    status: status as FinishedAssignment['status'],
+    ok: status === 'completed' || status === 'approved' || status === 'not_approved',
+    unannounced: ended.unannounced,
+    waiter: ended.next ? undefined : (waiter ?? undefined),
+    next: ended.next && { input: assignmentInput(tenant, ended.next, hide), waits: mode === 'sync' },
+  };
+}
+
+/**
+ * Exactly once: the rows are claimed first, and each message has an id that follows from its claim. One message for all,
+ * unless there are too many for one.
+ */
+export async function announceAssignment(
+  deps: Pick<AssignmentRunDeps, 'pool' | 'wake' | 'limits'>,
+  key: AssignmentKey,
+): Promise<void> {
+  for (let part = 0; ; part += 1) {
+    const claim = part === 0 ? key.id : `${key.id}.${part}`;
+    const claimed = await claimAnnouncement(deps.pool, key, claim, ANNOUNCE.most);
+    const [first] = claimed?.rows ?? [];
+    if (!claimed || !first) return;
+    await deps.wake({
+      tenant: key.tenant,
+      session: claimed.session,
+      messageId: announcementIdOf(claim),
+      text:
+        first.kind === 'subagent'
+          ? await subagentsText(deps, key.tenant, claimed)
+          : delegationResults(claimed.rows),
+      mode: claimed.rows.some(({ announce }) => announce === 'steer') ? 'steer' : 'queue',
+      context: first.context,
+      from: { session: claimed.session, turn: first.origin_turn },
+    });
+    if (claimed.more === 0) return;
+  }
+}
+
+async function subagentsText(
+  { pool, limits }: Pick<AssignmentRunDeps, 'pool' | 'limits'>,
+  tenant: string,
+  { session, rows }: Announcement,
+): Promise<string> {
+  const filter = { kind: 'subagent', session, withinMinutes: limits.archiveMinutes } as const;
+  return announcementText(rows, await pageAssignments(pool, tenant, filter, 200), limits.children);
+}
+
+async function collect(deps: AssignmentRunDeps, input: CollectSubagentsInput): Promise<number> {
+  const { tenant, session, waiter } = input;
+  const rows = await collectSubagents(deps.pool, tenant, session, waiter);
+  const running = rows.filter(isActive);
+  if (running.length > 0 && !input.last) return running.length;
+  const ended = rows.filter((row) => !isActive(row));
+  const blocks = ended.length > 0 ? taskBlocks(ended) : '';
+  const waited = `timeout after ${input.seconds}s waiting for children`;
+  const whole =
+    running.length === 0
+      ? `All ${ended.length} subagent task(s) have ended:\n\n${blocks}`
+      : `Timeout: ${waited}. ${running.length} still running: ${running.map(({ id }) => id).join(', ')}.\n\n${blocks}`;
+  const { text } = cutText(whole.trim(), MODEL_RESULT_BYTES, `/v1/sessions/${session}/subagents`);
+  const result = running.length === 0 ? { ok: true, text } : { ok: false, code: 'Timeout', text };
+  await announceByCall(
+    deps.pool,
+    { tenant, session, turn: input.turn },
+    { id: input.call, ...result },
+    ended.map(({ id }) => id),
+  );
+  deps.onWrite(tenant, session);
+  return 0;
+}

@@ -1,0 +1,104 @@
+/** Gives work to another agent (DE-1, DE-2): over a link, with the results and files that it builds on, or says why not. */
+import { LINK_WORDS } from '#domain/agent-link.ts';
+import { ASSIGNMENT_LABEL, type AssignmentMode } from '#domain/assignment.ts';
+import { DELEGATION_LIMITS } from '#domain/delegation.ts';
+import { delegatedTask } from '#domain/delegation-words.ts';
+import { newDelegation, workContext } from '#domain/new-assignment.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { findAgent } from '#store/agent-store.ts';
+import { findAssignment } from '#store/assignment-store.ts';
+import type { TakenPlace } from '#store/take-assignment.ts';
+import { folderOf, refused } from './agent-links.ts';
+import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
+import { type Dependency, readDependencyFiles } from './dependency-files.ts';
+import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
+
+export interface DelegateRequest {
+  readonly target: string;
+  readonly task: string;
+  readonly label: string;
+  readonly context?: string;
+  readonly mode: AssignmentMode;
+  readonly seconds: number;
+  /** Own delegations whose results go with the task. */
+  readonly dependsOn: readonly string[];
+  readonly files: readonly PassedFile[];
+}
+
+export async function delegateWork(
+  deps: AssignmentDeps,
+  call: RunningCall,
+  request: DelegateRequest,
+): Promise<AssignedWork> {
+  const { tenant } = call;
+  const { target, context } = request;
+  const way = await deps.links.wayTo(call, target);
+  if (way.kind === 'refused') return way;
+  const dependencies = await resultsOf(deps, call, request.dependsOn);
+  if (typeof dependencies === 'string') return refused('InvalidArgs', dependencies);
+  const theirs = await readDependencyFiles(deps.files, dependencies, request.files);
+  const files = [...request.files, ...theirs.read];
+  const scrubber = await deps.scrubberOf(tenant);
+  const task = scrubber.text(request.task);
+  const id = assignmentIdOf('del', call);
+  const asked = {
+    ...way,
+    id,
+    target,
+    label: scrubber.preview(request.label, ASSIGNMENT_LABEL),
+    task,
+    mode: request.mode,
+    timeout_seconds: request.seconds,
+  };
+  const text = delegatedTask({
+    from: call.agent,
+    task,
+    context: context === undefined ? undefined : scrubber.text(context),
+    dependencies,
+    files: files.map((file) => passedPath(id, file)),
+    leftOut: theirs.leftOut,
+  });
+  const taken = await takePlace(deps, call, {
+    id,
+    kind: 'delegation',
+    link: way.link,
+    target,
+    decide: (origin, inUse) => newDelegation(origin, asked, inUse, DELEGATION_LIMITS.depth),
+    first: { text, context: workContext },
+  });
+  if (taken.kind !== 'taken') return whyNotTaken(taken, target);
+  const workspace = deps.workspaceOf(tenant, way.workspace);
+  await writePassedFiles(deps.files, scrubber, { workspace, delegationId: id }, files);
+  return assigned(call, taken.row, scrubber.text);
+}
+
+/** Text when one of them is not there. */
+async function resultsOf(
+  deps: Pick<AssignmentDeps, 'pool' | 'workspaceOf'>,
+  call: RunningCall,
+  ids: readonly string[],
+): Promise<readonly (Dependency & { readonly label: string })[] | string> {
+  const rows = await Promise.all(ids.map((id) => findAssignment(deps.pool, call.tenant, id)));
+  const results: (Dependency & { readonly label: string })[] = [];
+  for (const [index, row] of rows.entries()) {
+    if (row?.kind !== 'delegation' || row.source_key !== call.agent || row.user_id !== call.user)
+      return `depends_on: delegation "${ids[index]}" not found`;
+    if (row.status !== 'completed')
+      return `depends_on: delegation "${row.id}" has no result (status=${row.status})`;
+    const { id, label, result } = row;
+    const agent = await findAgent(deps.pool, call.tenant, row.target_key);
+    const workspace = agent && deps.workspaceOf(call.tenant, folderOf(agent));
+    results.push({ id, label, result: result ?? '', workspace });
+  }
+  return results;
+}
+
+function whyNotTaken(taken: Exclude<TakenPlace, { kind: 'taken' }>, target: string): AssignedWork {
+  if (taken.kind === 'gone') return refused('PermissionDenied', LINK_WORDS.noLink(target));
+  if (taken.kind === 'over') return refused('Cancelled', 'the turn is over; nothing was delegated');
+  const { limit, have, most } = taken;
+  if (limit === 'depth')
+    return refused('PermissionDenied', `delegation depth limit reached (${have}/${most})`);
+  const words = limit === 'link' ? LINK_WORDS.linkFull : LINK_WORDS.agentFull;
+  return refused('RateLimited', words(target, have, most));
+}

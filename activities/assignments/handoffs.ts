@@ -1,0 +1,111 @@
+/** What the tool `handoff` does beyond its words (DE-5): asks the links, sets the route, and lets the new agent speak. */
+import { createHash } from 'node:crypto';
+import { LINK_WORDS } from '#domain/agent-link.ts';
+import { HANDOFF_WORDS, handoffLoop } from '#domain/handoff.ts';
+import { turnIdOf } from '#domain/ids.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import type { AgentLinks } from './agent-links.ts';
+import type { SessionQueries } from '#domain/session-queries.ts';
+import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import { clearHandoff, findHandoff, setHandoff } from '#store/handoff-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { WakeSession } from '../turn/wake-session.ts';
+
+export interface HandoffRequest {
+  readonly channel: string;
+  readonly chatId: string;
+  readonly to: string;
+  readonly reason: string;
+  readonly withContext: boolean;
+}
+
+export interface Handoffs {
+  /** Undefined when it is done; else why not, in words for the model. Runs again safely. */
+  transfer(
+    call: RunningCall,
+    request: HandoffRequest,
+  ): Promise<{ readonly code: 'NotFound' | 'PermissionDenied'; readonly message: string } | undefined>;
+  clear(tenant: string, channel: string, chatId: string): Promise<void>;
+}
+
+export interface HandoffDeps {
+  readonly pool: Pool;
+  readonly sessions: Pick<SessionQueries, 'history'>;
+  readonly links: Pick<AgentLinks, 'wayTo'>;
+  readonly scrubberOf: ScrubberOf;
+  readonly wake: WakeSession;
+}
+
+/** Messages of the conversation that go along. */
+const LAST_WORDS = 20;
+
+export function createHandoffs(deps: HandoffDeps): Handoffs {
+  return {
+    async transfer(call, request) {
+      const { tenant } = call;
+      const { channel, chatId, to } = request;
+      const way = await deps.links.wayTo(call, to);
+      if (way.kind === 'refused') return { code: way.code, message: handoffWords(way.message, to) };
+      const stem = createHash('sha256').update(`${tenant}\n${call.callId}`).digest('hex').slice(0, 16);
+      const message = `msg_${HANDED_ON}${stem}`;
+      const session = `handoff:${stem}`;
+      const route = await findHandoff(deps.pool, tenant, channel, chatId);
+      const text = await firstMessage(deps, call, request);
+      if (route?.created_by !== call.callId) {
+        // A turn that a handoff itself began: nobody has spoken since.
+        const isHandedOn = call.turnId.startsWith(turnIdOf(`msg_${HANDED_ON}`));
+        const before = isHandedOn && route?.to === call.agent ? route.path : [];
+        const loop = handoffLoop(before, call.agent, to);
+        if (loop !== undefined) return { code: 'PermissionDenied', message: loop };
+        await setHandoff(deps.pool, tenant, {
+          channel,
+          chat_id: chatId,
+          from: call.agent,
+          to,
+          session,
+          reason: (await deps.scrubberOf(tenant)).text(request.reason),
+          path: [...before, call.agent],
+          call: call.callId,
+          old_session: call.sessionKey,
+          turn: call.turnId,
+          context: contextOf(call),
+          user: call.user,
+          message,
+          text,
+        });
+      }
+      await deps.wake({ tenant, session, messageId: message, text, mode: 'queue', context: contextOf(call) });
+      return undefined;
+    },
+
+    clear: async (tenant, channel, chatId) => void (await clearHandoff(deps.pool, tenant, channel, chatId)),
+  };
+}
+
+const HANDED_ON = 'handoff-';
+
+function contextOf({ user, channel, chatId, roles }: RunningCall) {
+  return {
+    user: user ?? undefined,
+    channel: channel ?? undefined,
+    chat_id: chatId ?? undefined,
+    roles,
+  };
+}
+
+async function firstMessage(
+  deps: HandoffDeps,
+  call: RunningCall,
+  { reason, withContext }: HandoffRequest,
+): Promise<string> {
+  const { tenant, agent, sessionKey } = call;
+  const options = { limit: LAST_WORDS, includeTools: false };
+  const said = withContext ? await deps.sessions.history(call, sessionKey, options) : undefined;
+  const summary = said?.map(({ role, text }) => `${role}: ${text}`).join('\n');
+  return (await deps.scrubberOf(tenant)).text(HANDOFF_WORDS.first(agent, reason, summary));
+}
+
+/** A missing link has words of its own here. */
+function handoffWords(message: string, to: string): string {
+  return message === LINK_WORDS.noLink(to) ? HANDOFF_WORDS.noLink(to) : message;
+}

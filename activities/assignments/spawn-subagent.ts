@@ -1,0 +1,80 @@
+/** Starts an agent like the caller for a part of its work (SA-1), or says why not. */
+import { ASSIGNMENT_LABEL } from '#domain/assignment.ts';
+import { type LimitMet, newSubagent, subagentContext } from '#domain/new-assignment.ts';
+import type { AnnounceMode } from '#domain/subagent.ts';
+import type { Thinking } from '#domain/thinking.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { openAssignments } from '#store/assignment-store.ts';
+import { refused } from './agent-links.ts';
+import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
+
+export interface SpawnRequest {
+  readonly task: string;
+  readonly label: string;
+  readonly model?: string;
+  readonly thinking?: Thinking;
+  readonly waits: boolean;
+  readonly announce: AnnounceMode;
+  readonly detached: boolean;
+  readonly seconds?: number;
+}
+
+export async function spawnSubagent(
+  deps: AssignmentDeps,
+  call: RunningCall,
+  request: SpawnRequest,
+): Promise<AssignedWork> {
+  const settings = deps.subagents;
+  const model = request.model ?? settings.model;
+  const problem = model === undefined ? undefined : settings.modelProblem(model);
+  if (problem !== undefined) return refused('InvalidArgs', `model: ${problem}`);
+  const scrubber = await deps.scrubberOf(call.tenant);
+  const task = scrubber.text(request.task);
+  const asked = {
+    id: assignmentIdOf('sub', call),
+    label: scrubber.preview(request.label, ASSIGNMENT_LABEL),
+    task,
+    model,
+    thinking: request.thinking,
+    mode: request.waits ? ('sync' as const) : ('async' as const),
+    announce: request.announce,
+    detached: request.detached,
+    timeout_seconds: request.seconds ?? settings.timeoutSeconds,
+    within: await call.toolsGiven(),
+  };
+  const taken = await takePlace(deps, call, {
+    id: asked.id,
+    kind: 'subagent',
+    decide: (origin, inUse) => newSubagent(origin, asked, inUse, settings),
+    first: { text: task, context: subagentContext },
+  });
+  if (taken.kind === 'refused') return whyFull(deps, call, taken);
+  if (taken.kind !== 'taken') return refused('Cancelled', 'the turn is over; no subagent was started');
+  const work = assigned(call, taken.row, scrubber.text);
+  if (work.kind === 'refused' || model !== undefined) return work;
+  return { ...work, child: { ...work.child, sameModel: true } };
+}
+
+const LIMIT_WORDS: Readonly<Record<string, string>> = {
+  depth: 'spawn depth limit reached',
+  concurrent: 'max concurrent subagents reached',
+  children: 'max children per agent reached',
+};
+
+async function whyFull(
+  { pool }: Pick<AssignmentDeps, 'pool'>,
+  call: RunningCall,
+  { limit, have, most }: LimitMet,
+): Promise<AssignedWork> {
+  const words = `${LIMIT_WORDS[limit] ?? limit} (${have}/${most})`;
+  if (limit === 'depth') return refused('PermissionDenied', words);
+  const running = await openAssignments(pool, call.tenant, { kind: 'subagent' });
+  const own = running.filter((row) => row.origin_session === call.sessionKey);
+  const others = running.length - own.length;
+  const names = own.map(({ id, label }) => `${id} "${label}"`);
+  if (others > 0) names.push(`${others} of other sessions`);
+  return refused(
+    'RateLimited',
+    `${words}. Running: ${names.join(', ')}. Wait for one to end, or cancel one of yours.`,
+  );
+}

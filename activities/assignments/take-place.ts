@@ -1,0 +1,66 @@
+/** What giving work needs of the world, and the place that each piece of it takes. */
+import { createHash } from 'node:crypto';
+import type { SpawnLimits } from '#domain/new-assignment.ts';
+import type { ChildStart } from '#domain/turn.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import type { AssignmentRow } from '#store/assignment-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import { type PlaceWanted, takeAssignment, type TakenPlace } from '#store/take-assignment.ts';
+import { assignmentChild } from '#temporal/assignment-inputs.ts';
+import type { LostWork } from '#temporal/lost-work.ts';
+import type { Files } from '../workspace/files.ts';
+import type { AgentLinks, Refused } from './agent-links.ts';
+
+export interface AssignmentDeps {
+  readonly pool: Pool;
+  readonly onWrite: (tenant: string, session: string) => void;
+  readonly scrubberOf: ScrubberOf;
+  readonly reach: WorkflowReach;
+  readonly links: AgentLinks;
+  readonly files: Pick<Files, 'change' | 'readBytes' | 'list'>;
+  readonly workspaceOf: (tenant: string, workspace: string) => string;
+  readonly subagents: SubagentSettings;
+  /** Finds those whose workflow was ended from outside. */
+  readonly lost: LostWork;
+}
+
+export interface SubagentSettings extends SpawnLimits {
+  readonly archiveMinutes: number;
+  readonly timeoutSeconds: number;
+  readonly model?: string;
+  /** Undefined when there is such a model; else why not. */
+  readonly modelProblem: (ref: string) => string | undefined;
+}
+
+export type AssignedWork =
+  | { readonly kind: 'assigned'; readonly row: AssignmentRow; readonly child: ChildStart }
+  | Refused;
+
+/** Places that are held by what was ended from outside are freed before it is refused. */
+export async function takePlace(
+  { pool, lost }: AssignmentDeps,
+  call: RunningCall,
+  wanted: PlaceWanted,
+): Promise<TakenPlace> {
+  const taken = await takeAssignment(pool, call, wanted);
+  const mayBeFreed = taken.kind === 'refused' && taken.limit !== 'depth';
+  return mayBeFreed && (await lost.sweep(call.tenant)) > 0 ? takeAssignment(pool, call, wanted) : taken;
+}
+
+export function assigned(
+  { tenant }: Pick<RunningCall, 'tenant'>,
+  row: AssignmentRow,
+  hide: (text: string) => string,
+): AssignedWork {
+  return { kind: 'assigned', row, child: assignmentChild(tenant, row, hide) };
+}
+
+/** Of the call that gives it, so that a call which runs twice gives it once. */
+export function assignmentIdOf(
+  prefix: 'sub' | 'del' | 'evl',
+  { tenant, callId }: Pick<RunningCall, 'tenant' | 'callId'>,
+): string {
+  return `${prefix}-${createHash('sha256').update(`${tenant}\n${callId}`).digest('hex').slice(0, 16)}`;
+}

@@ -1,0 +1,283 @@
+/** Whether there is a place for an assignment, and what its row says. Pure: what is in use is counted under a lock by the store. */
+import type { AssignmentKind, AssignmentMode, AssignmentStatus } from './assignment.ts';
+import type { QualityGate } from './gate.ts';
+import { assignmentSession } from './ids.ts';
+import type { AnnounceMode } from './subagent.ts';
+import type { Thinking } from './thinking.ts';
+import type { MessageContext } from './turn.ts';
+
+/** Those of the tenant and kind that are queued or running: all, those of the session, over the link, for the target. */
+export interface PlacesInUse {
+  readonly all: number;
+  readonly ofSession: number;
+  readonly onLink: number;
+  readonly ofTarget: number;
+}
+
+export interface LimitMet {
+  readonly kind: 'refused';
+  readonly limit: 'depth' | 'concurrent' | 'children' | 'link' | 'target';
+  readonly have: number;
+  readonly most: number;
+}
+
+/** The turn that gives the work. */
+export interface Origin {
+  readonly session: string;
+  readonly turn: string;
+  readonly call: string;
+  readonly agent: string;
+  readonly context: MessageContext;
+}
+
+/** What a row begins with; the store adds the time. */
+export interface NewAssignment {
+  readonly id: string;
+  readonly kind: AssignmentKind;
+  readonly origin_session: string;
+  readonly origin_turn: string;
+  readonly origin_call: string;
+  readonly link_id: string | null;
+  readonly source_key: string;
+  readonly target_key: string;
+  readonly session_key: string;
+  readonly depth: number;
+  readonly user_id: string | null;
+  readonly label: string;
+  readonly task: string;
+  readonly mode: AssignmentMode;
+  readonly announce: AnnounceMode;
+  /** Goes on when the origin's session is stopped. */
+  readonly detached: boolean;
+  readonly timeout_seconds: number;
+  /** The origin turn's, for the message that announces the end. */
+  readonly context: MessageContext;
+  /** Binds the turns of its session. */
+  readonly bound: Pick<MessageContext, 'within' | 'subagent' | 'delegation'>;
+  readonly gates: readonly QualityGate[];
+  readonly details: EvaluationDetails | null;
+  readonly status: AssignmentStatus;
+  /** Workflow that waits for its end. */
+  readonly waiter: string | null;
+}
+
+export interface EvaluationDetails {
+  readonly evaluator: string;
+  readonly criteria: string | undefined;
+  readonly context: string | undefined;
+  readonly max_rounds: number;
+}
+
+interface Request {
+  readonly id: string;
+  readonly label: string;
+  readonly task: string;
+}
+
+export interface SubagentRequest extends Request {
+  readonly model: string | undefined;
+  readonly thinking: Thinking | undefined;
+  readonly mode: AssignmentMode;
+  readonly announce: AnnounceMode;
+  readonly detached: boolean;
+  readonly timeout_seconds: number;
+  /** Names of the tools that the parent has. */
+  readonly within: readonly string[];
+}
+
+export interface SpawnLimits {
+  readonly depth: number;
+  readonly concurrent: number;
+  readonly children: number;
+  readonly iterations: number;
+}
+
+/** SA-1. */
+export function newSubagent(
+  origin: Origin,
+  asked: SubagentRequest,
+  inUse: PlacesInUse,
+  limits: SpawnLimits,
+): NewAssignment | LimitMet {
+  const parent = origin.context.subagent;
+  const depth = parent?.depth ?? 0;
+  const met =
+    limitMet('depth', depth, limits.depth) ??
+    limitMet('concurrent', inUse.all, limits.concurrent) ??
+    limitMet('children', inUse.ofSession, limits.children);
+  if (met) return met;
+  const { id, label, model = parent?.model, thinking = parent?.thinking } = asked;
+  return {
+    ...rowOf('subagent', origin, asked),
+    target_key: origin.agent,
+    depth: depth + 1,
+    mode: asked.mode,
+    announce: asked.announce,
+    detached: asked.detached,
+    timeout_seconds: asked.timeout_seconds,
+    bound: {
+      within: asked.within,
+      subagent: {
+        id,
+        label,
+        session: origin.session,
+        depth: depth + 1,
+        leaf: depth + 1 >= limits.depth,
+        model,
+        iterations: limits.iterations,
+        thinking,
+      },
+    },
+  };
+}
+
+export interface DelegationRequest extends Request {
+  readonly link: string;
+  /** Most that work over the link at once; 0: no limit. */
+  readonly mostOnLink: number;
+  readonly target: string;
+  /** Most delegations that the target works on. */
+  readonly load: number;
+  readonly mode: AssignmentMode;
+  readonly timeout_seconds: number;
+  readonly gates: readonly QualityGate[];
+}
+
+/** DE-1. */
+export function newDelegation(
+  origin: Origin,
+  asked: DelegationRequest,
+  inUse: PlacesInUse,
+  mostDepth: number,
+): NewAssignment | LimitMet {
+  const { delegation, team } = origin.context;
+  const depth = delegation?.depth ?? 0;
+  const met =
+    limitMet('depth', depth, mostDepth) ??
+    (asked.mostOnLink > 0 ? limitMet('link', inUse.onLink, asked.mostOnLink) : undefined) ??
+    limitMet('target', inUse.ofTarget, asked.load);
+  if (met) return met;
+  const { id, label } = asked;
+  // Work within a judgement is not judged itself.
+  const ungated = delegation?.ungated ?? team?.ungated;
+  return {
+    ...rowOf('delegation', origin, asked),
+    link_id: asked.link,
+    target_key: asked.target,
+    depth: depth + 1,
+    mode: asked.mode,
+    timeout_seconds: asked.timeout_seconds,
+    bound: {
+      delegation: {
+        id,
+        label,
+        from: origin.agent,
+        depth: depth + 1,
+        session: origin.session,
+        turn: origin.turn,
+        ungated,
+      },
+    },
+    gates: ungated ? [] : asked.gates,
+  };
+}
+
+export interface EvaluationRequest extends Request, EvaluationDetails {
+  readonly generator: string;
+}
+
+export function newEvaluation(
+  origin: Origin,
+  { generator, evaluator, criteria, context, max_rounds, ...asked }: EvaluationRequest,
+  mostDepth: number,
+): NewAssignment | LimitMet {
+  const depth = origin.context.delegation?.depth ?? 0;
+  return (
+    limitMet('depth', depth, mostDepth) ?? {
+      ...rowOf('evaluation', origin, asked),
+      target_key: generator,
+      depth: depth + 1,
+      details: { evaluator, criteria, context, max_rounds },
+      status: 'running',
+    }
+  );
+}
+
+/** A turn waits for it, unless it says otherwise. */
+function rowOf(
+  kind: AssignmentKind,
+  origin: Origin,
+  { id, label, task }: Request,
+): Omit<NewAssignment, 'target_key' | 'depth'> {
+  return {
+    id,
+    kind,
+    origin_session: origin.session,
+    origin_turn: origin.turn,
+    origin_call: origin.call,
+    link_id: null,
+    source_key: origin.agent,
+    session_key: assignmentSession(kind, id),
+    user_id: origin.context.user ?? null,
+    label,
+    task,
+    mode: 'sync',
+    announce: 'queue',
+    detached: false,
+    timeout_seconds: 0,
+    context: origin.context,
+    bound: {},
+    gates: [],
+    details: null,
+    status: 'queued',
+    waiter: null,
+  };
+}
+
+function limitMet(limit: LimitMet['limit'], have: number, most: number): LimitMet | undefined {
+  return have < most ? undefined : { kind: 'refused', limit, have, most };
+}
+
+/** What the replacement of a subagent begins with: the old one's place, rights and depth. */
+export function replacementOf(
+  old: NewAssignment,
+  next: { readonly id: string; readonly label: string; readonly task: string },
+): NewAssignment {
+  const { id, label } = next;
+  const origin = {
+    session: old.origin_session,
+    turn: old.origin_turn,
+    call: old.origin_call,
+    agent: old.source_key,
+    context: old.context,
+  };
+  return {
+    ...rowOf('subagent', origin, next),
+    target_key: old.target_key,
+    depth: old.depth,
+    mode: old.mode,
+    announce: old.announce,
+    detached: old.detached,
+    timeout_seconds: old.timeout_seconds,
+    bound: { ...old.bound, subagent: old.bound.subagent && { ...old.bound.subagent, id, label } },
+    waiter: old.waiter,
+  };
+}
+
+/** What a turn hands to work that it gives away: who it is for, and what the request allows. Not what bound it to one agent. */
+export function workContext(context: MessageContext): MessageContext {
+  const {
+    agent: _agent,
+    subagent: _subagent,
+    within: _within,
+    delegation: _delegation,
+    team: _team,
+    ...rest
+  } = context;
+  return rest;
+}
+
+/** The same for a subagent, whose tools are bound by those of its parent. */
+export function subagentContext({ allowed_tools: _allowed, ...context }: MessageContext): MessageContext {
+  return context;
+}

@@ -1,0 +1,39 @@
+/** Ending assignments: their rows say so first, so that one whose workflow has not begun will not. */
+import { ASSIGNMENT, type StopAssignmentInput } from '#domain/assignment.ts';
+import { assignmentWorkflowId } from '#domain/ids.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { type AssignmentRow, markStopped, openAssignments } from '#store/assignment-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { LostWork } from './lost-work.ts';
+
+export interface StopAssignmentsDeps {
+  readonly pool: Pool;
+  readonly reach: Pick<WorkflowReach, 'signal'>;
+  readonly lost: Pick<LostWork, 'current'>;
+}
+
+/** False when it has ended. Safe to repeat. */
+export async function stopAssignment(
+  { pool, reach, lost }: StopAssignmentsDeps,
+  tenant: string,
+  row: AssignmentRow,
+  stop: StopAssignmentInput & { readonly by: string },
+): Promise<boolean> {
+  if (!(await markStopped(pool, tenant, row.id, stop.by, stop.silent ?? false))) return false;
+  if (!(await reach.signal(assignmentWorkflowId(row.kind, row.id), ASSIGNMENT.signals.stop, stop)))
+    await lost.current(tenant, row);
+  return true;
+}
+
+/** Those that a session gave, but not what is detached; returns how many ran. */
+export async function stopAssignments(
+  deps: StopAssignmentsDeps,
+  tenant: string,
+  session: string,
+  by: string,
+): Promise<number> {
+  const open = (await openAssignments(deps.pool, tenant, { session })).filter((row) => !row.detached);
+  const stop = { by, reason: 'the session that gave the work was stopped', silent: true };
+  const stopped = await Promise.all(open.map((row) => stopAssignment(deps, tenant, row, stop)));
+  return stopped.filter(Boolean).length;
+}

@@ -1,0 +1,256 @@
+/**
+ * Work that an agent gives another (SA-*, DE-2), under the two names that people know it by: turns of a session of its own as a
+ * child workflow, the gates that it must pass, its end as a row, and the message that announces it. An abandoned child of
+ * the turn that gave the work, so it outlives that turn, every worker and every restart, or one that the turn waits for.
+ */
+import {
+  ApplicationFailure,
+  CancellationScope,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  log,
+  ParentClosePolicy,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  startChild,
+  uuid4,
+} from '@temporalio/workflow';
+import {
+  ANNOUNCE,
+  ASSIGNMENT,
+  type AssignmentActivities,
+  type AssignmentInput,
+  type AssignmentOutcome,
+  type AssignmentState,
+  type AssignmentStatus,
+  type FinishAssignmentInput,
+  type FinishedAssignment,
+  type StopAssignmentInput,
+  type WorkKind,
+} from '#domain/assignment.ts';
+import type { ShownCheck } from '#domain/gate.ts';
+import { assignmentWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
+import { markdownText } from '#domain/markdown.ts';
+import { inputProblem } from '#domain/start-problem.ts';
+import {
+  AWAIT_SUBAGENTS,
+  STEER_SETTLE_MS,
+  type SteerSubagentInput,
+  type SteerSubagentReceipt,
+  steerProblem,
+} from '#domain/subagent.ts';
+import type { TurnOutcome } from '#domain/turn.ts';
+import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
+import { childLabels } from './steps/child-labels.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
+import { checkLine, runGates } from './steps/run-gates.ts';
+import { runSession, type SessionEnd, type SessionLimits } from './steps/run-session.ts';
+import { signalIfRunning } from './steps/signal-if-running.ts';
+
+const stopSignal = defineSignal<[StopAssignmentInput?]>(ASSIGNMENT.signals.stop);
+const steerSignal = defineSignal<[SteerSubagentInput]>(ASSIGNMENT.signals.steer);
+const steerUpdate = defineUpdate<SteerSubagentReceipt, [SteerSubagentInput]>(ASSIGNMENT.updates.steer);
+const stateQuery = defineQuery<AssignmentState>(ASSIGNMENT.queries.state);
+
+/** What the handlers leave for the story below, and what people see. */
+interface Progress {
+  readonly kind: WorkKind;
+  readonly input: AssignmentInput;
+  status: AssignmentStatus;
+  stop: StopAssignmentInput | undefined;
+  steer: (SteerSubagentInput & { readonly nextId: string }) | undefined;
+  /** What comes now comes too late. */
+  isEnding: boolean;
+  readonly checks: ShownCheck[];
+}
+
+type End = Omit<FinishAssignmentInput, 'tenant' | 'id'>;
+
+export function subagent(input: AssignmentInput): Promise<AssignmentOutcome> {
+  return assignment('subagent', input);
+}
+
+export function delegation(input: AssignmentInput): Promise<AssignmentOutcome> {
+  return assignment('delegation', input);
+}
+
+async function assignment(kind: WorkKind, input: AssignmentInput): Promise<AssignmentOutcome> {
+  const texts = ['tenant', 'id', 'session_key', 'message_id', 'target'];
+  refuseWrongStart(inputProblem(kind, input, texts, ['timeout_seconds']));
+  const progress: Progress = {
+    kind,
+    input,
+    status: 'queued',
+    stop: undefined,
+    steer: undefined,
+    isEnding: false,
+    checks: [],
+  };
+  handleMessages(progress);
+  let end: End = { status: 'failed', lost: true };
+  if (!input.lost) {
+    show(progress, 'running');
+    end = await work(progress).catch(ifCancelled);
+  }
+  progress.isEnding = true;
+  const { finish_assignment } = proxyLocalActivities<AssignmentActivities>(RECORD);
+  const { tenant, id } = input;
+  return CancellationScope.nonCancellable(async () =>
+    leave(progress, await finish_assignment({ tenant, id, ...end })),
+  );
+}
+
+function ifCancelled(error: unknown): End {
+  if (!isCancellation(error)) throw error;
+  return { status: 'cancelled' };
+}
+
+function show(progress: Progress, status: AssignmentStatus): void {
+  progress.status = status;
+  const { tenant, session_key, label } = progress.input;
+  const head = `**${markdownText(label)}**: ${status}\n\nsession: \`${sessionWorkflowId(tenant, session_key)}\``;
+  setCurrentDetails([head, '', ...progress.checks.map(checkLine)].join('\n'));
+}
+
+function idOf({ kind, input }: Progress): { readonly subagent_id?: string; readonly delegation_id?: string } {
+  return kind === 'subagent' ? { subagent_id: input.id } : { delegation_id: input.id };
+}
+
+function handleMessages(progress: Progress): void {
+  const { kind, input } = progress;
+  if (kind === 'subagent') handleSteering(progress);
+  setHandler(stopSignal, (given) => {
+    progress.stop ??= given ?? {};
+  });
+  setHandler(stateQuery, () => {
+    const { source, target, label, session_key, tenant } = input;
+    return {
+      ...idOf(progress),
+      status: progress.status,
+      label,
+      ...(kind === 'delegation' && { source, target, checks: progress.checks }),
+      session_key,
+      workflow_id: sessionWorkflowId(tenant, session_key),
+      replaced_by: progress.steer?.nextId,
+    };
+  });
+}
+
+function handleSteering(progress: Progress): void {
+  const { id } = progress.input;
+  const steer = (given: SteerSubagentInput): SteerSubagentReceipt => {
+    progress.steer ??= { ...given, nextId: `sub-${uuid4().replaceAll('-', '').slice(0, 16)}` };
+    return { subagent_id: id, replaced_by: progress.steer.nextId };
+  };
+  const refuse = (given: unknown): void => {
+    const problem = steerProblem(given);
+    if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
+    if (progress.isEnding || progress.stop)
+      throw ApplicationFailure.nonRetryable(
+        `subagent "${id}" is not running (status=${progress.stop ? 'cancelled' : progress.status})`,
+        'Conflict',
+      );
+  };
+  setHandler(steerUpdate, steer, { validator: refuse });
+  setHandler(steerSignal, (given) => {
+    try {
+      refuse(given);
+    } catch (error) {
+      // A signal cannot be answered; those who want to know use the update.
+      log.warn('steer refused', { problem: error instanceof Error ? error.message : '' });
+      return;
+    }
+    steer(given);
+  });
+}
+
+/** The turns of its session, then its gates. */
+async function work(progress: Progress): Promise<End> {
+  const { input } = progress;
+  const limits: SessionLimits = {
+    deadline: Date.now() + input.timeout_seconds * 1000,
+    isAsked: () => progress.stop !== undefined || progress.steer !== undefined,
+    askedBy: () => ({ by: progress.stop?.by ?? progress.steer?.by, reason: progress.stop?.reason }),
+  };
+  const turns = (messageId: string): Promise<SessionEnd> =>
+    runSession({ ...input, message_id: messageId, agent: input.target }, limits);
+  const end = endOf(progress, await turns(input.message_id));
+  if (end.status !== 'completed' || input.gates.length === 0) return end;
+  const { blocked } = await runGates({
+    tenant: input.tenant,
+    kind: 'delegation',
+    owner_id: input.id,
+    label: input.label,
+    user: input.user,
+    gates: input.gates,
+    limits,
+    revise: async (messageId) => (await turns(messageId)).outcome?.status === 'completed',
+    onCheck(check) {
+      progress.checks.push(check);
+      show(progress, 'running');
+    },
+  });
+  if (blocked) return { status: 'failed', blocked: { gate: blocked.index, attempt: blocked.attempt } };
+  const inTime = Date.now() < limits.deadline;
+  return limits.isAsked() || !inTime ? endOf(progress, { inTime }) : end;
+}
+
+function endOf({ stop, steer }: Progress, { outcome, problem, inTime }: SessionEnd): End {
+  if (stop) {
+    const { by, reason, silent } = stop;
+    return { status: 'cancelled', by, reason, silent };
+  }
+  if (steer) {
+    const { nextId, message, by } = steer;
+    return { status: 'cancelled', by, next: { id: nextId, message } };
+  }
+  if (!inTime) return { status: 'timeout' };
+  const reason = outcome?.error?.message ?? problem;
+  if (outcome) return { status: STATUS_OF[outcome.status], reason };
+  return reason === undefined ? { status: 'cancelled' } : { status: 'failed', reason };
+}
+
+const STATUS_OF: Readonly<Record<TurnOutcome['status'], End['status']>> = {
+  completed: 'completed',
+  failed: 'failed',
+  stopped: 'cancelled',
+};
+
+/** Its end is recorded: those who wait for it hear of it, then who gave it. */
+async function leave(progress: Progress, finished: FinishedAssignment): Promise<AssignmentOutcome> {
+  const { kind, input } = progress;
+  const { status, ok, unannounced, waiter, next } = finished;
+  show(progress, status);
+  if (waiter !== undefined) await signalIfRunning(waiter, AWAIT_SUBAGENTS.signals.ended, {});
+  if (unannounced > 0) {
+    // Subagents are announced together with others that end within the debounce.
+    if (kind === 'subagent' && unannounced < ANNOUNCE.most) await sleep(ANNOUNCE.debounceMs);
+    const { announce_assignment } = proxyActivities<AssignmentActivities>(ANNOUNCEMENT);
+    await announce_assignment({ tenant: input.tenant, id: input.id });
+  }
+  const outcome = { ...idOf(progress), status, ok, recorded: true } as const;
+  return next ? goOnAsNext(outcome, next) : outcome;
+}
+
+/** SA-2, steer: the replacement has the place already; the old one's tools get a moment to let go. */
+async function goOnAsNext(
+  outcome: AssignmentOutcome,
+  { input, waits }: NonNullable<FinishedAssignment['next']>,
+): Promise<AssignmentOutcome> {
+  await sleep(STEER_SETTLE_MS);
+  const { tenant, id, session_key: session, target: agent, user, label } = input;
+  const replacement = await startChild<typeof subagent>(ASSIGNMENT.types.subagent, {
+    workflowId: assignmentWorkflowId('subagent', id),
+    args: [input],
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    staticSummary: `subagent: ${label}`,
+    typedSearchAttributes: childLabels({ tenant, session, agent, user }),
+  });
+  // A turn that waits for the old one waits for the new one.
+  return waits ? replacement.result() : { ...outcome, replaced_by: id };
+}

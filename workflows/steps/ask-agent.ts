@@ -1,0 +1,34 @@
+/** Has an agent do one thing in a session of its own: a round's part, or a gate's judgement. */
+import { ActivityFailure, isCancellation } from '@temporalio/workflow';
+import { runSession, type SessionLimits, type SessionWork } from './run-session.ts';
+
+export interface AskedAgent extends Omit<SessionWork, 'session_key' | 'message_id'> {
+  /** Writes what it is to do; undefined when nobody wants it any more. */
+  readonly prepare: () => Promise<Pick<SessionWork, 'session_key' | 'message_id'> | undefined>;
+  readonly seconds: number;
+  readonly limits: SessionLimits;
+}
+
+/** Undefined when the agent has answered; else why it has not. */
+export async function askAgent({
+  prepare,
+  seconds,
+  limits,
+  ...work
+}: AskedAgent): Promise<string | undefined> {
+  try {
+    const place = await prepare();
+    if (!place) return STOPPED;
+    const deadline = Math.min(limits.deadline, Date.now() + seconds * 1000);
+    const { outcome, problem, inTime } = await runSession({ ...work, ...place }, { ...limits, deadline });
+    if (outcome?.status === 'completed') return undefined;
+    if (!inTime) return `it did not answer within ${seconds} s`;
+    return outcome?.error?.message ?? problem ?? STOPPED;
+  } catch (error) {
+    // An agent that is not there any more is a result too; what follows from it is the caller's to say.
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    return error.cause?.message ?? error.message;
+  }
+}
+
+const STOPPED = 'it was stopped';
