@@ -22,7 +22,10 @@ describe('SECURITY B2 with an encryption key', () => {
       body: { text: 'unusualword' },
     });
     assert.equal(sent.status, 200);
-    const history = await stack.worker.client.workflow.getHandle(sent.body.workflow_id).fetchHistory();
+    const run = stack.worker.client.workflow.getHandle(sent.body.workflow_id);
+    // The reply does not wait for the end of the run.
+    await run.result();
+    const history = await run.fetchHistory();
     assert.ok(!Buffer.from(JSON.stringify(history)).includes('unusualword'));
     const raw =
       history.events?.flatMap(

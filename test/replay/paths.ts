@@ -9,7 +9,7 @@ import { workflowIdOf } from '#test/support/live-worker.ts';
 /** Of the decision tokens of the stack that walks them. */
 export const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
-/** Above RUN_LIMITS.messages of workflows/agent-turn.ts. */
+/** Above RUN_LIMITS.messages of workflows/steps/run-limits.ts. */
 const FLOOD = 1_001;
 
 /** Leaves the session whose key is the path's name at rest. */

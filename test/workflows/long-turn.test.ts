@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
-/** Either is above RUN_LIMITS of workflows/agent-turn.ts: so many messages, or so many bytes. */
+/** Either is above RUN_LIMITS of workflows/steps/run-limits.ts: so many messages, or so many bytes. */
 const MANY = { signals: 1_001, text: 'Flood.' };
 const LARGE = { signals: 64, text: 'Flood. '.repeat(9_000) };
 
