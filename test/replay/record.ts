@@ -4,6 +4,8 @@
  * so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
  */
 import type { QualityGate } from '#domain/gate.ts';
+import { SWEEP, sweepId } from '#domain/sweep.ts';
+import { AGENT_TURN } from '#domain/turn.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { fetchChain, fetchHistory, HISTORIES_FOLDER, keepHistory } from '#test/support/histories.ts';
@@ -59,7 +61,7 @@ async function runsOf(live: LiveWorker, id: string, newest: string): Promise<str
   return ids.includes(newest) ? ids : undefined;
 }
 
-/** Whole trees: the children of children too. */
+/** Whole trees: the children of children too, but not the turns in them, of which there are paths enough. */
 async function recordChildren(live: LiveWorker, name: string, parent: unknown): Promise<void> {
   for (const child of childrenOf(parent)) {
     await live.client.workflow
@@ -67,9 +69,15 @@ async function recordChildren(live: LiveWorker, name: string, parent: unknown): 
       .result()
       .catch(() => undefined);
     const history = await fetchHistory(live.client, child.id);
-    await tell(`${name}.${child.type}`, history);
+    if (child.type !== AGENT_TURN.type) await tell(`${name}.${child.type}`, history);
     await recordChildren(live, `${name}.${child.type}`, history);
   }
+}
+
+async function recordSweep({ client, taskQueue }: LiveWorker): Promise<void> {
+  const workflowId = sweepId(taskQueue);
+  await client.workflow.execute(SWEEP.type, { workflowId, taskQueue });
+  await tell(SWEEP.type, await fetchHistory(client, workflowId));
 }
 
 async function tell(name: string, history: unknown): Promise<void> {
@@ -192,6 +200,7 @@ try {
   for (const [name, path] of Object.entries(PATHS)) if (name.includes(word)) await record(live, name, path);
   for (const name of Object.keys(TASK_PATHS))
     if (name.includes(word)) await recordTasks(live, name, await walkTaskPath(stack, name));
+  if (SWEEP.type.includes(word)) await recordSweep(live);
   console.log(`in ${HISTORIES_FOLDER}`);
 } finally {
   await stack.stop();

@@ -42,6 +42,7 @@ describe('DU-5 kept histories', () => {
       'delegation',
       'evaluateLoop',
       'subagent',
+      'sweep',
       'teamTask',
       'wait',
     ]);
@@ -57,7 +58,10 @@ describe('DU-5 kept histories', () => {
   it('F10: a bundle that runs the tool before it asks for the approval is caught', async () => {
     const asking = /if \(asked\.approval\) \{/;
     assert.match(code, asking, 'the line to swap is in the bundle');
-    const swapped = code.replace(asking, 'await runTool(asked, around, false); if (asked.approval) {');
+    const swapped = code.replace(
+      asking,
+      'await around.steps.runTool(asked, { tenant: around.tenant, call: call.id }); if (asked.approval) {',
+    );
     const asked = histories.filter(({ name }) => /^approval-(approve|reject|expires)(\.1)?$/.test(name));
     assert.equal(asked.length, 3);
     for (const kept of asked)

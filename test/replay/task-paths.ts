@@ -116,7 +116,6 @@ export const TASK_PATHS: Readonly<Record<string, TaskPath>> = {
     await act(await make({ subject: 'May I?', require_approval: true }), 'reject', { text: 'No.' });
   },
   'task-freed': freed,
-  'task-in-one-freed': freed,
   async 'task-waits-in-vain'({ make, act, until }) {
     const first = await make({ subject: 'First' });
     const second = await make({ subject: 'Second', blocked_by: [first], assignee: member });
@@ -182,8 +181,6 @@ export const TASK_PATHS: Readonly<Record<string, TaskPath>> = {
     await until(task, 'completed');
   },
   'task-of-turn': ofTurn,
-  // Given to its member in one activity, and ended with its answer in one.
-  'task-in-one-of-turn': ofTurn,
   async 'task-handed-in'(board) {
     const { task, token } = await claimed(board, 600, 'gated');
     for (const text of ['A draft.', 'An improved draft.'])

@@ -17,6 +17,8 @@ export async function recordingItsEnd(
   const lock = await live.pool.connect();
   try {
     await lock.query('begin');
+    // It waits for longer than a connection may be idle in a transaction.
+    await lock.query('set local idle_in_transaction_session_timeout = 0');
     await lock.query('lock table assignments in access exclusive mode');
     await live.temporal.stop(live.tenant, session, { turn_id, level: 'now', by: 'ann' });
     await live.until('the record of the end', async () => {

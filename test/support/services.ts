@@ -24,7 +24,7 @@ export async function globalSetup(): Promise<void> {
   await chmod(stateDir, 0o711);
   stops.push(() => rm(stateDir, { recursive: true, force: true }));
   // Both are waited for before anything is undone, so that neither is left running.
-  const needed = (process.env['TEST_SERVERS'] ?? '').split(' ');
+  const needed = (process.env['TEST_SERVERS'] ?? 'TEST_TEMPORAL_ADDRESS TEST_DATABASE_URL').split(' ');
   const place = { stateDir, cacheDir, env };
   const started = await Promise.allSettled([
     needed.includes('TEST_DATABASE_URL') && prepareDatabase(place),
