@@ -13,10 +13,7 @@ import { createCatalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { Claim, NewAsk } from '#store/call-claim.ts';
 import type { ResultRecord, TurnLedger } from '#store/turn-ledger.ts';
-import { quietRuntime } from '#test/support/quiet-runtime.ts';
 import { agent, countingTool, placeOf, rulesOf, scrubber, sealer, SECRET, TENANT } from './fakes.ts';
-
-quietRuntime();
 
 const CALL = 'm-1.1.0';
 const INPUT: RunToolInput = { tenant: TENANT, call: CALL };
