@@ -74,9 +74,9 @@ describe('DU-3 a turn that goes on in a new run', () => {
   });
 
   it('of many steps has each step once, in small runs', async () => {
-    // With its calls a step is more than 25 events of history, and a run ends at 3,000.
-    const steps = 140;
-    const notes = (n: number): string[] => Array.from({ length: 25 }, (_, call) => `${n}.${call}`);
+    // With its calls a step is some nineteen events of history, and a run ends at 3,000.
+    const steps = 165;
+    const notes = (n: number): string[] => Array.from({ length: 18 }, (_, call) => `${n}.${call}`);
     const script = Array.from({ length: steps }, (_, n) =>
       notes(n)
         .map((note) => `peek {"note":"${note}"}`)
