@@ -74,12 +74,13 @@ describe('DU-3 a turn that goes on in a new run', () => {
   });
 
   it('of many steps has each step once, in small runs', async () => {
-    // With its calls a step is some nineteen events of history, and a run ends at 3,000.
-    const steps = 165;
-    const notes = (n: number): string[] => Array.from({ length: 18 }, (_, call) => `${n}.${call}`);
+    // With its calls, one of which is an activity of its own, a step is some 25 events of history, and a run ends at 3,000.
+    const steps = 160;
+    const toolAt = (call: number): string => (call === 0 ? 'nudge' : 'peek');
+    const notes = (n: number): string[] => Array.from({ length: 17 }, (_, call) => `${n}.${call}`);
     const script = Array.from({ length: steps }, (_, n) =>
       notes(n)
-        .map((note) => `peek {"note":"${note}"}`)
+        .map((note, at) => `${toolAt(at)} {"note":"${note}"}`)
         .join('\n'),
     ).join('\nthen\n');
     const { turn_id: turn } = await live.say('steps', script, { agent: 'long' });
@@ -89,7 +90,7 @@ describe('DU-3 a turn that goes on in a new run', () => {
     const calls = await live.calls(turn);
     assert.deepEqual(
       calls.map((call) => call.result),
-      Array.from({ length: steps }, (_, n) => notes(n).map((note) => `peek ${note}`)).flat(),
+      Array.from({ length: steps }, (_, n) => notes(n).map((note, at) => `${toolAt(at)} ${note}`)).flat(),
     );
     const last = await handle('steps').describe();
     assert.notEqual(last.runId, first, 'the turn took more than one run');
