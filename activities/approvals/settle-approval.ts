@@ -9,7 +9,7 @@ import {
 import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
-import { recordFailure } from '../activity-failure.ts';
+import { failingAs, recordFailure } from '../activity-failure.ts';
 import type { ReadBoundFiles } from '../tool-call/bound-files.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
 import type { CallRules } from '#policy/call-rules.ts';
@@ -39,13 +39,9 @@ export interface SettleApprovalDeps {
 export function createSettleApproval(
   parts: ForAnyTenant<SettleApprovalDeps>,
 ): (input: SettleApprovalInput) => Promise<SettleApprovalResult> {
-  return async (input) => {
-    try {
-      return await settleApproval(await forTenant<SettleApprovalDeps>(parts, input.tenant), input);
-    } catch (error) {
-      throw recordFailure(error);
-    }
-  };
+  return failingAs(recordFailure, async (input) =>
+    settleApproval(await forTenant<SettleApprovalDeps>(parts, input.tenant), input),
+  );
 }
 
 async function settleApproval(
