@@ -143,6 +143,5 @@ export const scriptSchema = strict({
 });
 
 export type WrittenScript = z.infer<typeof scriptSchema>;
-export type WrittenRule = WrittenScript['rules'][number];
 export type WrittenWhen = z.infer<typeof when>;
 export type WrittenReply = z.infer<typeof reply>;
