@@ -59,8 +59,8 @@ interface Scopes {
   readonly questions: CancellationScope;
 }
 
-/** The turn as it goes: what a cancelled step leaves behind is read from here. */
-interface Going {
+/** Of the turn: what a cancelled step leaves behind is read from here. */
+interface Progress {
   readonly steps: Steps;
   readonly questions: CancellationScope;
   step: number;
@@ -168,7 +168,7 @@ async function runTurn(
   received: () => number,
 ): Promise<TurnEnd> {
   const resume = input.carry?.resume;
-  const going: Going = {
+  const progress: Progress = {
     steps: createInlineSteps(input.quick),
     questions: scopes.questions,
     step: resume?.step ?? 1,
@@ -178,24 +178,24 @@ async function runTurn(
     gate: resume?.gate,
   };
   try {
-    return await scopes.turn.run(() => untilHandedOut(turn, going, input, inbox, view, received));
+    return await scopes.turn.run(() => untilHandedOut(turn, progress, input, inbox, view, received));
   } catch (error) {
-    if (isCancellation(error)) return { ...going, status: 'stopped', preview: '' };
+    if (isCancellation(error)) return { ...progress, status: 'stopped', preview: '' };
     if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
-    return { ...going, status: 'failed', preview: '', error: reasonOf(error) };
+    return { ...progress, status: 'failed', preview: '', error: reasonOf(error) };
   }
 }
 
 /** Steps to an answer, its gates, and on when somebody has spoken to the turn meanwhile. */
 async function untilHandedOut(
   turn: QueuedTurn,
-  going: Going,
+  progress: Progress,
   input: AgentTurnInput,
   inbox: TurnInbox,
   view: TurnView,
   received: () => number,
 ): Promise<TurnEnd> {
-  const answered = (): Promise<TurnEnd> => steps(turn, going, input, inbox, view, received);
+  const answered = (): Promise<TurnEnd> => steps(turn, progress, input, inbox, view, received);
   for (let end = await answered(); ; end = await answered()) {
     if (end.status !== 'completed' || end.gates === undefined) return end;
     const verdict = await judgeTurn(
@@ -203,12 +203,12 @@ async function untilHandedOut(
         tenant: input.tenant,
         turn,
         gates: end.gates,
-        from: going.gate,
+        from: progress.gate,
         stopWanted: inbox.stopWanted,
         async revise(messageId, next) {
-          going.gate = next;
-          going.step += 1;
-          going.messages = [{ id: messageId }];
+          progress.gate = next;
+          progress.step += 1;
+          progress.messages = [{ id: messageId }];
           const revised = await answered();
           return revised.status === 'completed' ? revised : undefined;
         },
@@ -216,21 +216,22 @@ async function untilHandedOut(
       },
       end,
     );
-    if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
+    if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
     if (verdict.kind === 'blocked') {
       const { message } = verdict;
-      return { ...going, status: 'failed', preview: message, error: { code: 'GateBlocked', message } };
+      return { ...progress, status: 'failed', preview: message, error: { code: 'GateBlocked', message } };
     }
     const { step, preview } = verdict.answer;
-    if (inbox.steeringWaits() === 0) return { ...going, status: 'completed', preview, releaseAnswer: step };
-    going.gate = verdict.next;
-    going.step += 1;
+    if (inbox.steeringWaits() === 0)
+      return { ...progress, status: 'completed', preview, releaseAnswer: step };
+    progress.gate = verdict.next;
+    progress.step += 1;
   }
 }
 
 async function steps(
   turn: QueuedTurn,
-  going: Going,
+  progress: Progress,
   input: AgentTurnInput,
   inbox: TurnInbox,
   view: TurnView,
@@ -241,33 +242,33 @@ async function steps(
     sessionKey: input.session_key,
     turnId: turn.turnId,
     onChange: view.call,
-    steps: going.steps,
-    questions: going.questions,
-    onStopped: (settled: SettledCall) => void (going.settle = [...going.settle, settled]),
+    steps: progress.steps,
+    questions: progress.questions,
+    onStopped: (settled: SettledCall) => void (progress.settle = [...progress.settle, settled]),
   };
-  for (; ; going.step += 1) {
-    if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
-    if (shouldGoOnInNewRun(received())) await goOnInNewRun(turn, going, input, inbox);
-    inbox.reachStep(going.step);
-    going.messages = [...going.messages, ...inbox.takeSteering()];
-    view.step(going.step);
+  for (; ; progress.step += 1) {
+    if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
+    if (shouldGoOnInNewRun(received())) await goOnInNewRun(turn, progress, input, inbox);
+    inbox.reachStep(progress.step);
+    progress.messages = [...progress.messages, ...inbox.takeSteering()];
+    view.step(progress.step);
 
-    const answer = await answerOf(turn, going, input, around);
+    const answer = await answerOf(turn, progress, input, around);
     view.spent(answer);
     if (answer.kind === 'duplicate')
-      return { ...going, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
+      return { ...progress, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
     if (answer.kind === 'limit') {
       // The stop has taken the question for more back.
-      if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
+      if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
       const { code, message } = answer;
-      return { ...going, status: 'failed', preview: message, error: { code, message }, limit: message };
+      return { ...progress, status: 'failed', preview: message, error: { code, message }, limit: message };
     }
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
-      going.tasks = true;
-    if (answer.kind === 'calls') going.settle = await runCalls(answer, around);
+      progress.tasks = true;
+    if (answer.kind === 'calls') progress.settle = await runCalls(answer, around);
     else if (!answer.unheard && inbox.steeringWaits() === 0) {
       const { preview, gates, ended: recorded } = answer;
-      return { ...going, status: 'completed', preview, gates, recorded };
+      return { ...progress, status: 'completed', preview, gates, recorded };
     }
   }
 }
@@ -275,24 +276,24 @@ async function steps(
 /** Asks as often as people allow the step more budget. */
 async function answerOf(
   turn: QueuedTurn,
-  going: Going,
+  progress: Progress,
   input: AgentTurnInput,
   around: CallSurroundings,
 ): Promise<Exclude<ModelAnswer, { kind: 'budget' }>> {
   for (let asked = 0; ; asked += 1) {
-    const answer = await going.steps.askModel({
+    const answer = await progress.steps.askModel({
       tenant: input.tenant,
       session: input.session_key,
       turn: turn.turnId,
-      step: going.step,
-      messages: going.messages,
-      settle: going.settle.length > 0 ? going.settle : undefined,
+      step: progress.step,
+      messages: progress.messages,
+      settle: progress.settle.length > 0 ? progress.settle : undefined,
       asked: asked > 0 ? asked : undefined,
       // What it has made for a team is released with its end.
-      ends: going.tasks || input.assigned !== undefined ? undefined : true,
+      ends: progress.tasks || input.assigned !== undefined ? undefined : true,
     });
-    going.messages = [];
-    going.settle = [];
+    progress.messages = [];
+    progress.settle = [];
     if (answer.kind !== 'budget') return answer;
     const refusal = await askForBudget(answer, around);
     if (refusal !== undefined) return { kind: 'limit', code: 'BudgetExceeded', message: refusal };
@@ -301,7 +302,7 @@ async function answerOf(
 
 async function goOnInNewRun(
   turn: QueuedTurn,
-  going: Going,
+  progress: Progress,
   input: AgentTurnInput,
   inbox: TurnInbox,
 ): Promise<never> {
@@ -310,12 +311,12 @@ async function goOnInNewRun(
     ...sessionOf(input),
     carry: inbox.carry({
       turn,
-      step: going.step,
-      steering: [...going.messages, ...inbox.takeSteering()],
-      settle: going.settle,
-      tasks: going.tasks,
+      step: progress.step,
+      steering: [...progress.messages, ...inbox.takeSteering()],
+      settle: progress.settle,
+      tasks: progress.tasks,
       stop,
-      gate: going.gate,
+      gate: progress.gate,
     }),
   });
 }
