@@ -61,6 +61,12 @@ interface Scopes {
 
 /** Of the turn: what a cancelled step leaves behind is read from here. */
 interface Progress {
+  readonly turn: QueuedTurn;
+  readonly input: AgentTurnInput;
+  readonly inbox: TurnInbox;
+  readonly view: TurnView;
+  /** How many messages this run has taken. */
+  readonly received: () => number;
   readonly steps: Steps;
   readonly questions: CancellationScope;
   step: number;
@@ -96,7 +102,7 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   const turn = resume?.turn ?? inbox.startTurn();
   labelUnlabelled(input);
   view.begin(turn);
-  const end = await runTurn(turn, input, inbox, view, scopes, received);
+  const end = await runTurn(scopes, { turn, input, inbox, view, received });
   const stop = inbox.stopWanted();
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
@@ -160,15 +166,13 @@ function handleMessages(
 }
 
 async function runTurn(
-  turn: QueuedTurn,
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-  view: TurnView,
   scopes: Scopes,
-  received: () => number,
+  given: Pick<Progress, 'turn' | 'input' | 'inbox' | 'view' | 'received'>,
 ): Promise<TurnEnd> {
+  const { input, turn } = given;
   const resume = input.carry?.resume;
   const progress: Progress = {
+    ...given,
     steps: createInlineSteps(input.quick),
     questions: scopes.questions,
     step: resume?.step ?? 1,
@@ -178,7 +182,7 @@ async function runTurn(
     gate: resume?.gate,
   };
   try {
-    return await scopes.turn.run(() => untilHandedOut(turn, progress, input, inbox, view, received));
+    return await scopes.turn.run(() => untilHandedOut(progress));
   } catch (error) {
     if (isCancellation(error)) return { ...progress, status: 'stopped', preview: '' };
     if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
@@ -187,16 +191,9 @@ async function runTurn(
 }
 
 /** Steps to an answer, its gates, and on when somebody has spoken to the turn meanwhile. */
-async function untilHandedOut(
-  turn: QueuedTurn,
-  progress: Progress,
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-  view: TurnView,
-  received: () => number,
-): Promise<TurnEnd> {
-  const answered = (): Promise<TurnEnd> => steps(turn, progress, input, inbox, view, received);
-  for (let end = await answered(); ; end = await answered()) {
+async function untilHandedOut(progress: Progress): Promise<TurnEnd> {
+  const { turn, input, inbox, view } = progress;
+  for (let end = await steps(progress); ; end = await steps(progress)) {
     if (end.status !== 'completed' || end.gates === undefined) return end;
     const verdict = await judgeTurn(
       {
@@ -209,7 +206,7 @@ async function untilHandedOut(
           progress.gate = next;
           progress.step += 1;
           progress.messages = [{ id: messageId }];
-          const revised = await answered();
+          const revised = await steps(progress);
           return revised.status === 'completed' ? revised : undefined;
         },
         view,
@@ -229,14 +226,8 @@ async function untilHandedOut(
   }
 }
 
-async function steps(
-  turn: QueuedTurn,
-  progress: Progress,
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-  view: TurnView,
-  received: () => number,
-): Promise<TurnEnd> {
+async function steps(progress: Progress): Promise<TurnEnd> {
+  const { turn, input, inbox, view } = progress;
   const around = {
     tenant: input.tenant,
     sessionKey: input.session_key,
@@ -248,12 +239,12 @@ async function steps(
   };
   for (; ; progress.step += 1) {
     if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
-    if (shouldGoOnInNewRun(received())) await goOnInNewRun(turn, progress, input, inbox);
+    if (shouldGoOnInNewRun(progress.received())) await goOnInNewRun(progress);
     inbox.reachStep(progress.step);
     progress.messages = [...progress.messages, ...inbox.takeSteering()];
     view.step(progress.step);
 
-    const answer = await answerOf(turn, progress, input, around);
+    const answer = await answerOf(progress, around);
     view.spent(answer);
     if (answer.kind === 'duplicate')
       return { ...progress, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
@@ -275,11 +266,10 @@ async function steps(
 
 /** Asks as often as people allow the step more budget. */
 async function answerOf(
-  turn: QueuedTurn,
   progress: Progress,
-  input: AgentTurnInput,
   around: CallSurroundings,
 ): Promise<Exclude<ModelAnswer, { kind: 'budget' }>> {
+  const { turn, input } = progress;
   for (let asked = 0; ; asked += 1) {
     const answer = await progress.steps.askModel({
       tenant: input.tenant,
@@ -300,12 +290,8 @@ async function answerOf(
   }
 }
 
-async function goOnInNewRun(
-  turn: QueuedTurn,
-  progress: Progress,
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-): Promise<never> {
+async function goOnInNewRun(progress: Progress): Promise<never> {
+  const { turn, input, inbox } = progress;
   const stop = inbox.stopWanted();
   return continueAsNew<typeof agentTurn>({
     ...sessionOf(input),
