@@ -23,7 +23,7 @@ import { nestingProblem } from './asked-call.ts';
 import { type ErrorContext, toModelError } from './model-error.ts';
 import { estimateAnswerTokens, estimatePromptTokens } from './prompt-size.ts';
 import type { ProviderSettings } from './provider-settings.ts';
-import { createTimedFetch } from './timed-fetch.ts';
+import { createPatience, guardedFetch } from './guarded-fetch.ts';
 import { createWireNames, type WireNames } from './wire-names.ts';
 import { wirePrompt } from './wire-prompt.ts';
 
@@ -59,10 +59,13 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
   const { settings } = call;
   const context = { provider: settings.name, model: request.model, apiKey: call.apiKey };
   const names = createWireNames(request.tools.map((tool) => tool.name));
-  const timed = createTimedFetch({ ...settings, provider: settings.name });
+  const patience = createPatience(settings);
   try {
     const { fullStream } = streamText({
-      model: wrapLanguageModel({ model: call.createModel(timed.fetch), middleware: FLAT_ARGUMENTS }),
+      model: wrapLanguageModel({
+        model: call.createModel(guardedFetch(settings.name)),
+        middleware: FLAT_ARGUMENTS,
+      }),
       messages: markLast(wirePrompt(request.messages, names), call.cacheMarks),
       instructions: request.system
         ? {
@@ -76,15 +79,17 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
       reasoning: request.thinking,
       providerOptions: call.options,
       headers: call.headers,
-      abortSignal: request.signal,
+      abortSignal: AbortSignal.any([request.signal, patience.signal]),
       maxRetries: 0,
       // Errors are read from the stream; the default prints them with the whole request.
       onError: () => undefined,
     });
-    return await readStream(fullStream, { request, names, context, markContent: () => timed.markContent() });
+    return await readStream(fullStream, { request, names, context, markContent: patience.markContent });
   } catch (error) {
     request.signal.throwIfAborted();
-    throw toModelError(error, context);
+    throw toModelError(patience.signal.aborted ? patience.signal.reason : error, context);
+  } finally {
+    patience.end();
   }
 }
 
