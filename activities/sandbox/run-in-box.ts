@@ -1,5 +1,6 @@
 /** Runs one command in a box to its end: bounded time and output, and nothing of it left running in the box. */
 import { randomBytes } from 'node:crypto';
+import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
 import { FIXED } from '#policy/command-environment.ts';
@@ -11,7 +12,6 @@ import type { Boxes } from './boxes.ts';
 import { createDemux } from './demux.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 import { endAll, untilClosed } from './end-call.ts';
-import { signalName } from './signal-name.ts';
 import { createTrailerReader } from './trailer-reader.ts';
 
 export interface BoxRun {
@@ -98,7 +98,8 @@ async function outcomeOf(
 }
 
 function byItself({ code, signalled, left }: Trailer) {
-  const name = signalled ? signalName(code - 128) : undefined;
+  const signals = Object.entries(constants.signals);
+  const [name] = (signalled && signals.find(([, number]) => number === code - 128)) || [];
   return name === undefined
     ? { ended: 'exit' as const, exitCode: code, signalName: null, leftovers: left }
     : { ended: 'signal' as const, exitCode: null, signalName: name, leftovers: left };
