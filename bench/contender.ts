@@ -7,7 +7,7 @@ import { connectTemporal } from '#temporal/client.ts';
 import { createMetrics } from '#api/metrics.ts';
 import { submitMessage } from '#api/submit-message.ts';
 import type { AgentConfig } from '#domain/agent.ts';
-import { createConversationTable } from './bare/conversation-table.ts';
+import { createBareTables } from './bare/tables.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 
 /** What a turn does. */
@@ -47,7 +47,7 @@ function randomText(characters: number): string {
 }
 
 export function createBare(stack: BenchStack, workflow: 'bareCarried' | 'bareTabled'): Contender {
-  const table = createConversationTable(stack.pool);
+  const table = createBareTables(stack.pool);
   return {
     name: workflow === 'bareCarried' ? 'bare A' : 'bare B',
     side: 'bare',

@@ -10,17 +10,16 @@ import { createTeamBoard } from '#temporal/team-board.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import { taskWorkflowId } from '#domain/team.ts';
-import { createConversationTable } from './bare/conversation-table.ts';
 import { BARE_TASK } from './bare/contract.ts';
-import { createTaskTable } from './bare/task-table.ts';
+import { createBareTables } from './bare/tables.ts';
 import { type Contender, TENANT, textOf } from './contender.ts';
 import { childrenOf, historyOf, type Run } from './model-calls.ts';
+import { untilCount } from './measure.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 
 /** Whose tasks the team works on; the script names them. */
 const MEMBERS = Array.from({ length: 5 }, (_, n) => `member-${n + 1}`);
 export const CLAIMERS: readonly string[] = Array.from({ length: 50 }, (_, n) => `claimer-${n + 1}`);
-const PATIENCE_MS = 60_000;
 
 export interface ManyAgents {
   readonly name: 'bare' | 'TempoClaw';
@@ -38,14 +37,13 @@ export interface ManyAgents {
 export const TEAM_SIZE = MEMBERS.length;
 
 export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
-  const conversations = createConversationTable(pool);
-  const tasks = createTaskTable(pool);
+  const tables = createBareTables(pool);
   const start = async (
     workflow: 'bareParent' | 'bareLead',
     work: Parameters<typeof textOf>[0],
   ): Promise<WorkflowHandle & { readonly firstExecutionRunId: string }> => {
     const conversation = `bare-${randomUUID()}`;
-    await conversations.write(conversation, 0, -1, { role: 'user', text: textOf(work) });
+    await tables.write(conversation, 0, -1, { role: 'user', text: textOf(work) });
     return client.workflow.start(workflow, {
       workflowId: conversation,
       taskQueue: QUEUES.bare,
@@ -64,7 +62,7 @@ export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
     },
     async openTask() {
       const task = `bare-task-${randomUUID()}`;
-      await tasks.add({ task, member: '' }, 'claims');
+      await tables.addTask({ task, member: '' }, 'claims');
       const handle = await client.workflow.start('bareTask', {
         workflowId: task,
         taskQueue: QUEUES.bare,
@@ -181,20 +179,4 @@ async function timeClaim(
 /** A busy server gives it up before, or after, a worker has looked at it: who asks again under its id hears which. */
 function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
   return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
-}
-
-async function untilCount(
-  pool: BenchStack['pool'],
-  wanted: number,
-  query: string,
-  values: readonly string[],
-): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const { rows } = await pool.query<{ count: number }>(query, [...values]);
-    const count = rows[0]?.count ?? 0;
-    if (count >= wanted) return;
-    if (Date.now() > deadline) throw new Error(`${values.join(', ')}: ${count} of ${wanted}: ${query}`);
-    await sleep(10);
-  }
 }
