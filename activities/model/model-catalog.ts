@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { ModelError, type ModelProvider, type Usage } from '#domain/model.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import {
   DEFAULT_CONTEXT_WINDOW,
   DEFAULT_MODELS,
@@ -34,6 +35,15 @@ export interface Models {
   contextWindow(ref: string): number;
   /** Undefined when the price is not known: unknown is not free. */
   cost(ref: string, usage: Usage): { readonly usd: number } | undefined;
+}
+
+export function useOf(
+  models: Pick<Models, 'cost'>,
+  kind: ModelUse['kind'],
+  model: string,
+  usage: Usage,
+): ModelUse {
+  return { kind, model, usage, usd: models.cost(model, usage)?.usd };
 }
 
 /** The scripts that come with the package. */
