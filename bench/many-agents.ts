@@ -7,14 +7,13 @@ import { createScrubber } from '#store/secrets/scrubber.ts';
 import { insertAgent } from '#store/agent-store.ts';
 import { findTeam, insertTeam } from '#store/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
-import { connectTemporal } from '#temporal/client.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import { taskWorkflowId } from '#domain/team.ts';
 import { BARE_TASK } from './bare/contract.ts';
 import { createBareTables } from './bare/tables.ts';
-import { type Contender, TENANT, textOf } from './contender.ts';
+import { TENANT, textOf } from './contender.ts';
 import { childrenOf, historyOf, type Run } from './model-calls.ts';
-import { untilCount } from './measure.ts';
+import { type Bench, untilCount } from './measure.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 
 /** Whose tasks the team works on; the script names them. */
@@ -31,7 +30,6 @@ export interface ManyAgents {
   claim(task: WorkflowHandle, member: string): Promise<{ readonly ms: number; readonly won: boolean }>;
   /** Milliseconds from the lead's message until the rows say that all tasks are completed. */
   team(tasksEach: number): Promise<number>;
-  close(): Promise<void>;
 }
 
 export const TEAM_SIZE = MEMBERS.length;
@@ -80,7 +78,6 @@ export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
       await handle.result();
       return ms;
     },
-    async close() {},
   };
 }
 
@@ -90,14 +87,9 @@ const OURS_DONE = `select count(*)::int from team_tasks where origin_session = $
 const TURNS_OVER = `select count(*)::int from turns where session_key = $1 and status = 'completed'`;
 
 /** By what the API's routes call, as the other measurements do. */
-export async function createOurAgents(stack: BenchStack, ours: Contender): Promise<ManyAgents> {
+export async function createOurAgents({ stack, ours, temporal }: Bench): Promise<ManyAgents> {
   const { client, pool } = stack;
   await makeTeams(stack);
-  const temporal = connectTemporal({
-    address: stack.address,
-    namespace: 'default',
-    taskQueue: QUEUES.tempoclaw,
-  });
   const scrubber = createScrubber();
   const board = createTeamBoard({ pool, scrubberOf: async () => scrubber, reach: temporal });
   const claims = await findTeam(pool, TENANT, 'claims');
@@ -139,7 +131,6 @@ export async function createOurAgents(stack: BenchStack, ours: Contender): Promi
       await untilCount(pool, 2, TURNS_OVER, [session]);
       return ms;
     },
-    close: () => temporal.close(),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What every measurement is given, and the round that keeps comparisons fair. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TemporalAccess } from '#temporal/client.ts';
 import type { Contender } from './contender.ts';
 import type { Section } from './report.ts';
 import type { BenchStack } from './stack.ts';
@@ -10,6 +11,7 @@ export interface Bench {
   readonly bareA: Contender;
   readonly bareB: Contender;
   readonly ours: Contender;
+  readonly temporal: TemporalAccess;
   readonly workers: { bare: WorkerProcess; tempoclaw: WorkerProcess };
   /** Few and small rounds: shows that it works, not how fast. */
   readonly quick: boolean;
