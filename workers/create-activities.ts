@@ -13,13 +13,13 @@ import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
 import { createTeamRoom } from '#activities/teams/team-room.ts';
+import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
 import { createToolCallRoom } from '#activities/tool-call/tool-call-room.ts';
 import { createSendToSession } from '#activities/turn/send-to-session.ts';
 import { createTurnRoom } from '#activities/turn/turn-room.ts';
 import { createWakeSession } from '#activities/turn/wake-session.ts';
 import { workspaceFolder } from '#activities/workspace/workspace-folder.ts';
-import type { AgentConfig } from '#domain/agent.ts';
 import { sandboxOf, type Wall } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createCallRules } from '#policy/call-rules.ts';
@@ -149,6 +149,7 @@ function sharedBy({
 }: ActivityParts) {
   const { sandbox, workspaceRoot, tools } = config;
   const { world } = machine;
+  const placeOf: PlaceOf = (own) => world.shell.placeOf(sandboxOf(sandbox, own ?? undefined));
   const perHour = tools.rate_limit_per_hour ?? 0;
   const workspaceOf = (tenant: string, workspace: string): string =>
     workspaceFolder(workspaceRoot, tenant, workspace);
@@ -172,8 +173,7 @@ function sharedBy({
       exec: config.exec,
       resolveProgram: createHostPrograms(childEnvironment({}), workspaceRoot),
     }),
-    placeOf: (own: AgentConfig['sandbox'] | null) =>
-      world.shell.placeOf(sandboxOf(sandbox, own ?? undefined)),
+    placeOf,
     whySecured: (tenant: string, agent: string, command: string) =>
       whySecured(vault.clisNow(tenant), agent, command),
     boundFiles: createBoundFiles({ files: world.files, sandbox, workspaceOf }),
