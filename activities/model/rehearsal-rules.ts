@@ -83,8 +83,8 @@ export function problemsOf({ rules, params = {}, delay, stream }: WrittenScript)
   look({ delay, stream }, []);
   for (const [index, { when = {}, reply }] of rules.entries()) {
     const at = (...path: PropertyKey[]): ScriptProblem['path'] => ['rules', index, ...path];
-    const { text, calls, error, follow } = reply;
-    if (!text && !calls && !error && !follow) say(at('reply'), 'needs text, calls, follow or error');
+    const says = [reply.text, reply.calls, reply.error, reply.follow];
+    if (!says.some(Boolean)) say(at('reply'), 'needs text, calls, follow or error');
     look(reply, at('reply'));
     for (const key of COUNTS) look(when[key], at('when', key));
     for (const key of TEXTS) say(at('when', key), regexProblem(when[key]));
