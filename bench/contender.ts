@@ -3,11 +3,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { insertAgent } from '#store/agent-store.ts';
-import { connectTemporal } from '#temporal/client.ts';
+import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import { createMetrics } from '#api/metrics.ts';
 import { submitMessage } from '#api/submit-message.ts';
 import type { AgentConfig } from '#domain/agent.ts';
-import { createConversationTable } from './bare/conversation-table.ts';
+import { createBareTables } from './bare/tables.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 
 /** What a turn does. */
@@ -47,7 +47,7 @@ function randomText(characters: number): string {
 }
 
 export function createBare(stack: BenchStack, workflow: 'bareCarried' | 'bareTabled'): Contender {
-  const table = createConversationTable(stack.pool);
+  const table = createBareTables(stack.pool);
   return {
     name: workflow === 'bareCarried' ? 'bare A' : 'bare B',
     side: 'bare',
@@ -88,7 +88,7 @@ const AGENTS: readonly AgentConfig[] = [
 /** TempoClaw by what its API's routes call: the message's row, update-with-start, the turn's row. */
 export async function createTempoclaw(
   stack: BenchStack,
-): Promise<{ contender: Contender; close(): Promise<void> }> {
+): Promise<{ contender: Contender; temporal: TemporalAccess; close(): Promise<void> }> {
   const { pool } = stack;
   await pool.query(`insert into tenants (id, name) values ($1, 'Bench') on conflict do nothing`, [TENANT]);
   for (const agent of AGENTS) await insertAgent(pool, TENANT, agent, 'bench');
@@ -131,6 +131,7 @@ export async function createTempoclaw(
   };
   return {
     contender,
+    temporal,
     async close() {
       await secrets.close();
       await notifier.close();

@@ -80,6 +80,7 @@ try {
     bareA: createBare(stack, 'bareCarried'),
     bareB: createBare(stack, 'bareTabled'),
     ours: tempoclaw.contender,
+    temporal: tempoclaw.temporal,
     workers: { bare: await stack.startWorker('bare'), tempoclaw: await stack.startWorker('tempoclaw') },
     quick: flags.quick,
     tell,

@@ -7,20 +7,18 @@ import { createScrubber } from '#store/secrets/scrubber.ts';
 import { insertAgent } from '#store/agent-store.ts';
 import { findTeam, insertTeam } from '#store/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
-import { connectTemporal } from '#temporal/client.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import { taskWorkflowId } from '#domain/team.ts';
-import { createConversationTable } from './bare/conversation-table.ts';
 import { BARE_TASK } from './bare/contract.ts';
-import { createTaskTable } from './bare/task-table.ts';
-import { type Contender, TENANT, textOf } from './contender.ts';
+import { createBareTables } from './bare/tables.ts';
+import { TENANT, textOf } from './contender.ts';
 import { childrenOf, historyOf, type Run } from './model-calls.ts';
+import { type Bench, untilCount } from './measure.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 
 /** Whose tasks the team works on; the script names them. */
 const MEMBERS = Array.from({ length: 5 }, (_, n) => `member-${n + 1}`);
 export const CLAIMERS: readonly string[] = Array.from({ length: 50 }, (_, n) => `claimer-${n + 1}`);
-const PATIENCE_MS = 60_000;
 
 export interface ManyAgents {
   readonly name: 'bare' | 'TempoClaw';
@@ -32,20 +30,18 @@ export interface ManyAgents {
   claim(task: WorkflowHandle, member: string): Promise<{ readonly ms: number; readonly won: boolean }>;
   /** Milliseconds from the lead's message until the rows say that all tasks are completed. */
   team(tasksEach: number): Promise<number>;
-  close(): Promise<void>;
 }
 
 export const TEAM_SIZE = MEMBERS.length;
 
 export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
-  const conversations = createConversationTable(pool);
-  const tasks = createTaskTable(pool);
+  const tables = createBareTables(pool);
   const start = async (
     workflow: 'bareParent' | 'bareLead',
     work: Parameters<typeof textOf>[0],
   ): Promise<WorkflowHandle & { readonly firstExecutionRunId: string }> => {
     const conversation = `bare-${randomUUID()}`;
-    await conversations.write(conversation, 0, -1, { role: 'user', text: textOf(work) });
+    await tables.write(conversation, 0, -1, { role: 'user', text: textOf(work) });
     return client.workflow.start(workflow, {
       workflowId: conversation,
       taskQueue: QUEUES.bare,
@@ -64,7 +60,7 @@ export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
     },
     async openTask() {
       const task = `bare-task-${randomUUID()}`;
-      await tasks.add({ task, member: '' }, 'claims');
+      await tables.addTask({ task, member: '' }, 'claims');
       const handle = await client.workflow.start('bareTask', {
         workflowId: task,
         taskQueue: QUEUES.bare,
@@ -82,7 +78,6 @@ export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
       await handle.result();
       return ms;
     },
-    async close() {},
   };
 }
 
@@ -92,14 +87,9 @@ const OURS_DONE = `select count(*)::int from team_tasks where origin_session = $
 const TURNS_OVER = `select count(*)::int from turns where session_key = $1 and status = 'completed'`;
 
 /** By what the API's routes call, as the other measurements do. */
-export async function createOurAgents(stack: BenchStack, ours: Contender): Promise<ManyAgents> {
+export async function createOurAgents({ stack, ours, temporal }: Bench): Promise<ManyAgents> {
   const { client, pool } = stack;
   await makeTeams(stack);
-  const temporal = connectTemporal({
-    address: stack.address,
-    namespace: 'default',
-    taskQueue: QUEUES.tempoclaw,
-  });
   const scrubber = createScrubber();
   const board = createTeamBoard({ pool, scrubberOf: async () => scrubber, reach: temporal });
   const claims = await findTeam(pool, TENANT, 'claims');
@@ -141,7 +131,6 @@ export async function createOurAgents(stack: BenchStack, ours: Contender): Promi
       await untilCount(pool, 2, TURNS_OVER, [session]);
       return ms;
     },
-    close: () => temporal.close(),
   };
 }
 
@@ -181,20 +170,4 @@ async function timeClaim(
 /** A busy server gives it up before, or after, a worker has looked at it: who asks again under its id hears which. */
 function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
   return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
-}
-
-async function untilCount(
-  pool: BenchStack['pool'],
-  wanted: number,
-  query: string,
-  values: readonly string[],
-): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const { rows } = await pool.query<{ count: number }>(query, [...values]);
-    const count = rows[0]?.count ?? 0;
-    if (count >= wanted) return;
-    if (Date.now() > deadline) throw new Error(`${values.join(', ')}: ${count} of ${wanted}: ${query}`);
-    await sleep(10);
-  }
 }

@@ -1,4 +1,6 @@
 /** What every measurement is given, and the round that keeps comparisons fair. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TemporalAccess } from '#temporal/client.ts';
 import type { Contender } from './contender.ts';
 import type { Section } from './report.ts';
 import type { BenchStack } from './stack.ts';
@@ -9,6 +11,7 @@ export interface Bench {
   readonly bareA: Contender;
   readonly bareB: Contender;
   readonly ours: Contender;
+  readonly temporal: TemporalAccess;
   readonly workers: { bare: WorkerProcess; tempoclaw: WorkerProcess };
   /** Few and small rounds: shows that it works, not how fast. */
   readonly quick: boolean;
@@ -34,6 +37,34 @@ export async function inRounds(
       if (contender) values[contender.name].push(await measure(contender));
     }
   return values;
+}
+
+const PATIENCE_MS = 120_000;
+
+/** Waits until the rows that `query` counts are so many; throws when they are not after two minutes. */
+export async function untilCount(
+  pool: BenchStack['pool'],
+  wanted: number,
+  query: string,
+  values: readonly string[] = [],
+): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const count = await countOf(pool, query, values);
+    if (count >= wanted) return;
+    if (Date.now() > deadline) throw new Error(`${values.join(', ')}: ${count} of ${wanted}: ${query}`);
+    await sleep(10);
+  }
+}
+
+/** `query` gives a `count`. */
+export async function countOf(
+  pool: BenchStack['pool'],
+  query: string,
+  values: readonly string[] = [],
+): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(query, [...values]);
+  return rows[0]?.count ?? 0;
 }
 
 /** Runs `total` jobs with at most `atOnce` under way. */

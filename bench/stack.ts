@@ -18,8 +18,7 @@ import { startPostgres } from '#cli/services/postgres.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import { startProductionTemporal } from '#test/support/production-temporal.ts';
-import { CONVERSATION_TABLE } from './bare/conversation-table.ts';
-import { TASK_TABLE } from './bare/task-table.ts';
+import { BARE_TABLES } from './bare/tables.ts';
 import { startNodeProgram } from '#cli/services/node-program.ts';
 import { startWorkerProcess, type WorkerProcessOptions, type WorkerProcess } from './worker-process.ts';
 import { startWordServer, type WordServer } from './word-server.ts';
@@ -82,8 +81,7 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
       onIdleError: () => undefined,
     });
     stops.push(() => pool.end());
-    await pool.query(CONVERSATION_TABLE);
-    await pool.query(TASK_TABLE);
+    await pool.query(BARE_TABLES);
     const folder = await makeWorkspace(stateDir);
     const connection = await Connection.connect({ address: services.address });
     stops.push(() => connection.close());

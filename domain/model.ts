@@ -66,18 +66,21 @@ export interface ModelProvider {
   embed?(request: EmbedRequest): Promise<Embeddings>;
 }
 
-export type ModelErrorCode =
-  | 'RateLimited'
-  | 'Overloaded'
-  | 'Unreachable'
-  | 'Timeout'
-  | 'BadAnswer'
-  | 'Auth'
-  | 'BadRequest'
-  | 'ContextOverflow'
-  | 'UnknownModel'
-  | 'Filtered'
-  | 'TooLarge';
+export const MODEL_ERROR_CODES = [
+  'RateLimited',
+  'Overloaded',
+  'Unreachable',
+  'Timeout',
+  'BadAnswer',
+  'Auth',
+  'BadRequest',
+  'ContextOverflow',
+  'UnknownModel',
+  'Filtered',
+  'TooLarge',
+] as const;
+
+export type ModelErrorCode = (typeof MODEL_ERROR_CODES)[number];
 
 const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set([
   'RateLimited',

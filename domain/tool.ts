@@ -36,7 +36,9 @@ export type ToolResult =
     }
   | { readonly ok: false; readonly code: ToolErrorCode; readonly message: string; readonly whole?: string };
 
-export function toolError(code: ToolErrorCode, message: string): ToolResult {
+export type ToolFailure = Extract<ToolResult, { ok: false }>;
+
+export function toolError(code: ToolErrorCode, message: string): ToolFailure {
   return { ok: false, code, message };
 }
 

@@ -16,11 +16,9 @@ import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { startBeat, tellSupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
-import { pruneBoxes } from '#activities/sweep/sweep-activities.ts';
-import { createWorkerBoxes } from './boxes.ts';
 import { loadWorkflowBundle } from './bundle.ts';
+import { createMachine } from './create-machine.ts';
 import { createWorker } from './create-worker.ts';
-import { createToolDeps } from './tool-deps.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
 import { RUNS_AT_PLACE } from '#domain/shell/allowlist.ts';
 
@@ -70,13 +68,12 @@ async function main(): Promise<void> {
     lingerSeconds: config.temporal.lingerSeconds,
     dataConverter,
   });
-  const boxes = createWorkerBoxes(config);
-  // What earlier workers left; from then on the sweep looks after them.
-  if (config.sandbox.mode !== 'off') void pruneBoxes(boxes);
   const { host, why } = await wall;
   if (why === undefined) log.info({ wall: host.wall }, 'commands on this machine run behind a wall');
   else log.warn({ wall: host.wall, why }, 'the wall around commands on this machine is not whole');
-  const tools = await createToolDeps(config, pool, secrets.vault, host, boxes);
+  const machine = await createMachine(config, pool, secrets.vault, host);
+  // What earlier workers left; from then on the sweep looks after them.
+  if (config.sandbox.mode !== 'off') void machine.boxes.prune();
   const worker = await createWorker({
     config,
     connection,
@@ -91,8 +88,7 @@ async function main(): Promise<void> {
       onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
     }),
     models: createModels(config.models, config.rehearsal, secrets.vault.resolveSetting),
-    tools,
-    boxes,
+    machine,
     wall: host.wall,
     sealer: secrets.sealer,
     vault: secrets.vault,
@@ -106,12 +102,12 @@ async function main(): Promise<void> {
     // Another worker's start makes it, or one of an operator who may.
     log.warn({ err: error }, 'the schedule of the sweep could not be made'),
   );
-  const runs = RUNS_AT_PLACE[await tools.shell.placeOf(sandboxOf(config.sandbox, undefined))];
+  const runs = RUNS_AT_PLACE[await machine.world.shell.placeOf(sandboxOf(config.sandbox, undefined))];
   log.info({ ready: true, runs, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
   tellSupervisor({ type: 'ready', runs });
   startBeat();
   await running;
-  const ended = await tools.processes.stopOwn();
+  const ended = await machine.world.processes.stopOwn();
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
   host.close();
   await notifier.close();

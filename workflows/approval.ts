@@ -54,8 +54,8 @@ const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
 type Settled = Extract<SettleApprovalResult, { kind: 'settled' }>;
 
-/** The approval as it goes: handlers write, the story below reads. */
-interface Going {
+/** Of the approval: handlers write, the story below reads. */
+interface Progress {
   readonly input: ApprovalInput;
   readonly start: number;
   /** Milliseconds since 1970. */
@@ -81,7 +81,7 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
     inputProblem('approval', input, ['tenant', 'approval_id', 'session_key', 'turn_id'], ['expires']),
   );
   const deadline = input.until ?? Date.now() + input.expires * 1000;
-  const going: Going = {
+  const progress: Progress = {
     input,
     start: deadline - input.expires * 1000,
     deadline,
@@ -95,23 +95,23 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
     escalateNow: false,
     withdrawn: false,
   };
-  handleMessages(going);
-  setCurrentDetails(waitingDetails(going));
-  const over = await untilDecidedOrOver(going);
+  handleMessages(progress);
+  setCurrentDetails(waitingDetails(progress));
+  const over = await untilDecidedOrOver(progress);
   const final = await CancellationScope.nonCancellable(async () => {
-    if (over) await settle(going, over, over);
+    if (over) await settle(progress, over, over);
     // Those who decided too late are still told who won.
     await condition(() => allHandlersFinished());
-    return going.end;
+    return progress.end;
   });
   if (!final) throw ApplicationFailure.nonRetryable(`approval ${input.approval_id} has no row`, 'NotFound');
-  setCurrentDetails(`**${final.status}** by ${markdownText(final.by)}\n\n${markdownCode(going.summary)}`);
+  setCurrentDetails(`**${final.status}** by ${markdownText(final.by)}\n\n${markdownCode(progress.summary)}`);
   return final;
 }
 
-function handleMessages(going: Going): void {
-  const { approval_id } = going.input;
-  setHandler(decideUpdate, (given) => decide(going, given), {
+function handleMessages(progress: Progress): void {
+  const { approval_id } = progress.input;
+  setHandler(decideUpdate, (given) => decide(progress, given), {
     validator: (given) => {
       const problem = decisionProblem(given);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
@@ -121,36 +121,36 @@ function handleMessages(going: Going): void {
     // A signal cannot be answered: what is wrong with it is counted in the state and logged.
     const problem = decisionProblem(given);
     if (problem) {
-      going.refused += 1;
+      progress.refused += 1;
       log.warn('decision refused', { approval_id, problem });
       return;
     }
-    await decide(going, given).catch((error: unknown) => {
+    await decide(progress, given).catch((error: unknown) => {
       if (!(error instanceof ApplicationFailure)) throw error;
       log.warn('decision refused', { approval_id, problem: error.message });
     });
   });
   setHandler(withdrawSignal, () => {
-    going.withdrawn = true;
+    progress.withdrawn = true;
   });
   setHandler(escalateSignal, () => {
-    going.escalateNow = true;
+    progress.escalateNow = true;
   });
-  setHandler(stateQuery, () => stateOf(going));
+  setHandler(stateQuery, () => stateOf(progress));
 }
 
 /** A later decision waits until the earlier one has been recorded or refused. */
 function settle(
-  going: Going,
+  progress: Progress,
   outcome: SettleApprovalInput['outcome'],
   key: string,
   decision?: DecideInput,
 ): Promise<SettleApprovalResult> {
-  const { tenant, approval_id } = going.input;
-  return going.inTurn(async () => {
+  const { tenant, approval_id } = progress.input;
+  return progress.inTurn(async () => {
     // A workflow task that was lost may have settled it for a request that now comes second.
-    if (going.end) return { ...going.end, won: going.end.key === key };
-    const late = outcome === 'decided' && Date.now() >= going.deadline;
+    if (progress.end) return { ...progress.end, won: progress.end.key === key };
+    const late = outcome === 'decided' && Date.now() >= progress.deadline;
     const result = await settle_approval({
       tenant,
       approval_id,
@@ -158,26 +158,26 @@ function settle(
       key,
       decision: decision && !late ? decision : undefined,
     });
-    if (result.kind === 'settled') going.end = result;
+    if (result.kind === 'settled') progress.end = result;
     return result.kind === 'settled' && late ? { ...result, won: false } : result;
   });
 }
 
-async function decide(going: Going, given: DecideInput): Promise<DecisionReceipt> {
-  const { approval_id } = going.input;
+async function decide(progress: Progress, given: DecideInput): Promise<DecisionReceipt> {
+  const { approval_id } = progress.input;
   const decision = readDecision(given.decision) ?? given.decision;
   const key = currentUpdateInfo()?.id ?? uuid4();
   const result = await CancellationScope.nonCancellable(() =>
-    settle(going, 'decided', key, { ...given, decision }),
+    settle(progress, 'decided', key, { ...given, decision }),
   );
   if (result.kind === 'refused') {
-    going.refused += 1;
+    progress.refused += 1;
     throw ApplicationFailure.nonRetryable(result.message, result.type);
   }
   if (result.kind === 'counted') {
-    going.summary = result.summary;
-    going.approvals = result.approvals;
-    setCurrentDetails(waitingDetails(going));
+    progress.summary = result.summary;
+    progress.approvals = result.approvals;
+    setCurrentDetails(waitingDetails(progress));
     return countedReceipt(approval_id, result);
   }
   const receipt = {
@@ -189,24 +189,24 @@ async function decide(going: Going, given: DecideInput): Promise<DecisionReceipt
   };
   if (result.won) return receipt;
   if (isSameDecision(decision, result.decision)) return { ...receipt, already: true };
-  going.refused += 1;
+  progress.refused += 1;
   throw lateDecision(approval_id, result);
 }
 
 /** Undefined when it was decided. */
-async function untilDecidedOrOver(going: Going): Promise<'expired' | 'withdrawn' | undefined> {
+async function untilDecidedOrOver(progress: Progress): Promise<'expired' | 'withdrawn' | undefined> {
   try {
     for (;;) {
-      const alarm = nextAlarm(going.input, going);
+      const alarm = nextAlarm(progress.input, progress);
       const woken = await condition(
-        () => going.end !== undefined || going.withdrawn || going.escalateNow,
-        going.start + alarm.after - Date.now(),
+        () => progress.end !== undefined || progress.withdrawn || progress.escalateNow,
+        progress.start + alarm.after - Date.now(),
       );
-      if (going.withdrawn) return 'withdrawn';
-      if (going.end) return undefined;
-      if (woken || alarm.what === 'escalated') await escalate(going);
+      if (progress.withdrawn) return 'withdrawn';
+      if (progress.end) return undefined;
+      if (woken || alarm.what === 'escalated') await escalate(progress);
       else if (alarm.what === 'expired') return 'expired';
-      else await remind(going);
+      else await remind(progress);
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
@@ -214,38 +214,38 @@ async function untilDecidedOrOver(going: Going): Promise<'expired' | 'withdrawn'
   }
 }
 
-async function remind(going: Going): Promise<void> {
-  const { tenant, approval_id } = going.input;
-  going.reminders += 1;
-  const count = going.reminders;
-  await going.inTurn(() => note_approval({ tenant, approval_id, what: 'reminded', count }));
+async function remind(progress: Progress): Promise<void> {
+  const { tenant, approval_id } = progress.input;
+  progress.reminders += 1;
+  const count = progress.reminders;
+  await progress.inTurn(() => note_approval({ tenant, approval_id, what: 'reminded', count }));
 }
 
-async function escalate(going: Going): Promise<void> {
-  const { tenant, approval_id } = going.input;
-  going.escalateNow = false;
-  if (going.escalated) return;
-  going.escalated = true;
-  going.opened = await going.inTurn(() =>
+async function escalate(progress: Progress): Promise<void> {
+  const { tenant, approval_id } = progress.input;
+  progress.escalateNow = false;
+  if (progress.escalated) return;
+  progress.escalated = true;
+  progress.opened = await progress.inTurn(() =>
     note_approval({ tenant, approval_id, what: 'escalated', count: 1 }),
   );
-  if (!going.opened) return log.info('nobody to escalate to', { approval_id });
+  if (!progress.opened) return log.info('nobody to escalate to', { approval_id });
   upsertSearchAttributes([{ key: STATE, value: 'escalated' satisfies WorkState }]);
-  setCurrentDetails(waitingDetails(going));
+  setCurrentDetails(waitingDetails(progress));
 }
 
-function stateOf(going: Going): ApprovalState {
-  const { input, end } = going;
+function stateOf(progress: Progress): ApprovalState {
+  const { input, end } = progress;
   return {
     approval_id: input.approval_id,
     status: end?.status ?? 'pending',
     decision: end?.decision ?? null,
     decided_by: end?.by ?? null,
     decided_at: end?.at ?? null,
-    expires_at: new Date(going.deadline).toISOString(),
-    refused: going.refused,
-    ...(input.quorum === undefined ? {} : { approvals: going.approvals, quorum: input.quorum }),
-    escalated: going.opened ? (true as const) : undefined,
+    expires_at: new Date(progress.deadline).toISOString(),
+    refused: progress.refused,
+    ...(input.quorum === undefined ? {} : { approvals: progress.approvals, quorum: input.quorum }),
+    escalated: progress.opened ? (true as const) : undefined,
     token_required: input.token,
   };
 }
@@ -281,7 +281,7 @@ function lateDecision(id: string, result: Settled): ApplicationFailure {
   });
 }
 
-function waitingDetails({ input, deadline, summary, approvals, opened }: Going): string {
+function waitingDetails({ input, deadline, summary, approvals, opened }: Progress): string {
   return [
     `Waits for a decision until ${new Date(deadline).toISOString()}`,
     '',

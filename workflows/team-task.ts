@@ -77,8 +77,8 @@ const remote = proxyActivities<TeamTaskActivities>({ ...ANNOUNCEMENT, summary: '
 /** Where a long task goes on in a new run, far from the server's limits (2,000 updates, 51,200 events a run). */
 const RUN_EVENTS = 500;
 
-/** The task as it goes: handlers write through `apply`, the story below reads. */
-interface Going extends KnownTask {
+/** Of the task: handlers write through `apply`, the story below reads. */
+interface Progress extends KnownTask {
   /** What signals have said; looked at by the story. */
   readonly ended: { readonly number: number; readonly status: TaskStatus }[];
   released: boolean;
@@ -92,51 +92,51 @@ interface Going extends KnownTask {
 /** Throws NotFound when the task has no row. */
 export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   refuseWrongStart(taskStartProblem(input, workflowInfo().workflowId), Object.values(TEAM_TASK.updates));
-  const going: Going = { ...newTask(input), ended: [], released: false };
-  handleMessages(going);
+  const progress: Progress = { ...newTask(input), ended: [], released: false };
+  handleMessages(progress);
   const loaded = await CancellationScope.nonCancellable(() => local.load_team_task(input));
   if (!loaded) {
-    going.missing = true;
+    progress.missing = true;
     await condition(allHandlersFinished);
     throw notFound(input);
   }
-  going.loaded = { task: loaded.task, team: loaded.team };
-  going.released = loaded.over;
-  for (const number of loaded.completed) going.ended.push({ number, status: 'completed' });
-  if (loaded.lost) takeUp(going, loaded.lost);
-  else await apply(going, ({ task }) => lostTurn(task));
+  progress.loaded = { task: loaded.task, team: loaded.team };
+  progress.released = loaded.over;
+  for (const number of loaded.completed) progress.ended.push({ number, status: 'completed' });
+  if (loaded.lost) takeUp(progress, loaded.lost);
+  else await apply(progress, ({ task }) => lostTurn(task));
   try {
-    await untilAtRest(going);
+    await untilAtRest(progress);
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    await CancellationScope.nonCancellable(() => cancelled(going));
+    await CancellationScope.nonCancellable(() => cancelled(progress));
   }
-  return viewNow(going);
+  return viewNow(progress);
 }
 
 /** Cancelled in Temporal: so is the task, its member's turn with it. */
-async function cancelled(going: Going): Promise<void> {
-  await apply(going, (moment) => decideTask(moment, 'cancel', { by: { name: 'system' } }));
-  if (going.turn) await going.turn.stop('system', 'the task was cancelled');
-  await going.judgement?.stop();
-  await tell(going);
+async function cancelled(progress: Progress): Promise<void> {
+  await apply(progress, (moment) => decideTask(moment, 'cancel', { by: { name: 'system' } }));
+  if (progress.turn) await progress.turn.stop('system', 'the task was cancelled');
+  await progress.judgement?.stop();
+  await tell(progress);
   await condition(allHandlersFinished);
 }
 
-async function untilAtRest(going: Going): Promise<void> {
+async function untilAtRest(progress: Progress): Promise<void> {
   for (;;) {
-    const { revision } = taskOf(going);
-    await hearSignals(going);
-    await followTurn(going);
-    await followJudging(going);
-    await tell(going);
-    if (isLong() && !going.turn && !going.judgement) await condition(allHandlersFinished);
-    if (isSettled(going)) {
-      if (isAtRest(going)) return;
-      if (isLong()) await continueAsNew<typeof teamTask>(going.input);
+    const { revision } = taskOf(progress);
+    await hearSignals(progress);
+    await followTurn(progress);
+    await followJudging(progress);
+    await tell(progress);
+    if (isLong() && !progress.turn && !progress.judgement) await condition(allHandlersFinished);
+    if (isSettled(progress)) {
+      if (isAtRest(progress)) return;
+      if (isLong()) await continueAsNew<typeof teamTask>(progress.input);
     }
-    show(taskOf(going));
-    await untilSomethingHappens(going, revision);
+    show(taskOf(progress));
+    await untilSomethingHappens(progress, revision);
   }
 }
 
@@ -146,43 +146,45 @@ function isLong(): boolean {
   return continueAsNewSuggested || historyLength > RUN_EVENTS;
 }
 
-async function hearSignals(going: Going): Promise<void> {
-  if (going.released) await give(going, (moment) => releaseAndDispatch(moment, going.input.team));
-  going.released = false;
-  for (let said = going.ended.shift(); said; said = going.ended.shift()) {
+async function hearSignals(progress: Progress): Promise<void> {
+  if (progress.released) await give(progress, (moment) => releaseAndDispatch(moment, progress.input.team));
+  progress.released = false;
+  for (let said = progress.ended.shift(); said; said = progress.ended.shift()) {
     const { number, status } = said;
-    await apply(going, ({ task }) => dependencyEnded(task, number, status === 'completed'));
+    await apply(progress, ({ task }) => dependencyEnded(task, number, status === 'completed'));
   }
 }
 
 /** Applies what may give the task to its member, whose message is then written with it. */
-async function give(going: Going, decide: (moment: Moment) => Decision): Promise<void> {
-  await apply(going, decide, undefined, async (input) => {
+async function give(progress: Progress, decide: (moment: Moment) => Decision): Promise<void> {
+  await apply(progress, decide, undefined, async (input) => {
     const { recorded, turn } = await local.give_team_task(input);
-    if (turn !== undefined) going.given = { fence: input.change.task.fence, turn };
+    if (turn !== undefined) progress.given = { fence: input.change.task.fence, turn };
     return recorded;
   });
 }
 
 /** Starts the member's turn, ends one whose lease is over, and takes what it leaves. */
-async function followTurn(going: Going): Promise<void> {
-  const { input, turn } = going;
+async function followTurn(progress: Progress): Promise<void> {
+  const { input, turn } = progress;
   if (turn) {
     const over = turn.end();
-    if (!over && mayGoOn(taskOf(going), turn)) return;
+    if (!over && mayGoOn(taskOf(progress), turn)) return;
     if (!over) await turn.stop('system', 'the task is no longer this member’s');
-    delete going.turn;
-    await takeWhatIsLeft(going, turn);
+    delete progress.turn;
+    await takeWhatIsLeft(progress, turn);
   }
-  if (isDue(taskOf(going))) await give(going, (moment) => dispatch(moment, input.team));
-  const task = taskOf(going);
+  if (isDue(taskOf(progress))) await give(progress, (moment) => dispatch(moment, input.team));
+  const task = taskOf(progress);
   // Also one that was given before a worker died, if Temporal had not heard of it.
   if (task.lease?.until !== null) return;
   const { fence } = task;
   const prepared =
-    going.given?.fence === fence ? going.given.turn : await local.prepare_member_turn({ ...input, task });
-  if (prepared) going.turn = startMemberTurn(input.tenant, fence, prepared);
-  else await apply(going, (moment) => turnEnded(moment, { fence, status: 'failed', reason: NO_AGENT }));
+    progress.given?.fence === fence
+      ? progress.given.turn
+      : await local.prepare_member_turn({ ...input, task });
+  if (prepared) progress.turn = startMemberTurn(input.tenant, fence, prepared);
+  else await apply(progress, (moment) => turnEnded(moment, { fence, status: 'failed', reason: NO_AGENT }));
 }
 
 /** Who has just handed its work in ends its turn by itself. */
@@ -192,34 +194,34 @@ function mayGoOn({ lease, status, judging }: TaskState, { fence }: RunningTurn):
 }
 
 /** Has what was handed in judged when the turn that did so is over; ends the judging of what is not to be judged any more. */
-async function followJudging(going: Going): Promise<void> {
-  const { input, judgement } = going;
+async function followJudging(progress: Progress): Promise<void> {
+  const { input, judgement } = progress;
   if (judgement) {
     const end = judgement.end();
-    if (!end && taskOf(going).judging?.of === judgement.of) return;
+    if (!end && taskOf(progress).judging?.of === judgement.of) return;
     if (!end) await judgement.stop();
-    delete going.judgement;
-    if (end) await apply(going, (moment) => judged(moment, end));
+    delete progress.judgement;
+    if (end) await apply(progress, (moment) => judged(moment, end));
   }
-  const { judging, subject } = taskOf(going);
-  if (judging && !going.turn) going.judgement = startJudging(input, subject, judging);
+  const { judging, subject } = taskOf(progress);
+  if (judging && !progress.turn) progress.judgement = startJudging(input, subject, judging);
 }
 
-async function takeWhatIsLeft(going: Going, { fence, turn, end }: RunningTurn): Promise<void> {
+async function takeWhatIsLeft(progress: Progress, { fence, turn, end }: RunningTurn): Promise<void> {
   const over = end();
-  if (!over || taskOf(going).lease?.fence !== fence) return;
-  const answers = over.status === 'completed' && !taskOf(going).question;
+  if (!over || taskOf(progress).lease?.fence !== fence) return;
+  const answers = over.status === 'completed' && !taskOf(progress).question;
   const result = answers ? { result_of: turn } : {};
-  await apply(going, (moment) => turnEnded(moment, { fence, ...over, ...result }));
+  await apply(progress, (moment) => turnEnded(moment, { fence, ...over, ...result }));
 }
 
 const NO_AGENT = 'there is no such agent any more';
 
 /** What cannot be told is on the board all the same. */
-async function tell(going: Going): Promise<void> {
-  for (let telling = going.untold.shift(); telling; telling = going.untold.shift()) {
+async function tell(progress: Progress): Promise<void> {
+  for (let telling = progress.untold.shift(); telling; telling = progress.untold.shift()) {
     try {
-      await CancellationScope.nonCancellable(() => tellOne(going.input, telling));
+      await CancellationScope.nonCancellable(() => tellOne(progress.input, telling));
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
       log.warn('nobody could be told', { kind: telling.kind, problem: error.cause?.message ?? '' });
@@ -236,65 +238,65 @@ function tellOne(input: TeamTaskInput, telling: Telling): Promise<void> {
   return remote.tell_dependents({ ...input, numbers, status });
 }
 
-function isSettled(going: Going): boolean {
-  const nothingSaid = going.ended.length === 0 && going.untold.length === 0 && !going.released;
-  const nothingRuns = !going.turn && !going.judgement && !taskOf(going).judging;
-  return nothingSaid && nothingRuns && !isDue(taskOf(going)) && allHandlersFinished();
+function isSettled(progress: Progress): boolean {
+  const nothingSaid = progress.ended.length === 0 && progress.untold.length === 0 && !progress.released;
+  const nothingRuns = !progress.turn && !progress.judgement && !taskOf(progress).judging;
+  return nothingSaid && nothingRuns && !isDue(taskOf(progress)) && allHandlersFinished();
 }
 
 /** Nothing is expected but a word from outside, which starts a run of its own. */
-function isAtRest(going: Going): boolean {
-  return isClosed(taskOf(going).status);
+function isAtRest(progress: Progress): boolean {
+  return isClosed(taskOf(progress).status);
 }
 
 /** `seen`: the revision from before all was looked at, since updates come meanwhile. */
-async function untilSomethingHappens(going: Going, seen: number): Promise<void> {
-  const alarm = nextAlarm(momentOf(going, ''));
+async function untilSomethingHappens(progress: Progress, seen: number): Promise<void> {
+  const alarm = nextAlarm(momentOf(progress, ''));
   const happened = (): boolean =>
-    taskOf(going).revision !== seen ||
-    going.released ||
-    going.ended.length > 0 ||
-    going.turn?.end() !== undefined ||
-    going.judgement?.end() !== undefined ||
-    (isClosed(taskOf(going).status) && !going.turn && allHandlersFinished());
+    taskOf(progress).revision !== seen ||
+    progress.released ||
+    progress.ended.length > 0 ||
+    progress.turn?.end() !== undefined ||
+    progress.judgement?.end() !== undefined ||
+    (isClosed(taskOf(progress).status) && !progress.turn && allHandlersFinished());
   if (alarm === undefined) return condition(happened);
   const inTime = await condition(happened, Math.max(1, alarm - Date.now()));
-  if (!inTime) await apply(going, ring);
+  if (!inTime) await apply(progress, ring);
 }
 
-function handleMessages(going: Going): void {
-  for (const action of TASK_ACTIONS) handle(going, TEAM_TASK.updates[action], action);
-  handle(going, TEAM_TASK.updates.submitForReview, 'review');
+function handleMessages(progress: Progress): void {
+  for (const action of TASK_ACTIONS) handle(progress, TEAM_TASK.updates[action], action);
+  handle(progress, TEAM_TASK.updates.submitForReview, 'review');
   setHandler(releasedSignal, () => {
-    going.released = true;
+    progress.released = true;
   });
-  setHandler(dependencySignal, (said: (typeof going.ended)[number] | undefined) => {
-    if (typeof said?.number === 'number') going.ended.push(said);
-    else log.warn('a dependency without a number', { task: going.input.number });
+  setHandler(dependencySignal, (said: (typeof progress.ended)[number] | undefined) => {
+    if (typeof said?.number === 'number') progress.ended.push(said);
+    else log.warn('a dependency without a number', { task: progress.input.number });
   });
-  setHandler(stateQuery, () => (going.loaded ? viewNow(going) : null));
+  setHandler(stateQuery, () => (progress.loaded ? viewNow(progress) : null));
 }
 
 /** Refused by the validator when the task is known, so that losers of a race leave nothing in the history. */
-function handle(going: Going, name: string, action: TaskAction): void {
+function handle(progress: Progress, name: string, action: TaskAction): void {
   const update = defineUpdate<TaskReceipt, [TaskRequest]>(name);
-  setHandler(update, (asked) => answer(going, action, readRequest(asked)), {
+  setHandler(update, (asked) => answer(progress, action, readRequest(asked)), {
     validator: (asked) => {
       const problem = requestProblem(asked);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
-      const stands = going.standing.has(currentUpdateInfo()?.id ?? '');
-      if (going.loaded && !stands) refuse(decideTask(momentOf(going, ''), action, readRequest(asked)));
+      const stands = progress.standing.has(currentUpdateInfo()?.id ?? '');
+      if (progress.loaded && !stands) refuse(decideTask(momentOf(progress, ''), action, readRequest(asked)));
     },
   });
 }
 
-async function answer(going: Going, action: TaskAction, asked: TaskRequest): Promise<TaskReceipt> {
+async function answer(progress: Progress, action: TaskAction, asked: TaskRequest): Promise<TaskReceipt> {
   const request = currentUpdateInfo()?.id;
-  await condition(() => going.loaded !== undefined || going.missing === true);
-  if (going.missing) throw notFound(going.input);
-  const decision = await apply(going, (moment) => decideTask(moment, action, asked), request);
+  await condition(() => progress.loaded !== undefined || progress.missing === true);
+  if (progress.missing) throw notFound(progress.input);
+  const decision = await apply(progress, (moment) => decideTask(moment, action, asked), request);
   if (decision) refuse(decision);
-  return answerOf(going.input, taskOf(going), action, asked.by.member, decision);
+  return answerOf(progress.input, taskOf(progress), action, asked.by.member, decision);
 }
 
 function refuse(decision: Decision): void {
@@ -303,6 +305,6 @@ function refuse(decision: Decision): void {
   throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [details ?? {}] });
 }
 
-function viewNow(going: Going): TaskView {
-  return viewOf(going.input, taskOf(going), going.turn?.session);
+function viewNow(progress: Progress): TaskView {
+  return viewOf(progress.input, taskOf(progress), progress.turn?.session);
 }

@@ -3,18 +3,15 @@
  * it, and could approve what its own agent asks.
  */
 import type { AgentConfig } from '#domain/agent.ts';
-import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
-import type { PlaceOf } from '../tool-call/plan-calls.ts';
+import { sandboxOf } from '#domain/sandbox.ts';
+import type { CallDeps } from '../tool-call/call-deps.ts';
 
 /** Asked only when something is put to people. */
 export type NeedsToken = (tenant: string) => Promise<boolean>;
 
-export interface NeedsTokenParts {
+/** Where commands run on this worker stands for all of them. */
+export interface NeedsTokenParts extends Pick<CallDeps, 'sandbox' | 'placeOf'> {
   readonly required: boolean | 'auto';
-  /** Of the settings. */
-  readonly sandbox: SandboxSettings;
-  /** Where commands run on this worker, which stands for all of them. */
-  readonly placeOf: PlaceOf;
   /** The settings of the tenant's agents, each once; null for those that have none. */
   readonly sandboxesOf: (tenant: string) => Promise<readonly (NonNullable<AgentConfig['sandbox']> | null)[]>;
 }

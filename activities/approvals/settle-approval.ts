@@ -9,29 +9,21 @@ import {
 import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
-import { recordFailure } from '../activity-failure.ts';
-import type { ReadBoundFiles } from '../tool-call/bound-files.ts';
+import { failingAs, recordFailure } from '../activity-failure.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
-import type { CallRules } from '#policy/call-rules.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import { decisionToken, isToken } from '#policy/decision-token.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { editedCall } from '../tool-call/edited-call.ts';
-import type { PlaceOf } from '../tool-call/plan-calls.ts';
+import type { CallDeps } from '../tool-call/call-deps.ts';
 import type { Tool } from '#policy/define-tool.ts';
-import { type ForAnyTenant, forTenant, type Scrubber } from '#store/secrets/scrubber.ts';
+import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from '#store/approval-ledger.ts';
 import { decisionPlace } from '#store/approval-store.ts';
-import type { Sealer } from '#store/seal.ts';
 
-export interface SettleApprovalDeps {
+export interface SettleApprovalDeps extends Omit<CallDeps, 'sandbox'> {
   readonly approvals: ApprovalLedger;
   readonly catalogs: AgentCatalogs;
-  readonly rules: CallRules;
-  readonly scrubber: Scrubber;
-  readonly sealer: Sealer;
-  readonly placeOf: PlaceOf;
-  readonly boundFiles: ReadBoundFiles;
   /** A token under one of these proves that whoever sent it does more than reach Temporal's port (SECURITY B10). */
   readonly tokenSecrets: readonly string[];
 }
@@ -39,13 +31,9 @@ export interface SettleApprovalDeps {
 export function createSettleApproval(
   parts: ForAnyTenant<SettleApprovalDeps>,
 ): (input: SettleApprovalInput) => Promise<SettleApprovalResult> {
-  return async (input) => {
-    try {
-      return await settleApproval(await forTenant<SettleApprovalDeps>(parts, input.tenant), input);
-    } catch (error) {
-      throw recordFailure(error);
-    }
-  };
+  return failingAs(recordFailure, async (input) =>
+    settleApproval(await forTenant<SettleApprovalDeps>(parts, input.tenant), input),
+  );
 }
 
 async function settleApproval(

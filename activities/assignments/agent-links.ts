@@ -8,8 +8,7 @@ import { rankAgents, searchedText } from '#domain/rank-agents.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { linkedAgents, linksBetween } from '#store/agent-link-store.ts';
 import { findAgent } from '#store/agent-store.ts';
-import type { Pool } from '#store/pool.ts';
-import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import type { RoomDeps } from '../room-deps.ts';
 import type { Embed } from '../model/embed.ts';
 
 type Caller = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'roles'>;
@@ -55,11 +54,7 @@ export function createAgentLinks({
   pool,
   scrubberOf,
   embed,
-}: {
-  readonly pool: Pool;
-  readonly scrubberOf: ScrubberOf;
-  readonly embed: Embed;
-}): AgentLinks {
+}: Pick<RoomDeps, 'pool' | 'scrubberOf'> & { readonly embed: Embed }): AgentLinks {
   const targetsOf = async (caller: Caller, query?: string) => {
     const linked = await linkedAgents(pool, caller.tenant, caller.agent, MOST_TARGETS, query);
     return linked.filter(({ key, link }) => refuseUser(link, key, caller) === undefined);

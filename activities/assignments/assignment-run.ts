@@ -21,17 +21,13 @@ import {
   endAssignment,
 } from '#store/end-assignment.ts';
 import { gateRows } from '#store/gate-store.ts';
-import type { Pool } from '#store/pool.ts';
-import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { assignmentInput } from '#temporal/assignment-inputs.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
+import type { RoomDeps } from '../room-deps.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
 import { endOfEvaluation, endOfWork } from './assignment-end.ts';
 
-export interface AssignmentRunDeps {
-  readonly pool: Pool;
-  readonly onWrite: (tenant: string, session: string) => void;
-  readonly scrubberOf: ScrubberOf;
+export interface AssignmentRunDeps extends RoomDeps {
   readonly wake: WakeSession;
   /** Of subagents. */
   readonly limits: { readonly children: number; readonly archiveMinutes: number };

@@ -18,13 +18,10 @@ import {
 } from '#store/assignment-store.ts';
 import { writeWork } from '#store/gate-store.ts';
 import type { Pool } from '#store/pool.ts';
-import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
+import type { RoomDeps } from '../room-deps.ts';
 
-interface EvaluationRunDeps {
-  readonly pool: Pool;
-  readonly scrubberOf: ScrubberOf;
-}
+type EvaluationRunDeps = Pick<RoomDeps, 'pool' | 'scrubberOf'>;
 
 /** Characters of a draft or of feedback that history shows. */
 const PREVIEW = 300;

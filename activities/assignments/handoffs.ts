@@ -6,9 +6,8 @@ import { turnIdOf } from '#domain/ids.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { AgentLinks } from './agent-links.ts';
 import type { SessionQueries } from '#domain/session-queries.ts';
-import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { clearHandoff, findHandoff, setHandoff } from '#store/handoff-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { RoomDeps } from '../room-deps.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
 
 export interface HandoffRequest {
@@ -28,11 +27,9 @@ export interface Handoffs {
   clear(tenant: string, channel: string, chatId: string): Promise<void>;
 }
 
-export interface HandoffDeps {
-  readonly pool: Pool;
+export interface HandoffDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
   readonly sessions: Pick<SessionQueries, 'history'>;
   readonly links: Pick<AgentLinks, 'wayTo'>;
-  readonly scrubberOf: ScrubberOf;
   readonly wake: WakeSession;
 }
 

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
 import { isGitInternal, REPOSITORY_HEAD } from '#domain/git-internals.ts';
-import type { ToolResult } from '#domain/tool.ts';
+import { type ToolFailure, toolError } from '#domain/tool.ts';
 import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
 import type { Files, FileScope } from '../workspace/files.ts';
@@ -13,31 +13,27 @@ export interface PassedFile {
   readonly bytes: Buffer;
 }
 
-type Refused = Extract<ToolResult, { ok: false }>;
-
 /** Says which file cannot be passed on, and why. */
 export async function readPassedFiles(
   files: Pick<Files, 'readBytes'>,
   paths: readonly string[],
   scope: FileScope,
-): Promise<readonly PassedFile[] | Refused> {
-  const read = new Map<string, PassedFile>();
-  let left: number = DELEGATION_LIMITS.filesBytes;
-  for (const path of paths) {
-    const name = basename(path);
-    if (isGits(name))
-      return refused(`"${name}" is one of git's own files, which git would obey at its new place`);
-    if (read.has(name)) return refused(`two of the files are named "${name}"`);
-    const result = await withFileProblems(async () => {
+): Promise<readonly PassedFile[] | ToolFailure> {
+  return withFileProblems(async () => {
+    const read = new Map<string, PassedFile>();
+    let left: number = DELEGATION_LIMITS.filesBytes;
+    for (const path of paths) {
+      const name = basename(path);
+      if (isGits(name))
+        return refused(`"${name}" is one of git's own files, which git would obey at its new place`);
+      if (read.has(name)) return refused(`two of the files are named "${name}"`);
       const bytes = await files.readBytes(scope, path, left);
       if (!bytes) return refused(`files have more than ${DELEGATION_LIMITS.filesBytes} bytes together`);
       left -= bytes.length;
       read.set(name, { name, bytes });
-      return { ok: true, text: '' };
-    });
-    if (!result.ok) return result;
-  }
-  return [...read.values()];
+    }
+    return [...read.values()];
+  });
 }
 
 /** What git would obey where it is put; without a HEAD no folder becomes a repository. */
@@ -45,8 +41,8 @@ export function isGits(name: string): boolean {
   return isGitInternal(name) || basename(name).toUpperCase() === REPOSITORY_HEAD;
 }
 
-function refused(message: string): Refused {
-  return { ok: false, code: 'InvalidArgs', message };
+function refused(message: string): ToolFailure {
+  return toolError('InvalidArgs', message);
 }
 
 /** Where the target finds it, in its own workspace. */

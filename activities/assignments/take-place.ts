@@ -5,18 +5,14 @@ import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { AssignmentRow } from '#store/assignment-store.ts';
-import type { Pool } from '#store/pool.ts';
-import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { type PlaceWanted, takeAssignment, type TakenPlace } from '#store/take-assignment.ts';
 import { assignmentChild } from '#temporal/assignment-inputs.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
+import type { RoomDeps } from '../room-deps.ts';
 import type { Files } from '../workspace/files.ts';
 import type { AgentLinks, Refused } from './agent-links.ts';
 
-export interface AssignmentDeps {
-  readonly pool: Pool;
-  readonly onWrite: (tenant: string, session: string) => void;
-  readonly scrubberOf: ScrubberOf;
+export interface AssignmentDeps extends RoomDeps {
   readonly reach: WorkflowReach;
   readonly links: AgentLinks;
   readonly files: Pick<Files, 'change' | 'readBytes' | 'list'>;

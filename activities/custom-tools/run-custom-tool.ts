@@ -1,9 +1,9 @@
 /** Runs a custom tool: its template rendered, where exec runs, within its time (CU-2). */
 import { commandResult } from '#activities/process/command-text.ts';
-import { createProgressFeed } from '#activities/process/progress-feed.ts';
-import { boxRequest } from '#activities/sandbox/box-request.ts';
+import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
+import type { HeldFolder } from '#activities/workspace/files.ts';
 import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
 import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
 import { registerValues } from '#domain/scrub/registered-values.ts';
@@ -48,26 +48,14 @@ async function runTemplate(
   const secrets = registerValues(Object.values(env));
   const hide = (text: string): string => scrubText(text, secrets).text;
   const timeoutMs = definition.timeout_seconds * 1000;
-  const folder = await files.hold(call, definition.working_dir ?? '.', 'run');
   // A piece of a value does not look like it, so that nobody watches a command that has some.
-  const feed = secrets.size === 0 ? createProgressFeed(call.progress) : undefined;
-  try {
-    const outcome = await shell.run({
-      command: rendered.command,
-      cwd: folder.cwd,
-      pwd: folder.path,
-      env,
-      timeoutMs,
-      ...boxRequest(call, folder, timeoutMs),
-      callId: call.callId,
-      signal: call.signal,
-      onOutput: feed?.take,
-    });
+  const isWatched = secrets.size === 0;
+  const run = async (place: InFolder, folder: HeldFolder): Promise<ToolResult> => {
+    const box = boxOf(call, folder, timeoutMs);
+    const outcome = await shell.run({ ...place, command: rendered.command, env, timeoutMs, box });
     return withoutSecrets(commandResult(outcome, timeoutMs), hide);
-  } finally {
-    feed?.end();
-    await folder.close();
-  }
+  };
+  return inFolder(files, call, definition.working_dir, run, isWatched);
 }
 
 /** SC-2: values that were opened for this call, in whatever form its output has them. */

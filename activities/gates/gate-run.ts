@@ -23,7 +23,7 @@ import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { BudgetDesk } from '../budgets/budget-desk.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from '../process/shell.ts';
-import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import type { RoomDeps } from '../room-deps.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import { findWorkEnd } from '#store/assignment-store.ts';
 import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } from '#store/gate-store.ts';
@@ -31,16 +31,13 @@ import type { GatedWork } from '#store/gated-work.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Files } from '../workspace/files.ts';
 
-export interface GateRunDeps {
-  readonly pool: Pool;
-  readonly scrubberOf: ScrubberOf;
+export interface GateRunDeps extends RoomDeps {
   readonly shell: Shell;
   readonly files: Pick<Files, 'hold'>;
   readonly budgets: Pick<BudgetDesk, 'around' | 'askFor' | 'takeBack'>;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
   readonly workspaceOf: (tenant: string, workspace: string) => string;
-  readonly onWrite: (tenant: string, session: string) => void;
 }
 
 interface Found {

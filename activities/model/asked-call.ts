@@ -1,4 +1,4 @@
-/** A call that a script asks for, and how its arguments are read: badly written ones reach us as a real model's would. */
+/** A call that a model asks for, and how its arguments are read. */
 import { isNestedDeeper } from '#domain/nesting.ts';
 
 export interface AskedCall {
@@ -15,19 +15,25 @@ export function nestingProblem(json: string): string | undefined {
   return isNestedDeeper(json, MAX_DEPTH) ? `nested deeper than ${MAX_DEPTH} levels` : undefined;
 }
 
-/** Arguments as a mapping; a text is read as JSON, and one that is no JSON object is told as a model's bad arguments are. */
+/** How much of unreadable arguments is quoted back to the model. */
+const MAX_QUOTED_CHARS = 200;
+
+/** Arguments as a mapping; a text is read as JSON, and what is no JSON object is told to the model. */
 export function readArguments(value: unknown): Pick<AskedCall, 'args' | 'invalid'> {
-  if (typeof value !== 'string') return { args: (value ?? {}) as Record<string, unknown> };
-  const problem = nestingProblem(value);
-  if (problem) return { args: {}, invalid: `The arguments are ${problem}` };
+  const problem = typeof value === 'string' ? nestingProblem(value) : undefined;
+  const read = typeof value === 'string' && !problem ? readJson(value) : (value ?? {});
+  if (typeof read === 'object' && read !== null && !Array.isArray(read))
+    return { args: read as Record<string, unknown> };
+  const given = problem ?? (typeof value === 'string' ? value : JSON.stringify(value));
+  if (given.trim() === '') return { args: {} };
+  return { args: {}, invalid: `The arguments are not a JSON object: ${given.slice(0, MAX_QUOTED_CHARS)}` };
+}
+
+function readJson(text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(value);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
-      return { args: parsed as Record<string, unknown> };
-    }
-    return { args: {}, invalid: `The arguments must be a JSON object, but were: ${value.slice(0, 200)}` };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { args: {}, invalid: `The arguments are not JSON (${reason}): ${value.slice(0, 200)}` };
+    return JSON.parse(text);
+  } catch {
+    // It is quoted to the model, who sees what is wrong with it.
+    return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { type Embeddings, type EmbedRequest, ModelError } from '#domain/model.ts
 import { toModelError } from './model-error.ts';
 import { estimateTextTokens } from './prompt-size.ts';
 import type { ProviderSettings } from './provider-settings.ts';
-import { createTimedFetch } from './timed-fetch.ts';
+import { createPatience, guardedFetch } from './guarded-fetch.ts';
 
 export interface SdkEmbedding {
   readonly settings: ProviderSettings;
@@ -21,13 +21,13 @@ export async function embedWithAiSdk(call: SdkEmbedding, request: EmbedRequest):
   request.signal.throwIfAborted();
   const { settings, apiKey } = call;
   const context = { provider: settings.name, model: request.model, apiKey };
-  const timed = createTimedFetch({ ...settings, provider: settings.name });
+  const patience = createPatience(settings);
   try {
     const { embeddings, usage } = await embedMany({
-      model: call.createModel(timed.fetch),
+      model: call.createModel(guardedFetch(settings.name)),
       values: [...request.texts],
       maxRetries: 0,
-      abortSignal: request.signal,
+      abortSignal: AbortSignal.any([request.signal, patience.signal]),
     });
     const [first] = embeddings;
     const dimensions = first?.length ?? 0;
@@ -42,6 +42,8 @@ export async function embedWithAiSdk(call: SdkEmbedding, request: EmbedRequest):
     return { vectors: embeddings, tokens: usage.tokens || estimateTextTokens(request.texts) };
   } catch (error) {
     request.signal.throwIfAborted();
-    throw toModelError(error, context);
+    throw toModelError(patience.signal.aborted ? patience.signal.reason : error, context);
+  } finally {
+    patience.end();
   }
 }

@@ -12,8 +12,7 @@ import type { BudgetDesk } from '../budgets/budget-desk.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import type { EmbeddingStore } from '#store/embedding-store.ts';
 import type { TurnPlace } from '#store/message-store.ts';
-import { useOf } from './counted-models.ts';
-import type { Models } from './model-catalog.ts';
+import { type Models, useOf } from './model-catalog.ts';
 import { estimateTextTokens } from './prompt-size.ts';
 
 /** In the order of the texts, of length 1; undefined when there is no model, or it gave none. All are of one model. */

@@ -1,6 +1,14 @@
 /** Asks a chain of models in order until one answers (MO-1). Waiting and retrying are Temporal's: each is asked once a call. */
-import { type ModelAnswer, ModelError, type ModelErrorCode, type ModelRequest } from '#domain/model.ts';
-import type { Models } from './model-catalog.ts';
+import {
+  type ModelAnswer,
+  ModelError,
+  type ModelErrorCode,
+  type ModelRequest,
+  type Usage,
+} from '#domain/model.ts';
+import { type ModelUse, wasRead } from '#domain/model-use.ts';
+import { type Models, useOf } from './model-catalog.ts';
+import { estimateAnswerTokens, estimatePromptTokens } from './prompt-size.ts';
 
 export interface Fallback {
   readonly from: string;
@@ -13,6 +21,8 @@ export interface Fallback {
 export interface FallbackOptions {
   /** Told before the next model is asked. Must not throw. */
   readonly onFallback?: (fallback: Fallback) => void;
+  /** Told of each call that failed or was stopped after the provider may have read it: it is paid for (DU-7). Must not throw. */
+  readonly onFailed?: (use: ModelUse) => void;
 }
 
 /**
@@ -27,7 +37,7 @@ const FINAL: ReadonlySet<ModelErrorCode> = new Set(['BadRequest', 'Filtered', 'C
  * asked for. The signal's own reason when it ended the call.
  */
 export async function generateWithFallback(
-  models: Pick<Models, 'resolve'>,
+  models: Pick<Models, 'resolve' | 'cost'>,
   refs: readonly string[],
   request: Omit<ModelRequest, 'model'>,
   options: FallbackOptions = {},
@@ -35,24 +45,42 @@ export async function generateWithFallback(
   const chain = [...new Set(refs)];
   const failures: { ref: string; error: ModelError }[] = [];
   for (const [index, ref] of chain.entries()) {
-    let emitted = false;
+    let said = '';
     const onDelta = (text: string) => {
-      emitted = true;
+      said += text;
       request.onDelta(text);
     };
     try {
       const { provider, model } = models.resolve(ref);
       return { answer: await provider.generate({ ...request, model, onDelta }), ref };
     } catch (error) {
+      const usage = usageOfFailure(error, request, said);
+      if (usage) options.onFailed?.(useOf(models, 'failed', ref, usage));
       if (!(error instanceof ModelError)) throw error;
       request.signal.throwIfAborted();
       if (FINAL.has(error.code) && !(error.code === 'BadRequest' && error.retryable)) throw error;
       failures.push({ ref, error });
       const to = chain[index + 1];
-      if (to !== undefined) options.onFallback?.({ from: ref, to, error, emitted });
+      if (to !== undefined) options.onFallback?.({ from: ref, to, error, emitted: said !== '' });
     }
   }
   throw summarise(failures);
+}
+
+/** As the provider counts, where it says so before it fails; undefined when nothing was read. */
+function usageOfFailure(
+  error: unknown,
+  request: Omit<ModelRequest, 'model'>,
+  said: string,
+): Usage | undefined {
+  const failure = error instanceof ModelError ? error : undefined;
+  if (failure?.usage) return failure.usage;
+  if (said === '' && !(failure && wasRead(failure))) return undefined;
+  return {
+    inputTokens: estimatePromptTokens(request),
+    outputTokens: estimateAnswerTokens({ text: said, calls: [] }),
+    cachedInputTokens: 0,
+  };
 }
 
 function summarise(failures: readonly { ref: string; error: ModelError }[]): ModelError {

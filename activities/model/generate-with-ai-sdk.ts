@@ -19,11 +19,11 @@ import {
   type OfferedTool,
   type Usage,
 } from '#domain/model.ts';
-import { nestingProblem } from './asked-call.ts';
+import { type AskedCall, nestingProblem, readArguments } from './asked-call.ts';
 import { type ErrorContext, toModelError } from './model-error.ts';
 import { estimateAnswerTokens, estimatePromptTokens } from './prompt-size.ts';
 import type { ProviderSettings } from './provider-settings.ts';
-import { createTimedFetch } from './timed-fetch.ts';
+import { createPatience, guardedFetch } from './guarded-fetch.ts';
 import { createWireNames, type WireNames } from './wire-names.ts';
 import { wirePrompt } from './wire-prompt.ts';
 
@@ -47,8 +47,6 @@ export interface SdkCall {
 
 /** More text than any model writes in one answer; a server that sends more is broken. */
 const MAX_TEXT_CHARS = 4_000_000;
-/** How much of unreadable arguments is quoted back to the model. */
-const MAX_QUOTED_CHARS = 200;
 
 // The SDK prints its warnings to the console, which is where our logs are read from.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
@@ -59,10 +57,13 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
   const { settings } = call;
   const context = { provider: settings.name, model: request.model, apiKey: call.apiKey };
   const names = createWireNames(request.tools.map((tool) => tool.name));
-  const timed = createTimedFetch({ ...settings, provider: settings.name });
+  const patience = createPatience(settings);
   try {
     const { fullStream } = streamText({
-      model: wrapLanguageModel({ model: call.createModel(timed.fetch), middleware: FLAT_ARGUMENTS }),
+      model: wrapLanguageModel({
+        model: call.createModel(guardedFetch(settings.name)),
+        middleware: FLAT_ARGUMENTS,
+      }),
       messages: markLast(wirePrompt(request.messages, names), call.cacheMarks),
       instructions: request.system
         ? {
@@ -76,15 +77,17 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
       reasoning: request.thinking,
       providerOptions: call.options,
       headers: call.headers,
-      abortSignal: request.signal,
+      abortSignal: AbortSignal.any([request.signal, patience.signal]),
       maxRetries: 0,
       // Errors are read from the stream; the default prints them with the whole request.
       onError: () => undefined,
     });
-    return await readStream(fullStream, { request, names, context, markContent: () => timed.markContent() });
+    return await readStream(fullStream, { request, names, context, markContent: patience.markContent });
   } catch (error) {
     request.signal.throwIfAborted();
-    throw toModelError(error, context);
+    throw toModelError(patience.signal.aborted ? patience.signal.reason : error, context);
+  } finally {
+    patience.end();
   }
 }
 
@@ -129,7 +132,7 @@ function toSchema(parameters: OfferedTool['parameters']): JSONSchema7 {
 
 interface Gathered {
   text: string;
-  calls: { name: string; args: Readonly<Record<string, unknown>>; invalid?: string }[];
+  calls: AskedCall[];
   usage: Usage;
   finish: string;
   /** The provider's own word; absent when the stream ended without one. */
@@ -170,7 +173,8 @@ async function readStream(
         throw new ModelError('TooLarge', `${context.provider} sent more than ${MAX_TEXT_CHARS} characters`);
       if (part.text) request.onDelta(part.text);
     } else if (part.type === 'tool-call') {
-      gathered.calls.push(toCall(part, names));
+      // A name nobody offered stays as it is: our own policy refuses it and says so to the model.
+      gathered.calls.push({ name: names.fromWire(part.toolName), ...readArguments(part.input) });
     } else if (part.type === 'error') {
       throw part.error;
     } else if (part.type === 'abort') {
@@ -193,23 +197,6 @@ function readUsage(counted: LanguageModelUsage, request: ModelRequest, answer: G
     outputTokens: counted.outputTokens || estimateAnswerTokens(answer),
     cachedInputTokens: counted.inputTokenDetails.cacheReadTokens ?? 0,
   };
-}
-
-type ToolCall = Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>;
-
-/** A name nobody offered stays as it is, with its arguments: our own policy refuses it and says so to the model. */
-function toCall(part: ToolCall, names: WireNames): Gathered['calls'][number] {
-  const name = names.fromWire(part.toolName);
-  const input: unknown = part.input;
-  if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
-    return { name, args: input as Record<string, unknown> };
-  }
-  const quoted = (typeof input === 'string' ? input : (JSON.stringify(input) ?? '')).slice(
-    0,
-    MAX_QUOTED_CHARS,
-  );
-  if (quoted.trim() === '') return { name, args: {} };
-  return { name, args: {}, invalid: `The arguments are not a JSON object: ${quoted}` };
 }
 
 /** The ends that a provider means; a server's own word beside them is taken for an end when there is something to show. */

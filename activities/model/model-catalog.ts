@@ -4,8 +4,7 @@
  */
 import { join } from 'node:path';
 import { ModelError, type ModelProvider, type Usage } from '#domain/model.ts';
-import { createAnthropic } from './anthropic.ts';
-import { createGoogle } from './google.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import {
   DEFAULT_CONTEXT_WINDOW,
   DEFAULT_MODELS,
@@ -13,10 +12,9 @@ import {
   KNOWN_MODELS,
   type KnownModel,
 } from './known-models.ts';
-import type { ModelsConfig, Price, ProviderConfig, ProviderType, RehearsalConfig } from './models-config.ts';
-import { createOpenAI } from './openai.ts';
-import { createOpenAICompatible } from './openai-compatible.ts';
+import type { ModelsConfig, Price, ProviderType, RehearsalConfig } from './models-config.ts';
 import type { ProviderSettings } from './provider-settings.ts';
+import { createProvider } from './providers.ts';
 import { createRehearsal } from './rehearsal.ts';
 import { createScriptStore } from './rehearsal-script.ts';
 
@@ -37,6 +35,15 @@ export interface Models {
   contextWindow(ref: string): number;
   /** Undefined when the price is not known: unknown is not free. */
   cost(ref: string, usage: Usage): { readonly usd: number } | undefined;
+}
+
+export function useOf(
+  models: Pick<Models, 'cost'>,
+  kind: ModelUse['kind'],
+  model: string,
+  usage: Usage,
+): ModelUse {
+  return { kind, model, usage, usd: models.cost(model, usage)?.usd };
 }
 
 /** The scripts that come with the package. */
@@ -60,10 +67,14 @@ export function createModels(
   resolveSecret: ProviderSettings['resolveSecret'] = (text) => Promise.resolve(text),
 ): Models {
   const folders = [rehearsal.userDir, rehearsal.dir, PACKAGE_SCRIPTS].filter((dir) => dir !== undefined);
+  const firstByteTimeoutMs = (config.firstByteTimeoutSeconds ?? FIRST_BYTE_SECONDS) * 1000;
+  const idleTimeoutMs = (config.idleTimeoutSeconds ?? IDLE_SECONDS) * 1000;
   const providers = new Map<string, ModelProvider>();
   for (const [name, provider] of Object.entries(config.providers)) {
-    if (provider && name !== 'rehearsal')
-      providers.set(name, createProvider(name, provider, config, resolveSecret));
+    if (!provider || name === 'rehearsal') continue;
+    const { type = TYPE_OF_NAME.get(name) ?? 'openai-compatible', apiKey, baseUrl, api } = provider;
+    const settings = { name, apiKey, baseUrl, resolveSecret, firstByteTimeoutMs, idleTimeoutMs };
+    providers.set(name, createProvider(type, settings, api));
   }
   providers.set('rehearsal', createRehearsal(createScriptStore([...new Set(folders)])));
 
@@ -91,33 +102,6 @@ export function createModels(
       return price && { usd: costOf(price, usage) };
     },
   };
-}
-
-function createProvider(
-  name: string,
-  config: ProviderConfig,
-  models: ModelsConfig,
-  resolveSecret: ProviderSettings['resolveSecret'],
-): ModelProvider {
-  const settings = {
-    name,
-    apiKey: config.apiKey,
-    baseUrl: config.baseUrl,
-    resolveSecret,
-    firstByteTimeoutMs: (models.firstByteTimeoutSeconds ?? FIRST_BYTE_SECONDS) * 1000,
-    idleTimeoutMs: (models.idleTimeoutSeconds ?? IDLE_SECONDS) * 1000,
-  };
-  switch (config.type ?? TYPE_OF_NAME.get(name) ?? 'openai-compatible') {
-    case 'anthropic':
-      return createAnthropic(settings);
-    case 'google':
-      return createGoogle(settings);
-    case 'openai':
-      return createOpenAI({ ...settings, api: config.api });
-    case 'openai-compatible':
-    default:
-      return createOpenAICompatible(settings);
-  }
 }
 
 function unknownModel(ref: string, providers: readonly string[]): ModelError {

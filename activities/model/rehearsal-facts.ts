@@ -1,42 +1,59 @@
-/** Reads from a conversation what rehearsal scripts match on. One pass of cheap steps, so that step 1,000 costs as step 1. */
-import type { ChatMessage } from '#domain/message.ts';
+/**
+ * What a conversation tells a rehearsal script: the values of its placeholders, and what its conditions are asked of. One pass of
+ * cheap steps, so that step 1,000 costs as step 1.
+ */
+import type { CallResult, ChatMessage } from '#domain/message.ts';
 import type { ModelRequest } from '#domain/model.ts';
 import { estimatePromptTokens } from './prompt-size.ts';
-import type { ParamRule } from './rehearsal-compile.ts';
-import type { Facts } from './rehearsal-template.ts';
+import type { WrittenScript } from './rehearsal-schema.ts';
 
-/** Everything a script may ask about `request`; `match` is empty and `index` 1. */
-export function readFacts(request: ModelRequest, params: ReadonlyMap<string, ParamRule>): Facts {
+export interface Facts {
+  /** By the placeholder's name, such as `user`, `param.steps`, `match.1`. What is not there is the empty text. */
+  readonly values: Readonly<Record<string, string | number>>;
+  /** Names of the tools that are offered, in their order. */
+  readonly tools: readonly string[];
+  /** The newest tool results since the last user message, in the order of their calls. */
+  readonly results: readonly CallResult[];
+}
+
+/** `match` is empty, `index` 1. */
+export function readFacts(request: ModelRequest, params: WrittenScript['params']): Facts {
   const { messages } = request;
   let last = messages.length - 1;
   let step = 0;
-  let results: Facts['results'] | undefined;
+  let newest: readonly CallResult[] | undefined;
   for (; last >= 0; last--) {
     const message = messages[last];
     if (!message || message.role === 'user') break;
     if (message.role === 'assistant') step += 1;
-    else results ??= message.results;
+    else newest ??= message.results;
   }
   const user = userTextEndingAt(messages, last);
-  let turn = 0;
-  let former: ChatMessage['role'] | undefined;
-  for (const message of messages) {
-    if (message.role === 'user' && former !== 'user') turn += 1;
-    former = message.role;
-  }
+  const isFirstOfRow = ({ role }: ChatMessage, index: number): boolean =>
+    role === 'user' && messages[index - 1]?.role !== 'user';
+  const results = newest ?? [];
+  const tools = request.tools.map((tool) => tool.name);
   return {
-    user,
-    system: request.system,
-    tools: request.tools.map((tool) => tool.name),
-    step,
-    turn,
-    attempt: request.attempt ?? 1,
-    tokens: estimatePromptTokens(request),
-    results: results ?? [],
-    match: {},
-    params: readParams(user, params),
-    index: 1,
+    values: {
+      user,
+      system: request.system,
+      tools: tools.join(', '),
+      step,
+      turn: messages.filter(isFirstOfRow).length,
+      attempt: request.attempt ?? 1,
+      tokens: estimatePromptTokens(request),
+      index: 1,
+      result: results.map(({ text }) => text).join('\n'),
+      ...Object.fromEntries(results.map(({ text }, index) => [`result.${index + 1}`, text])),
+      ...readParams(user, params),
+    },
+    tools,
+    results,
   };
+}
+
+export function withValues(facts: Facts, values: Facts['values']): Facts {
+  return { ...facts, values: { ...facts.values, ...values } };
 }
 
 /** User messages in a row, such as collected ones, read as one text. */
@@ -51,43 +68,68 @@ function userTextEndingAt(messages: readonly ChatMessage[], last: number): strin
 }
 
 /** `name=value`, `name="a value"` and `name={"json": true}` in the user's message, for the names the script declares. */
-function readParams(text: string, rules: ReadonlyMap<string, ParamRule>): Record<string, string | number> {
-  const params: Record<string, string | number> = {};
-  for (const [name, rule] of rules) {
-    const written = valueOf(text, name);
-    params[name] = rule.default;
-    if (written === undefined) continue;
-    if (typeof rule.default === 'string') params[name] = written;
-    else if (written !== '' && Number.isFinite(Number(written))) params[name] = clamp(Number(written), rule);
+function readParams(text: string, params: WrittenScript['params'] = {}): Facts['values'] {
+  const values: Record<string, string | number> = {};
+  for (const [name, given] of Object.entries(params)) {
+    const rule = typeof given === 'object' ? given : { default: given };
+    const { default: usual, min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = rule as NumberRule;
+    const written = saidOf(text, name);
+    const isNumber = written?.trim() && Number.isFinite(Number(written));
+    if (typeof usual === 'string') values[`param.${name}`] = written ?? usual;
+    else values[`param.${name}`] = isNumber ? Math.min(Math.max(Number(written), min), max) : usual;
   }
-  return params;
+  return values;
 }
 
-function clamp(value: number, rule: ParamRule): number {
-  return Math.min(Math.max(value, rule.min ?? -Number.MAX_VALUE), rule.max ?? Number.MAX_VALUE);
+interface NumberRule {
+  readonly default: string | number;
+  readonly min?: number;
+  readonly max?: number;
 }
 
-function valueOf(text: string, name: string): string | undefined {
-  const found = new RegExp(`(?:^|\\s)${name}=`).exec(text);
-  if (!found) return undefined;
-  const rest = text.slice(found.index + found[0].length);
-  if (rest.startsWith('{')) return jsonPrefix(rest);
-  const quoted = /^"([^"]*)"|^'([^']*)'/.exec(rest);
-  return quoted ? (quoted[1] ?? quoted[2]) : /^\S*/.exec(rest)?.[0];
+/** JSON goes to the last brace of its line. */
+function saidOf(text: string, name: string): string | undefined {
+  const found = new RegExp(`(?:^|\\s)${name}=(?:"([^"]*)"|'([^']*)'|(\\{.*\\}|\\S*))`).exec(text);
+  return found?.slice(1).find((value) => value !== undefined);
 }
 
-/** The text up to the brace that closes the first one, braces within JSON strings not counted. */
-function jsonPrefix(text: string): string {
-  let depth = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index++) {
-    const char = text[index];
-    if (inString) {
-      if (char === '\\') index += 1;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === '{') depth += 1;
-    else if (char === '}' && --depth === 0) return text.slice(0, index + 1);
+const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const WHOLE = /^\{\{\s*([^{}]*?)\s*\}\}$/;
+
+/** Filled in one pass, so that what a user wrote is never read as a placeholder. */
+export function fill(text: string, { values }: Facts): string {
+  return text.replace(PLACEHOLDER, (_, name: string) => String(values[name] ?? ''));
+}
+
+/** Any JSON value with placeholders in its texts; one that is a placeholder and nothing else keeps its type, so numbers stay numbers. */
+export function fillValue(value: unknown, facts: Facts): unknown {
+  if (typeof value === 'string') {
+    const only = WHOLE.exec(value)?.[1];
+    return only === undefined ? fill(value, facts) : (facts.values[only] ?? '');
   }
-  return text;
+  if (Array.isArray(value)) return value.map((item) => fillValue(item, facts));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, fillValue(field, facts)]));
+}
+
+/** 0 for what is no number. */
+export function fillNumber(value: string | number, facts: Facts): number {
+  const number = Number(fill(String(value), facts));
+  return Number.isFinite(number) ? number : 0;
+}
+
+const PLAIN = ['user', 'system', 'tools', 'step', 'turn', 'attempt', 'tokens', 'index', 'result'];
+const NUMBERED = /^(match\.\w+|result\.[1-9]\d*)$/;
+
+/** What is wrong with the placeholders of a text, and what is allowed; `params` are declared. */
+export function placeholderProblem(text: string, params: readonly string[]): string | undefined {
+  const known = new Set([...PLAIN, ...params.map((name) => `param.${name}`)]);
+  for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
+    if (known.has(name) || NUMBERED.test(name)) continue;
+    if (name.startsWith('param.'))
+      return `{{${name}}} is not declared under params; declared: ${params.join(', ') || 'none'}`;
+    const allowed = [...PLAIN, 'result.N', 'match.N', 'match.NAME', 'param.NAME'].join(', ');
+    return `{{${name}}} is not a placeholder; allowed: ${allowed}`;
+  }
+  return undefined;
 }

@@ -3,15 +3,12 @@
  * and a line `then` begins the next step; so a test or a person can ask for any sequence of tools without a file.
  */
 import { type AskedCall, readArguments } from './asked-call.ts';
+import type { Facts } from './rehearsal-facts.ts';
 
 /** What the `step`-th part of the message asks for; after the last part the answer is the newest result, or `Done.`. */
-export function followUser(
-  user: string,
-  step: number,
-  newestResult: string,
-): { text: string; calls: AskedCall[] } {
-  const part = user.split(/^[ \t]*then[ \t]*$/im)[step];
-  if (part === undefined) return { text: newestResult || 'Done.', calls: [] };
+export function followUser({ user, step, result }: Facts['values']): { text: string; calls: AskedCall[] } {
+  const part = String(user).split(/^[ \t]*then[ \t]*$/im)[Number(step)];
+  if (part === undefined) return { text: String(result) || 'Done.', calls: [] };
   const calls: AskedCall[] = [];
   const said: string[] = [];
   for (const line of part.split('\n')) {

@@ -1,5 +1,6 @@
 /** The shape of a rehearsal script as a person writes it (docs/rehearsal.md), with messages that say what is allowed. */
 import { z } from 'zod';
+import { MODEL_ERROR_CODES } from '#domain/model.ts';
 
 /** A strict object whose message for an unknown key lists the known ones. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape) {
@@ -84,23 +85,8 @@ const call = strict({
 
 const stream = strict({ chunk: z.number().int().min(1).max(10_000), every: duration });
 
-/** The model failures a script can name, as in domain/model.ts. */
-export const ERROR_CODES = [
-  'RateLimited',
-  'Overloaded',
-  'Unreachable',
-  'Timeout',
-  'BadAnswer',
-  'Auth',
-  'BadRequest',
-  'ContextOverflow',
-  'UnknownModel',
-  'Filtered',
-  'TooLarge',
-] as const;
-
 const error = strict({
-  code: z.enum(ERROR_CODES, { error: `expected one of ${ERROR_CODES.join(', ')}` }).optional(),
+  code: z.enum(MODEL_ERROR_CODES, { error: `expected one of ${MODEL_ERROR_CODES.join(', ')}` }).optional(),
   status: z.number().int().min(400).max(599).optional(),
   message: z.string().optional(),
   retry_after: duration.optional(),
@@ -143,6 +129,5 @@ export const scriptSchema = strict({
 });
 
 export type WrittenScript = z.infer<typeof scriptSchema>;
-export type WrittenRule = WrittenScript['rules'][number];
 export type WrittenWhen = z.infer<typeof when>;
 export type WrittenReply = z.infer<typeof reply>;

@@ -6,12 +6,12 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { ModelError } from '#domain/model.ts';
-import { compileScript, type Script, type ScriptProblem } from './rehearsal-compile.ts';
-import { scriptSchema } from './rehearsal-schema.ts';
+import { problemsOf, type ScriptProblem } from './rehearsal-rules.ts';
+import { scriptSchema, type WrittenScript } from './rehearsal-schema.ts';
 
 export interface ScriptStore {
   /** @throws ModelError UnknownModel when no folder has it, BadRequest when the file is faulty. */
-  load(name: string): Promise<Script>;
+  load(name: string): Promise<WrittenScript>;
   /** Names of all scripts in the folders, sorted. */
   names(): Promise<readonly string[]>;
 }
@@ -25,7 +25,7 @@ const MAX_PROBLEMS = 10;
 
 /** Reads scripts from `folders`, the first that has a name winning. */
 export function createScriptStore(folders: readonly string[]): ScriptStore {
-  const cache = new Map<string, { version: string; script: Script }>();
+  const cache = new Map<string, { version: string; script: WrittenScript }>();
 
   const names = async () => {
     const lists = await Promise.all(folders.map(listFolder));
@@ -74,7 +74,7 @@ async function listFolder(folder: string): Promise<string[]> {
  * Reads a script's text. `file` is named in messages.
  * @throws ModelError BadRequest listing each fault as `file:line:column`, its place and what is allowed there.
  */
-export function parseScript(text: string, file: string): Script {
+function parseScript(text: string, file: string): WrittenScript {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const faults = document.errors.map((error) => where(lines, error.pos[0], `not YAML: ${error.message}`));
@@ -91,15 +91,9 @@ export function parseScript(text: string, file: string): Script {
     return `1:1 ${problem.message}`;
   };
   const checked = scriptSchema.safeParse(document.toJS({ maxAliasCount: 100 }));
-  if (!checked.success) {
-    throw faulty(
-      file,
-      checked.error.issues.map((issue) => locate({ path: issue.path, message: issue.message })),
-    );
-  }
-  const { script, problems } = compileScript(checked.data);
-  if (problems.length > 0) throw faulty(file, problems.map(locate));
-  return script;
+  const problems = checked.success ? problemsOf(checked.data) : checked.error.issues;
+  if (!checked.success || problems.length > 0) throw faulty(file, problems.map(locate));
+  return checked.data;
 }
 
 function rangeStart(node: unknown): number | undefined {

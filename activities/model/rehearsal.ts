@@ -4,15 +4,17 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelAnswer, ModelError, type ModelProvider, type ModelRequest } from '#domain/model.ts';
-import type { AskedCall } from './asked-call.ts';
+import { type AskedCall, readArguments } from './asked-call.ts';
 import { estimateAnswerTokens } from './prompt-size.ts';
-import type { Reply, Script } from './rehearsal-compile.ts';
-import { readFacts } from './rehearsal-facts.ts';
+import { type Facts, fill, fillNumber, fillValue, readFacts, withValues } from './rehearsal-facts.ts';
 import { followUser } from './rehearsal-follow.ts';
-import { durationMs } from './rehearsal-schema.ts';
+import { chooseRule } from './rehearsal-rules.ts';
+import { durationMs, type WrittenReply } from './rehearsal-schema.ts';
 import type { ScriptStore } from './rehearsal-script.ts';
-import type { Facts } from './rehearsal-template.ts';
 import { codeOfStatus } from './status-code.ts';
+
+/** The most calls one answer may ask for; above this a typo would fill the ledger. */
+const MAX_CALLS = 1000;
 
 /** The provider `rehearsal`; a request's `model` is the script's name. */
 export function createRehearsal(scripts: ScriptStore): ModelProvider {
@@ -21,11 +23,12 @@ export function createRehearsal(scripts: ScriptStore): ModelProvider {
     async generate(request) {
       request.signal.throwIfAborted();
       const script = await scripts.load(request.model);
-      const { reply, facts } = chooseRule(script, readFacts(request, script.params));
+      const { reply: written, facts } = chooseRule(script, readFacts(request, script.params));
+      const reply = { delay: script.delay, stream: script.stream, ...written };
       const said = reply.follow
-        ? followUser(facts.user, facts.step, facts.results.map((result) => result.text).join('\n'))
-        : { text: reply.text(facts), calls: reply.calls(facts) };
-      await pause(reply.delayMs(facts), request.signal);
+        ? followUser(facts.values)
+        : { text: fill(reply.text ?? '', facts), calls: callsOf(reply, facts) };
+      await pause(reply.delay, facts, request.signal);
       await failAsWritten(reply, facts, said.text, request);
       await say(said.text, reply, facts, request);
       return toAnswer(said, reply, facts);
@@ -33,42 +36,45 @@ export function createRehearsal(scripts: ScriptStore): ModelProvider {
   };
 }
 
-/** The first rule that applies; the loader has seen that the last one always does. */
-function chooseRule(script: Script, facts: Facts): { reply: Reply; facts: Facts } {
-  for (const rule of script.rules) {
-    const match = rule.test(facts);
-    if (match) return { reply: rule.reply, facts: { ...facts, match } };
-  }
-  throw new ModelError(
-    'BadRequest',
-    'No rule of the rehearsal script applies; end it with a rule that has no `when`.',
-  );
+function callsOf({ calls = [] }: WrittenReply, facts: Facts): AskedCall[] {
+  const asked = calls.flatMap(({ tool, args, times = 1 }) => {
+    const copies = Math.min(Math.max(Math.trunc(fillNumber(times, facts)), 0), MAX_CALLS);
+    return Array.from({ length: copies }, (_, copy) => {
+      const own = withValues(facts, { index: copy + 1 });
+      return { name: fill(tool, own), ...readArguments(fillValue(args, own)) };
+    });
+  });
+  return asked.slice(0, MAX_CALLS);
 }
 
-async function failAsWritten(reply: Reply, facts: Facts, text: string, request: ModelRequest): Promise<void> {
+async function failAsWritten(
+  reply: WrittenReply,
+  facts: Facts,
+  text: string,
+  request: ModelRequest,
+): Promise<void> {
   const { error } = reply;
-  if (!error || facts.attempt > (error.written.times ?? Number.MAX_SAFE_INTEGER)) return;
+  if (!error || Number(facts.values['attempt']) > (error.times ?? Number.MAX_SAFE_INTEGER)) return;
   if (text) await say(text, reply, facts, request);
-  const retryAfterMs =
-    error.written.retry_after === undefined ? undefined : durationMs(error.written.retry_after);
-  throw new ModelError(
-    error.written.code ?? codeOfStatus(error.written.status ?? 500),
-    error.message(facts),
-    {
-      retryAfterMs,
-    },
-  );
+  const { code, status = 500, message = 'The script says that the model fails here.', retry_after } = error;
+  throw new ModelError(code ?? codeOfStatus(status), fill(message, facts), {
+    retryAfterMs: retry_after === undefined ? undefined : durationMs(retry_after),
+  });
 }
 
 /** Gives the text out in the pace that the script asks for, in one piece when it asks for none. */
-async function say(text: string, reply: Reply, facts: Facts, request: ModelRequest): Promise<void> {
+async function say(
+  text: string,
+  { stream }: WrittenReply,
+  facts: Facts,
+  request: ModelRequest,
+): Promise<void> {
   if (!text) return;
-  if (!reply.stream) return request.onDelta(text);
-  const everyMs = reply.stream.everyMs(facts);
+  if (!stream) return request.onDelta(text);
   let start = 0;
   while (start < text.length) {
-    if (start > 0) await pause(everyMs, request.signal);
-    const end = endOfChunk(text, start + reply.stream.chunk);
+    if (start > 0) await pause(stream.every, facts, request.signal);
+    const end = endOfChunk(text, start + stream.chunk);
     request.onDelta(text.slice(start, end));
     start = end;
   }
@@ -80,9 +86,10 @@ function endOfChunk(text: string, end: number): number {
   return code >= 0xd800 && code <= 0xdbff ? end + 1 : end;
 }
 
-/** Waits `ms`; an aborted signal ends it with the signal's own reason. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** An aborted signal ends it with the signal's own reason. */
+async function pause(written: WrittenReply['delay'], facts: Facts, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
+  const ms = durationMs(fill(String(written ?? 0), facts)) ?? 0;
   if (ms <= 0) return;
   try {
     await sleep(ms, undefined, { signal });
@@ -94,17 +101,16 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 function toAnswer(
   said: { text: string; calls: readonly AskedCall[] },
-  reply: Reply,
+  { usage, finish }: WrittenReply,
   facts: Facts,
 ): ModelAnswer {
   return {
-    text: said.text,
-    calls: said.calls,
+    ...said,
     usage: {
-      inputTokens: reply.usage?.input ?? facts.tokens,
-      outputTokens: reply.usage?.output ?? estimateAnswerTokens(said),
-      cachedInputTokens: reply.usage?.cached ?? 0,
+      inputTokens: usage?.input ?? Number(facts.values['tokens']),
+      outputTokens: usage?.output ?? estimateAnswerTokens(said),
+      cachedInputTokens: usage?.cached ?? 0,
     },
-    finish: reply.finish ?? (said.calls.length > 0 ? 'calls' : 'stop'),
+    finish: finish ?? (said.calls.length > 0 ? 'calls' : 'stop'),
   };
 }

@@ -1,4 +1,5 @@
 /** The result of a command in the words models know from upstream (REFERENCE §3): output, `STDERR:`, how it ended. */
+import type { ToolErrorCode } from '#domain/errors.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import type { CommandOutcome } from './shell.ts';
 import { stripEscapes } from './strip-escapes.ts';
@@ -19,58 +20,43 @@ export function commandResult(outcome: CommandOutcome, timeoutMs: number): ToolR
     outcome.leftovers > 0
       ? `[${outcome.leftovers} process(es) still running after the command were ended; use background: true to keep one]`
       : '';
-  const allowed = outcome.timeoutMs ?? timeoutMs;
   const cut = cutOutput(output, COMMAND_MAX_CHARS);
   const whole = cut === output ? {} : { whole: output };
   const says = (last: string): string =>
     [cut.trimEnd(), note, outcome.note ? `[${outcome.note}]` : '', last]
       .filter((part) => part !== '')
       .join('\n') || '(command completed with no output)';
+  const failed = (code: ToolErrorCode, last: string): ToolResult => ({
+    ok: false,
+    code,
+    message: says(last),
+    ...whole,
+  });
   switch (outcome.ended) {
     case 'exit':
       if (outcome.exitCode === 0) return { ok: true, text: says(''), ...whole };
-      return {
-        ok: false,
-        code: 'ExecutionFailed',
-        message: says(`Exit code: ${outcome.exitCode}`),
-        ...whole,
-      };
+      return failed('ExecutionFailed', `Exit code: ${outcome.exitCode}`);
     case 'signal':
-      return {
-        ok: false,
-        code: 'ExecutionFailed',
-        message: says(`command was ended by signal ${outcome.signalName}`),
-        ...whole,
-      };
+      return failed('ExecutionFailed', `command was ended by signal ${outcome.signalName}`);
     case 'timeout':
-      return {
-        ok: false,
-        code: 'Timeout',
-        message: says(`command timed out after ${goDuration(allowed)}`),
-        ...whole,
-      };
+      return failed('Timeout', `command timed out after ${goDuration(outcome.timeoutMs ?? timeoutMs)}`);
     case 'cancelled':
-      return {
-        ok: false,
-        code: 'Cancelled',
-        message: says('the command was stopped; what it had done by then stays done'),
-        ...whole,
-      };
+      return failed('Cancelled', 'the command was stopped; what it had done by then stays done');
+    case 'lost':
+      return failed('SandboxUnavailable', outcome.reason ?? '');
     case 'unboxed':
       return toolError('SandboxUnavailable', `${outcome.reason}. The command has not run`);
-    case 'lost':
-      return { ok: false, code: 'SandboxUnavailable', message: says(outcome.reason ?? ''), ...whole };
     case 'unstarted':
       return toolError('ExecutionFailed', `the command could not be started: ${plain(outcome.stderr)}`);
   }
 }
 
-/** 70 % head and 30 % tail when the end looks important, else the head alone. */
+/** 70 % head and 30 % tail when the end looks important, else the head alone; no character is cut in two. */
 export function cutOutput(text: string, max: number): string {
   if (text.length <= max) return text;
   const tailWanted = IMPORTANT.test(text.slice(-LOOK_BACK));
-  const head = wholeHead(text, tailWanted ? Math.floor(max * 0.7) : max);
-  const tail = tailWanted ? wholeTail(text, Math.floor(max * 0.3)) : '';
+  const head = text.slice(0, tailWanted ? Math.floor(max * 0.7) : max).replace(/[\ud800-\udbff]$/, '');
+  const tail = tailWanted ? text.slice(-Math.floor(max * 0.3)).replace(/^[\udc00-\udfff]/, '') : '';
   const left = text.length - head.length - tail.length;
   return `${head}\n[${left} of ${text.length} characters left out]\n${tail}`;
 }
@@ -85,14 +71,4 @@ export function goDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   const minutes = Math.floor(seconds / 60);
   return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
-}
-
-function wholeHead(text: string, length: number): string {
-  const cut = text.slice(0, length);
-  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
-}
-
-function wholeTail(text: string, length: number): string {
-  const cut = text.slice(text.length - length);
-  return /^[\udc00-\udfff]/.test(cut) ? cut.slice(1) : cut;
 }

@@ -1,10 +1,9 @@
 /**
  * Starts commands from a small process of ours: a start copies the page tables of whoever starts, for a worker of 250 MB some
  * milliseconds in which it does nothing else. What a command writes goes to the worker directly, over two sockets; the small
- * process only starts and says how it ended. Until it is up, and where it does not work, a command is started here; but one
- * that is to run behind the wall (wall.ts) only by a small process that stands behind it.
+ * process only starts and says how it ended. Where a wall is (wall.ts) it stands behind that, with all that it starts.
  */
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { realpathSync, rmSync, statSync } from 'node:fs';
@@ -81,21 +80,6 @@ const HERE: HelperCommand = (socket) => [
   socket,
 ];
 
-/** As Node does it. */
-export const launchHere: Launcher = async ({ file, args, cwd, env }) => {
-  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(file, args, {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
-  const end = new Promise<Ended>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-  });
-  if (child.pid === undefined) throw (await once(child, 'error'))[0];
-  return { pid: child.pid, since: startOf(child.pid), stdout: child.stdout, stderr: child.stderr, end };
-};
-
 /** To be asked in the turn of the event loop that started it: an ended one keeps its row until then. */
 export function startOf(pid: number): number {
   return Number(processRow(pid)?.started ?? 0);
@@ -114,49 +98,17 @@ export function socketsFolder(stateDir: string): string {
   return own.length + MAX_NAME <= MAX_PATH ? own : tmpdir();
 }
 
-/** By a small process that is started with the first command, and anew when it is lost; it ends with this one. */
-export function createLauncher(sockets = tmpdir()): Launcher {
-  let launch: Launcher | undefined;
-  let isWanted = true;
-  const start = (): void => {
-    isWanted = false;
-    const helper = startHelper(HERE, sockets, {
-      onUp: (ready) => {
-        launch = ready;
-      },
-      // One that never came up would not the next time.
-      onLost: () => {
-        isWanted = launch !== undefined;
-        launch = undefined;
-      },
-    });
-    // No folder for its socket, or no process: commands are started here.
-    helper.catch(() => undefined);
-  };
-  return async (asked) => {
-    if (isWanted) start();
-    if (!launch) return launchHere(asked);
-    try {
-      return await launch(asked);
-    } catch (error) {
-      if (error instanceof LaunchLost) throw error;
-      // It has not run, so here it may: either it starts, or this says best why not.
-      return launchHere(asked);
-    }
-  };
-}
-
 /**
- * By a small process that is behind the wall, and by nothing else: a start waits for it, and throws where it does not come up.
- * It is started with the first command, and anew when it is lost.
+ * By a small process and by nothing else: it is started with the first command, which waits for it, and anew when it is lost, and ends
+ * with this one. A start throws where it does not come up.
  */
-export function createWalledLauncher(command: HelperCommand, sockets = tmpdir()): Launcher {
+export function createLauncher(sockets = tmpdir(), command: HelperCommand = HERE): Launcher {
   let helper: Promise<Launcher> | undefined;
   const start = (): Promise<Launcher> =>
     new Promise((resolve, reject) => {
       const onLost = (): void => {
         helper = undefined;
-        reject(new Error('the process that starts commands behind the wall did not come up'));
+        reject(new Error('the process that starts commands did not come up'));
       };
       startHelper(command, sockets, { onUp: resolve, onLost }).catch((error: unknown) => {
         helper = undefined;
@@ -165,11 +117,16 @@ export function createWalledLauncher(command: HelperCommand, sockets = tmpdir())
     });
   return async (asked) => {
     helper ??= start();
-    const launch = await helper;
-    // From behind the wall nobody looks into what we hold open: it is told which folder that is.
+    return (await helper)(asked);
+  };
+}
+
+/** The same behind the wall. From there nobody looks into what we hold open: it is told which folder that is. */
+export function createWalledLauncher(command: HelperCommand, sockets?: string): Launcher {
+  const launch = createLauncher(sockets, command);
+  return async (asked) => {
     const { dev, ino } = statSync(asked.cwd, { bigint: true });
-    const cwd = realpathSync(asked.cwd);
-    return launch({ ...asked, cwd, folder: `${dev}.${ino}` });
+    return launch({ ...asked, cwd: realpathSync(asked.cwd), folder: `${dev}.${ino}` });
   };
 }
 

@@ -7,7 +7,7 @@ import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { HOST_LIMITS } from './host-limits.ts';
-import { type Ended, launchHere, type Launched, type Launcher, LaunchLost } from './launcher.ts';
+import { createLauncher, type Ended, type Launched, type Launcher, LaunchLost } from './launcher.ts';
 import { lastPid } from './process-table.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
 import type { HostWall } from './wall.ts';
@@ -99,7 +99,7 @@ export interface ShellOptions {
   /** From ownIdentity. */
   readonly worker: string;
   readonly graceMs?: number;
-  /** Absent: commands are started by this very process. */
+  /** Starts what has no wall around its starter. */
   readonly launch?: Launcher;
   /** Around all but what a `prefix` boxes in, which a wall would keep from making its box. Absent: commands run as this process. */
   readonly wall?: HostWall;
@@ -118,7 +118,7 @@ const ROUND_MS = 250;
 export function createShell(options: ShellOptions): Shell {
   const program = shellProgram();
   const graceMs = options.graceMs ?? GRACE_MS;
-  const launch = options.launch ?? launchHere;
+  const launch = options.launch ?? createLauncher();
   return {
     workspacePath: async (workspace) => workspace,
     placeOf: async () => (options.wall && options.wall.wall !== 'files and network' ? 'open_host' : 'host'),

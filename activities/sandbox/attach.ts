@@ -9,10 +9,9 @@ import { FIXED } from '#policy/command-environment.ts';
 import { PROCESS_MARK } from '#activities/process/kill-tree.ts';
 import { RUNNER } from './box-scripts.ts';
 import { BOX_ENVIRONMENT } from './box-spec.ts';
-import { createDemux } from './demux.ts';
+import { type BoxOutput, createBoxOutput } from './box-output.ts';
 import { endUntilClosed } from './end-call.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { createTrailerReader, type TrailerReader } from './trailer-reader.ts';
 
 export interface Attachment {
   readonly dockerHost: string;
@@ -42,13 +41,19 @@ async function attach({ dockerHost, box, cwd, command }: Attachment): Promise<nu
   process.on('SIGTERM', ask);
   process.on('SIGINT', ask);
   const stream = await begin(engine, { box, cwd, command, nonce, mark });
-  const trailer = createTrailerReader(nonce, (chunk) => void process.stderr.write(chunk));
+  const output = createBoxOutput(nonce, (fd, chunk) => {
+    const to = fd === 2 ? process.stderr : process.stdout;
+    // A reader that is slower than the command holds it up.
+    if (to.write(chunk)) return;
+    stream.pause();
+    to.once('drain', () => stream.resume());
+  });
   const ended = asked.promise.then(() => endUntilClosed(engine, box, mark, GRACE_MS, stream));
-  await Promise.race([passOn(stream, trailer), ended]);
+  await Promise.race([passOn(stream, output), ended]);
   // The streams are over before all of what is ended is.
   if (isAsked) await ended;
-  trailer.flush();
-  if (trailer.found) return trailer.found.code;
+  output.flush();
+  if (output.found) return output.found.code;
   if (!isAsked) process.stderr.write('the sandbox ended, or its engine, while the command ran\n');
   return LOST;
 }
@@ -76,21 +81,13 @@ async function begin(
 }
 
 /** Resolves when the command's streams are over. */
-function passOn(stream: Duplex, trailer: TrailerReader): Promise<void> {
-  const demux = createDemux((fd, chunk) => {
-    if (fd === 2) trailer.take(chunk);
-    // A reader that is slower than the command holds it up.
-    else if (!process.stdout.write(chunk)) {
-      stream.pause();
-      process.stdout.once('drain', () => stream.resume());
-    }
-  });
+function passOn(stream: Duplex, output: BoxOutput): Promise<void> {
   process.stdin.pipe(stream);
   return new Promise((resolve) => {
     stream.on('data', (chunk: Buffer) => {
-      demux.take(chunk);
+      output.take(chunk);
       // Its last words may come before the last of its output.
-      if (trailer.found) setTimeout(resolve, DRAIN_MS);
+      if (output.found) setTimeout(resolve, DRAIN_MS);
     });
     stream.once('end', resolve);
     stream.once('close', resolve);

@@ -68,18 +68,25 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
     }
   };
 
-  const elsewhere = async (
+  /** Where a command goes that no box has, with a note for the model; undefined where it must have one. */
+  const elsewhere = async ({ sandbox, owner, inside }: BoxRequest, reason: string) => {
+    if (sandbox.mode === 'required') return undefined;
+    const isBubbled = await bubblewrap.works();
+    const where = isBubbled ? 'in bubblewrap instead of a container' : 'on the host, not in a sandbox';
+    return {
+      prefix: isBubbled ? await bubblewrap.prefix(owner.workspace, inside, sandbox) : undefined,
+      note: sandbox.stated ? { note: `runs ${where}: ${reason}` } : {},
+    };
+  };
+
+  const runElsewhere = async (
     request: CommandRequest,
-    { sandbox, owner, inside }: BoxRequest,
+    box: BoxRequest,
     reason: string,
   ): Promise<CommandOutcome> => {
-    if (sandbox.mode === 'required') return notStarted('unboxed', reason);
-    const inBubblewrap = await bubblewrap.works();
-    const outcome = inBubblewrap
-      ? await host.run({ ...request, prefix: await bubblewrap.prefix(owner.workspace, inside, sandbox) })
-      : await host.run(request);
-    if (!sandbox.stated) return outcome;
-    return { ...outcome, note: elsewhereNote(inBubblewrap, reason) };
+    const place = await elsewhere(box, reason);
+    if (!place) return notStarted('unboxed', reason);
+    return { ...(await host.run({ ...request, prefix: place.prefix })), ...place.note };
   };
 
   return {
@@ -94,7 +101,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
           'its folder is not seen from the sandbox, which has none of the workspace',
         );
       const look = await boxes.look(box.sandbox);
-      if (!look.ok) return elsewhere(request, box, look.reason);
+      if (!look.ok) return runElsewhere(request, box, look.reason);
       if (box.sandbox.mode === 'required' && box.sandbox.runtime !== look.runtime)
         return notStarted('unboxed', `the engine has no runtime ${box.sandbox.runtime}`);
       try {
@@ -106,24 +113,22 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
         // Thrown only while the command has certainly not begun.
         if (!(error instanceof EngineProblem || error instanceof NotBegun)) throw error;
         boxes.lost();
-        return elsewhere(request, box, error.message);
+        return runElsewhere(request, box, error.message);
       }
     },
 
     async backgroundLine(command, box) {
       if (box === undefined) return host.backgroundLine(command, undefined);
-      const { sandbox, owner, inside } = box;
-      const look = await boxes.look(sandbox);
-      const place = look.ok
+      const look = await boxes.look(box.sandbox);
+      const attached = look.ok
         ? await attachedLine(boxes, command, box, look)
         : { ok: false as const, reason: look.reason };
-      if (place.ok || sandbox.mode === 'required') return place;
-      const inBubblewrap = await bubblewrap.works();
-      const prefix = inBubblewrap ? await bubblewrap.prefix(owner.workspace, inside, sandbox) : [];
-      const line: BackgroundLine = inBubblewrap
+      const place = attached.ok ? undefined : await elsewhere(box, attached.reason);
+      if (!place) return attached;
+      const { prefix, note } = place;
+      const line: BackgroundLine = prefix
         ? { ok: true, line: `exec ${[...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}` }
         : await host.backgroundLine(command, undefined);
-      const note = sandbox.stated ? { note: elsewhereNote(inBubblewrap, place.reason) } : {};
       return { ...line, ...note };
     },
 
@@ -140,11 +145,6 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
         : workspace;
     },
   };
-}
-
-function elsewhereNote(inBubblewrap: boolean, reason: string): string {
-  const where = inBubblewrap ? 'in bubblewrap instead of a container' : 'on the host, not in a sandbox';
-  return `runs ${where}: ${reason}`;
 }
 
 /** A program of ours that stands for the command on the host. */

@@ -3,6 +3,7 @@
  * for the same one at once: the engine lets one make it.
  */
 import { realpath } from 'node:fs/promises';
+import type { ContainerInfo } from 'dockerode';
 import { makeWorkspace } from '#activities/workspace/workspace-folder.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import {
@@ -30,11 +31,14 @@ export interface Boxes {
   lost(): void;
   /** Ends a box with all in it. Throws EngineProblem. */
   remove(name: string): Promise<void>;
-  /** Ends those of a session, of no wider scope. Throws EngineProblem. Safe to repeat. */
+  /** Ends those of a session, of no wider scope, as far as the engine lets us: what is left ends by itself when it is idle. Safe to repeat. */
   endSession(tenant: string, sessionKey: string): Promise<void>;
   /** Whether this worker has had any. */
   readonly used: boolean;
-  /** Removes boxes of this installation that have ended or are far too old; returns how many. Throws EngineProblem. */
+  /**
+   * Removes boxes of this installation that have ended or are far too old; returns how many. They end by themselves; this is for those
+   * whose engine ended first.
+   */
   prune(): Promise<number>;
 }
 
@@ -58,6 +62,23 @@ export function createBoxes(options: BoxesOptions): Boxes {
   const { engine, installation, life, now } = options;
   const known = new Map<string, Promise<void>>();
   let used = false;
+  const endThose = async (label: string[], isOver: (box: ContainerInfo) => boolean): Promise<number> => {
+    try {
+      const found = await engine.ask((docker, abortSignal) =>
+        docker.listContainers({ all: true, filters: { label }, abortSignal }),
+      );
+      const over = found.filter(isOver);
+      for (const { Id, Names } of over) {
+        for (const name of Names) known.delete(name.slice(1));
+        await removed(engine, Id);
+      }
+      return over.length;
+    } catch (error) {
+      // No engine: no boxes either, or none that can be reached.
+      if (!(error instanceof EngineProblem)) throw error;
+      return 0;
+    }
+  };
   return {
     engine,
     get used() {
@@ -105,35 +126,19 @@ export function createBoxes(options: BoxesOptions): Boxes {
     },
 
     async endSession(tenant, sessionKey) {
-      const filters = {
-        label: [`${LABEL}=${installation}`, `${SESSION_LABEL}=${sessionDigest(tenant, sessionKey)}`],
-      };
-      const found = await engine.ask((docker, abortSignal) =>
-        docker.listContainers({ all: true, filters, abortSignal }),
-      );
-      await Promise.all(
-        found.map(({ Id, Names }) => {
-          for (const name of Names) known.delete(name.slice(1));
-          return removed(engine, Id);
-        }),
-      );
+      const session = sessionDigest(tenant, sessionKey);
+      await endThose([`${LABEL}=${installation}`, `${SESSION_LABEL}=${session}`], () => true);
     },
 
-    async prune() {
-      const filters = { label: [`${LABEL}=${installation}`] };
-      const found = await engine.ask((docker, abortSignal) =>
-        docker.listContainers({ all: true, filters, abortSignal }),
-      );
-      // Those that have not begun may be another worker's, just being made.
-      const over = found.filter(
+    prune: () =>
+      endThose(
+        [`${LABEL}=${installation}`],
+        // Those that have not begun may be another worker's, just being made.
         ({ State, Created }) =>
           ['exited', 'dead'].includes(State) ||
           (State === 'created' && now() / 1000 - Created > 60) ||
           now() / 1000 - Created > 2 * life.maxAgeSeconds + 60,
-      );
-      for (const { Id } of over) await removed(engine, Id);
-      return over.length;
-    },
+      ),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Runs one command in a box to its end: bounded time and output, and nothing of it left running in the box. */
 import { randomBytes } from 'node:crypto';
+import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
 import { FIXED } from '#policy/command-environment.ts';
@@ -8,11 +9,9 @@ import { type CommandOutcome, type CommandRequest, notStarted } from '#activitie
 import { BOX_ENVIRONMENT } from './box-spec.ts';
 import { RUNNER, type Trailer } from './box-scripts.ts';
 import type { Boxes } from './boxes.ts';
-import { createDemux } from './demux.ts';
+import { type BoxOutput, createBoxOutput } from './box-output.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 import { endAll, untilClosed } from './end-call.ts';
-import { signalName } from './signal-name.ts';
-import { createTrailerReader } from './trailer-reader.ts';
 
 export interface BoxRun {
   readonly box: string;
@@ -54,22 +53,17 @@ export async function runInBox(boxes: Boxes, run: BoxRun, request: LineRequest):
   }
   const stdout = createOutputWindow();
   const stderr = createOutputWindow();
-  const trailer = createTrailerReader(nonce, (chunk) => {
-    stderr.write(chunk);
+  const output = createBoxOutput(nonce, (fd, chunk) => {
+    (fd === 2 ? stderr : stdout).write(chunk);
     request.onOutput?.(chunk);
   });
-  const demux = createDemux((fd, chunk) => {
-    if (fd === 2) return trailer.take(chunk);
-    stdout.write(chunk);
-    request.onOutput?.(chunk);
-  });
-  const how = await ending(engine, stream, demux, trailer, { ...run, signal: request.signal });
-  if (how === 'ended' && trailer.found) await untilClosed(stream);
-  const clean = trailer.found?.clean === true && stream.readableEnded;
+  const how = await ending(engine, stream, output, { ...run, signal: request.signal });
+  if (how === 'ended' && output.found) await untilClosed(stream);
+  const clean = output.found?.clean === true && stream.readableEnded;
   const isOver = clean || how === 'lost' || (await endAll(boxes, run, mark, stream));
   stream.destroy();
-  trailer.flush();
-  const outcome = await outcomeOf(boxes, run.box, how, trailer.found);
+  output.flush();
+  const outcome = await outcomeOf(boxes, run.box, how, output.found);
   return {
     ...outcome,
     stdout: stdout.text(),
@@ -98,7 +92,8 @@ async function outcomeOf(
 }
 
 function byItself({ code, signalled, left }: Trailer) {
-  const name = signalled ? signalName(code - 128) : undefined;
+  const signals = Object.entries(constants.signals);
+  const [name] = (signalled && signals.find(([, number]) => number === code - 128)) || [];
   return name === undefined
     ? { ended: 'exit' as const, exitCode: code, signalName: null, leftovers: left }
     : { ended: 'signal' as const, exitCode: null, signalName: name, leftovers: left };
@@ -159,8 +154,7 @@ type How = 'ended' | 'timeout' | 'cancelled' | 'lost';
 function ending(
   engine: Engine,
   stream: Readable,
-  demux: { take(chunk: Buffer): void },
-  trailer: { readonly found: unknown },
+  output: BoxOutput,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<How> {
   return new Promise((resolve) => {
@@ -185,8 +179,8 @@ function ending(
     stream.on('data', (chunk: Buffer) => {
       // An engine that is busy with output may be late with its answers.
       hear();
-      demux.take(chunk);
-      if (trailer.found) settle('ended');
+      output.take(chunk);
+      if (output.found) settle('ended');
     });
     stream.once('end', () => settle('ended'));
     // An engine that ends breaks the connection.

@@ -1,14 +1,14 @@
 /** SH-4: starts programs with the tenant's credentials. The values are in this call's environment or files and nowhere else. */
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
 import type { CommandOutcome, CommandRequest, Shell } from '#activities/process/shell.ts';
+import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import type { Vault } from '#store/secrets/vault.ts';
 import type { CliVariable } from '#store/secure-cli-store.ts';
 import { findProgram, type ProgramPlaces } from './find-program.ts';
-import { withPrivateFolder } from './private-folder.ts';
 
 export interface SecureRun extends Omit<CommandRequest, 'command'> {
   readonly tenant: string;
@@ -81,4 +81,14 @@ async function environmentOf(
     } else environment[name] = resolved;
   }
   return environment;
+}
+
+/** A folder for one call: home of its program and place of its credential files. It goes with the call, or with its worker. */
+async function withPrivateFolder<T>(base: string, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await makeWorkerFolder(base);
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
 }

@@ -5,7 +5,6 @@ import type { Pool } from '#store/pool.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Boxes } from '../sandbox/boxes.ts';
-import { EngineProblem } from '../sandbox/engine.ts';
 
 export interface SweepDeps {
   readonly pool: Pool;
@@ -17,21 +16,10 @@ export function createSweepActivities({ pool, lost, boxes }: SweepDeps): SweepAc
   return {
     sweep_lost_work: part(() => lost.sweepAll(LOST_AFTER_SECONDS)),
     prune_rows: part(() => pruneIdempotencyKeys(pool)),
-    reap_boxes: part(async () => (boxes.used ? pruneBoxes(boxes) : 0)),
+    reap_boxes: part(async () => (boxes.used ? boxes.prune() : 0)),
   };
 }
 
 function part(work: () => Promise<number>): () => Promise<number> {
   return () => failingAs(activityFailure, work)(undefined);
-}
-
-/** Boxes end by themselves; this is for those whose engine ended first. */
-export async function pruneBoxes(boxes: Pick<Boxes, 'prune'>): Promise<number> {
-  try {
-    return await boxes.prune();
-  } catch (error) {
-    // No engine: no boxes either, or none that can be reached.
-    if (!(error instanceof EngineProblem)) throw error;
-    return 0;
-  }
 }

@@ -1,7 +1,7 @@
 /** A file of the caller's workspace, on its way to a team's task. */
 import { basename } from 'node:path';
 import { TEAM_LIMITS } from '#domain/team.ts';
-import { toolError, type ToolResult } from '#domain/tool.ts';
+import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
 import type { Files } from '../workspace/files.ts';
@@ -15,16 +15,11 @@ export async function readAttachment(
   files: Pick<Files, 'readBytes'>,
   path: string | undefined,
   call: RunningCall,
-): Promise<Attachment | Extract<ToolResult, { ok: false }>> {
-  if (!path) return { ok: false, code: 'InvalidArgs', message: 'path is required for attach action' };
-  let read: Attachment | undefined;
-  const problem = await withFileProblems(async () => {
+): Promise<Attachment | ToolFailure> {
+  if (!path) return toolError('InvalidArgs', 'path is required for attach action');
+  return withFileProblems(async () => {
     const bytes = await files.readBytes(call, path, TEAM_LIMITS.fileBytes);
     if (!bytes) return toolError('InvalidArgs', `${path} is larger than ${TEAM_LIMITS.fileBytes} bytes`);
-    read = { name: basename(path).slice(0, 255), bytes };
-    return { ok: true, text: '' };
+    return { name: basename(path).slice(0, 255), bytes };
   });
-  if (!problem.ok) return problem;
-  if (!read) throw new Error(`${path} was neither read nor refused`);
-  return read;
 }

@@ -18,7 +18,6 @@ import {
 } from '#domain/team-task.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
-import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { gateRows } from '#store/gate-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { insertTeamMessage } from '#store/team-store.ts';
@@ -29,11 +28,10 @@ import { feedbackOf } from '#store/task-gate-store.ts';
 import { giveTask, prepareTurn, recordTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
 import { taskStart } from '#temporal/team-board.ts';
+import type { RoomDeps } from '../room-deps.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
 
-export interface TeamTaskRunDeps {
-  readonly pool: Pool;
-  readonly scrubberOf: ScrubberOf;
+export interface TeamTaskRunDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
   readonly wake: WakeSession;
 }

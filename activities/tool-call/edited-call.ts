@@ -1,22 +1,13 @@
 /** What is written down of a call that a person has edited: bound to the files that it runs now, as it was shown to nobody before. */
 import { storableJson } from '#domain/storable-text.ts';
-import type { ReadBoundFiles } from './bound-files.ts';
+import type { CallDeps } from './call-deps.ts';
 import { callDigest } from './call-digest.ts';
 import type { Catalog, ParsedCall } from '#policy/catalog.ts';
 import { callSummary, sealedCall } from './plan-calls.ts';
-import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { ApprovalBasis, SettleRecord } from '#store/approval-ledger.ts';
-import type { Sealer } from '#store/seal.ts';
-
-export interface EditedCallDeps {
-  readonly catalog: Catalog;
-  readonly scrubber: Scrubber;
-  readonly sealer: Sealer;
-  readonly boundFiles: ReadBoundFiles;
-}
 
 export async function editedCall(
-  deps: EditedCallDeps,
+  deps: Pick<CallDeps, 'scrubber' | 'sealer' | 'boundFiles'> & { readonly catalog: Catalog },
   tenant: string,
   basis: ApprovalBasis,
   { tool, args, input }: ParsedCall,

@@ -1,12 +1,5 @@
 /** Runs one tool that may run: arguments opened, judged again, read and given to it; then its result as others may see it. */
-import {
-  BOX_EXEC_SECONDS,
-  HOST_EXEC_SECONDS,
-  MOUNT,
-  sandboxOf,
-  type SandboxSettings,
-  sandboxTerms,
-} from '#domain/sandbox.ts';
+import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, MOUNT, sandboxOf, sandboxTerms } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
 import { storableText } from '#domain/storable-text.ts';
@@ -17,33 +10,24 @@ import type { NewEvent } from '#domain/event.ts';
 import { MODEL_RESULT_BYTES, toolError, type ToolResult } from '#domain/tool.ts';
 import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import type { ChildStart, RunToolInput, RunToolResult } from '#domain/turn.ts';
-import type { ReadBoundFiles } from './bound-files.ts';
+import type { CallDeps } from './call-deps.ts';
 import { callDigest, canonical } from './call-digest.ts';
-import { type CallRules, EXEC } from '#policy/call-rules.ts';
+import { EXEC } from '#policy/call-rules.ts';
 import { cutText } from '#domain/cut-text.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from './tool-deps.ts';
 import type { RunnableCall } from '../fast-path/fast-path.ts';
-import { type PlaceOf, realArgs } from './plan-calls.ts';
+import { realArgs } from './plan-calls.ts';
 import { readArguments } from '#policy/read-arguments.ts';
-import type { Scrubber } from '#store/secrets/scrubber.ts';
-import type { Sealer } from '#store/seal.ts';
 import { isTransient } from '#store/pool.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 
-export interface PerformDeps {
+export interface PerformDeps extends CallDeps {
   readonly ledger: Pick<TurnLedger, 'appendEvents'>;
   readonly catalogs: AgentCatalogs;
-  readonly rules: CallRules;
-  readonly scrubber: Scrubber;
-  readonly sealer: Sealer;
   readonly tools: ToolDeps;
   readonly workspaceOf: (tenant: string, agentWorkspace: string) => string;
-  /** Of the settings, for agents that do not say otherwise. */
-  readonly sandbox: SandboxSettings;
-  readonly placeOf: PlaceOf;
-  readonly boundFiles: ReadBoundFiles;
 }
 
 /** The call has not run: what it would run now is not what was approved. */

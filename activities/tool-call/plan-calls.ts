@@ -16,15 +16,14 @@ import {
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
-import type { ReadBoundFiles } from './bound-files.ts';
+import type { CallDeps } from './call-deps.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import { runsOf } from './runs-at.ts';
 import { callDigest } from './call-digest.ts';
-import { type CallRules, type RuleScope, EXEC } from '#policy/call-rules.ts';
+import { type RuleScope, EXEC } from '#policy/call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { commandOf } from '#policy/exec-rules.ts';
-import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { NewApproval, NewCall } from '#store/answer-record.ts';
 import type { CallRow, RecordedCall } from '#store/turn-ledger.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -32,27 +31,17 @@ import type { Sealer } from '#store/seal.ts';
 /** More calls in one answer than any model means to make. */
 const MAX_CALLS = 64;
 
-export interface PlanDeps {
+export interface PlanDeps extends CallDeps {
   /** Why the command must not run as a plain one (SH-4), as far as is known by now; asked again when it runs. */
   readonly whySecured: (tenant: string, agent: string, command: string) => string | undefined;
   readonly catalog: Catalog;
-  readonly rules: CallRules;
-  readonly scrubber: Scrubber;
-  readonly sealer: Sealer;
   readonly approvalSeconds: number;
-  /** Of the settings, for agents that do not say otherwise. */
-  readonly sandbox: SandboxSettings;
-  readonly placeOf: PlaceOf;
   /** Whether a call may begin within the workflow task. */
   readonly isInline: (tool: Tool, place: CommandPlace | undefined) => boolean;
-  readonly boundFiles: ReadBoundFiles;
   readonly needsToken: NeedsToken;
   /** Around commands on this machine. */
   readonly wall: Wall;
 }
-
-/** Where commands of an agent with this setting would run now. Never throws. */
-export type PlaceOf = (own: AgentConfig['sandbox'] | null) => Promise<CommandPlace>;
 
 export interface CallBasis extends RuleScope {
   readonly tenant: string;

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import type { ToolResult } from '#domain/tool.ts';
+import type { ToolFailure, ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import { type Attempt, STOPPED } from '../attempt.ts';
@@ -100,16 +100,14 @@ async function runClaimed(
   return recordResult(deps, input, claimed, attempt, result, performance.now() - started);
 }
 
-type CutOff = Extract<ToolResult, { ok: false }>;
-
 /** It was ended by the end of its worker, or since the server took that for dead: by nobody who wanted the call to end. */
-function isCutOff(result: ToolResult, { aborted, reason }: AbortSignal): result is CutOff {
+function isCutOff(result: ToolResult, { aborted, reason }: AbortSignal): result is ToolFailure {
   if (!aborted || result.ok || result.code !== 'Cancelled') return false;
   return !(reason instanceof CancelledFailure && reason.message === STOPPED);
 }
 
 /** What may be run again is, where there is a worker. */
-function cutOff(tool: Tool, result: CutOff): ToolResult {
+function cutOff(tool: Tool, result: ToolFailure): ToolResult {
   if (tool.replay !== 'once')
     throw ApplicationFailure.retryable(
       `${tool.name} was cut off: its worker ended or was lost`,

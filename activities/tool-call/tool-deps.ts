@@ -1,17 +1,18 @@
-/** What the tools need of the world. Each tool states its part by `Pick<ToolDeps, …>`; workers/ builds the whole. */
+/**
+ * What the tools need of the world, each room giving its part. Each tool states its own by `Pick<ToolDeps, …>`; workers/ puts the whole
+ * together.
+ */
 import type { SessionQueries } from '#domain/session-queries.ts';
-import type { Receipt } from '#domain/turn.ts';
-import type { RunningCall } from '#policy/define-tool.ts';
-import type { AgentLinks } from '../assignments/agent-links.ts';
-import type { Assignments } from '../assignments/assignments.ts';
-import type { Handoffs } from '../assignments/handoffs.ts';
+import type { AssignmentTools } from '../assignments/assignment-room.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
 import type { SecureClis } from '../secure-cli/secure-clis.ts';
-import type { TeamDesk } from '../teams/team-desk.ts';
+import type { TeamTools } from '../teams/team-room.ts';
+import type { SendToSession } from '../turn/send-to-session.ts';
 import type { Files } from '../workspace/files.ts';
 
-export interface ToolDeps {
+/** Of this machine and of the rows. */
+export interface WorldDeps {
   readonly sessions: SessionQueries;
   /** Milliseconds since 1970; a dependency so that tests can set it. */
   readonly now: () => number;
@@ -23,21 +24,9 @@ export interface ToolDeps {
   readonly processes: Processes;
   /** Programs with credentials. */
   readonly secureClis: SecureClis;
-  /** Work that the caller gives to agents: its own subagents, other agents, rounds of making and judging. */
-  readonly assignments: Assignments;
-  /** The agents that it may give work to. */
-  readonly agentLinks: AgentLinks;
-  /** The boards and mail of the teams that the caller is in. */
-  readonly teams: TeamDesk;
-  /** Conversations that go on with another agent. */
-  readonly handoffs: Handoffs;
-  /** Says something in another session, once a call. */
-  readonly sendToSession: (
-    call: Pick<RunningCall, 'tenant' | 'user' | 'sessionKey' | 'turnId' | 'callId' | 'toolsGiven'>,
-    session: string,
-    text: string,
-  ) => Promise<Receipt>;
 }
 
-/** Those that reach other workflows are made by the worker itself. */
-export type WorldDeps = Omit<ToolDeps, 'assignments' | 'agentLinks' | 'teams' | 'handoffs' | 'sendToSession'>;
+/** With those that reach other workflows. */
+export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
+  readonly sendToSession: SendToSession;
+}

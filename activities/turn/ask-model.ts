@@ -13,9 +13,8 @@ import type { BudgetDesk } from '../budgets/budget-desk.ts';
 import type { AgentLinks } from '../assignments/agent-links.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import type { Given } from './invoked-answer.ts';
-import { createCountedModels, useOf } from '../model/counted-models.ts';
-import { generateWithFallback } from '../model/fallback.ts';
-import type { Models } from '../model/model-catalog.ts';
+import { type FallbackOptions, generateWithFallback } from '../model/fallback.ts';
+import { type Models, useOf } from '../model/model-catalog.ts';
 import type { PlanDeps } from '../tool-call/plan-calls.ts';
 import { buildPrompt, type Prompt } from '../prompt/build-prompt.ts';
 import { isNearlyFull, planCompaction, tokensOf } from '../prompt/compact.ts';
@@ -31,8 +30,9 @@ export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scru
   readonly guide: AgentLinks['guide'];
 }
 
-/** What one attempt works with: `meter` counts what it uses. */
-type Try = AskModelDeps & { readonly meter: Meter; readonly attempt: Attempt };
+/** What one attempt works with: `meter` counts what it uses, `onFailed` what it has used in vain. */
+type Try = AskModelDeps &
+  Pick<FallbackOptions, 'onFailed'> & { readonly meter: Meter; readonly attempt: Attempt };
 
 /** The answer with what it took. What failed gives back what it surely has not used. */
 export async function askModel(
@@ -45,11 +45,11 @@ export async function askModel(
 ): Promise<Given & { readonly spent: Spent; readonly uses?: readonly ModelUse[] }> {
   const uses: ModelUse[] = [];
   const meter = createMeter();
-  const models = createCountedModels(parts.models, (use) => {
+  const onFailed = (use: ModelUse): void => {
     uses.push(use);
     meter.add(use.usage, use.usd);
-  });
-  const deps: Try = { ...parts, models, attempt, meter };
+  };
+  const deps: Try = { ...parts, onFailed, attempt, meter };
   const begun = performance.now();
   const spent = (): Spent => deps.meter.spent((performance.now() - begun) / 1000);
   try {
@@ -108,14 +108,15 @@ async function compact(
 ): Promise<Transcript> {
   const plan = planCompaction(transcript, window);
   if (!plan) return transcript;
-  const { answer, ref } = await generateWithFallback(deps.models, refs, {
+  const request = {
     system: 'You write summaries.',
     messages: plan.messages,
     tools: [],
     idempotencyKey: `${answerIdOf(input.turn, input.step)}.summary.${plan.position}`,
     signal: deps.attempt.signal,
     onDelta: () => undefined,
-  });
+  };
+  const { answer, ref } = await generateWithFallback(deps.models, refs, request, deps);
   const use = useOf(deps.models, 'summary', ref, answer.usage);
   deps.meter.add(use.usage, use.usd);
   const summary = storableText(deps.scrubber.text(answer.text));
@@ -159,7 +160,7 @@ async function generate(
         // What gates have yet to judge is told when they have.
         onDelta: isShown ? feed.add : () => undefined,
       },
-      { onFallback: feed.reset },
+      { onFallback: feed.reset, onFailed: deps.onFailed },
     );
     deps.meter.add(given.answer.usage, deps.models.cost(given.ref, given.answer.usage)?.usd);
     return given;

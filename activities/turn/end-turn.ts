@@ -1,16 +1,19 @@
-/** The one record of a turn's end, however it ended: open calls are settled, waiting approvals withdrawn, readers told. */
+/** The ends of turns: of one that has run, of those that were lost, and of what a session without a turn has left running. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
-import type { EndedTurn, EndTurnInput } from '#domain/turn.ts';
-import { recordFailure } from '../activity-failure.ts';
+import { LOST_END } from '#domain/lost-work.ts';
+import type { EndTurnInput, TurnActivities } from '#domain/turn.ts';
+import { failingAs, recordFailure } from '../activity-failure.ts';
 import type { Assignments } from '../assignments/assignments.ts';
 import type { ReleaseAnswer } from '../gates/gate-run.ts';
 import type { EndCommands } from '../process/end-commands.ts';
+import type { Pool } from '#store/pool.ts';
 import { hideTexts, type ScrubberOf } from '#store/secrets/scrubber.ts';
 import type { TeamBoard } from '#temporal/team-board.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
+import { lostTurns } from '#store/turn-store.ts';
 
-export function createEndTurn(deps: {
+export interface EndTurnDeps {
   readonly ledger: TurnLedger;
   /** Ends what was begun for the turn in this worker and nobody follows. */
   readonly endBegun: (tenant: string, turn: string) => Promise<void>;
@@ -22,26 +25,24 @@ export function createEndTurn(deps: {
   readonly releaseAnswer: ReleaseAnswer;
   readonly defaultAgent: string;
   readonly scrubberOf: ScrubberOf;
-}): (input: EndTurnInput) => Promise<EndedTurn> {
-  return async (input) => {
-    try {
-      await deps.endBegun(input.tenant, input.turn);
-      // Before the record: who reads `stopped` may rely on it.
-      if (input.endCommands) await deps.endCommands(input.tenant, input.session);
-      if (input.endAssignments)
-        await deps.assignments.stopAll(input.tenant, input.session, input.by ?? 'system');
-      if (input.releaseAnswer !== undefined)
-        await deps.releaseAnswer({ ...input, step: input.releaseAnswer });
-      const end = await hidden(deps.scrubberOf, input);
-      const runId = Context.current().info.workflowExecution?.runId ?? '';
-      const status = await deps.ledger.endTurn(end, deps.defaultAgent, runId).catch(passNoTenant);
-      if (input.releaseTasks) await deps.releaseTasks(input.tenant, input.turn);
-      const isPending = input.isAssigned === true && (await deps.hasPending(input.tenant, input.session));
-      return { status, isPending };
-    } catch (error) {
-      throw recordFailure(error);
-    }
-  };
+}
+
+/** The one record of a turn's end, however it ended: open calls are settled, waiting approvals withdrawn, readers told. */
+export function createEndTurn(deps: EndTurnDeps): TurnActivities['end_turn'] {
+  return failingAs(recordFailure, async (input) => {
+    await deps.endBegun(input.tenant, input.turn);
+    // Before the record: who reads `stopped` may rely on it.
+    if (input.endCommands) await deps.endCommands(input.tenant, input.session);
+    if (input.endAssignments)
+      await deps.assignments.stopAll(input.tenant, input.session, input.by ?? 'system');
+    if (input.releaseAnswer !== undefined) await deps.releaseAnswer({ ...input, step: input.releaseAnswer });
+    const end = await hidden(deps.scrubberOf, input);
+    const runId = Context.current().info.workflowExecution?.runId ?? '';
+    const status = await deps.ledger.endTurn(end, deps.defaultAgent, runId).catch(passNoTenant);
+    if (input.releaseTasks) await deps.releaseTasks(input.tenant, input.turn);
+    const isPending = input.isAssigned === true && (await deps.hasPending(input.tenant, input.session));
+    return { status, isPending };
+  });
 }
 
 /** Where there is no tenant there is nothing to record, however often it is tried. */
@@ -57,9 +58,43 @@ async function hidden(scrubberOf: ScrubberOf, input: EndTurnInput): Promise<EndT
   const scrubber = await scrubberOf(input.tenant);
   return {
     ...input,
-    ...(messages ? { messages: hideTexts(scrubber, messages) } : {}),
-    ...(dropped
-      ? { dropped: dropped.map((turn) => ({ ...turn, messages: hideTexts(scrubber, turn.messages) })) }
-      : {}),
+    messages: messages && hideTexts(scrubber, messages),
+    dropped: dropped?.map((turn) => ({ ...turn, messages: hideTexts(scrubber, turn.messages) })),
   };
+}
+
+/** A younger one that waits may be on its way to its session. */
+const ON_ITS_WAY_SECONDS = 60;
+
+/**
+ * Ends the turns of a session whose runs were ended from outside, and what they have left running, as a stop would. Only for a run of
+ * the session that has begun no turn yet: then none of it runs. Safe to repeat.
+ */
+export function createEndLostTurns(
+  pool: Pool,
+  endTurn: TurnActivities['end_turn'],
+): TurnActivities['end_lost_turns'] {
+  return failingAs(recordFailure, async ({ tenant, session }) => {
+    for (const { id, is_last } of await lostTurns(pool, tenant, session, ON_ITS_WAY_SECONDS))
+      await endTurn({
+        tenant,
+        session,
+        turn: id,
+        step: 0,
+        status: 'failed',
+        error: LOST_END.error,
+        by: 'system',
+        releaseTasks: true,
+        ...(is_last ? { endCommands: true, endAssignments: true } : {}),
+      });
+  });
+}
+
+/** Ends what a session has left running in which no turn runs. Safe to repeat: it looks for what still runs. */
+export function createStopSession(
+  deps: Pick<EndTurnDeps, 'endCommands' | 'assignments'>,
+): TurnActivities['stop_session'] {
+  return failingAs(recordFailure, async ({ tenant, session, by }) => {
+    await Promise.all([deps.endCommands(tenant, session), deps.assignments.stopAll(tenant, session, by)]);
+  });
 }

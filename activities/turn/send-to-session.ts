@@ -1,9 +1,17 @@
 /** What the tool `sessions_send` does: one message a call, with no more rights than the caller's turn has. */
 import { createHash } from 'node:crypto';
-import type { ToolDeps } from '../tool-call/tool-deps.ts';
+import type { Receipt } from '#domain/turn.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
 import type { WakeSession } from './wake-session.ts';
 
-export function createSendToSession(wake: WakeSession): ToolDeps['sendToSession'] {
+/** Says something in another session, once a call. */
+export type SendToSession = (
+  call: Pick<RunningCall, 'tenant' | 'user' | 'sessionKey' | 'turnId' | 'callId' | 'toolsGiven'>,
+  session: string,
+  text: string,
+) => Promise<Receipt>;
+
+export function createSendToSession(wake: WakeSession): SendToSession {
   return async (call, session, text) =>
     wake({
       tenant: call.tenant,

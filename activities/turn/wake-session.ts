@@ -11,9 +11,8 @@ import {
   type SubmitInput,
   type SubmitMode,
 } from '#domain/turn.ts';
-import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { type TurnPlace, writeMessage } from '#store/message-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { RoomDeps } from '../room-deps.ts';
 import { insertQueuedTurn } from '#store/turn-store.ts';
 
 export interface Wake {
@@ -36,9 +35,7 @@ export interface Wake {
 /** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
 export type WakeSession = (wake: Wake) => Promise<Receipt>;
 
-export interface WakeDeps {
-  readonly pool: Pool;
-  readonly scrubberOf: ScrubberOf;
+export interface WakeDeps extends RoomDeps {
   /** Starts the session's workflow, or finds it running, and gives it the message. */
   readonly submit: (
     tenant: string,
@@ -46,7 +43,6 @@ export interface WakeDeps {
     message: SubmitInput,
     labels: { readonly agent: string; readonly user?: string | undefined; readonly summary: string },
   ) => Promise<Receipt>;
-  readonly onWrite: (tenant: string, session: string) => void;
 }
 
 export function createWakeSession(deps: WakeDeps): WakeSession {

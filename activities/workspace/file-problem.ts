@@ -1,6 +1,6 @@
 /** Why a file could not be used, in words for the model; the one place where errno becomes a tool error. */
 import type { ToolErrorCode } from '#domain/errors.ts';
-import { type ToolResult, toolError } from '#domain/tool.ts';
+import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 
 /** Thrown inside activities/workspace/ only; tools turn it into a value with `withFileProblems`. */
 export class FileProblem extends Error {
@@ -53,7 +53,9 @@ export function shown(path: string): string {
 }
 
 /** Runs `work` and gives a FileProblem back as the tool's result; everything else is thrown on. */
-export async function withFileProblems(work: () => Promise<ToolResult>): Promise<ToolResult> {
+export async function withFileProblems<Result = ToolResult>(
+  work: () => Promise<Result>,
+): Promise<Result | ToolFailure> {
   try {
     return await work();
   } catch (error) {

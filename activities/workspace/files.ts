@@ -7,7 +7,7 @@ import { errnoOf, FileProblem, fileProblem, shown } from './file-problem.ts';
 import { guardGitFolder } from './guard-git.ts';
 import { type Folder, openFolder, openParent } from './open-folder.ts';
 import { type Page, type PageRequest, readPage } from './read-page.ts';
-import { isTemporary, replaceFile } from './replace-file.ts';
+import { isTemporary, refuseIrregular, replaceFile } from './replace-file.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 import { DEFAULT_PATH_RULES, type PathRules } from '#domain/path-rules.ts';
 import { isDenied, resolvePath, type SafePath } from './resolve-path.ts';
@@ -202,19 +202,7 @@ async function openIn(folder: Folder, name: string, given: string): Promise<File
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
   );
   try {
-    const stat = await file.stat();
-    if (stat.isDirectory())
-      throw new FileProblem(
-        'InvalidPath',
-        `failed to read file ${shown(given)}: it is a folder; use list_files`,
-      );
-    if (!stat.isFile())
-      throw new FileProblem('InvalidPath', `failed to read file ${shown(given)}: it is not a regular file`);
-    if (stat.nlink > 1)
-      throw new FileProblem(
-        'PermissionDenied',
-        `failed to read file ${shown(given)}: it has a second name (hard link), which may be outside the workspace`,
-      );
+    refuseIrregular(await file.stat(), 'failed to read file', given);
     return file;
   } catch (error) {
     await file.close();

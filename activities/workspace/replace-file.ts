@@ -51,20 +51,23 @@ export async function replaceFile(
 export async function existing(folder: Folder, name: string, given: string): Promise<Stats | undefined> {
   try {
     const found = await lstat(folder.at(name));
-    if (found.isDirectory())
-      throw new FileProblem('InvalidPath', `failed to write file ${shown(given)}: it is a folder`);
-    if (!found.isFile())
-      throw new FileProblem('InvalidPath', `failed to write file ${shown(given)}: it is not a regular file`);
-    if (found.nlink > 1)
-      throw new FileProblem(
-        'PermissionDenied',
-        `failed to write file ${shown(given)}: it has a second name (hard link), which may be outside the workspace`,
-      );
+    refuseIrregular(found, 'failed to write file', given);
     return found;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Only what is a regular file with one name is read or written. @throws FileProblem */
+export function refuseIrregular(found: Stats, doing: string, given: string): void {
+  const refuse = (code: 'InvalidPath' | 'PermissionDenied', why: string): never => {
+    throw new FileProblem(code, `${doing} ${shown(given)}: ${why}`);
+  };
+  if (found.isDirectory()) refuse('InvalidPath', 'it is a folder; list_files shows what is in it');
+  if (!found.isFile()) refuse('InvalidPath', 'it is not a regular file');
+  if (found.nlink > 1)
+    refuse('PermissionDenied', 'it has a second name (hard link), which may be outside the workspace');
 }
 
 async function createFresh(path: string): Promise<FileHandle> {

@@ -1,6 +1,5 @@
 /** Runs ripgrep in a held folder: in a process of its own, so that no pattern and no tree can block the worker. */
 import { spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { rgPath } from '@vscode/ripgrep';
 import type { HeldFolder } from './files.ts';
 
@@ -12,8 +11,6 @@ export interface RipgrepEnd {
 
 /** Leaves 2 s of a local activity's 10 for what comes after. */
 export const SEARCH_MS = 8_000;
-/** A line of its output longer than this is passed over. */
-const MAX_LINE = 65_536;
 const MAX_ERRORS = 4_000;
 
 /** Never looked into, whatever the caller's globs say; `denied` comes last, since the last match wins. */
@@ -28,7 +25,7 @@ export function escapeGlob(text: string): string {
 }
 
 /**
- * Calls `onLine` for each line of output until it says false. Links are not followed; ignore files outside the folder
+ * Calls `onLine` for each line of output, which is a name or a place, until it says false. Links are not followed; ignore files outside the folder
  * do not count. `signal` and SEARCH_MS end it.
  */
 export async function ripgrep(
@@ -69,38 +66,12 @@ export async function ripgrep(
     child.stderr.on('data', (chunk: Buffer) => {
       errors = (errors + chunk.toString('utf8')).slice(0, MAX_ERRORS);
     });
-    splitLines(child.stdout, separator.charCodeAt(0), (line) => {
-      if (ended === 'done' && !onLine(line)) stop('enough');
+    let rest = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const lines = `${rest}${text}`.split(separator);
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (ended === 'done' && !onLine(line)) stop('enough');
     });
     if (signal.aborted) cancel();
   });
-}
-
-function splitLines(stream: Readable, separator: number, onLine: (line: string) => void): void {
-  let parts: Buffer[] = [];
-  let bytes = 0;
-  let tooLong = false;
-  const add = (piece: Buffer): void => {
-    bytes += piece.length;
-    if (bytes > MAX_LINE) {
-      tooLong = true;
-      parts = [];
-    } else parts.push(piece);
-  };
-  const finish = (): void => {
-    if (!tooLong && bytes > 0) onLine(Buffer.concat(parts).toString('utf8'));
-    parts = [];
-    bytes = 0;
-    tooLong = false;
-  };
-  stream.on('data', (chunk: Buffer) => {
-    let from = 0;
-    for (let at = chunk.indexOf(separator); at >= 0; at = chunk.indexOf(separator, from)) {
-      add(chunk.subarray(from, at));
-      finish();
-      from = at + 1;
-    }
-    if (from < chunk.length) add(chunk.subarray(from));
-  });
-  stream.on('end', finish);
 }

@@ -1,15 +1,24 @@
 /** The bare loops' activities. The model is TempoClaw's own rehearsal provider, so that both sides ask the same. */
 import { Context } from '@temporalio/activity';
+import { z } from 'zod';
 import { createRehearsal } from '#activities/model/rehearsal.ts';
 import { createScriptStore } from '#activities/model/rehearsal-script.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import type { ModelAnswer } from '#domain/model.ts';
-import type { CarriedActivities, TabledActivities, TabledCall } from './contract.ts';
-import type { ConversationTable } from './conversation-table.ts';
+import type { AgentsActivities, CarriedActivities, TabledActivities, TabledCall } from './contract.ts';
+import type { BareTables } from './tables.ts';
 import { createBareTools } from './tools.ts';
 
+type AskedCall = Extract<ChatMessage, { role: 'assistant' }>['calls'][number];
+
+const spawnArgs = z.object({ task: z.string() });
+const taskArgs = z.discriminatedUnion('action', [
+  z.object({ action: z.literal('list') }),
+  z.object({ action: z.literal('create'), description: z.string(), assignee: z.string() }),
+]);
+
 export function createBareActivities(
-  table: ConversationTable,
+  table: BareTables,
   scripts: string,
   folder: string,
 ): Record<string, (input: never) => Promise<unknown>> {
@@ -35,18 +44,52 @@ export function createBareActivities(
     await table.write(conversation, step, -1, { role: 'assistant', text, calls: asked });
     return { text, calls: calls.map((call) => call.name) };
   };
+  /** Reads the call's arguments and writes its result. */
+  const answered = async (
+    { conversation, step, index }: TabledCall,
+    run: (call: AskedCall) => Promise<string>,
+  ): Promise<void> => {
+    const asking = await table.readOne(conversation, step);
+    const call = asking?.role === 'assistant' ? asking.calls[index] : undefined;
+    if (!call) throw new Error(`${conversation} has no call ${step}.${index}`);
+    const results = [{ callId: call.id, name: call.name, ok: true, text: await run(call) }];
+    await table.write(conversation, step, index, { role: 'tool', results });
+  };
+  const idOf = ({ conversation, step, index }: TabledCall): string => `${conversation}.${step}.${index}`;
+  const agents: AgentsActivities = {
+    async open_child(of) {
+      const child = idOf(of);
+      await answered(of, async ({ args }) => {
+        await table.write(child, 0, -1, { role: 'user', text: spawnArgs.parse(args).task });
+        return child;
+      });
+      return child;
+    },
+    async call_board(of) {
+      const given: Awaited<ReturnType<AgentsActivities['call_board']>>[] = [];
+      await answered(of, async (call) => {
+        const args = taskArgs.parse(call.args);
+        if (args.action === 'list') return table.listTasks(of.conversation);
+        const task = { task: idOf(of), member: args.assignee };
+        await table.addTask(task, of.conversation);
+        await table.write(task.task, 0, -1, { role: 'user', text: args.description });
+        given.push(task);
+        return task.task;
+      });
+      return given[0] ?? null;
+    },
+    claim_task: ({ task, member }) => table.claimTask(task, member),
+    complete_task: ({ task, result }) => table.completeTask(task, result),
+  };
 
-  const activities: Record<string, (input: never) => Promise<unknown>> = { ask_model, ask_model_tabled };
+  const activities: Record<string, (input: never) => Promise<unknown>> = {
+    ask_model,
+    ask_model_tabled,
+    ...agents,
+  };
   for (const [name, run] of Object.entries(createBareTools(folder))) {
     activities[name] = run;
-    activities[`${name}_tabled`] = async ({ conversation, step, index }: TabledCall) => {
-      const asking = await table.readOne(conversation, step);
-      const call = asking?.role === 'assistant' ? asking.calls[index] : undefined;
-      if (!call) throw new Error(`${conversation} has no call ${step}.${index}`);
-      const text = await run(call.args);
-      const results = [{ callId: call.id, name, ok: true, text }];
-      await table.write(conversation, step, index, { role: 'tool', results });
-    };
+    activities[`${name}_tabled`] = (of: TabledCall) => answered(of, ({ args }) => run(args));
   }
   return activities;
 }

@@ -10,7 +10,6 @@ import {
   defineUpdate,
   executeChild,
   ParentClosePolicy,
-  proxyActivities,
   proxyLocalActivities,
   setHandler,
   startChild,
@@ -21,15 +20,12 @@ import {
   type BareInput,
   type BareTask,
   type BareTaskInput,
-  type TabledActivities,
-  type TabledCall,
 } from './contract.ts';
-import { bareTabled } from './workflows.ts';
+import { bareTabled, loop, OPTIONS } from './workflows.ts';
 
-const OPTIONS = {
-  startToCloseTimeout: '10 minutes',
-  retry: { initialInterval: '200 milliseconds' },
-} as const;
+// One bundle has both files' workflows.
+export { bareCarried, bareTabled } from './workflows.ts';
+
 const stateQuery = defineQuery<string>(BARE_TASK.state);
 const claimUpdate = defineUpdate<string, [{ member: string }]>(BARE_TASK.claim);
 const completeUpdate = defineUpdate<void, [{ member: string; result: string }]>(BARE_TASK.complete);
@@ -37,7 +33,7 @@ const rows = proxyLocalActivities<AgentsActivities>(OPTIONS);
 
 /** Loop B with `spawn` as its tool: each call is a child that goes on by itself. */
 export async function bareParent({ conversation }: { conversation: string }): Promise<void> {
-  await loop(conversation, async (call) => {
+  await loop(conversation, async (_, call) => {
     const child = await rows.open_child(call);
     await startChild(bareTabled, {
       workflowId: child,
@@ -50,7 +46,7 @@ export async function bareParent({ conversation }: { conversation: string }): Pr
 /** Loop B with `team_tasks` as its tool; then a child workflow a task. */
 export async function bareLead({ conversation }: { conversation: string }): Promise<void> {
   const given: BareTask[] = [];
-  await loop(conversation, async (call) => {
+  await loop(conversation, async (_, call) => {
     const task = await rows.call_board(call);
     if (task) given.push(task);
   });
@@ -94,13 +90,4 @@ export async function bareTask({ task, member: assignee }: BareTaskInput): Promi
     if (!isCompleted) await complete(result);
   }
   await condition(() => isCompleted && allHandlersFinished());
-}
-
-async function loop(conversation: string, run: (call: TabledCall) => Promise<void>): Promise<void> {
-  const { ask_model_tabled } = proxyActivities<TabledActivities>(OPTIONS);
-  for (let step = 1; ; step += 1) {
-    const { calls } = await ask_model_tabled({ conversation, step });
-    if (calls.length === 0) return;
-    await Promise.all(calls.map((_, index) => run({ conversation, step, index })));
-  }
 }

@@ -5,9 +5,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import { Pool } from 'pg';
 import { z } from 'zod';
 import { createBareActivities } from './activities.ts';
-import { createAgentsActivities } from './agents-activities.ts';
-import { createConversationTable } from './conversation-table.ts';
-import { createTaskTable } from './task-table.ts';
+import { createBareTables } from './tables.ts';
 
 const settings = z
   .object({
@@ -22,16 +20,12 @@ const settings = z
 
 Runtime.install({ logger: new DefaultLogger('WARN'), shutdownSignals: ['SIGTERM', 'SIGINT'] });
 const pool = new Pool({ connectionString: settings.databaseUrl, max: 20 });
-const table = createConversationTable(pool);
 const connection = await NativeConnection.connect({ address: settings.address });
 const worker = await Worker.create({
   connection,
   taskQueue: settings.taskQueue,
   workflowBundle: { code: await loadBundle(settings.bundleFile) },
-  activities: {
-    ...createBareActivities(table, settings.scripts, settings.folder),
-    ...createAgentsActivities(table, createTaskTable(pool)),
-  },
+  activities: createBareActivities(createBareTables(pool), settings.scripts, settings.folder),
   maxConcurrentActivityTaskExecutions: 100,
   maxConcurrentWorkflowTaskExecutions: 40,
   maxCachedWorkflows: 250,
@@ -48,7 +42,7 @@ async function loadBundle(file: string): Promise<string> {
   const kept = await readFile(file, 'utf8').catch(() => undefined);
   if (kept !== undefined) return kept;
   const { code } = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('./index.ts', import.meta.url)),
+    workflowsPath: fileURLToPath(new URL('./agents-workflows.ts', import.meta.url)),
     logger: new DefaultLogger('WARN'),
   });
   await writeFile(file, code);

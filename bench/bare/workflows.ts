@@ -3,7 +3,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { ChatMessage } from '#domain/message.ts';
 import type { AskedTool, BareInput, CarriedActivities, TabledActivities, TabledCall } from './contract.ts';
 
-const OPTIONS = {
+export const OPTIONS = {
   startToCloseTimeout: '10 minutes',
   retry: { initialInterval: '200 milliseconds' },
 } as const;
@@ -32,15 +32,19 @@ export async function bareCarried(input: BareInput): Promise<string> {
 
 /** Loop B: messages are rows, activities get their ids. The driver has written the user's row. */
 export async function bareTabled({ conversation }: BareInput): Promise<string> {
-  const { ask_model_tabled } = proxyActivities<TabledActivities>(OPTIONS);
   const tools = proxyActivities<Record<string, (call: TabledCall) => Promise<void>>>(OPTIONS);
+  return loop(conversation, async (name, call) => tools[`${name}_tabled`]?.(call));
+}
+
+/** Loop B, whatever runs its calls. */
+export async function loop(
+  conversation: string,
+  run: (name: string, call: TabledCall) => Promise<void>,
+): Promise<string> {
+  const { ask_model_tabled } = proxyActivities<TabledActivities>(OPTIONS);
   for (let step = 1; ; step += 1) {
     const { text, calls } = await ask_model_tabled({ conversation, step });
     if (calls.length === 0) return text;
-    await Promise.all(
-      calls.map(async (name, index) => {
-        await tools[`${name}_tabled`]?.({ conversation, step, index });
-      }),
-    );
+    await Promise.all(calls.map((name, index) => run(name, { conversation, step, index })));
   }
 }

@@ -13,31 +13,26 @@ const AT_ONCE = 16;
 type Round = Readonly<Record<string, number>>;
 
 export const agents: Measure = async (bench) => {
-  const ours = await createOurAgents(bench.stack, bench.ours);
-  const sides = [createBareAgents(bench.stack), ours];
+  const sides = [createBareAgents(bench.stack), await createOurAgents(bench)];
   const rounds = bench.quick ? 1 : 7;
   const tasksEach = bench.quick ? 1 : 4;
-  try {
-    bench.tell(`${rounds} rounds of a spawn, of claims and of a team of ${TEAM_SIZE}`);
-    // Once for the caches of code, connections and statements.
-    for (const side of sides) await oneRound(bench, side, 1);
-    const found: Record<ManyAgents['name'], Round[]> = { bare: [], TempoClaw: [] };
-    for (let round = 0; round < rounds; round += 1)
-      for (const side of round % 2 === 0 ? sides : sides.toReversed())
-        found[side.name].push(await oneRound(bench, side, tasksEach));
-    const names = Object.keys(found.bare[0] ?? {});
-    const table = names.map((name) => compare(name, found));
-    return {
-      name: 'agents',
-      title: 'Many agents',
-      how: `By hand: loop B with its child workflow; a workflow with a claim update; a lead with a child workflow for each task, which takes updates and whose turn is its child; rows of children and tasks by local activities. Spawn by the times in the histories: from the end of the parent's model call to the beginning of the child's first one, and from the beginning of the one to the end of the other, with all that they record; ours makes the child's within its first workflow task, since the parent's model had answered at once. Claims: ${CLAIMERS.length} members for one task at once, one of whom gets it; and one claim for each of ${CLAIMERS.length} tasks, ${AT_ONCE} at once. Team: ${tasksEach * TEAM_SIZE} tasks, each a turn with one \`datetime\`, from the lead's message until all rows say completed; the lead looks at its board, then gives them all in one answer.`,
-      columns: ['', 'bare', 'TempoClaw', 'ratio'],
-      rows: table.map(({ row }) => row),
-      goals: table.map(({ goal }) => goal),
-    };
-  } finally {
-    for (const side of sides) await side.close();
-  }
+  bench.tell(`${rounds} rounds of a spawn, of claims and of a team of ${TEAM_SIZE}`);
+  // Once for the caches of code, connections and statements.
+  for (const side of sides) await oneRound(bench, side, 1);
+  const found: Record<ManyAgents['name'], Round[]> = { bare: [], TempoClaw: [] };
+  for (let round = 0; round < rounds; round += 1)
+    for (const side of round % 2 === 0 ? sides : sides.toReversed())
+      found[side.name].push(await oneRound(bench, side, tasksEach));
+  const names = Object.keys(found.bare[0] ?? {});
+  const table = names.map((name) => compare(name, found));
+  return {
+    name: 'agents',
+    title: 'Many agents',
+    how: `By hand: loop B with its child workflow; a workflow with a claim update; a lead with a child workflow for each task, which takes updates and whose turn is its child; rows of children and tasks by local activities. Spawn by the times in the histories: from the end of the parent's model call to the beginning of the child's first one, and from the beginning of the one to the end of the other, with all that they record; ours makes the child's within its first workflow task, since the parent's model had answered at once. Claims: ${CLAIMERS.length} members for one task at once, one of whom gets it; and one claim for each of ${CLAIMERS.length} tasks, ${AT_ONCE} at once. Team: ${tasksEach * TEAM_SIZE} tasks, each a turn with one \`datetime\`, from the lead's message until all rows say completed; the lead looks at its board, then gives them all in one answer.`,
+    columns: ['', 'bare', 'TempoClaw', 'ratio'],
+    rows: table.map(({ row }) => row),
+    goals: table.map(({ goal }) => goal),
+  };
 };
 
 function compare(

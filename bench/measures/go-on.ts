@@ -1,11 +1,11 @@
 /** How soon a turn goes on after its worker was killed and another one has come up. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bench, Measure } from '../measure.ts';
+import { type Bench, type Measure, untilCount } from '../measure.ts';
 import { digits, shown, spreadOf } from '../report.ts';
 
 const MODEL_MS = 400;
-const WAIT_MS = 60_000;
+const ANSWERS = `select count(*)::int from messages where session_key = $1 and role = 'assistant'`;
 
 export const goOn: Measure = async (bench) => {
   const rounds = bench.quick ? 1 : 5;
@@ -34,28 +34,14 @@ export const goOn: Measure = async (bench) => {
 async function killAndReplace(bench: Bench): Promise<{ readyMs: number; delayMs: number }> {
   const session = `bench-${randomUUID()}`;
   const { end } = await bench.ours.start({ steps: 6, tool: 'datetime', modelMs: MODEL_MS }, { session });
-  await untilAnswers(bench, session, 2);
+  await untilCount(bench.stack.pool, 2, ANSWERS, [session]);
   await sleep(MODEL_MS / 2);
   const killed = performance.now();
   await bench.workers.tempoclaw.kill();
   bench.workers.tempoclaw = await bench.stack.startWorker('tempoclaw');
   const ready = performance.now();
-  await untilAnswers(bench, session, 3);
+  await untilCount(bench.stack.pool, 3, ANSWERS, [session]);
   const delayMs = Math.max(0, performance.now() - ready - MODEL_MS);
   await end();
   return { readyMs: ready - killed, delayMs };
-}
-
-async function untilAnswers({ stack }: Bench, session: string, wanted: number): Promise<void> {
-  const deadline = Date.now() + WAIT_MS;
-  for (;;) {
-    const { rows } = await stack.pool.query<{ count: number }>(
-      `select count(*)::int from messages where session_key = $1 and role = 'assistant'`,
-      [session],
-    );
-    const count = rows[0]?.count ?? 0;
-    if (count >= wanted) return;
-    if (Date.now() > deadline) throw new Error(`session ${session} has ${count} answers after a minute`);
-    await sleep(10);
-  }
 }

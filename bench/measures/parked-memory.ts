@@ -1,11 +1,11 @@
 /** What a session that waits for a person's decision costs in the worker's memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timeTurn } from '../contender.ts';
-import { type Bench, manyAtOnce, type Measure } from '../measure.ts';
+import { type Bench, countOf, manyAtOnce, type Measure, untilCount } from '../measure.ts';
 import { digits, type Goal } from '../report.ts';
 import type { Memory } from '../worker-process.ts';
 
-const WAIT_MS = 120_000;
+const WAITING = `select count(*)::int from turns where agent_key = 'bench-ask' and status = 'waiting_approval'`;
 
 export const parkedMemory: Measure = async (bench) => {
   const sessions = bench.quick ? 10 : 500;
@@ -58,20 +58,10 @@ function goal(what: string, value: number): Goal {
 /** Parks what is missing of `wanted` sessions. */
 async function untilWaiting(bench: Bench, wanted: number): Promise<void> {
   const { pool } = bench.stack;
-  const waiting = async (): Promise<number> => {
-    const { rows } = await pool.query<{ count: number }>(
-      `select count(*)::int from turns where agent_key = 'bench-ask' and status = 'waiting_approval'`,
-    );
-    return rows[0]?.count ?? 0;
-  };
-  await manyAtOnce(wanted - (await waiting()), 16, async () => {
+  await manyAtOnce(wanted - (await countOf(pool, WAITING)), 16, async () => {
     await bench.ours.start({ steps: 1, tool: 'datetime', pad: 500 }, { agent: 'bench-ask' });
   });
-  const deadline = Date.now() + WAIT_MS;
-  for (let now = await waiting(); now < wanted; now = await waiting()) {
-    if (Date.now() > deadline) throw new Error(`only ${now} of ${wanted} sessions wait`);
-    await sleep(200);
-  }
+  await untilCount(pool, wanted, WAITING);
   // Until the approvals' workflows run as well.
   await sleep(2_000);
 }

@@ -30,9 +30,8 @@ import type { StoredEvent } from '#domain/event.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import type { Receipt, SubmitInput, TurnState } from '#domain/turn.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
+import { createMachine } from '#workers/create-machine.ts';
 import { createWorker } from '#workers/create-worker.ts';
-import { createWorkerBoxes } from '#workers/boxes.ts';
-import { createToolDeps } from '#workers/tool-deps.ts';
 import { createProbes, type Probes } from './probe-tools.ts';
 import { quietRuntime } from './quiet-runtime.ts';
 import { createTestDatabase } from './test-database.ts';
@@ -163,8 +162,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const { bundle, buildId } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
   // What a wall is worth has tests of its own; here it would only cost each start a second.
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
-  const boxes = createWorkerBoxes(config);
-  const tools = await createToolDeps(config, pool, secrets.vault, host, boxes);
+  const machine = await createMachine(config, pool, secrets.vault, host);
   const { namespace, taskQueue, lingerSeconds } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
   const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
@@ -182,8 +180,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
       onError: () => undefined,
     }),
     models: createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting),
-    tools,
-    boxes,
+    machine,
     wall: host.wall,
     sealer: secrets.sealer,
     vault: secrets.vault,
@@ -236,7 +233,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     async close() {
       await endSessions(client, tenant);
       await shutDown();
-      await tools.processes.stopOwn();
+      await machine.world.processes.stopOwn();
       host.close();
       try {
         await replayAll(client, tenant, { workflowBundle: bundle, ...encoding });

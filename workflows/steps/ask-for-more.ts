@@ -24,22 +24,17 @@ export async function askForMore(
     onChange: onAsk ?? (() => undefined),
     questions: scope,
   };
-  let settled: Promise<string | undefined> | undefined;
-  scope
+  let isSettled = false;
+  const settled = scope
     .run(() => askForBudget({ kind: 'budget', call, message }, around))
-    .then(
-      (refusal) => (settled = Promise.resolve(refusal)),
-      (error: unknown) => {
-        settled = Promise.reject(error);
-        // It is awaited below, unless the work itself is cancelled.
-        settled.catch(() => undefined);
-      },
-    );
-  const isOver = (): boolean => settled !== undefined || limits.isAsked();
+    .finally(() => (isSettled = true));
+  // It is awaited below, unless the work itself is cancelled.
+  settled.catch(() => undefined);
+  const isOver = (): boolean => isSettled || limits.isAsked();
   const left = limits.deadline - Date.now();
   if (Number.isFinite(left)) await condition(isOver, Math.max(1, left));
   else await condition(isOver);
-  if (settled) return settled;
+  if (isSettled) return settled;
   scope.cancel();
   return `${message}; nobody has allowed more before the work was over`;
 }

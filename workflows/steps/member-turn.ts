@@ -1,25 +1,11 @@
 /** A member's turn on a team's task: a child workflow of the task's, so that the web UI shows task, turn and tools as a tree. */
-import {
-  CancellationScope,
-  type ChildWorkflowHandle,
-  condition,
-  isCancellation,
-  ParentClosePolicy,
-  sleep,
-  startChild,
-  TemporalFailure,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, sleep, TemporalFailure } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
+import { turnIdOf } from '#domain/ids.ts';
 import type { TurnEnd } from '#domain/team/task-events.ts';
 import type { MemberTurn } from '#domain/team-task.ts';
-import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
-import { childLabels } from './child-labels.ts';
-
-type AgentTurn = (input: AgentTurnInput) => Promise<TurnOutcome>;
-
-/** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
-const STOP_PATIENCE = '5 seconds';
+import type { TurnOutcome } from '#domain/turn.ts';
+import { type SessionHandle, startSession, stopSession } from './run-session.ts';
 
 /** Somebody else speaks in the member's session: it is asked for again after this. */
 const BUSY_WAIT = { first: 500, most: 10_000 } as const;
@@ -43,31 +29,18 @@ export function startMemberTurn(
   const scope = new CancellationScope();
   const turn = turnIdOf(message_id);
   let end: Pick<TurnEnd, 'status' | 'reason'> | undefined;
-  let handle: ChildWorkflowHandle<AgentTurn> | undefined;
+  let handle: SessionHandle | undefined;
 
   async function run(): Promise<TurnOutcome> {
     for (let wait: number = BUSY_WAIT.first; ; wait = Math.min(wait * 2, BUSY_WAIT.most)) {
       try {
-        handle = await startChild<AgentTurn>(AGENT_TURN.type, {
-          workflowId: sessionWorkflowId(tenant, session),
-          args: [
-            {
-              tenant,
-              session_key: session,
-              carry: {
-                queue: [{ turnId: turn, messages: [{ id: message_id }], preview }],
-                seen: [[message_id, turn]],
-              },
-            },
-          ],
-          parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-          staticSummary: `${agent}: ${preview}`,
-          typedSearchAttributes: childLabels({
-            tenant,
-            session,
-            agent,
-            user,
-          }),
+        handle = await startSession({
+          tenant,
+          session_key: session,
+          message_id,
+          agent,
+          user,
+          label: preview,
         });
         return await handle.result();
       } catch (error) {
@@ -98,14 +71,11 @@ export function startMemberTurn(
     turn,
     end: () => end,
     async stop(by, reason) {
-      const stop: StopInput = { level: 'all', turn_id: turn, by, reason };
-      if (handle && !end)
-        await handle.signal(AGENT_TURN.signals.stop, stop).catch((error: unknown) => {
-          // It has just ended, or is cancelled below.
-          if (!(error instanceof Error)) throw error;
-        });
-      if (!handle || !(await condition(() => end !== undefined, STOP_PATIENCE))) scope.cancel();
-      await condition(() => end !== undefined);
+      const isOver = (): boolean => end !== undefined;
+      if (!handle) scope.cancel();
+      else if (!isOver())
+        await stopSession({ level: 'all', turn_id: turn, by, reason }, handle, scope, isOver);
+      await condition(isOver);
     },
   };
 }

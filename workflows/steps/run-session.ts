@@ -50,8 +50,6 @@ export interface SessionEnd {
   readonly inTime: boolean;
 }
 
-type AgentTurn = (input: AgentTurnInput) => Promise<TurnOutcome>;
-
 /**
  * Resolves when the session's turns have ended, and all is answered that they gave away. Never rejects for what happens in
  * them.
@@ -63,7 +61,8 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
   let over: Promise<void> = Promise.resolve();
   let inTime = true;
   try {
-    const session = await scope.run(() => startSession(work));
+    const { quick, message_id } = work;
+    const session = await scope.run(() => startSession(work, { assigned: turnIdOf(message_id), quick }));
     over = session.result().then(
       (outcome) => void (ends.outcome = outcome),
       (error: unknown) => void (ends.problem = problemOf(error)),
@@ -80,34 +79,29 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
   return { ...ends, inTime };
 }
 
-function startSession(work: SessionWork): Promise<ChildWorkflowHandle<AgentTurn>> {
-  const turnId = turnIdOf(work.message_id);
-  const turn = { turnId, messages: [{ id: work.message_id }], preview: work.label };
-  return startChild<AgentTurn>(AGENT_TURN.type, {
-    workflowId: sessionWorkflowId(work.tenant, work.session_key),
-    args: [
-      {
-        tenant: work.tenant,
-        session_key: work.session_key,
-        carry: { queue: [turn], seen: [[work.message_id, turnId]] },
-        assigned: turnId,
-        quick: work.quick,
-      },
-    ],
+export type SessionHandle = ChildWorkflowHandle<(input: AgentTurnInput) => Promise<TurnOutcome>>;
+
+/** The session's workflow with the message as its first turn. */
+export function startSession(
+  { tenant, session_key: session, message_id, agent, user, label }: SessionWork,
+  more: Pick<AgentTurnInput, 'assigned' | 'quick'> = {},
+): Promise<SessionHandle> {
+  const turnId = turnIdOf(message_id);
+  const turn = { turnId, messages: [{ id: message_id }], preview: label };
+  const carry = { queue: [turn], seen: [[message_id, turnId]] as const };
+  return startChild(AGENT_TURN.type, {
+    workflowId: sessionWorkflowId(tenant, session),
+    args: [{ tenant, session_key: session, carry, ...more }],
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    staticSummary: `${work.agent}: ${work.label}`,
-    typedSearchAttributes: childLabels({
-      tenant: work.tenant,
-      session: work.session_key,
-      agent: work.agent,
-      user: work.user,
-    }),
+    staticSummary: `${agent}: ${label}`,
+    typedSearchAttributes: childLabels({ tenant, session, agent, user }),
   });
 }
 
-async function stopSession(
+/** Tells its turn to stop, and cancels the workflow where it does not. */
+export async function stopSession(
   stop: StopInput,
-  session: ChildWorkflowHandle<AgentTurn>,
+  session: SessionHandle,
   scope: CancellationScope,
   isOver: () => boolean,
 ): Promise<void> {

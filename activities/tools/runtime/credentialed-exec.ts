@@ -7,7 +7,7 @@ import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { folderOf } from '#policy/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
-import { createProgressFeed } from '#activities/process/progress-feed.ts';
+import { inFolder } from '#activities/process/in-folder.ts';
 import { matchesPattern } from '#policy/deny-pattern.ts';
 import { grantNeeded } from '#activities/secure-cli/refuse-secured.ts';
 import type { SecureOutcome } from '#activities/secure-cli/secure-clis.ts';
@@ -127,26 +127,11 @@ async function runChecked(
   for (const { option, keyword } of check.excused)
     call.progress(`${cli.name}: the word "${keyword}" in ${option} is excused by keyword_allowlist\n`);
   const timeoutMs = Math.min(cli.timeout_seconds, MAX_TIMEOUT_SECONDS) * 1000;
-  const feed = createProgressFeed(call.progress);
-  const folder = await files.hold(call, asked.working_dir ?? '.', 'run');
-  try {
-    const ran = await secureClis.run({
-      tenant: call.tenant,
-      cli,
-      asked: program,
-      args,
-      cwd: folder.cwd,
-      pwd: folder.path,
-      timeoutMs,
-      callId: call.callId,
-      signal: call.signal,
-      onOutput: feed.take,
-    });
-    return resultOf(ran, timeoutMs, cli);
-  } finally {
-    feed.end();
-    await folder.close();
-  }
+  const { tenant } = call;
+  const ran = await inFolder(files, call, asked.working_dir, (place) =>
+    secureClis.run({ ...place, tenant, cli, asked: program, args, timeoutMs }),
+  );
+  return resultOf(ran, timeoutMs, cli);
 }
 
 function resultOf(ran: SecureOutcome, timeoutMs: number, cli: SecureCli): ToolResult {

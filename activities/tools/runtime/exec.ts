@@ -7,9 +7,8 @@ import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { commandOf, folderOf } from '#policy/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
-import { createProgressFeed } from '#activities/process/progress-feed.ts';
+import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
 import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
-import { boxRequest } from '#activities/sandbox/box-request.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import { filesRunBy } from '#domain/shell/run-files.ts';
@@ -77,14 +76,11 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
         return toolError('InvalidArgs', 'command: is too long; write a script file and run that');
       const secured = await refuseSecured(deps.secureClis, call, asked.command);
       if (secured) return secured;
-      const folder = await deps.files.hold(call, asked.working_dir ?? '.', 'run');
-      try {
-        return asked.background
-          ? await inBackground(deps, asked, call, folder)
-          : await toItsEnd(deps, asked, call, folder);
-      } finally {
-        await folder.close();
-      }
+      return inFolder(deps.files, call, asked.working_dir, (place, folder) =>
+        asked.background
+          ? inBackground(deps, asked, call, place, folder)
+          : toItsEnd(deps, asked, call, place, folder),
+      );
     }),
 });
 
@@ -97,44 +93,26 @@ async function toItsEnd(
   { shell }: Pick<ToolDeps, 'shell'>,
   asked: Input,
   call: RunningCall,
+  place: InFolder,
   folder: HeldFolder,
 ): Promise<ToolResult> {
   const timeoutMs = secondsFor(asked, call.exec.timeoutSeconds) * 1000;
-  const feed = createProgressFeed(call.progress);
-  try {
-    const outcome = await shell.run({
-      command: asked.command,
-      cwd: folder.cwd,
-      pwd: folder.path,
-      timeoutMs,
-      ...boxRequest(call, folder, secondsFor(asked, call.exec.boxTimeoutSeconds) * 1000),
-      callId: call.callId,
-      signal: call.signal,
-      onOutput: feed.take,
-    });
-    return commandResult(outcome, timeoutMs);
-  } finally {
-    feed.end();
-  }
+  const box = boxOf(call, folder, secondsFor(asked, call.exec.boxTimeoutSeconds) * 1000);
+  const outcome = await shell.run({ ...place, command: asked.command, timeoutMs, box });
+  return commandResult(outcome, timeoutMs);
 }
 
 async function inBackground(
   { processes, shell }: Pick<ToolDeps, 'processes' | 'shell'>,
   { command }: Input,
   call: RunningCall,
+  { cwd, pwd }: InFolder,
   folder: HeldFolder,
 ): Promise<ToolResult> {
-  const { box } = boxRequest(call, folder, 0);
-  const place = await shell.backgroundLine(command, box);
-  if (!place.ok) return toolError('SandboxUnavailable', `${place.reason}. The command has not run`);
-  const { line, note, graceMs } = place;
-  const started = await processes.start(call, {
-    command,
-    line,
-    cwd: folder.cwd,
-    pwd: folder.path,
-    graceMs,
-  });
+  const found = await shell.backgroundLine(command, boxOf(call, folder, 0));
+  if (!found.ok) return toolError('SandboxUnavailable', `${found.reason}. The command has not run`);
+  const { line, note, graceMs } = found;
+  const started = await processes.start(call, { command, line, cwd, pwd, graceMs });
   if (!started.ok) return toolError('ExecutionFailed', started.message);
   return {
     ok: true,

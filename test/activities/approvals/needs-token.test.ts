@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createNeedsToken } from '#activities/approvals/needs-token.ts';
-import type { PlaceOf } from '#activities/tool-call/plan-calls.ts';
+import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
 

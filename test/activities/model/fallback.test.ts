@@ -24,10 +24,11 @@ function fails(code: ModelErrorCode, retryAfterMs?: number, said = ''): Behaviou
 /** Models by reference `p/name`; `asked` lists those that were asked. */
 function modelsOf(
   behaviours: Readonly<Record<string, Behaviour>>,
-): Pick<Models, 'resolve'> & { asked: string[] } {
+): Pick<Models, 'resolve' | 'cost'> & { asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
+    cost: () => undefined,
     resolve(ref) {
       const generate = behaviours[ref];
       if (!generate) throw new ModelError('UnknownModel', `${ref} is unknown`);

@@ -142,7 +142,7 @@ describe('MO-2 the scripts that come with the package', () => {
     const after1 = [user, asked('read_file'), told('read_file', 'A')];
     const second = await ask(models, 'rehearsal/follow', after1);
     assert.deepEqual(second.answer.calls[0]?.args, {});
-    assert.match(second.answer.calls[0]?.invalid ?? '', /not JSON/);
+    assert.match(second.answer.calls[0]?.invalid ?? '', /not a JSON object: \{"command":/);
     const after2 = [...after1, asked('exec'), told('exec', 'newest result')];
     assert.equal((await ask(models, 'rehearsal/follow', after2)).answer.text, 'All done.');
     const after3 = [...after2, asked('exec'), told('exec', 'newest result')];

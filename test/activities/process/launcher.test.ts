@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLauncher, type Launcher, launchHere } from '#activities/process/launcher.ts';
+import { createLauncher, type Launcher } from '#activities/process/launcher.ts';
 import { environmentOf, isAlive, ownIdentity, processRow } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 
@@ -40,39 +40,26 @@ async function starterOf(launch: Launcher): Promise<number> {
   return Number(String((await stdout.toArray())[0]));
 }
 
-/** A launcher whose small process is up. */
-async function upLauncher(): Promise<{ launch: Launcher; starter: number }> {
-  const launch = createLauncher();
-  const until = Date.now() + 60_000;
-  for (;;) {
-    const starter = await starterOf(launch);
-    if (starter !== process.pid) return { launch, starter };
-    assert.ok(Date.now() < until, 'the small process did not come up');
-    await sleep(20);
-  }
-}
-
 describe('a launcher', () => {
-  for (const [name, made] of [
-    ['small process', async () => (await upLauncher()).launch],
-    ['worker itself', async () => launchHere],
-  ] as const)
-    it(`${name}: gives both outputs whole, the end, and a group of its own`, async () => {
-      const launch = await made();
-      const run = shellOn(launch);
-      const outcome = await run('echo out; echo err >&2; [ "$$" = "$(ps -o pgid= $$ | tr -d " ")" ]; exit 3');
-      assert.deepEqual(
-        [outcome.ended, outcome.exitCode, outcome.stdout, outcome.stderr],
-        ['exit', 3, 'out\n', 'err\n'],
-      );
-      const large = await run('head -c 3000000 /dev/zero | tr "\\0" x');
-      assert.deepEqual([large.ended, large.stdoutBytes], ['exit', 3_000_000]);
-      const killed = await run('kill -9 $$');
-      assert.deepEqual([killed.ended, killed.signalName], ['signal', 'SIGKILL']);
-    });
+  it('gives both outputs whole, the end, and a group of its own', async () => {
+    const launch = createLauncher();
+    assert.notEqual(await starterOf(launch), process.pid);
+    const run = shellOn(launch);
+    const outcome = await run('echo out; echo err >&2; [ "$$" = "$(ps -o pgid= $$ | tr -d " ")" ]; exit 3');
+    assert.deepEqual(
+      [outcome.ended, outcome.exitCode, outcome.stdout, outcome.stderr],
+      ['exit', 3, 'out\n', 'err\n'],
+    );
+    const large = await run('head -c 3000000 /dev/zero | tr "\\0" x');
+    assert.deepEqual([large.ended, large.stdoutBytes], ['exit', 3_000_000]);
+    const killed = await run('kill -9 $$');
+    assert.deepEqual([killed.ended, killed.signalName], ['signal', 'SIGKILL']);
+  });
 
   it('a command that is over before anybody looked has its output and end', async () => {
-    const run = shellOn((await upLauncher()).launch);
+    const launch = createLauncher();
+    const run = shellOn(launch);
+    await starterOf(launch);
     const quick = run('echo quick');
     await new Promise((resolve) => setImmediate(resolve));
     // As a busy worker: all that comes meanwhile is met at once.
@@ -82,13 +69,14 @@ describe('a launcher', () => {
   });
 
   it('says why a program does not start', async () => {
-    const { launch } = await upLauncher();
+    const launch = createLauncher();
     await assert.rejects(launch({ file: '/no/such', args: [], cwd: '/', env: {} }), /ENOENT/);
     await assert.rejects(launch({ file: '/bin/sh', args: [], cwd: '/no/such', env: {} }), /ENOENT/);
   });
 
   it('a command whose starter is lost is ended and told as lost; the next one has a new starter', async () => {
-    const { launch, starter } = await upLauncher();
+    const launch = createLauncher();
+    const starter = await starterOf(launch);
     const run = shellOn(launch);
     const running = launch({ file: '/bin/sleep', args: ['300'], cwd: '/', env: {} });
     const { pid } = await running;
@@ -112,11 +100,9 @@ describe('a launcher', () => {
     const program = `
       const { createLauncher } = await import(${JSON.stringify(LAUNCHER)});
       const launch = createLauncher();
-      for (let starter = process.pid; ; ) {
-        const { stdout } = await launch({ file: '/bin/sh', args: ['-c', 'echo $PPID'], cwd: '/', env: {} });
-        starter = Number(String((await stdout.toArray())[0]));
-        if (starter !== process.pid) process.stdout.write(starter + '\\n');
-      }`;
+      const { stdout } = await launch({ file: '/bin/sh', args: ['-c', 'echo $PPID'], cwd: '/', env: {} });
+      process.stdout.write(String((await stdout.toArray())[0]));
+      setInterval(() => undefined, 60_000);`;
     const worker = spawn(process.execPath, ['--input-type=module', '-e', program], {
       env: { ...environment, OF_WORKER: 'yes' },
       stdio: ['ignore', 'pipe', 'ignore'],

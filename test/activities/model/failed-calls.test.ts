@@ -1,7 +1,7 @@
 /** DU-7: what a failed call of a model has used is told, and what was surely not paid for is not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createCountedModels } from '#activities/model/counted-models.ts';
+import { generateWithFallback } from '#activities/model/fallback.ts';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
 import { type ModelAnswer, ModelError, type ModelErrorCode, type ModelRequest } from '#domain/model.ts';
 import type { ModelUse } from '#domain/model-use.ts';
@@ -18,9 +18,10 @@ async function told(
   const priced = createModels({ providers: {}, prices: PRICES });
   const models: Models = { ...priced, resolve: () => ({ model: 'm', provider: { name: 'p', generate } }) };
   const uses: ModelUse[] = [];
-  const { provider, model } = createCountedModels(models, (use) => uses.push(use)).resolve('p/m');
-  const asked = requestOf([say('x'.repeat(392))], { tools: [], ...request, model });
-  await provider.generate(asked).catch(() => undefined);
+  const asked = requestOf([say('x'.repeat(392))], { tools: [], ...request });
+  await generateWithFallback(models, ['p/m'], asked, { onFailed: (use) => uses.push(use) }).catch(
+    () => undefined,
+  );
   return uses;
 }
 
@@ -31,7 +32,7 @@ const failing =
     throw new ModelError(code, 'failed', usage ? { usage } : {});
   };
 
-describe('DU-7 models that tell what their failures have used', () => {
+describe('DU-7 a model asked in vain', () => {
   it('tells nothing of an answer', async () => {
     const answer: ModelAnswer = { text: 'x', calls: [], usage: USAGE, finish: 'stop' };
     assert.deepEqual(await told(async () => answer), []);

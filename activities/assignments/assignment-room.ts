@@ -1,0 +1,95 @@
+/** The room of assignments: what their workflows ask of the world, what tools give and hand over, and how all of it is stopped. */
+import type { AssignmentActivities } from '#domain/assignment.ts';
+import type { EvaluationActivities } from '#domain/evaluate-loop.ts';
+import { sessionWorkflowId } from '#domain/ids.ts';
+import { ModelError } from '#domain/model.ts';
+import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
+import { createEmbeddingStore } from '#store/embedding-store.ts';
+import { findOpenTurn } from '#store/turn-store.ts';
+import { createEmbed, type EmbedDeps } from '../model/embed.ts';
+import type { EndCommands } from '../process/end-commands.ts';
+import type { RoomDeps } from '../room-deps.ts';
+import { type AgentLinks, createAgentLinks } from './agent-links.ts';
+import { createAssignmentActivities } from './assignment-run.ts';
+import { type Assignments, createAssignments } from './assignments.ts';
+import { createEvaluationActivities } from './evaluation-run.ts';
+import { createHandoffs, type HandoffDeps, type Handoffs } from './handoffs.ts';
+import type { AssignmentDeps, SubagentSettings } from './take-place.ts';
+
+export interface AssignmentTools {
+  /** Work that the caller gives to agents: its own subagents, other agents, rounds of making and judging. */
+  readonly assignments: Assignments;
+  /** The agents that it may give work to. */
+  readonly agentLinks: AgentLinks;
+  /** Conversations that go on with another agent. */
+  readonly handoffs: Handoffs;
+}
+
+type Given = Pick<AssignmentDeps, 'reach' | 'files' | 'workspaceOf' | 'lost'> &
+  Pick<HandoffDeps, 'sessions' | 'wake'> &
+  Pick<EmbedDeps, 'models' | 'budgets'>;
+
+export interface AssignmentParts extends RoomDeps, Given {
+  readonly subagents: Omit<SubagentSettings, 'modelProblem'>;
+  /** Of vectors. */
+  readonly embeddingModel: EmbedDeps['model'];
+  readonly endCommands: EndCommands;
+}
+
+export function createAssignmentRoom(parts: AssignmentParts): {
+  readonly activities: AssignmentActivities & EvaluationActivities;
+  readonly tools: AssignmentTools;
+} {
+  const { pool, models, subagents } = parts;
+  const embed = createEmbed({
+    ...parts,
+    store: createEmbeddingStore(pool),
+    model: parts.embeddingModel,
+  });
+  const links = createAgentLinks({ ...parts, embed });
+  const assignments = createAssignments({
+    ...parts,
+    links,
+    subagents: { ...subagents, modelProblem: (ref) => modelProblem(models, ref) },
+  });
+  return {
+    activities: {
+      ...createAssignmentActivities({
+        ...parts,
+        limits: subagents,
+        stopSession: createStopSession(parts, assignments),
+      }),
+      ...createEvaluationActivities(parts),
+    },
+    tools: { assignments, agentLinks: links, handoffs: createHandoffs({ ...parts, links }) },
+  };
+}
+
+function modelProblem(models: EmbedDeps['models'], ref: string): string | undefined {
+  try {
+    models.resolve(ref);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ModelError) return error.message;
+    throw error;
+  }
+}
+
+/** Ends a session's turn, when one runs beside its workflow, its background commands, and what it has given away. */
+function createStopSession(
+  { pool, reach, endCommands }: AssignmentParts,
+  assignments: Pick<Assignments, 'stopAll'>,
+) {
+  return async (tenant: string, session: string, by: string): Promise<void> => {
+    const turn = await findOpenTurn(pool, tenant, session);
+    if (turn) {
+      const stop: StopInput = { level: 'all', turn_id: turn.id, by };
+      await reach.signal(sessionWorkflowId(tenant, session), AGENT_TURN.signals.stop, stop);
+    }
+    await Promise.all([
+      // The end of a turn that runs does it.
+      turn ? undefined : endCommands(tenant, session),
+      assignments.stopAll(tenant, session, by),
+    ]);
+  };
+}

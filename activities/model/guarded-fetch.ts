@@ -1,0 +1,56 @@
+/** How model providers are reached: within limits of size and silence, and without redirects, so that a key is never carried to another host. */
+import { ModelError } from '#domain/model.ts';
+import type { ProviderSettings } from './provider-settings.ts';
+
+/** Far above any model's answer; below what would trouble a worker. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** It throws ModelError BadRequest (redirect) and TooLarge; else as fetch does. */
+export function guardedFetch(provider: string): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: 'manual' });
+    const { status, statusText, headers, body } = response;
+    if (status >= 300 && status < 400) {
+      await body?.cancel();
+      const setting = `models.providers.${provider}.baseUrl`;
+      throw new ModelError('BadRequest', `${provider} redirects; set ${setting} to where it is`);
+    }
+    return new Response(body?.pipeThrough(limitBytes(provider)) ?? null, { status, statusText, headers });
+  };
+}
+
+function limitBytes(provider: string): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_BYTES)
+        throw new ModelError('TooLarge', `${provider} sent more than ${MAX_BYTES} bytes`);
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+/** One call's: its signal is aborted with a ModelError Timeout. Bytes without content (keep-alives) are silence. */
+export interface Patience {
+  readonly signal: AbortSignal;
+  /** Content has come: the time begins anew, and the shorter limit holds from here on. */
+  markContent(): void;
+  end(): void;
+}
+
+export function createPatience({ name, firstByteTimeoutMs, idleTimeoutMs }: ProviderSettings): Patience {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (ms: number, silence: string): void => {
+    clearTimeout(timer);
+    const error = new ModelError('Timeout', `${name} ${silence} within ${ms / 1000} s`);
+    timer = setTimeout(() => late.abort(error), ms);
+  };
+  wait(firstByteTimeoutMs, 'sent no answer');
+  return {
+    signal: late.signal,
+    markContent: () => wait(idleTimeoutMs, 'sent nothing more'),
+    end: () => clearTimeout(timer),
+  };
+}

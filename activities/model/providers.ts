@@ -1,0 +1,120 @@
+/** The providers: each protocol as its SDK speaks it, at the vendor's own service or at `baseUrl`. */
+import { createHash } from 'node:crypto';
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { ModelError, type ModelProvider, type ModelRequest } from '#domain/model.ts';
+import { embedWithAiSdk, type SdkEmbedding } from './embed-with-ai-sdk.ts';
+import { generateWithAiSdk, type SdkCall } from './generate-with-ai-sdk.ts';
+import type { ProviderConfig, ProviderType } from './models-config.ts';
+import { apiKeyOf, baseUrlOf, givenKeyOf, type ProviderSettings } from './provider-settings.ts';
+
+interface Access {
+  readonly apiKey: string;
+  readonly baseURL: string;
+  readonly fetch: typeof fetch;
+}
+
+interface Protocol {
+  /** The vendor's own service; its path is what a bare host gets. */
+  readonly usual: string;
+  chat(access: Access, model: string): ReturnType<SdkCall['createModel']>;
+  /** Absent where there are no models for vectors. */
+  vectors?(access: Access, model: string): ReturnType<SdkEmbedding['createModel']>;
+  /** What goes with each request. */
+  readonly with?: (request: ModelRequest) => Pick<SdkCall, 'headers' | 'options' | 'cacheMarks'>;
+}
+
+/** What repeats from step to step (tools, system prompt, transcript) is marked for its cache. */
+const anthropic: Protocol = {
+  usual: 'https://api.anthropic.com/v1',
+  chat: (access, model) => createAnthropic(access)(model),
+  with: () => ({
+    // Eagerly streamed arguments are not checked by the service, and other servers of this protocol refuse the flag.
+    options: { anthropic: { toolStreaming: false } },
+    cacheMarks: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+  }),
+};
+
+const google: Protocol = {
+  usual: 'https://generativelanguage.googleapis.com/v1beta',
+  chat: (access, model) => createGoogle(access)(model),
+  vectors: (access, model) => createGoogle(access).embeddingModel(model),
+};
+
+/** Two protocols, Responses and Chat Completions. No state is kept at OpenAI: each request carries the transcript. */
+function openai({ baseUrl }: ProviderSettings, given: ProviderConfig['api']): Protocol {
+  // Other servers are spoken to in Chat Completions unless the settings say else.
+  const api = given ?? (baseUrl && !isOpenAI(baseUrl) ? 'chat' : 'responses');
+  // Chat Completions stores nothing unless asked, and other servers refuse the field.
+  // Nobody reads a summary of what it thought, and not every organisation may have one.
+  const options = api === 'responses' ? { openai: { store: false, reasoningSummary: null } } : undefined;
+  return {
+    usual: 'https://api.openai.com/v1',
+    chat: (access, model) => createOpenAI(access)[api](model),
+    vectors: (access, model) => createOpenAI(access).embeddingModel(model),
+    with: (request) => ({ headers: { 'Idempotency-Key': keyOf(request) }, options }),
+  };
+}
+
+/** A retry of the same prompt has the same key; a prompt that was compacted since is another request and has its own. */
+function keyOf({ idempotencyKey, model, system, messages, tools }: ModelRequest): string {
+  const asked = JSON.stringify([model, system, messages, tools]);
+  return `${idempotencyKey}-${createHash('sha256').update(asked).digest('hex').slice(0, 16)}`;
+}
+
+function isOpenAI(baseUrl: string): boolean {
+  return URL.canParse(baseUrl) && new URL(baseUrl).hostname.endsWith('.openai.com');
+}
+
+/** Every server that speaks OpenAI's Chat Completions: OpenRouter, DashScope, MiniMax, Ollama, llama.cpp, vLLM and others. */
+function compatible(name: string): Protocol {
+  const sdk = ({ apiKey, ...access }: Access) =>
+    createOpenAICompatible({ ...access, name, apiKey: apiKey || undefined, includeUsage: true });
+  return {
+    // Itself it is never asked.
+    usual: 'http://127.0.0.1/v1',
+    chat: (access, model) => sdk(access).chatModel(model),
+    vectors: (access, model) => sdk(access).embeddingModel(model),
+  };
+}
+
+/** `api`: of OpenAI's protocols. Nothing is asked of the network here. */
+export function createProvider(
+  type: ProviderType,
+  settings: ProviderSettings,
+  api: ProviderConfig['api'],
+): ModelProvider {
+  const { name } = settings;
+  const isCompatible = type === 'openai-compatible';
+  const protocol = {
+    anthropic,
+    google,
+    openai: openai(settings, api),
+    'openai-compatible': compatible(name),
+  }[type];
+  const { chat, vectors } = protocol;
+  const reach = async () => {
+    if (isCompatible && !settings.baseUrl)
+      throw new ModelError('BadRequest', `models.providers.${name}.baseUrl is not set (docs/models.md)`);
+    const apiKey = isCompatible ? ((await givenKeyOf(settings)) ?? '') : await apiKeyOf(settings);
+    return { apiKey, baseURL: baseUrlOf(settings, protocol.usual) };
+  };
+  return {
+    name,
+    async generate(request) {
+      const at = await reach();
+      const createModel = (fetch: Access['fetch']) => chat({ ...at, fetch }, request.model);
+      const call = { settings, apiKey: at.apiKey, createModel, ...protocol.with?.(request) };
+      return generateWithAiSdk(call, request);
+    },
+    embed:
+      vectors &&
+      (async (request) => {
+        const at = await reach();
+        const createModel = (fetch: Access['fetch']) => vectors({ ...at, fetch }, request.model);
+        return embedWithAiSdk({ settings, apiKey: at.apiKey, createModel }, request);
+      }),
+  };
+}

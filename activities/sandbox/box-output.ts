@@ -1,0 +1,64 @@
+/**
+ * Reads what a command in a box writes: takes the engine's two streams out of the one they come in, and the runner's own last words
+ * (box-scripts.ts) off the second.
+ */
+import { readTrailer, type Trailer, TRAILER_BYTES } from './box-scripts.ts';
+
+/** Of a frame: the stream and its length. */
+const HEAD = 8;
+const STDERR = 2;
+
+export interface BoxOutput {
+  take(chunk: Buffer): void;
+  /** Gives what was kept back, since it might have been last words, and is not. */
+  flush(): void;
+  /** How the runner says that its command ended. */
+  readonly found: Trailer | undefined;
+}
+
+/** `give` gets stream 1 (stdout) or 2 (stderr) and pieces of what was written to it. */
+export function createBoxOutput(nonce: string, give: (stream: number, chunk: Buffer) => void): BoxOutput {
+  let head = Buffer.alloc(0);
+  let stream = 0;
+  let left = 0;
+  let kept: Buffer = Buffer.alloc(0);
+  let found: Trailer | undefined;
+
+  const takeStderr = (chunk: Buffer): void => {
+    const all = Buffer.concat([kept, chunk]);
+    const trailer = readTrailer(all.subarray(-TRAILER_BYTES), nonce);
+    if (trailer) found = trailer;
+    const end = trailer ? all.length - trailer.bytes : Math.max(0, all.length - TRAILER_BYTES);
+    if (end > 0) give(STDERR, all.subarray(0, end));
+    kept = trailer ? Buffer.alloc(0) : Buffer.from(all.subarray(end));
+  };
+
+  return {
+    get found() {
+      return found;
+    },
+    take(chunk) {
+      for (let rest = chunk; rest.length > 0; ) {
+        if (left === 0) {
+          const more = rest.subarray(0, HEAD - head.length);
+          head = Buffer.concat([head, more]);
+          rest = rest.subarray(more.length);
+          if (head.length < HEAD) return;
+          stream = head[0] as number;
+          left = head.readUInt32BE(4);
+          head = Buffer.alloc(0);
+          continue;
+        }
+        const piece = rest.subarray(0, left);
+        left -= piece.length;
+        rest = rest.subarray(piece.length);
+        if (stream === STDERR) takeStderr(piece);
+        else give(stream, piece);
+      }
+    },
+    flush() {
+      if (kept.length > 0) give(STDERR, kept);
+      kept = Buffer.alloc(0);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** The room of teams: what their tasks' workflows ask of the world, and the board and mail that tools use. */
+import type { TeamTaskActivities } from '#domain/team-task.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { createTeamBoard, type TeamBoard } from '#temporal/team-board.ts';
+import type { RoomDeps } from '../room-deps.ts';
+import type { WakeSession } from '../turn/wake-session.ts';
+import { createTeamDesk, type TeamDesk } from './team-desk.ts';
+import { createTeamTaskActivities } from './team-task-run.ts';
+
+export interface TeamTools {
+  /** The boards and mail of the teams that the caller is in. */
+  readonly teams: TeamDesk;
+}
+
+export function createTeamRoom(
+  parts: RoomDeps & { readonly reach: WorkflowReach; readonly wake: WakeSession },
+): { readonly activities: TeamTaskActivities; readonly tools: TeamTools } & Pick<TeamBoard, 'releaseTasks'> {
+  const board = createTeamBoard(parts);
+  return {
+    activities: createTeamTaskActivities(parts),
+    tools: { teams: createTeamDesk({ ...parts, board }) },
+    releaseTasks: board.releaseTasks,
+  };
+}

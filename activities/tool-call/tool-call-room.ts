@@ -1,0 +1,16 @@
+/** The room of tool calls: an activity for each native tool, under its own name, and one for all that tenants have made. */
+import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
+import type { Catalog } from '#policy/catalog.ts';
+import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
+import { createToolOfCall, type ToolOfCallDeps } from '../custom-tools/tool-of-call.ts';
+import { createRunCustomTool, createRunTool, type RunToolDeps } from './run-tool.ts';
+
+export function createToolCallRoom(
+  parts: ForAnyTenant<RunToolDeps> & ToolOfCallDeps & { readonly catalog: Catalog },
+): Readonly<Record<string, (input: RunToolInput) => Promise<RunToolResult>>> {
+  return {
+    ...Object.fromEntries(parts.catalog.list().map((tool) => [tool.name, createRunTool(parts, tool)])),
+    // Temporal's name for the one that takes every other activity type: a custom tool's own name.
+    default: createRunCustomTool(parts, createToolOfCall(parts)),
+  };
+}

@@ -1,0 +1,34 @@
+/** The room of turns: its model calls, and its end, however it ends. */
+import type { TurnActivities } from '#domain/turn.ts';
+import { hasPendingResults } from '#store/end-assignment.ts';
+import { awaitsAnswer } from '#store/task-gate-store.ts';
+import { createReleaseAnswer } from '../gates/gate-run.ts';
+import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
+import type { RoomDeps } from '../room-deps.ts';
+import { type CallModelDeps, createCallModel } from './call-model.ts';
+import { createEndLostTurns, createEndTurn, createStopSession, type EndTurnDeps } from './end-turn.ts';
+
+export interface TurnParts
+  extends RoomDeps,
+    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'isInline'>,
+    Pick<EndTurnDeps, 'endCommands' | 'assignments' | 'releaseTasks'> {}
+
+export function createTurnRoom(parts: TurnParts): TurnActivities {
+  const { pool, fastPath } = parts;
+  const endTurn = createEndTurn({
+    ...parts,
+    hasPending: (tenant, session) => hasPendingResults(pool, tenant, session),
+    endBegun: fastPath.endBegun,
+    releaseAnswer: createReleaseAnswer(pool),
+  });
+  return {
+    call_model: createCallModel({
+      ...parts,
+      isInline: fastPath.isInline,
+      awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
+    }),
+    end_turn: endTurn,
+    end_lost_turns: createEndLostTurns(pool, endTurn),
+    stop_session: createStopSession(parts),
+  };
+}
