@@ -78,7 +78,7 @@ function problemsOf(command: ShellCommand, off: ReadonlySet<string>): readonly P
     for (const rule of rules) {
       if (off.has(rule.rule) || !matchesRule(rule, command)) continue;
       found.push({
-        severity: rule.severity ?? 'deny',
+        severity: rule.severity,
         isForAuthors: rule.isForAuthors,
         category,
         rule: rule.rule,
