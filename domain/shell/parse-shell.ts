@@ -18,6 +18,7 @@ import {
   type ShellAssignment,
   type ShellCommand,
   type ShellInput,
+  type ShellMark,
   type ShellRedirect,
   type ShellWord,
 } from './shell-command.ts';
@@ -32,11 +33,8 @@ interface Walk {
   readonly variables: Variables;
   readonly commands: ShellCommand[];
   readonly functions: Set<string>;
+  readonly marks: Set<ShellMark>;
   problem: string | null;
-  hasForkBomb: boolean;
-  expandsPrompt: boolean;
-  evaluatesText: boolean;
-  hidesCommand: boolean;
 }
 
 /** Parses a text; never throws. What is unclear is said in `problem`. */
@@ -46,11 +44,8 @@ export function parseShell(source: string): ParsedShell {
     variables: variablesOf(tree, source),
     commands: [],
     functions: new Set(),
+    marks: new Set(),
     problem: tree.errors?.[0]?.message ?? null,
-    hasForkBomb: false,
-    expandsPrompt: false,
-    evaluatesText: false,
-    hidesCommand: false,
   };
   visit(tree, walk, null, 0);
   return walk;
@@ -76,7 +71,7 @@ function visit(
       return visitRedirected(node, walk, input, depth);
     case 'Function':
       walk.functions.add(node.name.value);
-      if (callsItself(node)) walk.hasForkBomb = true;
+      if (callsItself(node)) walk.marks.add('fork_bomb');
       return visit(node.body, walk, null, depth + 1);
     default:
       note(node, walk);
@@ -91,9 +86,9 @@ const SUBSTITUTES = new Set(['CommandExpansion', 'ProcessSubstitution', 'Arithme
 function note(node: SyntaxNode, walk: Walk): void {
   if (node.type === 'Script' && 'errors' in node) walk.problem ??= node.errors?.[0]?.message ?? null;
   if ('script' in node && node.script === undefined) walk.problem ??= 'a substitution cannot be read';
-  if (node.type === 'Word' && hidesCommand(node)) walk.hidesCommand = true;
-  if (EVALUATES.has(node.type)) walk.evaluatesText = true;
-  if (isPromptExpansion(node)) walk.expandsPrompt = true;
+  if (node.type === 'Word' && hidesCommand(node)) walk.marks.add('hides_command');
+  if (EVALUATES.has(node.type)) walk.marks.add('evaluates_text');
+  if (isPromptExpansion(node)) walk.marks.add('prompt_expansion');
 }
 
 function isPromptExpansion(node: SyntaxNode): boolean {
@@ -167,7 +162,7 @@ function visitCommand(
   const words: ShellWord[] = [];
   const inner: ShellCommand[] = [];
   const word = (given: Word): ShellWord => {
-    if (hidesCommand(given)) walk.hidesCommand = true;
+    if (hidesCommand(given)) walk.marks.add('hides_command');
     const sources = visitChildren(given, walk, null, depth);
     inner.push(...sources);
     return readWord(given, walk.variables, sources);

@@ -64,7 +64,7 @@ const NOTHING: Found = { words: [], names: [], isOpen: false };
 export function filesRunBy(command: string): RunFiles {
   if (command.length > MAX_COMMAND_LENGTH) return { paths: [], open: UNREADABLE };
   const shell = expandCommands(command);
-  let open = shell.problem !== null || shell.hasUnknownScript ? UNREADABLE : null;
+  let open = shell.problem !== null || shell.marks.has('unknown_script') ? UNREADABLE : null;
   const folders: string[] = [''];
   const paths = new Set<string>();
   for (const each of shell.commands) {
