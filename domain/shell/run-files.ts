@@ -4,6 +4,7 @@
  */
 import type { RunFiles } from '../bound-file.ts';
 import { allSources, inputSources } from './all-sources.ts';
+import { byWord } from './by-word.ts';
 import { expandCommands } from './expand-commands.ts';
 import { MAX_COMMAND_LENGTH } from './fold-command.ts';
 import { pathWordsOf } from './path-words.ts';
@@ -21,32 +22,28 @@ const UNKNOWN_FOLDER = 'the folder that it runs them in is known only when it ru
 /** Of the system, which agents cannot write; and what is no file at all. */
 const IS_NONE = /^\/(?:usr|bin|sbin|lib|lib64|dev|proc)\/|:\/\//;
 
-type Row = readonly [program: string, names: readonly string[]];
-const rows = (programs: string, ...names: readonly string[]): Row[] =>
-  programs.split(' ').map((program) => [program, names]);
-
 /** Options whose value is a script. */
-const SCRIPT_FILE_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ...rows('awk gawk mawk nawk sed gsed psql', '-f', '--file'),
-  ...rows('jq', '-f', '--from-file'),
-  ...rows('make gmake', '-f', '--file', '--makefile'),
-  ...rows('xargs', '-a', '--arg-file'),
-]);
+const SCRIPT_FILE_OPTIONS = byWord({
+  'awk gawk mawk nawk sed gsed psql': ['-f', '--file'],
+  jq: ['-f', '--from-file'],
+  'make gmake': ['-f', '--file', '--makefile'],
+  xargs: ['-a', '--arg-file'],
+});
 
 /** Files of a project that say what its programs run. */
-const PROJECT_FILES: ReadonlyMap<string, readonly string[]> = new Map([
-  ...rows('make gmake', 'GNUmakefile', 'makefile', 'Makefile'),
-  ...rows('npm npx pnpm yarn bun bunx', 'package.json'),
-  ...rows('rake', 'Rakefile'),
-  ...rows('just', 'justfile', 'Justfile', '.justfile'),
-  ...rows('cargo', 'Cargo.toml', 'build.rs'),
-  ...rows('gradle', 'build.gradle', 'build.gradle.kts'),
-  ...rows('mvn', 'pom.xml'),
-  ...rows('ant', 'build.xml'),
-  ...rows('cmake', 'CMakeLists.txt'),
-  ...rows('tox', 'tox.ini'),
-  ...rows('nox', 'noxfile.py'),
-]);
+const PROJECT_FILES = byWord({
+  'make gmake': ['GNUmakefile', 'makefile', 'Makefile'],
+  'npm npx pnpm yarn bun bunx': ['package.json'],
+  rake: ['Rakefile'],
+  just: ['justfile', 'Justfile', '.justfile'],
+  cargo: ['Cargo.toml', 'build.rs'],
+  gradle: ['build.gradle', 'build.gradle.kts'],
+  mvn: ['pom.xml'],
+  ant: ['build.xml'],
+  cmake: ['CMakeLists.txt'],
+  tox: ['tox.ini'],
+  nox: ['noxfile.py'],
+});
 
 /** Options of project programs that name another folder. */
 const FOLDER_OPTIONS = ['-C', '--directory', '--prefix', '--cwd', '--dir'];

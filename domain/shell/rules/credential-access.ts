@@ -5,43 +5,13 @@ import { categoryOf, normalPath } from './rule.ts';
 
 /** Names of files and folders that hold secrets, as they stand in a path. */
 const SECRET_NAMES = [
-  '.env',
-  '.env.local',
-  '.env.production',
-  '.env.development',
-  '.env.staging',
-  '.envrc',
-  '.netrc',
-  '_netrc',
-  '.npmrc',
-  '.pypirc',
-  '.pgpass',
-  '.my.cnf',
-  '.git-credentials',
-  '.htpasswd',
-  '.vault-token',
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.azure',
-  '.kube',
-  '.docker',
-  '.password-store',
-  '.terraformrc',
-  'id_rsa',
-  'id_dsa',
-  'id_ecdsa',
-  'id_ed25519',
-  'shadow',
-  'gshadow',
-  'sudoers',
-  'api-key',
-  '.bash_history',
-  '.zsh_history',
-  '.psql_history',
   'Login Data',
-  'key4.db',
-  'keychain-db',
+  ...(
+    '.env .env.local .env.production .env.development .env.staging .envrc .netrc _netrc .npmrc .pypirc ' +
+    '.pgpass .my.cnf .git-credentials .htpasswd .vault-token .ssh .gnupg .aws .azure .kube .docker ' +
+    '.password-store .terraformrc id_rsa id_dsa id_ecdsa id_ed25519 shadow gshadow sudoers api-key ' +
+    '.bash_history .zsh_history .psql_history key4.db keychain-db'
+  ).split(' '),
 ];
 const SECRET_PATH =
   /(?:^|[/=:@])(?:\.env(?:\.(?!example|sample|template|dist|defaults?|schema|test\b)[\w.-]+)?|\.envrc|[._]netrc|\.npmrc|\.pypirc|\.pgpass|\.my\.cnf|\.git-credentials|\.htpasswd|\.vault-token|\.(?:ssh|gnupg|aws|azure|kube|docker|password-store)(?:\/.*)?|id_(?:rsa|dsa|ecdsa|ed25519)|g?shadow-?|sudoers|credentials\.json|service-account[\w-]*\.json|api-key|master\.key|\.config\/(?:gcloud|gh|hub)(?:\/.*)?|\.\w+_history|[\w.-]+\.(?:pem|p12|pfx|keystore|jks|kdbx))$/i;

@@ -1,5 +1,6 @@
 /** Which git commands look at the repository or change it in ways that git can undo. */
 import { isGitInternal } from '../../git-internals.ts';
+import { byWord } from '../by-word.ts';
 import type { ShellCommand } from '../shell-command.ts';
 import { safePrograms, valuesOf } from './safe-program.ts';
 
@@ -31,8 +32,7 @@ const BRANCH = /^(?:-|main|master|develop|trunk|(?:feature|bugfix|hotfix)\/[\w./
 /** Editors, strategies and keys are programs that the repository may name. */
 const HISTORY = without(/^-(?!-)\w*[eixSsXF]|^--(?:str|sig|ra|ro|file)/);
 
-/** By the subcommands, with blanks between those of one row. */
-const CHECKS: Readonly<Record<string, Check>> = {
+const SUBCOMMANDS = byWord<Check>({
   'status shortlog annotate rev-list merge-base describe name-rev ls-tree for-each-ref show-ref count-objects':
     always,
   'check-ignore check-attr var version': always,
@@ -72,11 +72,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   help: without(/^-/),
   init: (args) => args.length === 0,
   reflog: isFirst(/^(?:show|HEAD\S*|-.*)?$/),
-};
-
-const SUBCOMMANDS: ReadonlyMap<string, Check> = new Map(
-  Object.entries(CHECKS).flatMap(([names, check]) => names.split(' ').map((name) => [name, check] as const)),
-);
+});
 
 export const GIT = safePrograms({ git: { when: isHarmlessGit } });
 

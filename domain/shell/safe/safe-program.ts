@@ -1,4 +1,5 @@
 /** The tables of harmless commands: programs, which of their options they stay harmless with, and how their words are asked. */
+import { byWord } from '../by-word.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
 
 export type Check = (command: ShellCommand) => boolean;
@@ -23,9 +24,10 @@ export function safePrograms(
   rows: Readonly<Record<string, Omit<SafeProgram, 'notNames'> & { readonly notNames?: string }>>,
 ): SafePrograms {
   return new Map(
-    Object.entries(rows).flatMap(([programs, { notNames, ...row }]) =>
-      programs.split(' ').map((program) => [program, { ...row, notNames: notNames?.split(' ') }] as const),
-    ),
+    [...byWord(rows)].map(([program, { notNames, ...row }]) => [
+      program,
+      { ...row, notNames: notNames?.split(' ') },
+    ]),
   );
 }
 
