@@ -33,6 +33,8 @@ const SIGNS: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
+/** What stands before a sequence and after it. */
+const JOINED = /^[0-9A-Za-z] [0-9A-Za-z]$/;
 /** What is farther from anything to undo is not read again. */
 const AROUND = 512;
 /** Ends whatever a detector has begun. */
@@ -59,8 +61,7 @@ function readPlain(text: string, between: '' | ' '): { view: DecodedView; joinsW
     isEmpty = false;
     leaveOut(view, text, index);
     view.replace(index, end, sequence === undefined ? signOf(found) : between);
-    joinsWords ||=
-      sequence !== undefined && isWord(text.charCodeAt(index - 1)) && isWord(text.charCodeAt(end));
+    joinsWords ||= sequence !== undefined && JOINED.test(`${text[index - 1]} ${text[end]}`);
   }
   if (isEmpty) return undefined;
   leaveOut(view, text, text.length);
@@ -76,15 +77,11 @@ function leaveOut(view: ViewBuilder, text: string, until: number): void {
   if (last > first) view.replace(start + first, start + last + 1, GAP);
 }
 
-function signOf(escaped: string): string {
-  const code = /^%|[uUxX]([0-9a-fA-F]{2,4});?$|#(\d+);$/.exec(escaped);
-  if (code)
-    return String.fromCharCode(code[2] ? Number(code[2]) : Number.parseInt(code[1] ?? escaped.slice(-2), 16));
+/** What one escape stands for. */
+export function signOf(escaped: string): string {
+  const [, hex, decimal] = /(?:[uUxX]|^%(?:25)*)([0-9a-fA-F]{1,6});?$|#(\d+);$/.exec(escaped) ?? [];
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  if (code <= 0x10_ffff) return String.fromCodePoint(code);
   const name = /[a-z]+(?=;$)|.$/.exec(escaped)?.[0] ?? '';
   return SIGNS[name] ?? name;
-}
-
-/** Outside of the text the code is NaN, which is none. */
-function isWord(code: number): boolean {
-  return (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
