@@ -1,6 +1,7 @@
 /** The small parts that the schemas of all nouns share: names, texts, times, pages. Workflows only `import type` from here. */
 import { z } from 'zod';
 import { isMessageId, isName, isSessionKey } from '../ids.ts';
+import { isStorable } from '../outside-value.ts';
 
 /** One plain path segment: agents, tenants, tools. */
 export const nameSchema = z
@@ -17,14 +18,9 @@ export const idSchema = z
   .string()
   .refine(isMessageId, 'must be 1 to 128 letters, digits or . _ : -, and begin with a letter or digit');
 
-/** Postgres cannot keep NUL, and a lone surrogate is not text. */
-function isCleanText(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
 /** Text of 1 to `max` UTF-16 units. */
 export function textSchema(max: number) {
-  return z.string().min(1).max(max).refine(isCleanText, 'must be Unicode text without NUL');
+  return z.string().min(1).max(max).refine(isStorable, 'must be Unicode text without NUL');
 }
 
 /** A label that may be empty of meaning but not of limits: channel, user, title. */
