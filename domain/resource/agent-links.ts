@@ -48,21 +48,15 @@ const createSchema = z
   .meta({ examples: [{ source: 'lead', target: 'writer', direction: 'outbound', max_concurrent: 2 }] });
 
 const changeSchema = z
-  .strictObject({
-    direction: fields.direction.optional(),
-    status: fields.status.optional(),
-    max_concurrent: fields.max_concurrent.optional(),
-    settings: settingsSchema.optional(),
-    description: fields.description.nullable().optional(),
-  })
+  .strictObject({ ...fields, description: fields.description.nullable() })
+  .partial()
   .meta({ examples: [{ status: 'disabled' }] });
 
 const itemSchema = z.object({
   id: idSchema,
   source: nameSchema,
   target: nameSchema,
-  direction: fields.direction,
-  status: fields.status,
+  ...fields,
   max_concurrent: z.int(),
   settings: jsonObjectSchema,
   description: z.string().nullable(),

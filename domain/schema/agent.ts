@@ -10,7 +10,7 @@ import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
 import { agentBudgetsSchema } from './budget.ts';
 import { sandboxSchema } from './sandbox.ts';
-import { labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+import { changeShape, labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
 
 /** A tool's name, a glob over names, or `group:NAME`. */
 const toolPattern = z
@@ -139,24 +139,7 @@ export const agentCreateSchema = agentConfigSchema.extend({ type: fields.type.de
 
 /** Given fields replace the old ones whole; null removes an optional one. `key` cannot change. */
 export const agentPatchSchema = z
-  .strictObject({
-    name: fields.name.nullable(),
-    type: fields.type.optional(),
-    model: fields.model.optional(),
-    thinking: fields.thinking.nullable(),
-    instructions: fields.instructions.nullable(),
-    tools: fields.tools.nullable(),
-    tool_names: fields.tool_names.nullable(),
-    exec: fields.exec.nullable(),
-    sandbox: fields.sandbox.nullable(),
-    limits: fields.limits.nullable(),
-    budgets: fields.budgets.nullable(),
-    workspace: fields.workspace.nullable(),
-    description: fields.description.nullable(),
-    frontmatter: fields.frontmatter.nullable(),
-    max_delegation_load: fields.max_delegation_load.nullable(),
-    quality_gates: fields.quality_gates.nullable(),
-  })
+  .strictObject(changeShape(fields))
   .meta({ examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }] });
 
 /** An agent as the API answers it. */

@@ -31,6 +31,23 @@ export const timeSchema = z.string().meta({ format: 'date-time', examples: ['202
 
 export const jsonObjectSchema = z.record(z.string(), z.unknown());
 
+type ChangeShape<Shape> = {
+  readonly [Name in keyof Shape]: Shape[Name] extends z.ZodOptional
+    ? z.ZodNullable<Shape[Name]>
+    : Shape[Name] extends z.ZodType
+      ? z.ZodOptional<Shape[Name]>
+      : never;
+};
+
+/** Of a change: what is not given stays, and null removes what is optional. */
+export function changeShape<Shape extends z.ZodRawShape>(shape: Shape): ChangeShape<Shape> {
+  const changed = Object.entries(shape).map(([name, field]) => [
+    name,
+    field instanceof z.ZodOptional ? field.nullable() : (field as z.ZodType).optional(),
+  ]);
+  return Object.fromEntries(changed) as ChangeShape<Shape>;
+}
+
 /** `?limit=&after=`: `after` is the `next_cursor` of the page before. `cursor` is the same under another name. */
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'Rows on a page' }),

@@ -123,8 +123,8 @@ async function explainPath(
     };
   const rules = {
     ...DEFAULT_PATH_RULES,
-    ...(given.denied_prefixes === undefined ? {} : { deniedPrefixes: given.denied_prefixes }),
-    ...(given.restrict === undefined ? {} : { restrict: given.restrict }),
+    deniedPrefixes: given.denied_prefixes ?? DEFAULT_PATH_RULES.deniedPrefixes,
+    restrict: given.restrict ?? DEFAULT_PATH_RULES.restrict,
   };
   const verdict = await deps.judgePath(rules, workspace, given.path, op);
   const remedy = verdict.decision === 'deny' ? PATH_REMEDIES[verdict.code ?? ''] : undefined;
