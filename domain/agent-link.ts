@@ -2,6 +2,8 @@
  * Who may hand work to whom (DE-1): a link between two agents with a direction, a limit of its own and a list of users. What
  * cannot be read refuses: a link whose settings are broken is no open door.
  */
+import type { linkSettingsSchema } from './resource/agent-links.ts';
+import type { Kept } from './schema/scalars.ts';
 
 export const LINK_DIRECTIONS = ['outbound', 'inbound', 'bidirectional'] as const;
 export type LinkDirection = (typeof LINK_DIRECTIONS)[number];
@@ -12,12 +14,7 @@ export type LinkStatus = (typeof LINK_STATUSES)[number];
 export const LINK_LIMITS = { users: 1_000, concurrent: 1_000, description: 2_000 } as const;
 
 /** Deny wins over allow; an allow list that is there lets nobody else through, an empty one nobody at all. */
-export interface LinkSettings {
-  readonly user_allow?: readonly string[];
-  readonly user_deny?: readonly string[];
-  /** A scope that the key behind the turn must have. */
-  readonly require_role?: string;
-}
+export type LinkSettings = Kept<typeof linkSettingsSchema>;
 
 export interface AgentLink {
   readonly id: string;
@@ -73,11 +70,7 @@ export function readLinkSettings(given: unknown): LinkSettings | undefined {
   if (!isNames(user_allow) || !isNames(user_deny)) return undefined;
   if (require_role !== undefined && (typeof require_role !== 'string' || require_role === ''))
     return undefined;
-  return {
-    user_allow,
-    user_deny,
-    require_role,
-  };
+  return { user_allow, user_deny, require_role };
 }
 
 function isNames(value: unknown): value is readonly string[] | undefined {

@@ -1,4 +1,6 @@
 /** The contract of the `approval` workflow (AP-1 … AP-6): one run from asking to decision, expiry or withdrawal. */
+import type { decisionReceiptSchema } from './schema/approval.ts';
+import type { Kept } from './schema/scalars.ts';
 import { isRecord, isText } from './outside-value.ts';
 
 export const APPROVAL = {
@@ -110,18 +112,7 @@ export interface ApprovalState {
 }
 
 /** Answer to the winner, and to those who decided the same afterwards (`already`). */
-export interface DecisionReceipt {
-  readonly approval_id: string;
-  readonly status: ApprovalStatus;
-  readonly decision: Decision;
-  readonly decided_by: string;
-  readonly decided_at: string;
-  readonly already?: true;
-  /** While a quorum is not complete (`status` is pending): people who agreed, of how many, and both in words. */
-  readonly approvals?: number;
-  readonly quorum?: number;
-  readonly tally?: string;
-}
+export type DecisionReceipt = Kept<typeof decisionReceiptSchema>;
 
 export interface SettleApprovalInput {
   readonly tenant: string;

@@ -2,6 +2,8 @@
  * Quality gates (DE-6): what an agent's work must pass before anybody reads it. Pure rules; a gate is run by the workflow
  * of the work that it judges, and never for work that is itself a judgement.
  */
+import type { gateSchema } from './schema/gate.ts';
+import type { Kept } from './schema/scalars.ts';
 import { HOW_TO_JUDGE, JUDGE_THIS, judgedText } from './judged-text.ts';
 
 export const GATE_EVENTS = ['delegation.completed', 'task.completed', 'turn.completed'] as const;
@@ -25,18 +27,7 @@ export const GATE_LIMITS = {
 } as const;
 
 /** Of an agent: what it does must pass. */
-export interface QualityGate {
-  readonly event: GateEvent;
-  readonly type: GateType;
-  readonly command?: string | undefined;
-  /** Key of the evaluating agent. */
-  readonly agent?: string | undefined;
-  /** What to look at, for an evaluating agent. */
-  readonly criteria?: string | undefined;
-  readonly block_on_failure?: boolean | undefined;
-  readonly max_retries?: number | undefined;
-  readonly timeout_seconds?: number | undefined;
-}
+export type QualityGate = Kept<typeof gateSchema>;
 
 /** What one run of a gate found. */
 export type GateCheck =

@@ -15,6 +15,7 @@ const memory = z
 
 export const sandboxFields = {
   mode: z.enum(SANDBOX_MODES).optional(),
+  /** Of the engine's own images; never fetched. */
   image: image.optional(),
   scope: z.enum(SANDBOX_SCOPES).optional(),
   network: z.boolean().optional(),
@@ -22,6 +23,7 @@ export const sandboxFields = {
   memory: memory.optional(),
   cpus: z.number().min(0.05).max(256).optional(),
   pids: z.int().min(16).max(32_768).optional(),
+  /** gVisor's, where the engine has it. */
   runtime: z.literal('runsc').optional(),
 };
 

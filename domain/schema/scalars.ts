@@ -3,6 +3,12 @@ import { z } from 'zod';
 import { isMessageId, isName, isSessionKey } from '../ids.ts';
 import { isStorable } from '../outside-value.ts';
 
+/** What a schema reads, as nobody changes it. */
+export type Kept<Schema extends z.ZodType> = Unchanged<z.output<Schema>>;
+type Unchanged<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: Unchanged<Value[Name]> }
+  : Value;
+
 /** One plain path segment: agents, tenants, tools. */
 export const nameSchema = z
   .string()
