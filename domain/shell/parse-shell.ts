@@ -14,6 +14,7 @@ import { callsItself } from './calls-itself.ts';
 import { hidesCommand, readWord } from './read-word.ts';
 import {
   literalWord,
+  NO_WORDS,
   type ParsedShell,
   type ShellAssignment,
   type ShellCommand,
@@ -127,12 +128,9 @@ function visitRedirected(
   const redirects = node.redirects.map((each) => readRedirect(each, walk, depth));
   const ownInput = inputOf(redirects);
   walk.commands.push({
-    words: [],
-    assignments: [],
+    ...NO_WORDS,
     redirects: redirects.map((each) => each.redirect),
     input: ownInput,
-    via: [],
-    isOpen: false,
   });
   const sources = redirects.flatMap((each) => each.sources);
   return [...sources, ...visit(node.command, walk, ownInput ?? input, depth + 1)];
@@ -186,12 +184,11 @@ function visitCommand(
     } else redirects.push(readRedirect(each, walk, depth));
   }
   const command: ShellCommand = {
+    ...NO_WORDS,
     words,
     assignments,
     redirects: redirects.map((each) => each.redirect),
     input: inputOf(redirects) ?? input,
-    via: [],
-    isOpen: false,
   };
   walk.commands.push(command);
   return [...inner, ...redirects.flatMap((each) => each.sources), command];

@@ -7,6 +7,7 @@ import { allSources, inputSources } from './all-sources.ts';
 import { byWord } from './by-word.ts';
 import { expandCommands } from './expand-commands.ts';
 import { MAX_COMMAND_LENGTH } from './fold-command.ts';
+import { wordsAfter } from './options-of.ts';
 import { pathWordsOf } from './path-words.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { isFileLike, READS_TEXT, scriptOf } from './interpreter-script.ts';
@@ -98,7 +99,7 @@ function enterFolders(folders: string[], command: ShellCommand): boolean {
   const isWrapped = program === 'env' || program === 'sudo';
   if (program !== 'cd' && program !== 'pushd' && !isWrapped) return true;
   const named = isWrapped
-    ? optionValues(command, ['-C', '--chdir', '-D'])
+    ? wordsAfter(argumentsOf(command), ['-C', '--chdir', '-D'])
     : argumentsOf(command)
         .filter((word) => !/^-[A-Za-z@]+$|^--$/.test(word.value))
         .slice(0, 1);
@@ -115,23 +116,7 @@ function enterFolders(folders: string[], command: ShellCommand): boolean {
 
 function optionFolders(command: ShellCommand): readonly string[] {
   if (!PROJECT_FILES.has(programOf(command))) return [];
-  return optionValues(command, FOLDER_OPTIONS).flatMap((word) => valuesOf(word) ?? []);
-}
-
-/** Values in the next word, joined to a letter, or after `=`. */
-function optionValues(command: ShellCommand, options: readonly string[]): readonly ShellWord[] {
-  const args = argumentsOf(command);
-  return args.flatMap((word, at): readonly ShellWord[] => {
-    const next = args[at + 1];
-    if (options.includes(word.value)) return next ? [next] : [];
-    const given = options.find(
-      (option) =>
-        word.value.startsWith(option.startsWith('--') ? `${option}=` : option) && word.value !== option,
-    );
-    if (given === undefined) return [];
-    const value = word.value.slice(given.length).replace(/^=/, '');
-    return [{ ...word, value, text: value }];
-  });
+  return wordsAfter(argumentsOf(command), FOLDER_OPTIONS).flatMap((word) => valuesOf(word) ?? []);
 }
 
 function filesOf(command: ShellCommand): Found {
@@ -139,7 +124,7 @@ function filesOf(command: ShellCommand): Found {
   if (name === undefined) return NOTHING;
   const program = programOf(command);
   const itself = valuesOf(name)?.filter((value) => value.includes('/'));
-  const options = optionValues(command, SCRIPT_FILE_OPTIONS.get(program) ?? []);
+  const options = wordsAfter(argumentsOf(command), SCRIPT_FILE_OPTIONS.get(program) ?? []);
   const isMakefileGiven = options.length > 0 && /^g?make$/.test(program);
   const names = isMakefileGiven ? [] : (PROJECT_FILES.get(program) ?? []);
   const more = argumentFiles(program, command);

@@ -91,6 +91,16 @@ export function literalWord(value: string): ShellWord {
   };
 }
 
+/** A command without a word. */
+export const NO_WORDS: ShellCommand = {
+  words: [],
+  assignments: [],
+  redirects: [],
+  input: null,
+  via: [],
+  isOpen: false,
+};
+
 /** PATH_MAX of Linux: nothing that is named by more can be started. */
 const MAX_NAME = 4096;
 
