@@ -7,6 +7,21 @@ export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Of a record whose names come from outside: not what every object has. */
+export function fieldOf<Value>(
+  record: Readonly<Record<string, Value>> | undefined,
+  name: string | undefined,
+): Value | undefined {
+  return record !== undefined && name !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/** Null is sent for what is not given. */
+export function withoutNulls(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
+
 /** A whole number of 1 or more. */
 export function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1;

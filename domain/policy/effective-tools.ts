@@ -4,6 +4,7 @@
  * follows it – capabilities, subagents, the parent, the request – can only take away.
  */
 import type { ToolPolicy } from '#domain/agent.ts';
+import { fieldOf } from '../outside-value.ts';
 import { PROFILES, type Profiles } from './profiles.ts';
 import { LEAF_DENY, SUBAGENT_DENY } from './subagent-tools.ts';
 import { CAPABILITY, matchesTool, type PolicyTool } from './tool-groups.ts';
@@ -113,7 +114,7 @@ function stepsOf(layers: PolicyLayers, profiles: Profiles): readonly Step[] {
 
 function allowSteps(layers: PolicyLayers, profiles: Profiles): readonly Step[] {
   const { global, provider } = layers;
-  const ofProvider = own(global?.by_provider, provider);
+  const ofProvider = fieldOf(global?.by_provider, provider);
   return [
     ...(ofProvider?.profile === undefined
       ? profileStep('global_profile', global?.profile, profiles)
@@ -133,7 +134,7 @@ function narrowingSteps(
   profiles: Profiles,
 ): readonly Step[] {
   const policy = layers[owner];
-  const ofProvider = own(policy?.by_provider, layers.provider);
+  const ofProvider = fieldOf(policy?.by_provider, layers.provider);
   return [
     ...profileStep(`${owner}_profile`, ofProvider?.profile ?? policy?.profile, profiles),
     ...only(`${owner}_allow`, policy?.allow),
@@ -174,11 +175,4 @@ function profileStep(step: PolicyStep, profile: string | undefined, profiles: Pr
   if (profile === undefined) return [];
   const patterns = Object.hasOwn(profiles, profile) ? profiles[profile] : [];
   return patterns === null ? [] : [{ step, effect: 'only', patterns: patterns ?? [], rule: profile }];
-}
-
-function own<Value>(
-  record: Readonly<Record<string, Value>> | undefined,
-  key: string | undefined,
-): Value | undefined {
-  return record !== undefined && key !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -1,6 +1,13 @@
 /** The commands that a command starts: behind `sudo`, in `sh -c`, after `find -exec`. */
 import { wordsAfter } from './options-of.ts';
-import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
+import {
+  argumentsOf,
+  literalWord,
+  NO_WORDS,
+  programOf,
+  type ShellCommand,
+  type ShellWord,
+} from './shell-command.ts';
 import { SCRIPT_OPTIONS, SHELLS, STARTING_SUBCOMMAND, WRAPPERS, type Wrapper } from './wrappers.ts';
 
 /** Text that a shell will read. */
@@ -129,11 +136,8 @@ export function findParts(command: ShellCommand): {
 
 function unwrapFind(command: ShellCommand, via: readonly string[]): Unwrapped {
   const commands = findParts(command).started.map((words) => ({
-    ...command,
+    ...NO_WORDS,
     words,
-    assignments: [],
-    redirects: [],
-    input: null,
     via,
     isOpen: true,
   }));

@@ -1,5 +1,5 @@
 /** What is asked of a task, as it comes from another system: read in the one shape that the rules know, or said what is wrong. */
-import { type Fields, isRecord, isText, isWhole } from '../outside-value.ts';
+import { type Fields, isRecord, isText, isWhole, withoutNulls } from '../outside-value.ts';
 import { COMMENT_TYPES, type TaskRequest } from '../team-task.ts';
 import { TEAM_LIMITS } from '../team.ts';
 
@@ -67,12 +67,6 @@ function numbersProblem({ percent, priority, blocked_by, lease_seconds }: Fields
 function readText(text: unknown): TaskRequest['text'] | undefined {
   const words = typeof text === 'string' ? { text } : isRecord(text) ? withoutNulls(text) : undefined;
   return words && (words['id'] || words['text']) ? words : undefined;
-}
-
-function withoutNulls(fields: Fields): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  );
 }
 
 function isOptionalText(value: unknown, most: number): boolean {

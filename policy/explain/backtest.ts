@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
+import { fieldOf } from '#domain/outside-value.ts';
 import type { backtestSchema } from '#domain/schema/policy.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
@@ -156,7 +157,7 @@ function agentOf(
   key: string,
 ): AgentConfig | undefined {
   const agent = rows.agents.get(key);
-  const changed = Object.hasOwn(agents, key) ? agents[key] : undefined;
+  const changed = fieldOf(agents, key);
   if (!agent || !changed) return agent;
   return { ...agent, tools: changed.tools ?? agent.tools, exec: changed.exec ?? agent.exec };
 }
