@@ -4,7 +4,7 @@
  */
 import type { gateSchema } from './schema/gate.ts';
 import type { Kept } from './schema/scalars.ts';
-import { HOW_TO_JUDGE, JUDGE_THIS, judgedText } from './judged-text.ts';
+import { toBeJudged } from './judged-text.ts';
 
 export const GATE_EVENTS = ['delegation.completed', 'task.completed', 'turn.completed'] as const;
 export type GateEvent = (typeof GATE_EVENTS)[number];
@@ -232,14 +232,7 @@ export const GATE_WORDS = {
     `[Quality Gate Feedback — Retry ${retry}/${most}]\n\n${feedback}\n\nRevise your previous result so that it passes. Answer with the whole revised result.`,
   /** What the evaluating agent reads. Its answer is read by `checkOfReply`. */
   evaluate: (task: string, output: string, criteria: string | undefined) =>
-    [
-      '[Quality Gate]',
-      JUDGE_THIS,
-      judgedText('task', task),
-      judgedText('result', output.slice(0, GATE_LIMITS.shown).toWellFormed()),
-      ...(criteria ? [`Criteria: ${criteria}`] : []),
-      HOW_TO_JUDGE,
-    ].join('\n\n'),
+    toBeJudged('[Quality Gate]', task, output.slice(0, GATE_LIMITS.shown).toWellFormed(), criteria),
   warning: (name: string, why: string) => `[Quality gate ${name} not passed: ${why}]`,
   blocked: (name: string, why: string, retries: number) =>
     `blocked by quality gate ${name} after ${retries} ${retries === 1 ? 'retry' : 'retries'}: ${why}`,

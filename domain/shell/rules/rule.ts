@@ -1,9 +1,10 @@
 /** The form of a row in the category tables, and how a row is matched. */
 import { codeWordsOf } from '../code-of.ts';
-import { actingWordsOf } from '../data-words.ts';
 import { hasOption, optionsOf } from '../options-of.ts';
-import { pathWordsOf, writtenPathsOf } from '../path-words.ts';
+import { pathWordsOf, textWordsOf, writtenPathsOf } from '../path-words.ts';
+import { isHarmlessScript } from '../safe/script-programs.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
+import { habitOf } from '../text-arguments.ts';
 
 /** When a row holds. Lists of words have blanks between them. */
 export interface Matching {
@@ -94,6 +95,17 @@ function matchesArguments(rule: CategoryRule, command: ShellCommand): boolean {
     (line === undefined || line.test(lineOf(command))) &&
     (variable === undefined || variablesSet(command).some((name) => variable.test(name)))
   );
+}
+
+/**
+ * The words that do something. Patterns, messages and what is only printed are data (`grep 'docker.sock'` reaches for no socket), and
+ * a script of sed or awk when it starts and opens nothing.
+ */
+function actingWordsOf(command: ShellCommand): readonly ShellWord[] {
+  const habit = habitOf(programOf(command));
+  if ((habit === 'sed' || habit === 'awk') && !isHarmlessScript(command)) return argumentsOf(command);
+  const texts = textWordsOf(command);
+  return argumentsOf(command).filter((word) => !texts.has(word));
 }
 
 function matchesPaths({ path, written }: CategoryRule, command: ShellCommand): boolean {
