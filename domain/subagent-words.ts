@@ -1,5 +1,5 @@
 /** What models read about subagents, in the words that GoClaw's prompts know (SA-*). */
-import { ANNOUNCE, type AssignmentStatus } from './assignment.ts';
+import { ANNOUNCE, type AssignmentStatus, labelOfTask } from './assignment.ts';
 
 /** A subagent as its parent is told of it. */
 export interface ShownSubagent {
@@ -21,9 +21,8 @@ const RESULT_OF_SEVERAL = 4_000;
 const RESULT_OF_ONE = 32_000;
 const LABEL = 50;
 
-/** The first words of the task, when no label is given. */
 export function labelOf(task: string): string {
-  return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, LABEL).join('') || 'subagent';
+  return labelOfTask(task, LABEL, 'subagent');
 }
 
 export function isActive({ status }: Pick<ShownSubagent, 'status'>): boolean {
