@@ -83,11 +83,11 @@ export function optionsOf(command: ShellCommand, longValues: readonly string[] =
       if (rest.length > 0) values.push({ option: name, word, value: rest.join('=') });
       else if (longValues.includes(name)) takeNext(name);
     } else if (value.startsWith('-') && value.length > 1) {
-      const last = lettersOf(value, VALUE_LETTERS[program] ?? '');
-      for (const letter of last.letters) letters.add(letter);
-      if (last.value === '') takeNext(last.letters.at(-1) ?? '');
-      else if (last.value !== undefined)
-        values.push({ option: last.letters.at(-1) ?? '', word, value: last.value });
+      const end = lettersEnd(value, program);
+      for (const letter of value.slice(1, end + 1)) letters.add(letter);
+      const option = value.charAt(end);
+      if (end === value.length - 1) takeNext(option);
+      else if (end < value.length) values.push({ option, word, value: value.slice(end + 1) });
     } else operands.push(word);
   }
   return { letters, names, operands, values };
@@ -97,10 +97,12 @@ function isLong(value: string, program: string): boolean {
   return value.startsWith('--') || (LONG_BY_ONE_DASH.has(program) && /^-\w{2,}/.test(value));
 }
 
-/** Up to the first letter that takes a value, and what of that is joined to it. */
-function lettersOf(word: string, withValue: string): { readonly letters: string; readonly value?: string } {
-  const at = word.split('').findIndex((letter, index) => index > 0 && withValue.includes(letter));
-  return at < 0 ? { letters: word.slice(1) } : { letters: word.slice(1, at + 1), value: word.slice(at + 1) };
+/** Where the first letter stands that takes a value, which may be joined to it; the word's length when there is none. */
+function lettersEnd(word: string, program: string): number {
+  const withValue = VALUE_LETTERS[program] ?? '';
+  let at = 1;
+  while (at < word.length && !withValue.includes(word.charAt(at))) at += 1;
+  return at;
 }
 
 /** Words that follow one of the options: in the next word, joined to a letter, or after `=`. */

@@ -2,6 +2,7 @@
 import {
   type Command,
   forEachChild,
+  type Function as FunctionNode,
   type HereDoc,
   parse,
   type Pipeline,
@@ -10,7 +11,6 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash';
-import { callsItself } from './calls-itself.ts';
 import { hidesCommand, readWord } from './read-word.ts';
 import {
   literalWord,
@@ -78,6 +78,19 @@ function visit(
       note(node, walk);
       return visitChildren(node, walk, SUBSTITUTES.has(node.type) ? null : input, depth);
   }
+}
+
+/** A fork bomb: more than one call of itself, or one in the background, doubles until nothing else runs. */
+function callsItself(node: FunctionNode): boolean {
+  let calls = 0;
+  let isBackground = false;
+  const look = (each: SyntaxNode): void => {
+    if (each.type === 'Command' && each.name?.value === node.name.value) calls += 1;
+    if (each.type === 'Statement' && each.background) isBackground = true;
+    forEachChild(each, look);
+  };
+  look(node.body);
+  return calls > 1 || (calls === 1 && isBackground);
 }
 
 /** These read the shell's own input, not what the command around them reads. */

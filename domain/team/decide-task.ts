@@ -16,11 +16,10 @@ import {
   notHolder,
   reasonOf,
   refused,
+  type Rule,
   same,
 } from './decision.ts';
 import { approve, assign, cancel, reject, retry, updateTask } from './lead-actions.ts';
-
-type Rule = (moment: Moment, asked: TaskRequest) => Decision;
 
 const RULES: Readonly<Record<TaskAction, Rule>> = {
   claim,

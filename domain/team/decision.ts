@@ -32,6 +32,9 @@ export interface Moment {
   readonly token: string;
 }
 
+/** How one action is decided. */
+export type Rule = (moment: Moment, asked: TaskRequest) => Decision;
+
 export function refused(
   type: Extract<Decision, { kind: 'refused' }>['type'],
   message: string,

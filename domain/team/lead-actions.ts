@@ -1,17 +1,6 @@
 /** What only a team's lead may do to a task, or who oversees the team (TE-4). */
-import { isClosed, type TaskRequest, type TaskState } from '../team-task.ts';
-import {
-  changed,
-  type Decision,
-  isLead,
-  LEAD_ONLY,
-  type Moment,
-  reasonOf,
-  refused,
-  same,
-} from './decision.ts';
-
-type Rule = (moment: Moment, asked: TaskRequest) => Decision;
+import { isClosed, type TaskState } from '../team-task.ts';
+import { changed, type Decision, isLead, LEAD_ONLY, reasonOf, refused, type Rule, same } from './decision.ts';
 
 function byLead(rule: Rule): Rule {
   return (moment, asked) =>

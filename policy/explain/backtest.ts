@@ -1,6 +1,6 @@
 /** PO-4: what other rules would say of the calls of the last days. Nothing is run, and no row is written. */
 import { setImmediate } from 'node:timers/promises';
-import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
+import type { AgentConfig, ExecPolicy, RuleDecision, ToolPolicy } from '#domain/agent.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import { fieldOf } from '#domain/outside-value.ts';
 import type { backtestSchema } from '#domain/schema/policy.ts';
@@ -33,8 +33,7 @@ export interface BacktestQuestion extends Pick<Kept<typeof backtestSchema>, 'day
   readonly tenant_policy?: TenantPolicy | undefined;
 }
 
-type Decision = 'allow' | 'ask' | 'deny';
-type Counts = Readonly<Record<Decision, number>>;
+type Counts = Readonly<Record<RuleDecision, number>>;
 
 export interface Differing {
   readonly call: PastCall;

@@ -15,15 +15,15 @@ const REFUSED = (
   'show-signature interactive patch separate-git-dir reference'
 ).split(' ');
 
-type Check = (args: readonly string[]) => boolean;
-const always: Check = () => true;
+type ArgumentCheck = (args: readonly string[]) => boolean;
+const always: ArgumentCheck = () => true;
 const without =
-  (refused: RegExp): Check =>
+  (refused: RegExp): ArgumentCheck =>
   (args) =>
     !args.some((arg) => refused.test(arg));
 
 const isFirst =
-  (allowed: RegExp): Check =>
+  (allowed: RegExp): ArgumentCheck =>
   (args) =>
     allowed.test(args[0] ?? '');
 
@@ -32,7 +32,7 @@ const BRANCH = /^(?:-|main|master|develop|trunk|(?:feature|bugfix|hotfix)\/[\w./
 /** Editors, strategies and keys are programs that the repository may name. */
 const HISTORY = without(/^-(?!-)\w*[eixSsXF]|^--(?:str|sig|ra|ro|file)/);
 
-const SUBCOMMANDS = byWord<Check>({
+const SUBCOMMANDS = byWord<ArgumentCheck>({
   'status shortlog annotate rev-list merge-base describe name-rev ls-tree for-each-ref show-ref count-objects':
     always,
   'check-ignore check-attr var version': always,
