@@ -1,13 +1,12 @@
 /** AP-4: who may decide an approval, how many must, and what happens while nobody does. Rules carry it, rows keep it. */
 import type { RunsAt } from './sandbox.ts';
-import type { z } from 'zod';
-import type { approvalTermsShape, approversSchema } from './schema/approval-terms.ts';
+import type { approvalTermsSchema, approversSchema } from './schema/approval-terms.ts';
 import type { Kept } from './schema/scalars.ts';
 
 /** Any of these: a user by id, or a key that has the scope. */
 export type Approvers = Kept<typeof approversSchema>;
 
-export type ApprovalTerms = Kept<z.ZodObject<typeof approvalTermsShape>> & {
+export type ApprovalTerms = Kept<typeof approvalTermsSchema> & {
   /** Messages of Temporal clients must carry a decision token; settled by the settings when it is asked. */
   readonly decision_token?: true | undefined;
 };

@@ -3,8 +3,7 @@
  * otherwise; two of them are also bounds, which no agent gets past: `mode: required` and `network: false`.
  */
 
-import type { z } from 'zod';
-import type { sandboxFields } from './schema/sandbox.ts';
+import type { sandboxSettingsSchema } from './schema/sandbox.ts';
 import type { Kept } from './schema/scalars.ts';
 
 export const SANDBOX_MODES = ['off', 'preferred', 'required'] as const;
@@ -42,7 +41,7 @@ export function runsAtWords(runs: RunsAt): string {
 }
 
 /** As it is written in settings and in an agent's row. */
-export type SandboxSettings = Kept<z.ZodObject<typeof sandboxFields>>;
+export type SandboxSettings = Kept<typeof sandboxSettingsSchema>;
 
 /** As it holds for a call; there is none for an agent whose mode is `off`. */
 export interface Sandbox {

@@ -29,3 +29,5 @@ export const approvalTermsShape = {
   /** An event says again that it waits, so often. */
   remind_seconds: seconds.min(TERM_LIMITS.minRemindSeconds).optional(),
 } as const;
+
+export const approvalTermsSchema = z.object(approvalTermsShape);

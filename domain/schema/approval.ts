@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { APPROVAL_STATUSES, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
 import { RUNS_AT } from '../sandbox.ts';
-import { approvalTermsShape } from './approval-terms.ts';
+import { approvalTermsSchema } from './approval-terms.ts';
 import {
   idSchema,
   jsonObjectSchema,
@@ -54,8 +54,7 @@ export const approvalSchema = z.object({
   decided_by: z.string().nullable(),
   decided_at: timeSchema.nullable(),
   note: z.string().nullable(),
-  terms: z.object({
-    ...approvalTermsShape,
+  terms: approvalTermsSchema.extend({
     decision_token: z
       .literal(true)
       .optional()

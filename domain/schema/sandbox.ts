@@ -27,4 +27,6 @@ export const sandboxFields = {
   runtime: z.literal('runsc').optional(),
 };
 
-export const sandboxSchema = z.union([z.enum(SANDBOX_MODES), z.strictObject(sandboxFields)]);
+export const sandboxSettingsSchema = z.strictObject(sandboxFields);
+
+export const sandboxSchema = z.union([z.enum(SANDBOX_MODES), sandboxSettingsSchema]);
