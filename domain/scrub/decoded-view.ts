@@ -23,8 +23,9 @@ const ESCAPE = new RegExp(
 export function decodedView(text: string): DecodedView | undefined {
   const view = createView(text);
   for (const { index, 0: found, 1: lineEnd, 2: character, 3: bytes } of text.matchAll(ESCAPE)) {
-    const sign = character === 't' ? '\t' : (character ?? (bytes ? fromBytes(bytes) : signOf(found)));
-    view.replace(index, index + found.length, lineEnd === undefined ? sign : '');
+    let sign = character === 't' ? '\t' : character;
+    if (lineEnd !== undefined) sign = '';
+    view.replace(index, index + found.length, sign ?? (bytes ? fromBytes(bytes) : signOf(found)));
   }
   return view.at === 0 ? undefined : view.finish();
 }
