@@ -1,30 +1,15 @@
 /** AP-4: who may decide an approval, how many must, and what happens while nobody does. Rules carry it, rows keep it. */
 import type { RunsAt } from './sandbox.ts';
-import type { Scope } from './schema/api-key.ts';
+import type { approvalTermsSchema, approversSchema } from './schema/approval-terms.ts';
+import type { Kept } from './schema/scalars.ts';
 
 /** Any of these: a user by id, or a key that has the scope. */
-export interface Approvers {
-  readonly users?: readonly string[] | undefined;
-  readonly scopes?: readonly Scope[] | undefined;
-}
+export type Approvers = Kept<typeof approversSchema>;
 
-export interface ApprovalTerms {
-  /** Absent: the user whose turn it is, keys without a user, and admins. */
-  readonly approvers?: Approvers | undefined;
-  /** How many different people must agree; one who rejects is enough to deny. 1 by default. */
-  readonly quorum?: number | undefined;
-  /** The user whose turn it is may not decide. */
-  readonly exclude_requester?: boolean | undefined;
-  readonly expires_seconds?: number | undefined;
-  /** What happens when nobody decides: nothing runs. */
-  readonly on_expiry?: 'deny' | undefined;
-  /** From then on these may decide as well. */
-  readonly escalate?: { readonly after_seconds: number; readonly to: Approvers } | undefined;
-  /** An event says again that it waits, so often. */
-  readonly remind_seconds?: number | undefined;
+export type ApprovalTerms = Kept<typeof approvalTermsSchema> & {
   /** Messages of Temporal clients must carry a decision token; settled by the settings when it is asked. */
   readonly decision_token?: true | undefined;
-}
+};
 
 /** As an approval's row keeps them: what was so when it was asked. */
 export interface AskedTerms extends ApprovalTerms {

@@ -1,4 +1,7 @@
 /** The contract of the `approval` workflow (AP-1 … AP-6): one run from asking to decision, expiry or withdrawal. */
+import type { decisionReceiptSchema } from './schema/approval.ts';
+import type { Kept } from './schema/scalars.ts';
+import { isRecord, isText } from './outside-value.ts';
 
 export const APPROVAL = {
   type: 'approval',
@@ -109,18 +112,7 @@ export interface ApprovalState {
 }
 
 /** Answer to the winner, and to those who decided the same afterwards (`already`). */
-export interface DecisionReceipt {
-  readonly approval_id: string;
-  readonly status: ApprovalStatus;
-  readonly decision: Decision;
-  readonly decided_by: string;
-  readonly decided_at: string;
-  readonly already?: true;
-  /** While a quorum is not complete (`status` is pending): people who agreed, of how many, and both in words. */
-  readonly approvals?: number;
-  readonly quorum?: number;
-  readonly tally?: string;
-}
+export type DecisionReceipt = Kept<typeof decisionReceiptSchema>;
 
 export interface SettleApprovalInput {
   readonly tenant: string;
@@ -188,19 +180,10 @@ export function decisionProblem(input: unknown): string | undefined {
   if (decision === 'edit' && !isRecord(input['args']))
     return 'edit needs args: the whole arguments object to run instead';
   if (decision === 'respond' && !input['text']) return 'respond needs text';
-  const wrong = ['reason', 'text', 'by', 'token', 'digest'].find((field) => !isShortText(input[field]));
-  return wrong && `${wrong} must be plain text of at most ${MAX_TEXT} characters`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isShortText(value: unknown): boolean {
-  if (value === undefined || value === null) return true;
-  return (
-    typeof value === 'string' && value.length <= MAX_TEXT && !value.includes('\0') && value.isWellFormed()
+  const wrong = ['reason', 'text', 'by', 'token', 'digest'].find(
+    (field) => !isText(input[field] ?? '', MAX_TEXT),
   );
+  return wrong && `${wrong} must be plain text of at most ${MAX_TEXT} characters`;
 }
 
 /** Whether a later decision is the first once more. What an edit or a response brings along is its own, so none repeats another. */

@@ -31,6 +31,11 @@ export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
 /** Characters of a label. */
 export const ASSIGNMENT_LABEL = 100;
 
+/** The first words of the task, when no label is given. */
+export function labelOfTask(task: string, most: number, otherwise: string): string {
+  return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, most).join('') || otherwise;
+}
+
 /** Results announced in one message at most; those of subagents that end so soon after each other go together (SA-4). */
 export const ANNOUNCE = { debounceMs: 1_000, most: 20 } as const;
 

@@ -3,6 +3,9 @@
  * how they are kept is told in docs/budgets.md.
  */
 
+import type { anyBudgetSchema } from './schema/budget.ts';
+import type { Kept } from './schema/scalars.ts';
+
 /** Whose use is counted together. A tree of subagents, delegations and tasks counts for what its root is. */
 export const BUDGET_SCOPES = ['turn', 'session', 'agent', 'team', 'tenant'] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
@@ -21,18 +24,8 @@ export type OnLimit = (typeof ON_LIMIT)[number];
 
 export type BudgetAmounts = { readonly [Measure in BudgetMeasure]?: number | undefined };
 
-/** The limits are the amounts; a measure without one is not limited. */
-export interface Budget extends BudgetAmounts {
-  readonly scope: BudgetScope;
-  /** One session, agent or team; without it each has the same limits for itself. */
-  readonly subject?: string | undefined;
-  /** `total` when absent. */
-  readonly period?: BudgetPeriod | undefined;
-  /** `ask` when absent. */
-  readonly on_limit?: OnLimit | undefined;
-  /** Reserved for one call where the call before it tells no more; DEFAULT_RESERVE where nothing is said. */
-  readonly reserve?: Omit<BudgetAmounts, 'calls'> | undefined;
-}
+/** The limits are the amounts; a measure without one is not limited. `reserve` is DEFAULT_RESERVE where nothing is said. */
+export type Budget = Kept<typeof anyBudgetSchema>;
 
 /** Scopes that an agent's own row may limit. */
 export const AGENT_BUDGET_SCOPES = ['turn', 'session', 'agent'] as const;

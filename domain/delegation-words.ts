@@ -1,5 +1,5 @@
 /** What models read about work that is delegated, in the words that GoClaw's prompts know (DE-*). */
-import type { AssignmentStatus } from './assignment.ts';
+import { ASSIGNMENT_LABEL, type AssignmentStatus, labelOfTask } from './assignment.ts';
 import { DELEGATION_LIMITS } from './delegation.ts';
 
 /** A delegation as the one who gave the work is told of it. */
@@ -22,11 +22,9 @@ export interface DelegationTarget {
 
 const RESULT_OF_SEVERAL = 8_000;
 const RESULT_OF_ONE = 32_000;
-const LABEL = 100;
 
-/** The first 100 characters of the task, when no label is given. */
 export function delegationLabel(task: string): string {
-  return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, LABEL).join('') || 'delegation';
+  return labelOfTask(task, ASSIGNMENT_LABEL, 'delegation');
 }
 
 /** One message for all results of an origin, in the order in which they ended. */

@@ -2,7 +2,7 @@
  * The contract of the `evaluateLoop` workflow (DE-4): one agent makes, another judges, until it approves or the rounds are
  * used up. Each of the two works in sessions of its own, one a round, as child workflows.
  */
-import { HOW_TO_JUDGE, JUDGE_THIS, judgedText } from './judged-text.ts';
+import { toBeJudged } from './judged-text.ts';
 
 export const EVALUATE_LIMITS = { rounds: 3, mostRounds: 5, secondsPerRole: 600, task: 100_000 } as const;
 
@@ -95,14 +95,7 @@ export const EVALUATE_WORDS = {
   revise: (task: string, round: number, rounds: number, feedback: string, draft: string) =>
     `[Revision — Round ${round}/${rounds}]\n\nTask:\n${task}\n\nYour previous result:\n${draft}\n\nEvaluator feedback: ${feedback}\n\nRevise it. Answer with the whole revised result.`,
   evaluate: (task: string, draft: string, criteria: string | undefined, round: number, rounds: number) =>
-    [
-      `[Evaluation — Round ${round}/${rounds}]`,
-      JUDGE_THIS,
-      judgedText('task', task),
-      judgedText('result', draft),
-      ...(criteria ? [`Criteria: ${criteria}`] : []),
-      HOW_TO_JUDGE,
-    ].join('\n\n'),
+    toBeJudged(`[Evaluation — Round ${round}/${rounds}]`, task, draft, criteria),
   failed: (role: EvaluationRole, agent: string, round: number, why: string) =>
     `${role} "${agent}" failed in round ${round}: ${why}`,
   approved: (rounds: number, draft: string) =>

@@ -2,7 +2,9 @@
  * Quality gates (DE-6): what an agent's work must pass before anybody reads it. Pure rules; a gate is run by the workflow
  * of the work that it judges, and never for work that is itself a judgement.
  */
-import { HOW_TO_JUDGE, JUDGE_THIS, judgedText } from './judged-text.ts';
+import type { gateSchema } from './schema/gate.ts';
+import type { Kept } from './schema/scalars.ts';
+import { toBeJudged } from './judged-text.ts';
 
 export const GATE_EVENTS = ['delegation.completed', 'task.completed', 'turn.completed'] as const;
 export type GateEvent = (typeof GATE_EVENTS)[number];
@@ -25,18 +27,7 @@ export const GATE_LIMITS = {
 } as const;
 
 /** Of an agent: what it does must pass. */
-export interface QualityGate {
-  readonly event: GateEvent;
-  readonly type: GateType;
-  readonly command?: string | undefined;
-  /** Key of the evaluating agent. */
-  readonly agent?: string | undefined;
-  /** What to look at, for an evaluating agent. */
-  readonly criteria?: string | undefined;
-  readonly block_on_failure?: boolean | undefined;
-  readonly max_retries?: number | undefined;
-  readonly timeout_seconds?: number | undefined;
-}
+export type QualityGate = Kept<typeof gateSchema>;
 
 /** What one run of a gate found. */
 export type GateCheck =
@@ -241,14 +232,7 @@ export const GATE_WORDS = {
     `[Quality Gate Feedback — Retry ${retry}/${most}]\n\n${feedback}\n\nRevise your previous result so that it passes. Answer with the whole revised result.`,
   /** What the evaluating agent reads. Its answer is read by `checkOfReply`. */
   evaluate: (task: string, output: string, criteria: string | undefined) =>
-    [
-      '[Quality Gate]',
-      JUDGE_THIS,
-      judgedText('task', task),
-      judgedText('result', output.slice(0, GATE_LIMITS.shown).toWellFormed()),
-      ...(criteria ? [`Criteria: ${criteria}`] : []),
-      HOW_TO_JUDGE,
-    ].join('\n\n'),
+    toBeJudged('[Quality Gate]', task, output.slice(0, GATE_LIMITS.shown).toWellFormed(), criteria),
   warning: (name: string, why: string) => `[Quality gate ${name} not passed: ${why}]`,
   blocked: (name: string, why: string, retries: number) =>
     `blocked by quality gate ${name} after ${retries} ${retries === 1 ? 'retry' : 'retries'}: ${why}`,

@@ -3,6 +3,9 @@
  * otherwise; two of them are also bounds, which no agent gets past: `mode: required` and `network: false`.
  */
 
+import type { sandboxSettingsSchema } from './schema/sandbox.ts';
+import type { Kept } from './schema/scalars.ts';
+
 export const SANDBOX_MODES = ['off', 'preferred', 'required'] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
@@ -38,20 +41,7 @@ export function runsAtWords(runs: RunsAt): string {
 }
 
 /** As it is written in settings and in an agent's row. */
-export interface SandboxSettings {
-  readonly mode?: SandboxMode | undefined;
-  /** Of the engine's own images; never fetched. */
-  readonly image?: string | undefined;
-  readonly scope?: SandboxScope | undefined;
-  readonly network?: boolean | undefined;
-  readonly workspace?: SandboxWorkspace | undefined;
-  /** `512m` or `2g`. */
-  readonly memory?: string | undefined;
-  readonly cpus?: number | undefined;
-  readonly pids?: number | undefined;
-  /** gVisor's, where the engine has it. */
-  readonly runtime?: 'runsc' | undefined;
-}
+export type SandboxSettings = Kept<typeof sandboxSettingsSchema>;
 
 /** As it holds for a call; there is none for an agent whose mode is `off`. */
 export interface Sandbox {

@@ -3,6 +3,7 @@
  * run that is started wrongly shall end with a word, not fail its tasks for ever. Undefined when all is well.
  */
 import { isName, isSessionKey, sessionWorkflowId } from './ids.ts';
+import { type Fields, isRecord, isWhole } from './outside-value.ts';
 import { taskWorkflowId } from './team.ts';
 
 /** A run that waits keeps a place in a worker's cache. */
@@ -56,14 +57,6 @@ function otherId(workflowId: string, prefix: string, id: string): string | undef
   return `this run is ${workflowId}, and its input is that of ${id}: start it with the parts of its own id`;
 }
 
-function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
+function fieldsOf(input: unknown): Fields {
   return isRecord(input) ? input : {};
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 1;
 }

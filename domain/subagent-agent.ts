@@ -11,8 +11,8 @@ export function asSubagent(agent: AgentConfig, subagent: SubagentContext | undef
   const own = agent.limits?.iterations ?? DEFAULT_ITERATIONS;
   return {
     ...agent,
-    ...(subagent.model === undefined ? {} : { model: subagent.model }),
-    ...(thinking === undefined ? {} : { thinking }),
+    model: subagent.model ?? agent.model,
+    thinking,
     limits: { ...agent.limits, iterations: Math.min(own, subagent.iterations ?? own) },
     instructions: [agent.instructions, WORDS].filter(Boolean).join('\n\n'),
   };

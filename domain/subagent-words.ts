@@ -1,5 +1,5 @@
 /** What models read about subagents, in the words that GoClaw's prompts know (SA-*). */
-import { ANNOUNCE, type AssignmentStatus } from './assignment.ts';
+import { ANNOUNCE, type AssignmentStatus, labelOfTask } from './assignment.ts';
 
 /** A subagent as its parent is told of it. */
 export interface ShownSubagent {
@@ -21,9 +21,8 @@ const RESULT_OF_SEVERAL = 4_000;
 const RESULT_OF_ONE = 32_000;
 const LABEL = 50;
 
-/** The first words of the task, when no label is given. */
 export function labelOf(task: string): string {
-  return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, LABEL).join('') || 'subagent';
+  return labelOfTask(task, LABEL, 'subagent');
 }
 
 export function isActive({ status }: Pick<ShownSubagent, 'status'>): boolean {
@@ -39,7 +38,7 @@ export function announcementText(
   const [first] = ended;
   const head =
     ended.length === 1 && first
-      ? `[System Message] A subagent task "${first.label}" just ${endWords(first)}\n\nResult:\n${resultOf(first, RESULT_OF_ONE)}\n\nStats: runtime ${runtimeOf(first)}, iterations ${first.iterations}, tokens ${first.input_tokens} in / ${first.output_tokens} out`
+      ? `[System Message] A subagent task "${first.label}" just ${endWord(first)}${first.status === 'completed' ? ' successfully.' : first.status === 'failed' ? '' : '.'}\n\nResult:\n${resultOf(first, RESULT_OF_ONE)}\n\nStats: runtime ${runtimeOf(first)}, iterations ${first.iterations}, tokens ${first.input_tokens} in / ${first.output_tokens} out`
       : `[System Message] Multiple subagent tasks completed:\n\n${taskBlocks(ended)}`;
   return `${head}\n\n${rosterText(roster, mostChildren)}\n\n${replyWords(roster.filter(isActive).length)}`;
 }
@@ -79,26 +78,14 @@ export function reasonOf({ error, status }: ShownSubagent): string {
   return status === 'timeout' ? 'its time was up' : 'no reason is known';
 }
 
-function endWords(one: ShownSubagent): string {
-  switch (one.status) {
-    case 'completed':
-      return 'completed successfully.';
-    case 'cancelled':
-      return 'was cancelled.';
-    case 'timeout':
-      return 'timed out.';
-    default:
-      return `failed: ${reasonOf(one)}`;
-  }
-}
+const END_WORDS: Readonly<Partial<Record<AssignmentStatus, string>>> = {
+  completed: 'completed',
+  cancelled: 'was cancelled',
+  timeout: 'timed out',
+};
 
 function endWord(one: ShownSubagent): string {
-  if (one.status === 'failed') return `failed: ${reasonOf(one)}`;
-  return (
-    { cancelled: 'was cancelled', timeout: 'timed out', completed: 'completed' }[
-      one.status as 'cancelled' | 'timeout' | 'completed'
-    ] ?? one.status
-  );
+  return END_WORDS[one.status] ?? `failed: ${reasonOf(one)}`;
 }
 
 function resultOf(one: ShownSubagent, most: number): string {

@@ -1,4 +1,5 @@
 /** Subagents (SA-*): their limits, what a turn knows of the one that it is of, steering one and waiting for them. */
+import { isText } from './outside-value.ts';
 import type { Thinking } from './thinking.ts';
 
 /** What the action `wait` starts: ends when no subagent of the session runs, or when the time is up. */
@@ -71,7 +72,5 @@ export interface CollectSubagentsInput {
 export function steerProblem(input: unknown): string | undefined {
   const message = (input as Partial<SteerSubagentInput> | null | undefined)?.message;
   if (typeof message !== 'string' || message.trim() === '') return 'message is required for action=steer';
-  if (message.includes('\0') || !message.isWellFormed() || message.length > 65_536)
-    return 'message must be plain text of at most 65536 characters';
-  return undefined;
+  return isText(message, 65_536) ? undefined : 'message must be plain text of at most 65536 characters';
 }

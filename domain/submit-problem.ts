@@ -1,5 +1,6 @@
 /** Whether what another system sends is a message or a stop; plain code, since workflows bundle it. */
 import { isMessageId } from './ids.ts';
+import { type Fields, isRecord, isStorable, isText } from './outside-value.ts';
 import { INBOX_LIMITS, STOP_LEVELS, SUBMIT_MODES } from './turn.ts';
 
 /** Undefined when the payload is a message; else what is wrong with it. */
@@ -28,27 +29,15 @@ function textProblem(text: unknown): string | undefined {
   return undefined;
 }
 
-function wordsProblem(input: Record<string, unknown>): string | undefined {
+function wordsProblem(input: Fields): string | undefined {
   const wrong = ['agent', 'user', 'channel', 'chat_id', 'preview', 'turn_id'].find((field) => {
-    const value = input[field];
-    return value !== undefined && (typeof value !== 'string' || value.length > 256 || !isStorable(value));
+    return input[field] !== undefined && !isText(input[field], 256);
   });
   return wrong && `${wrong} must be plain text of at most 256 characters`;
 }
 
 function toolsProblem(tools: unknown): string | undefined {
   if (tools === undefined) return undefined;
-  const isList = Array.isArray(tools) && tools.length <= 200;
-  if (isList && tools.every((tool) => typeof tool === 'string' && tool.length <= 128 && isStorable(tool)))
-    return undefined;
-  return 'allowed_tools must be a list of at most 200 names';
-}
-
-/** What a row could not hold would stop the turn for good. */
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isList = Array.isArray(tools) && tools.length <= 200 && tools.every((tool) => isText(tool, 128));
+  return isList ? undefined : 'allowed_tools must be a list of at most 200 names';
 }

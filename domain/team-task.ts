@@ -3,6 +3,8 @@
  * decided by `domain/team/decide-task.ts`; rows are what the workflow has decided, written for readers.
  */
 
+import type { Kept } from './schema/scalars.ts';
+import type { taskReceiptSchema } from './schema/team-task.ts';
 import type { ReturnedWork, TaskGates, TaskJudging } from './team/task-judging.ts';
 
 export const TASK_STATUSES = [
@@ -172,21 +174,7 @@ export interface TaskTeam {
 }
 
 /** The answer to every update. */
-export interface TaskReceipt {
-  readonly id: string;
-  readonly number: number;
-  readonly status: TaskStatus;
-  readonly owner: string | null;
-  readonly assignee: string | null;
-  readonly percent: number;
-  readonly revision: number;
-  /** What else is to be known: nothing changed, and why that is no error; or who has the word now. */
-  readonly note?: string;
-  /** Handed in; gates judge it now, and the task is completed or in review when it has passed (DE-6). */
-  readonly judging?: true;
-  /** claim, renew. */
-  readonly lease?: { readonly token: string; readonly fence: number; readonly until: string };
-}
+export type TaskReceipt = Omit<Kept<typeof taskReceiptSchema>, 'workflow_id'>;
 
 export interface TaskView extends Omit<TaskReceipt, 'lease' | 'note'> {
   readonly workflow_id: string;

@@ -1,4 +1,6 @@
 /** What a team is (TE-1): a lead, members, settings, and the names that follow from its key. */
+import type { teamSettingsSchema } from './resource/teams.ts';
+import type { Kept } from './schema/scalars.ts';
 
 export const TEAM_LIMITS = {
   members: 50,
@@ -24,19 +26,7 @@ export const TEAM_LIMITS = {
 } as const;
 
 /** Who may bring work to the team, and what its lead hears of it. Settings that are not of this shape refuse everybody. */
-export interface TeamSettings {
-  readonly allow_user_ids?: readonly string[] | undefined;
-  readonly deny_user_ids?: readonly string[] | undefined;
-  readonly allow_channels?: readonly string[] | undefined;
-  readonly deny_channels?: readonly string[] | undefined;
-  /** The lead hears of each result at once; else of all of a request together. */
-  readonly progress_notifications?: boolean | undefined;
-  readonly blocker_escalation?: { readonly enabled?: boolean | undefined } | undefined;
-  readonly lease_seconds?: number | undefined;
-  /** Between reminders of a question to the user, and how many there are. */
-  readonly reminder_minutes?: number | undefined;
-  readonly reminders?: number | undefined;
-}
+export type TeamSettings = Kept<typeof teamSettingsSchema>;
 
 export interface Team {
   readonly key: string;

@@ -1,7 +1,5 @@
 /** What holds for all agents of one tenant: its row's `policy`, between the settings and the agent (PO-1). */
-import type { ExecPolicy, ToolPolicy } from './agent.ts';
+import type { tenantPolicySchema } from './schema/policy.ts';
+import type { Kept } from './schema/scalars.ts';
 
-export interface TenantPolicy {
-  readonly tools?: ToolPolicy | undefined;
-  readonly exec?: Omit<ExecPolicy, 'timeout_seconds'> | undefined;
-}
+export type TenantPolicy = Kept<typeof tenantPolicySchema>;

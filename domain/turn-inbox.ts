@@ -285,13 +285,5 @@ function remember(state: State, messageId: string, turnId: string): void {
 function heldMessage(input: SubmitInput): HeldMessage {
   const { id, text, agent, user, channel, chat_id, allowed_tools } = input;
   if (text === undefined) return { id };
-  return {
-    id,
-    text,
-    agent,
-    user,
-    channel,
-    chat_id,
-    allowed_tools,
-  };
+  return { id, text, agent, user, channel, chat_id, allowed_tools };
 }

@@ -2,6 +2,7 @@
  * The contract of `agentTurn`: one run is one turn, the chain of runs under one workflow id is the session (DESIGN §1).
  * Field names on messages are snake_case, since other systems send them from any SDK (docs/temporal-contract.md).
  */
+import type { ApprovalInput } from './approval.ts';
 import type { FailureType } from './errors.ts';
 import type { DelegationContext } from './delegation.ts';
 import type { GateCursor, ShownGate } from './gate.ts';
@@ -208,20 +209,10 @@ export interface PlannedCall {
   readonly serial?: true;
   /** Start-to-close of one attempt, in seconds. */
   readonly timeout: number;
-  /** Seconds; `quorum` is there when more than one person must agree. */
-  readonly approval?: {
-    readonly id: string;
-    readonly expires: number;
-    /** The moment that its row names; milliseconds since 1970. */
-    readonly until?: number;
-    readonly quorum?: number;
-    readonly escalate?: number;
-    readonly remind?: number;
-    /** See ApprovalInput. */
-    readonly always?: string;
-    readonly token?: true;
-    readonly files?: string;
-  };
+  readonly approval?: { readonly id: string } & Pick<
+    ApprovalInput,
+    'expires' | 'until' | 'quorum' | 'escalate' | 'remind' | 'always' | 'token' | 'files'
+  >;
 }
 
 export type CallModelResult =

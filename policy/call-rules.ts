@@ -14,15 +14,16 @@ import { explainDecision } from '#domain/policy/explain-decision.ts';
 import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
+import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
 import { type CommandPlace, entryProblem, type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
-import { ALLOWED_ALWAYS, type ShellVerdict } from '#domain/shell/judge-command.ts';
+import { ALLOWED_ALWAYS, judgeCommand, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
-import { commandOf, judgeExec } from './exec-rules.ts';
+import { commandOf } from './exec-rules.ts';
 
 /** The tool whose calls are judged as shell commands. */
 export const EXEC = 'exec';
@@ -104,10 +105,12 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     return fact;
   };
   const layersOf = (scope: RuleScope): PolicyLayers => policyLayers(deps.tools, scope);
-  const judgeCommand = (call: CallToJudge): ShellVerdict | null => {
+  const verdictOn = (call: CallToJudge): ShellVerdict | null => {
     const exec = effectiveExec([deps.exec, call.tenant_policy?.exec, call.agent.exec]);
     if (call.tool.name === EXEC)
-      return judgeExec(commandOf(call.args), exec, {
+      return judgeCommand(commandOf(call.args), {
+        ...exec,
+        deniedPaths: DEFAULT_PATH_RULES.deniedPrefixes,
         stored: storedFor(call),
         resolve: resolveAt(call.place ?? 'host', resolve),
         openHost: call.place === 'open_host',
@@ -138,7 +141,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     judge(call) {
       const given = decideTool(factOf(call.tool), layersOf(call));
       if (!given.allowed) return notGiven(call, given);
-      const command = judgeCommand(call);
+      const command = verdictOn(call);
       if (command?.decision === 'deny') return verdictOf(command);
       const found = ruleOn(call, command);
       if (found?.rule.decision === 'deny') return byRule(found);

@@ -44,24 +44,19 @@ export interface Catalog extends ToolSet {
   summaryOf(tool: Tool, input: unknown): string;
 }
 
-export interface OwnCatalog extends Catalog {
-  /** Adds a tool; one of the same name is replaced in its place. Throws for a tool that breaks the rules. */
-  register(tool: Tool): void;
-}
-
-export function createCatalog(tools: readonly Tool[]): OwnCatalog {
+/** Of tools of one name the last one is there, in the place of the first. Throws for a tool that breaks the rules. */
+export function createCatalog(tools: readonly Tool[]): Catalog {
   const byName = new Map<string, Tool>();
   const aliases = new Map<string, { owner: string; alias: ToolAlias }>();
 
-  const register = (tool: Tool): void => {
+  for (const tool of tools) {
     const fault = faultOf(tool, aliases);
     if (fault !== undefined) throw new Error(`tool ${tool.name}: ${fault}`);
     for (const [name, { owner }] of aliases) if (owner === tool.name) aliases.delete(name);
     for (const [name, alias] of Object.entries(tool.aliases ?? {}))
       aliases.set(name, { owner: tool.name, alias });
     byName.set(tool.name, tool);
-  };
-  for (const tool of tools) register(tool);
+  }
 
   const find = (name: string): FoundTool | undefined => {
     const tool = byName.get(name);
@@ -71,7 +66,7 @@ export function createCatalog(tools: readonly Tool[]): OwnCatalog {
     return known && owner ? { tool: owner, alias: known.alias } : undefined;
   };
 
-  return { ...catalogOf({ find, list: () => [...byName.values()] }), register };
+  return catalogOf({ find, list: () => [...byName.values()] });
 }
 
 function catalogOf({ find, list }: ToolSet): Catalog {
@@ -88,15 +83,7 @@ function catalogOf({ find, list }: ToolSet): Catalog {
     },
     parse(name, args) {
       const found = find(name);
-      if (!found)
-        return {
-          ok: false,
-          code: 'NotFound',
-          message: unknownTool(
-            name,
-            list().map((tool) => tool.name),
-          ),
-        };
+      if (!found) return { ok: false, code: 'NotFound', message: unknownTool(name, list()) };
       const read = readArguments(found.tool, found.alias, args);
       if (!read.ok) return { ok: false, code: 'InvalidArgs', message: read.message };
       return { ok: true, tool: found.tool, input: read.input, args: read.args };
@@ -114,8 +101,11 @@ function catalogOf({ find, list }: ToolSet): Catalog {
   };
 }
 
-function unknownTool(name: string, known: readonly string[]): string {
-  const near = nearest(name, known);
+function unknownTool(name: string, known: readonly Tool[]): string {
+  const near = nearest(
+    name,
+    known.map((tool) => tool.name),
+  );
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
   return `there is no tool "${name.slice(0, 64)}"${hint}`;
 }

@@ -1,18 +1,7 @@
 /** What a command sees of our environment: the few names below and nothing else, so no key or database address of ours (R7). */
 
-const PASSED = [
-  'PATH',
-  'HOME',
-  'USER',
-  'LOGNAME',
-  'LANG',
-  'LANGUAGE',
-  'TZ',
-  'TMPDIR',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  'NODE_EXTRA_CA_CERTS',
-];
+const PASSED =
+  'PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS'.split(' ');
 
 /**
  * Programs must not wait for a person or a pager, nor paint. git obeys no folder that only looks like a repository, which

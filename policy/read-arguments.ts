@@ -1,8 +1,9 @@
 /** From what a model wrote as arguments to what a tool takes: other names, numbers in quotes, then the schema (EX-1). */
 import { z } from 'zod';
+import { type Fields, fieldOf, isRecord, withoutNulls } from '#domain/outside-value.ts';
 import type { ToolAlias, Tool } from './define-tool.ts';
 
-export type Arguments = Readonly<Record<string, unknown>>;
+export type Arguments = Fields;
 
 export type ReadArguments =
   | { readonly ok: true; readonly input: unknown; readonly args: Arguments }
@@ -21,8 +22,8 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, given: u
   const args: Record<string, unknown> = {};
   const unknown: string[] = [];
   for (const [name, value] of Object.entries(withoutNulls(translated))) {
-    const canonical = own(tool.parameterAliases, name) ?? name;
-    const property = own(properties, canonical);
+    const canonical = fieldOf(tool.parameterAliases, name) ?? name;
+    const property = fieldOf(properties, canonical);
     if (property === undefined) {
       if (!tool.ignoredParameters?.includes(name)) unknown.push(name);
     } else if (canonical === name || !Object.hasOwn(translated, canonical)) {
@@ -31,7 +32,7 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, given: u
   }
   const known = Object.keys(properties);
   const problems = unknown.map(
-    (name) => own(tool.refusedParameters, name) ?? `${short(name)}: there is no such parameter`,
+    (name) => fieldOf(tool.refusedParameters, name) ?? `${short(name)}: there is no such parameter`,
   );
   const read = tool.input.safeParse(args);
   if (!read.success) problems.push(...read.error.issues.map((issue) => problemOf(issue, args)));
@@ -64,19 +65,10 @@ export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   return rest;
 }
 
-/** Models send null for "not given". */
-function withoutNulls(args: Arguments): Arguments {
-  return Object.fromEntries(
-    Object.entries(args).filter(([, value]) => value !== null && value !== undefined),
-  );
-}
-
 function asObject(given: unknown): Arguments | undefined {
   if (given === undefined || given === null || given === '') return {};
   const value = typeof given === 'string' ? parsed(given) : given;
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Arguments)
-    : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 /** "5" for 5, "true" for true, a list or object written as text: what models do and nobody else means. */
@@ -114,10 +106,6 @@ function problemOf(issue: z.core.$ZodIssue, args: Arguments): string {
   const name = String(issue.path[0] ?? '');
   const missing = issue.path.length === 1 && !Object.hasOwn(args, name);
   return missing ? `${short(name)}: is required` : `${short(path) || 'arguments'}: ${issue.message}`;
-}
-
-function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
-  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 function short(name: string): string {

@@ -1,5 +1,6 @@
 /** Whom an agent may give work to (DE-1, DE-3): over its links, as far as their settings let the caller's user. */
-import { LINK_WORDS, linkLeads, refuseUser } from '#domain/agent-link.ts';
+import { LINK_WORDS, linkLeads } from '#domain/agent-link.ts';
+import { refuseUser } from '#domain/link-user.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { loadOf } from '#domain/delegation.ts';
 import { delegationGuide, type DelegationTarget } from '#domain/delegation-words.ts';

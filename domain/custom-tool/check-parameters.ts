@@ -3,6 +3,8 @@
  * schema without references. The validator compiles schemas into code and trusts them; this is what lets it.
  */
 
+import { type Fields, isRecord } from '../outside-value.ts';
+
 export type Scalar = string | number | boolean;
 
 /** Of one argument; what else it may have is in KEYWORDS. */
@@ -58,7 +60,7 @@ interface Walk {
 
 /** Every problem in words, none when the schema may be compiled. */
 export function parameterProblems(given: unknown): readonly string[] {
-  if (!isObject(given)) return ['must be a JSON Schema object'];
+  if (!isRecord(given)) return ['must be a JSON Schema object'];
   if (JSON.stringify(given).length > PARAMETER_LIMITS.bytes)
     return [`must have at most ${PARAMETER_LIMITS.bytes} characters`];
   const walk: Walk = { problems: [], nodes: 0, patterns: 0 };
@@ -71,7 +73,7 @@ export function parameterProblems(given: unknown): readonly string[] {
 }
 
 function checkProperties(properties: unknown, walk: Walk): void {
-  if (!isObject(properties)) {
+  if (!isRecord(properties)) {
     walk.problems.push('properties: must be an object');
     return;
   }
@@ -85,9 +87,9 @@ function checkProperties(properties: unknown, walk: Walk): void {
   }
 }
 
-function checkRequired({ required, properties }: Readonly<Record<string, unknown>>, walk: Walk): void {
+function checkRequired({ required, properties }: Fields, walk: Walk): void {
   if (required === undefined) return;
-  const known = isObject(properties) ? properties : {};
+  const known = isRecord(properties) ? properties : {};
   if (!Array.isArray(required) || required.some((name) => typeof name !== 'string'))
     walk.problems.push('required: must be a list of names');
   else
@@ -102,7 +104,7 @@ function checkNode(node: unknown, at: string, depth: number, walk: Walk): void {
     walk.problems.push(`${at}: is too deep, or the schema too large`);
     return;
   }
-  if (!isObject(node)) {
+  if (!isRecord(node)) {
     walk.problems.push(`${at}: must be a schema object`);
     return;
   }
@@ -136,10 +138,6 @@ function checkPattern(pattern: unknown, at: string, walk: Walk): void {
     walk.problems.push(`${at}.pattern: must be a text of at most ${PARAMETER_LIMITS.pattern} characters`);
   if (walk.patterns > PARAMETER_LIMITS.patterns)
     walk.problems.push(`${at}.pattern: the schema has more than ${PARAMETER_LIMITS.patterns} patterns`);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shown(name: string): string {

@@ -3,21 +3,17 @@
  * categories and closed paths hold for the whole command all the same, and what only the arguments bring in is asked.
  */
 import { foldCommand, MAX_COMMAND_LENGTH } from '../shell/fold-command.ts';
-import { expandCommands, type ExpandedShell } from '../shell/expand-commands.ts';
-import { findProblems, type Problem } from '../shell/find-problems.ts';
-import type { ShellVerdict } from '../shell/judge-command.ts';
+import { expandCommands } from '../shell/expand-commands.ts';
+import type { ParsedShell } from '../shell/shell-command.ts';
+import { findProblems, type Problem, unclear } from '../shell/find-problems.ts';
+import { byMode, deniedBy, type ShellRules, type ShellVerdict, wordsOf } from '../shell/judge-command.ts';
 import { isHarmless } from '../shell/safe/is-harmless.ts';
 import type { Parameters } from './check-parameters.ts';
 import { type Arguments, quoteWord, valueOf } from './render.ts';
 import { fill, type Template } from './template.ts';
 
-export interface CustomRules {
-  /** Of the agent: SH-1's switches. */
-  readonly categoriesOff: readonly string[];
-  readonly deniedPaths: readonly string[];
-  /** `exec.ask: off` of the agent: nobody is asked, so that what would be asked is denied. */
-  readonly mayAsk: boolean;
-}
+/** Of the agent. With `ask: off` nobody is asked, so that what would be asked is denied. */
+export type CustomRules = Pick<ShellRules, 'categoriesOff' | 'deniedPaths' | 'ask'>;
 
 /** Judges the command that `renderCommand` makes of the same; arguments that it refuses are no matter here. */
 export function judgeCustomTool(
@@ -26,6 +22,7 @@ export function judgeCustomTool(
   args: Arguments,
   rules: CustomRules,
 ): ShellVerdict {
+  const { ask } = rules;
   const given = template.placeholders.map((place) => {
     const value = valueOf(place, parameters, args);
     return value.ok ? value.text : '';
@@ -35,26 +32,17 @@ export function judgeCustomTool(
     given.map((text) => (text === null ? '' : quoteWord(visible(text)))),
   );
   if (actual.length > MAX_COMMAND_LENGTH)
-    return ask(rules, 'unclear', 'too_long', 'the command is too long to be judged', []);
+    return byMode({ ask }, unclear('too_long', 'the command is too long to be judged'), []);
   const neutral = fill(
     template.texts,
     given.map((text) => (text === null ? '' : quoteWord(NEUTRAL))),
   );
   const shell = expandCommands(actual);
-  const words = shell.commands
-    .filter((each) => each.words.length > 0)
-    .map((each) => each.words.map((word) => word.value));
+  const words = wordsOf(shell);
   const denial = problemsOf(shell, rules).find((each) => each.severity === 'deny' && !each.isForAuthors);
-  if (denial)
-    return {
-      decision: 'deny',
-      category: denial.category,
-      rule: denial.rule,
-      reason: `command denied by safety policy: ${denial.reason}`,
-      command_words: words,
-    };
+  if (denial) return deniedBy(denial, words);
   const added = addedProblem(shell, expandCommands(neutral), rules);
-  if (added) return ask(rules, added.category, added.rule, added.reason, words);
+  if (added) return byMode({ ask }, added, words);
   return {
     decision: 'allow',
     category: null,
@@ -76,21 +64,19 @@ function visible(text: string): string {
   return kept.trim() === '' ? kept : foldCommand(kept).folded;
 }
 
-function problemsOf(shell: ExpandedShell, rules: CustomRules): readonly Problem[] {
+function problemsOf(shell: ParsedShell, rules: CustomRules): readonly Problem[] {
   return findProblems(shell, rules.categoriesOff, rules.deniedPaths);
 }
 
-type Added = Pick<Problem, 'rule' | 'reason'> & { readonly category: string | null };
-
 /** Arguments are quoted words, so that both commands have the same parts: these are compared one by one. */
-function addedProblem(actual: ExpandedShell, neutral: ExpandedShell, rules: CustomRules): Added | undefined {
+function addedProblem(
+  actual: ParsedShell,
+  neutral: ParsedShell,
+  rules: CustomRules,
+): Pick<ShellVerdict, 'category' | 'rule' | 'reason'> | undefined {
   if (actual.commands.length !== neutral.commands.length)
-    return {
-      category: 'unclear',
-      rule: 'unclear_arguments',
-      reason: 'the arguments change what the command is',
-    };
-  const alone = (shell: ExpandedShell, index: number): ExpandedShell => ({
+    return unclear('unclear_arguments', 'the arguments change what the command is');
+  const alone = (shell: ParsedShell, index: number): ParsedShell => ({
     ...shell,
     commands: shell.commands.slice(index, index + 1),
   });
@@ -111,21 +97,4 @@ function addedProblem(actual: ExpandedShell, neutral: ExpandedShell, rules: Cust
 
 function nameOf({ category, rule, reason }: Problem): string {
   return `${category}/${rule}/${reason}`;
-}
-
-function ask(
-  rules: CustomRules,
-  category: string | null,
-  rule: string,
-  reason: string,
-  words: ShellVerdict['command_words'],
-): ShellVerdict {
-  if (rules.mayAsk) return { decision: 'ask', category, rule, reason, command_words: words };
-  return {
-    decision: 'deny',
-    category,
-    rule,
-    reason: `command denied by exec approval policy: ${reason}`,
-    command_words: words,
-  };
 }

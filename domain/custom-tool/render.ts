@@ -26,7 +26,7 @@ export function renderCommand(template: Template, parameters: Parameters, args: 
     values.push(given.text === null ? '' : quoteWord(given.text));
   }
   const command = fill(template.texts, values);
-  if (utf8Length(command) > MAX_RENDERED_BYTES)
+  if (Buffer.byteLength(command) > MAX_RENDERED_BYTES)
     return {
       ok: false,
       key: null,
@@ -70,7 +70,7 @@ const AT_READERS = new Set(['curl', 'curlie', 'http', 'https', 'xh', 'wget', 'ab
 function wordProblem(text: string, place: Placeholder, property: Property): string | undefined {
   if (text.includes('\0')) return 'holds a NUL character, which no argument may';
   if (!text.isWellFormed()) return 'is not valid Unicode';
-  if (utf8Length(text) > MAX_VALUE_BYTES) return `is too long: at most ${MAX_VALUE_BYTES} bytes`;
+  if (Buffer.byteLength(text) > MAX_VALUE_BYTES) return `is too long: at most ${MAX_VALUE_BYTES} bytes`;
   if (!place.isStart || isExpected(text, property)) return undefined;
   if (text.startsWith('-') && !place.isAfterDashes)
     return 'begins with -, which the program would take for an option';
@@ -85,13 +85,4 @@ function isExpected(text: string, { enum: listed, const: only, pattern, minimum 
     return true;
   if (pattern !== undefined && /^\^\\?[-@]/.test(pattern)) return true;
   return minimum !== undefined && minimum < 0 && /^-\d/.test(text);
-}
-
-function utf8Length(text: string): number {
-  let length = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return length;
 }

@@ -16,44 +16,33 @@ export type AddressUse =
 
 type Table = readonly (readonly [use: AddressUse, prefixes: readonly Prefix[]])[];
 
-function table(rows: readonly (readonly [use: AddressUse, cidrs: readonly string[]])[]): Table {
-  return rows.map(([use, cidrs]) => [use, cidrs.map(prefixOf)] as const);
+/** Of prefixes with blanks between them. */
+function table(rows: readonly (readonly [use: AddressUse, cidrs: string])[]): Table {
+  return rows.map(([use, cidrs]) => [use, cidrs.split(' ').map(prefixOf)] as const);
 }
 
 /** The first row that holds the address decides. */
 const V4 = table([
   // AWS, GCP, Azure and others; ECS tasks; Alibaba; Oracle; Azure's wire server, which is no special range.
-  [
-    'metadata',
-    ['169.254.169.254/32', '169.254.170.0/24', '100.100.100.200/32', '192.0.0.192/32', '168.63.129.16/32'],
-  ],
-  ['loopback', ['127.0.0.0/8']],
-  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10']],
-  ['link_local', ['169.254.0.0/16']],
-  ['multicast', ['224.0.0.0/4']],
+  ['metadata', '169.254.169.254/32 169.254.170.0/24 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32'],
+  ['loopback', '127.0.0.0/8'],
+  ['private', '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10'],
+  ['link_local', '169.254.0.0/16'],
+  ['multicast', '224.0.0.0/4'],
   [
     'reserved',
-    [
-      '0.0.0.0/8',
-      '192.0.0.0/24',
-      '192.0.2.0/24',
-      '192.88.99.0/24',
-      '198.18.0.0/15',
-      '198.51.100.0/24',
-      '203.0.113.0/24',
-      '240.0.0.0/4',
-    ],
+    '0.0.0.0/8 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4',
   ],
 ]);
 
 const V6 = table([
-  ['metadata', ['fd00:ec2::254/128', 'fd20:ce::254/128']],
-  ['loopback', ['::1/128']],
-  ['private', ['fc00::/7', 'fec0::/10']],
-  ['link_local', ['fe80::/10']],
-  ['multicast', ['ff00::/8']],
+  ['metadata', 'fd00:ec2::254/128 fd20:ce::254/128'],
+  ['loopback', '::1/128'],
+  ['private', 'fc00::/7 fec0::/10'],
+  ['link_local', 'fe80::/10'],
+  ['multicast', 'ff00::/8'],
   // 6to4, Teredo and the local NAT64 prefix lead to addresses that nobody judged.
-  ['reserved', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '64:ff9b:1::/48']],
+  ['reserved', '2001::/23 2001:db8::/32 2002::/16 3fff::/20 64:ff9b:1::/48'],
 ]);
 
 /** Only this part of IPv6 is assigned to the public net (RFC 4291). */

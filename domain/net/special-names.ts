@@ -2,35 +2,18 @@
 import { matchGlob } from '../glob/match-glob.ts';
 
 /** Where clouds give out credentials by name. */
-const METADATA: ReadonlySet<string> = new Set([
-  'metadata',
-  'metadata.google.internal',
-  'metadata.goog',
-  'metadata.azure.internal',
-  'metadata.tencentyun.com',
-  'metadata.platformequinix.com',
-  'metadata.packet.net',
-  'instance-data',
-  'instance-data.ec2.internal',
-]);
+const METADATA: ReadonlySet<string> = new Set(
+  (
+    'metadata metadata.google.internal metadata.goog metadata.azure.internal metadata.tencentyun.com ' +
+    'metadata.platformequinix.com metadata.packet.net instance-data instance-data.ec2.internal'
+  ).split(' '),
+);
 
 /** RFC 6761, 6762, 8375 and what private nets are commonly called. */
-const LOCAL_SUFFIXES = [
-  'localhost',
-  'localdomain',
-  'local',
-  'internal',
-  'intranet',
-  'private',
-  'corp',
-  'home',
-  'lan',
-  'svc',
-  'home.arpa',
-  'cluster.local',
-  'onion',
-  'invalid',
-] as const;
+const LOCAL_SUFFIXES = (
+  'localhost localdomain local internal intranet private corp home lan svc home.arpa cluster.local ' +
+  'onion invalid'
+).split(' ');
 
 export function isMetadataName(host: string): boolean {
   return METADATA.has(host);

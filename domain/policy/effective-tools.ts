@@ -4,6 +4,7 @@
  * follows it – capabilities, subagents, the parent, the request – can only take away.
  */
 import type { ToolPolicy } from '#domain/agent.ts';
+import { fieldOf } from '../outside-value.ts';
 import { PROFILES, type Profiles } from './profiles.ts';
 import { LEAF_DENY, SUBAGENT_DENY } from './subagent-tools.ts';
 import { CAPABILITY, matchesTool, type PolicyTool } from './tool-groups.ts';
@@ -25,30 +26,33 @@ export interface PolicyLayers {
   readonly request?: readonly string[] | undefined;
 }
 
-export type PolicyStep =
-  | 'default'
-  | 'global_profile'
-  | 'provider_profile'
-  | 'global_allow'
-  | 'provider_allow'
-  | 'tenant_profile'
-  | 'tenant_allow'
-  | 'tenant_provider_allow'
-  | 'agent_profile'
-  | 'agent_allow'
-  | 'agent_provider_allow'
-  | 'group_allow'
-  | 'global_deny'
-  | 'tenant_deny'
-  | 'agent_deny'
-  | 'global_also_allow'
-  | 'tenant_also_allow'
-  | 'agent_also_allow'
-  | 'capability_deny'
-  | 'subagent_deny'
-  | 'leaf_deny'
-  | 'parent'
-  | 'request_allow';
+/** What can decide, in words. */
+export const POLICY_STEPS = {
+  default: 'no rule limits it',
+  global_profile: 'the profile of the settings',
+  provider_profile: "the settings' profile for this model provider",
+  global_allow: "the settings' allow list",
+  provider_allow: "the settings' allow list for this model provider",
+  tenant_profile: "the tenant's profile",
+  tenant_allow: "the tenant's allow list",
+  tenant_provider_allow: "the tenant's allow list for this model provider",
+  agent_profile: "the agent's profile",
+  agent_allow: "the agent's allow list",
+  agent_provider_allow: "the agent's allow list for this model provider",
+  group_allow: "the channel's allow list",
+  global_deny: "the settings' deny list",
+  tenant_deny: "the tenant's deny list",
+  agent_deny: "the agent's deny list",
+  global_also_allow: "the settings' also_allow list",
+  tenant_also_allow: "the tenant's also_allow list",
+  agent_also_allow: "the agent's also_allow list",
+  capability_deny: 'a capability that is denied',
+  subagent_deny: 'what subagents never have',
+  leaf_deny: 'what subagents at the greatest depth never have',
+  parent: 'what the parent of this agent has',
+  request_allow: "the message's list of allowed tools",
+} as const;
+export type PolicyStep = keyof typeof POLICY_STEPS;
 
 export interface ToolDecision {
   readonly tool: string;
@@ -110,7 +114,7 @@ function stepsOf(layers: PolicyLayers, profiles: Profiles): readonly Step[] {
 
 function allowSteps(layers: PolicyLayers, profiles: Profiles): readonly Step[] {
   const { global, provider } = layers;
-  const ofProvider = own(global?.by_provider, provider);
+  const ofProvider = fieldOf(global?.by_provider, provider);
   return [
     ...(ofProvider?.profile === undefined
       ? profileStep('global_profile', global?.profile, profiles)
@@ -130,7 +134,7 @@ function narrowingSteps(
   profiles: Profiles,
 ): readonly Step[] {
   const policy = layers[owner];
-  const ofProvider = own(policy?.by_provider, layers.provider);
+  const ofProvider = fieldOf(policy?.by_provider, layers.provider);
   return [
     ...profileStep(`${owner}_profile`, ofProvider?.profile ?? policy?.profile, profiles),
     ...only(`${owner}_allow`, policy?.allow),
@@ -171,11 +175,4 @@ function profileStep(step: PolicyStep, profile: string | undefined, profiles: Pr
   if (profile === undefined) return [];
   const patterns = Object.hasOwn(profiles, profile) ? profiles[profile] : [];
   return patterns === null ? [] : [{ step, effect: 'only', patterns: patterns ?? [], rule: profile }];
-}
-
-function own<Value>(
-  record: Readonly<Record<string, Value>> | undefined,
-  key: string | undefined,
-): Value | undefined {
-  return record !== undefined && key !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -12,7 +12,7 @@ import {
 } from '../schema/scalars.ts';
 import { defineResource } from './define-resource.ts';
 
-const settingsSchema = z
+export const linkSettingsSchema = z
   .strictObject({
     user_allow: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
     user_deny: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
@@ -30,7 +30,7 @@ const fields = {
     .min(0)
     .max(LINK_LIMITS.concurrent)
     .meta({ description: 'Delegations over the link at once; 0: as many as the target takes' }),
-  settings: settingsSchema,
+  settings: linkSettingsSchema,
   description: textSchema(LINK_LIMITS.description),
 };
 
@@ -41,28 +41,22 @@ const createSchema = z
     direction: fields.direction.default('outbound'),
     status: fields.status.default('active'),
     max_concurrent: fields.max_concurrent.default(0),
-    settings: settingsSchema.default({}),
+    settings: linkSettingsSchema.default({}),
     description: fields.description.optional(),
   })
   .refine(({ source, target }) => source !== target, 'an agent has no link to itself')
   .meta({ examples: [{ source: 'lead', target: 'writer', direction: 'outbound', max_concurrent: 2 }] });
 
 const changeSchema = z
-  .strictObject({
-    direction: fields.direction.optional(),
-    status: fields.status.optional(),
-    max_concurrent: fields.max_concurrent.optional(),
-    settings: settingsSchema.optional(),
-    description: fields.description.nullable().optional(),
-  })
+  .strictObject({ ...fields, description: fields.description.nullable() })
+  .partial()
   .meta({ examples: [{ status: 'disabled' }] });
 
 const itemSchema = z.object({
   id: idSchema,
   source: nameSchema,
   target: nameSchema,
-  direction: fields.direction,
-  status: fields.status,
+  ...fields,
   max_concurrent: z.int(),
   settings: jsonObjectSchema,
   description: z.string().nullable(),
@@ -86,7 +80,7 @@ const flags = {
 } as const;
 
 /** Flags of settings replace all settings. */
-function bodyOf<Given extends z.input<typeof settingsSchema>>({
+function bodyOf<Given extends z.input<typeof linkSettingsSchema>>({
   user_allow,
   user_deny,
   require_role,

@@ -67,14 +67,7 @@ export const secureCliPutSchema = z
       .max(50)
       .optional()
       .meta({ description: 'When absent, that of before stays' }),
-    path: fields.path,
-    agents: fields.agents.optional(),
-    host: fields.host.optional(),
-    deny_args: fields.deny_args.optional(),
-    deny_verbose: fields.deny_verbose.optional(),
-    keyword_allowlist: fields.keyword_allowlist.optional(),
-    timeout_seconds: fields.timeout_seconds.optional(),
-    tips: fields.tips.optional(),
+    ...z.object(fields).partial().shape,
   })
   .meta({
     examples: [{ preset: 'gh', agents: ['main'], env: [{ name: 'GH_TOKEN', value: 'secret://github' }] }],

@@ -7,7 +7,7 @@ import { defineResource } from './define-resource.ts';
 
 const idsSchema = z.array(labelSchema).max(1_000);
 
-const settingsSchema = z.strictObject({
+export const teamSettingsSchema = z.strictObject({
   allow_user_ids: idsSchema.optional().meta({ description: 'Only these users bring work to the team' }),
   deny_user_ids: idsSchema.optional(),
   allow_channels: idsSchema.optional(),
@@ -18,6 +18,7 @@ const settingsSchema = z.strictObject({
     .meta({ description: 'The lead hears of each result at once; else of all of a request together' }),
   blocker_escalation: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   lease_seconds: z.int().min(1).max(TEAM_LIMITS.longestLeaseSeconds).optional(),
+  /** Between reminders of a question to the user, and how many there are. */
   reminder_minutes: z.number().positive().max(10_080).optional(),
   reminders: z.int().min(0).max(100).optional(),
 });
@@ -32,7 +33,7 @@ const createSchema = z
     members: membersSchema.meta({ description: 'Keys of agents, without the lead' }),
     name: labelSchema.nullable().optional(),
     description: wordsSchema.optional(),
-    settings: settingsSchema.optional(),
+    settings: teamSettingsSchema.optional(),
   })
   .meta({ examples: [{ key: 'report', lead: 'main', members: ['writer', 'researcher'] }] });
 
@@ -42,7 +43,7 @@ const changeSchema = z
     members: membersSchema.optional().meta({ description: 'All members from now on' }),
     name: labelSchema.nullable().optional(),
     description: wordsSchema.optional(),
-    settings: settingsSchema.optional().meta({ description: 'All settings from now on' }),
+    settings: teamSettingsSchema.optional().meta({ description: 'All settings from now on' }),
   })
   .meta({ examples: [{ members: ['writer'] }] });
 

@@ -10,7 +10,7 @@ import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
 import { agentBudgetsSchema } from './budget.ts';
 import { sandboxSchema } from './sandbox.ts';
-import { labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+import { changeShape, labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
 
 /** A tool's name, a glob over names, or `group:NAME`. */
 const toolPattern = z
@@ -20,7 +20,9 @@ const toolPatterns = z.array(toolPattern).max(500);
 
 const ruleShape = {
   tool: toolPattern,
+  /** Argument name → glob over its text (`*` any run, `?` one character). */
   args: z.record(z.string().max(100), textSchema(1000)).optional(),
+  /** Globs over the agent's key, the user's id and the channel's name. */
   agent: textSchema(128).optional(),
   user: textSchema(256).optional(),
   channel: textSchema(256).optional(),
@@ -44,7 +46,9 @@ export const callRuleSchema = z
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
+/** What holds while the agent's model is a provider's. */
 const providerToolPolicySchema = z.strictObject({
+  /** In place of the policy's own profile. */
   profile: nameSchema.optional(),
   allow: toolPatterns.optional(),
 });
@@ -56,7 +60,9 @@ export const toolPolicySchema = z
     deny: toolPatterns.optional(),
     also_allow: toolPatterns.optional(),
     by_provider: z.record(nameSchema, providerToolPolicySchema).optional(),
+    /** The first that matches a call decides. */
     rules: z.array(callRuleSchema).max(200).optional(),
+    /** Short for rules that ask, after those of `rules`. */
     ask: z.array(askRuleSchema).max(200).optional(),
   })
   .superRefine((policy, context) => {
@@ -67,7 +73,9 @@ export const toolPolicySchema = z
 export const execPolicySchema = z.strictObject({
   security: z.enum(EXEC_SECURITY).optional(),
   ask: z.enum(EXEC_ASK).optional(),
+  /** Globs over a command's words, or program names. */
   allowlist: z.array(textSchema(1000)).max(500).optional(),
+  /** Deny categories of SH-1, or parts of them, that hold or do not; `categories_off` is short for false. */
   categories: z.partialRecord(z.enum(SHELL_SWITCHES), z.boolean()).optional(),
   categories_off: z.array(z.enum(SHELL_SWITCHES)).max(100).optional(),
   timeout_seconds: z.int().min(1).max(300).optional(),
@@ -77,7 +85,9 @@ export const execPolicySchema = z.strictObject({
 export const sharedExecPolicySchema = execPolicySchema.omit({ timeout_seconds: true });
 
 export const agentLimitsSchema = z.strictObject({
+  /** Model calls in a turn (EX-7): 20. */
   iterations: z.int().min(1).max(MAX_ITERATIONS).optional(),
+  /** Tokens that one answer may have. */
   output_tokens: z.int().min(1).max(1_000_000).optional(),
 });
 
@@ -95,6 +105,7 @@ export const modelSchema = z
 const fields = {
   name: labelSchema.optional(),
   type: z.enum(['open', 'predefined']),
+  /** `provider/model`, or several in the order of falling back. */
   model: modelSchema,
   thinking: z
     .enum(THINKING)
@@ -104,9 +115,12 @@ const fields = {
   tools: toolPolicySchema.optional(),
   tool_names: z.enum(['canonical', 'goclaw', 'clawft']).optional(),
   exec: execPolicySchema.optional(),
+  /** Where its commands run (SH-3); a mode alone stands for `{ mode }`. */
   sandbox: sandboxSchema.optional(),
   limits: agentLimitsSchema.optional(),
+  /** DU-7: of its turns and sessions, and of all of them together. */
   budgets: agentBudgetsSchema.optional(),
+  /** Name of the folder under the workspace root; the agent's key by default (VF-5). */
   workspace: nameSchema.optional(),
   description: textSchema(2_000)
     .optional()
@@ -120,6 +134,7 @@ const fields = {
     .max(1_000)
     .optional()
     .meta({ description: 'Delegations that it works on at once; 5 when absent or 0' }),
+  /** What its work must pass before anybody reads it (DE-6). */
   quality_gates: z.array(gateSchema).max(GATE_LIMITS.gates).optional(),
 };
 
@@ -139,24 +154,7 @@ export const agentCreateSchema = agentConfigSchema.extend({ type: fields.type.de
 
 /** Given fields replace the old ones whole; null removes an optional one. `key` cannot change. */
 export const agentPatchSchema = z
-  .strictObject({
-    name: fields.name.nullable(),
-    type: fields.type.optional(),
-    model: fields.model.optional(),
-    thinking: fields.thinking.nullable(),
-    instructions: fields.instructions.nullable(),
-    tools: fields.tools.nullable(),
-    tool_names: fields.tool_names.nullable(),
-    exec: fields.exec.nullable(),
-    sandbox: fields.sandbox.nullable(),
-    limits: fields.limits.nullable(),
-    budgets: fields.budgets.nullable(),
-    workspace: fields.workspace.nullable(),
-    description: fields.description.nullable(),
-    frontmatter: fields.frontmatter.nullable(),
-    max_delegation_load: fields.max_delegation_load.nullable(),
-    quality_gates: fields.quality_gates.nullable(),
-  })
+  .strictObject(changeShape(fields))
   .meta({ examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }] });
 
 /** An agent as the API answers it. */

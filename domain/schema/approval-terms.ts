@@ -15,11 +15,19 @@ const seconds = z.int().min(1).max(TERM_LIMITS.seconds);
 
 /** The fields of a rule that asks; `termsProblem` says which of them do not go together. */
 export const approvalTermsShape = {
+  /** Absent: the user whose turn it is, keys without a user, and admins. */
   approvers: approversSchema.optional(),
+  /** How many different people must agree; one who rejects is enough to deny. 1 by default. */
   quorum: z.int().min(1).max(TERM_LIMITS.quorum).optional(),
+  /** The user whose turn it is may not decide. */
   exclude_requester: z.boolean().optional(),
   expires_seconds: seconds.optional(),
+  /** What happens when nobody decides: nothing runs. */
   on_expiry: z.literal('deny').optional(),
+  /** From then on these may decide as well. */
   escalate: z.strictObject({ after_seconds: seconds, to: approversSchema }).optional(),
+  /** An event says again that it waits, so often. */
   remind_seconds: seconds.min(TERM_LIMITS.minRemindSeconds).optional(),
 } as const;
+
+export const approvalTermsSchema = z.object(approvalTermsShape);

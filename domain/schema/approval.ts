@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { APPROVAL_STATUSES, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
 import { RUNS_AT } from '../sandbox.ts';
-import { approvalTermsShape } from './approval-terms.ts';
+import { approvalTermsSchema } from './approval-terms.ts';
 import {
   idSchema,
   jsonObjectSchema,
@@ -25,6 +25,10 @@ const alwaysSchema = z.object({
   refused: z.string().nullable().meta({ description: 'Why it can be decided once only' }),
 });
 
+const originSchema = z
+  .object({ id: idSchema, label: z.string(), parent_session: sessionKeySchema })
+  .nullable();
+
 export const approvalSchema = z.object({
   id: idSchema,
   workflow_id: z.string().meta({ description: 'Signal or update `decide` on it from any Temporal client' }),
@@ -37,14 +41,12 @@ export const approvalSchema = z.object({
   call_id: idSchema,
   turn_id: idSchema,
   session_key: sessionKeySchema,
-  subagent: z
-    .object({ id: idSchema, label: z.string(), parent_session: sessionKeySchema })
-    .nullable()
-    .meta({ description: 'Which subagent asks, and whose it is; null when no subagent does' }),
-  delegation: z
-    .object({ id: idSchema, label: z.string(), parent_session: sessionKeySchema })
-    .nullable()
-    .meta({ description: 'Of which work that another session gave away; null when it is of none' }),
+  subagent: originSchema.meta({
+    description: 'Which subagent asks, and whose it is; null when no subagent does',
+  }),
+  delegation: originSchema.meta({
+    description: 'Of which work that another session gave away; null when it is of none',
+  }),
   agent: nameSchema,
   user: z.string().nullable(),
   digest: z.string(),
@@ -52,8 +54,7 @@ export const approvalSchema = z.object({
   decided_by: z.string().nullable(),
   decided_at: timeSchema.nullable(),
   note: z.string().nullable(),
-  terms: z.object({
-    ...approvalTermsShape,
+  terms: approvalTermsSchema.extend({
     decision_token: z
       .literal(true)
       .optional()

@@ -35,6 +35,9 @@ const fields = {
     .meta({ description: 'Reserved for a call, unless the call before it used more' }),
 };
 
+/** Whatever its limits are. */
+export const anyBudgetSchema = z.strictObject(fields);
+
 function refine<Schema extends z.ZodType<Budget>>(schema: Schema): Schema {
   return schema.superRefine((budget, context) => {
     const message = budgetProblem(budget);
@@ -53,12 +56,12 @@ function listOf<Schema extends z.ZodType<Budget>>(schema: Schema, most: number) 
     });
 }
 
-export const budgetFieldsSchema = refine(z.strictObject(fields)).meta({
+export const budgetFieldsSchema = refine(anyBudgetSchema).meta({
   examples: [{ scope: 'tenant', usd: 20, period: 'day', on_limit: 'ask' }],
 });
 
 /** `budgets` of tempoclaw.yaml: they hold for every tenant, each for itself. */
-export const settingsBudgetsSchema = listOf(refine(z.strictObject(fields)), MAX_BUDGETS);
+export const settingsBudgetsSchema = listOf(refine(anyBudgetSchema), MAX_BUDGETS);
 
 const { subject: _, ...ownFields } = fields;
 

@@ -64,10 +64,9 @@ const fields = {
 
 export const customToolCreateSchema = z
   .strictObject({
-    name: fields.name,
+    ...fields,
     description: fields.description.default(''),
     parameters: fields.parameters.optional(),
-    command: fields.command,
     working_dir: fields.working_dir.default(null),
     timeout_seconds: fields.timeout_seconds.default(DEFAULT_TIMEOUT_SECONDS),
     env: fields.env.default(null),
@@ -97,18 +96,8 @@ export const customToolCreateSchema = z
 
 /** Given fields replace the old ones whole; null removes an optional one. Fields of others are ignored, as upstream. */
 export const customToolChangeSchema = z
-  .object({
-    name: fields.name.optional(),
-    description: fields.description.optional(),
-    parameters: fields.parameters.nullable().optional(),
-    command: fields.command.optional(),
-    working_dir: fields.working_dir.optional(),
-    timeout_seconds: fields.timeout_seconds.optional(),
-    env: fields.env.optional(),
-    agent_id: fields.agent_id.optional(),
-    enabled: fields.enabled.optional(),
-    replay: fields.replay.optional(),
-  })
+  .object({ ...fields, parameters: fields.parameters.nullable() })
+  .partial()
   .meta({ examples: [{ timeout_seconds: 30, enabled: false }] });
 
 /** As the API answers it: no value of a variable is in it. */

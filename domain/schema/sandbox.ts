@@ -15,6 +15,7 @@ const memory = z
 
 export const sandboxFields = {
   mode: z.enum(SANDBOX_MODES).optional(),
+  /** Of the engine's own images; never fetched. */
   image: image.optional(),
   scope: z.enum(SANDBOX_SCOPES).optional(),
   network: z.boolean().optional(),
@@ -22,7 +23,10 @@ export const sandboxFields = {
   memory: memory.optional(),
   cpus: z.number().min(0.05).max(256).optional(),
   pids: z.int().min(16).max(32_768).optional(),
+  /** gVisor's, where the engine has it. */
   runtime: z.literal('runsc').optional(),
 };
 
-export const sandboxSchema = z.union([z.enum(SANDBOX_MODES), z.strictObject(sandboxFields)]);
+export const sandboxSettingsSchema = z.strictObject(sandboxFields);
+
+export const sandboxSchema = z.union([z.enum(SANDBOX_MODES), sandboxSettingsSchema]);

@@ -1,6 +1,13 @@
 /** The small parts that the schemas of all nouns share: names, texts, times, pages. Workflows only `import type` from here. */
 import { z } from 'zod';
 import { isMessageId, isName, isSessionKey } from '../ids.ts';
+import { isStorable } from '../outside-value.ts';
+
+/** What a schema reads, as nobody changes it. */
+export type Kept<Schema extends z.ZodType> = Unchanged<z.output<Schema>>;
+type Unchanged<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: Unchanged<Value[Name]> }
+  : Value;
 
 /** One plain path segment: agents, tenants, tools. */
 export const nameSchema = z
@@ -17,14 +24,9 @@ export const idSchema = z
   .string()
   .refine(isMessageId, 'must be 1 to 128 letters, digits or . _ : -, and begin with a letter or digit');
 
-/** Postgres cannot keep NUL, and a lone surrogate is not text. */
-function isCleanText(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
 /** Text of 1 to `max` UTF-16 units. */
 export function textSchema(max: number) {
-  return z.string().min(1).max(max).refine(isCleanText, 'must be Unicode text without NUL');
+  return z.string().min(1).max(max).refine(isStorable, 'must be Unicode text without NUL');
 }
 
 /** A label that may be empty of meaning but not of limits: channel, user, title. */
@@ -34,6 +36,23 @@ export const labelSchema = textSchema(200);
 export const timeSchema = z.string().meta({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] });
 
 export const jsonObjectSchema = z.record(z.string(), z.unknown());
+
+type ChangeShape<Shape> = {
+  readonly [Name in keyof Shape]: Shape[Name] extends z.ZodOptional
+    ? z.ZodNullable<Shape[Name]>
+    : Shape[Name] extends z.ZodType
+      ? z.ZodOptional<Shape[Name]>
+      : never;
+};
+
+/** Of a change: what is not given stays, and null removes what is optional. */
+export function changeShape<Shape extends z.ZodRawShape>(shape: Shape): ChangeShape<Shape> {
+  const changed = Object.entries(shape).map(([name, field]) => [
+    name,
+    field instanceof z.ZodOptional ? field.nullable() : (field as z.ZodType).optional(),
+  ]);
+  return Object.fromEntries(changed) as ChangeShape<Shape>;
+}
 
 /** `?limit=&after=`: `after` is the `next_cursor` of the page before. `cursor` is the same under another name. */
 export const pageQuery = {

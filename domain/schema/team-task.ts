@@ -76,11 +76,13 @@ export const taskReceiptSchema = z.object({
   assignee: z.string().nullable(),
   percent: z.int(),
   revision: z.int(),
+  /** What else is to be known; also who has the word now. */
   note: z.string().optional().meta({ description: 'Nothing changed, and why that is no error' }),
   judging: z
     .literal(true)
     .optional()
     .meta({ description: 'Handed in: it is completed or in review when its quality gates have let it pass' }),
+  /** claim, renew. */
   lease: z.object({ token: z.string(), fence: z.int(), until: timeSchema }).optional(),
 });
 

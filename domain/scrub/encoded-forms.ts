@@ -11,54 +11,30 @@ const MIN_CORE = 8;
 
 /** The value itself comes first. */
 export function encodedForms(value: string): readonly EncodedForm[] {
-  const bytes = new TextEncoder().encode(value);
-  const hex = hexOf(bytes);
-  const base64 = toBase64(bytes);
-  const whole = [value, hex, hex.toUpperCase(), base64, base64.replace(/=+$/, '')];
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString('hex');
+  const padded = bytes.toString('base64');
+  const bare = padded.replace(/=+$/, '');
+  const whole = [value, hex, hex.toUpperCase(), padded, bare, urlSafe(padded), urlSafe(bare)];
   if (value.includes(' ')) whole.push(value.replaceAll(' ', '+'));
   const cores = bytes.length < MIN_CORE ? [] : [0, 1, 2].map((lead) => core(bytes, lead));
   return [
-    ...[...whole, ...[base64, base64.replace(/=+$/, '')].map(urlSafe)].map((text) => ({
-      text,
-      isCore: false,
-    })),
+    ...whole.map((text) => ({ text, isCore: false })),
     ...[...cores, ...cores.map(urlSafe)]
       .filter((text) => text.length >= MIN_CORE)
       .map((text) => ({ text, isCore: true })),
   ];
 }
 
-export function hexOf(bytes: Uint8Array): string {
-  let out = '';
-  for (const byte of bytes) out += byte.toString(16).padStart(2, '0');
-  return out;
-}
-
 /** Inside other text (`user:secret`) a value starts at any of three offsets; the whole groups of four are stable. */
-function core(bytes: Uint8Array, lead: number): string {
-  const shifted = new Uint8Array(bytes.length + lead);
-  shifted.set(bytes, lead);
+function core(bytes: Buffer, lead: number): string {
+  const shifted = Buffer.concat([Buffer.alloc(lead), bytes]);
   const end = Math.floor(shifted.length / 3) * 4;
-  return toBase64(shifted).slice(lead === 0 ? 0 : 4, end);
+  return shifted.toString('base64').slice(lead === 0 ? 0 : 4, end);
 }
 
 function urlSafe(text: string): string {
   return text.replaceAll('+', '-').replaceAll('/', '_');
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-function toBase64(bytes: Uint8Array): string {
-  let out = '';
-  for (let at = 0; at < bytes.length; at += 3) {
-    const [a = 0, b = 0, c = 0] = bytes.subarray(at, at + 3);
-    const left = bytes.length - at;
-    out += ALPHABET[a >> 2] as string;
-    out += ALPHABET[((a & 3) << 4) | (b >> 4)] as string;
-    out += left > 1 ? (ALPHABET[((b & 15) << 2) | (c >> 6)] as string) : '=';
-    out += left > 2 ? (ALPHABET[c & 63] as string) : '=';
-  }
-  return out;
 }
 
 /** Dotted, dashed, decimal and reversed forms of an IPv4 address (REFERENCE §5); others as they are. */

@@ -2,9 +2,8 @@
  * Named secrets whose name and value are not joined by `=` or `:`: options of commands, XML, lists of name and value,
  * cookies, percent-encoded forms, and sentences. Each pattern begins at a literal and looks a bounded way.
  */
-import type { ValueShape } from './is-secret-value.ts';
 import { hasAny, type Needed, neededText } from './needed-text.ts';
-import { valueAt } from './read-value.ts';
+import { type Value, valueAt } from './read-value.ts';
 import type { Redaction } from './redaction.ts';
 import { secretNameOf } from './secret-names.ts';
 import { secretParts } from './secret-parts.ts';
@@ -13,8 +12,8 @@ interface Form {
   readonly needs: readonly Needed[];
   /** Sticky to nothing; group 1 is the name, group 2 an opening quote, and the value starts where the match ends. */
   readonly pattern: RegExp;
-  /** Letters alone are no value here: these stand in prose as well. */
-  readonly prose: boolean;
+  /** Letters alone may be a value; the others stand in prose as well. */
+  readonly isCode?: true;
   /** Where the value ends, when quotes and blanks do not say. */
   readonly value?: RegExp;
 }
@@ -24,20 +23,17 @@ const FORMS: readonly Form[] = [
   {
     needs: [' -', '\n-', '"-', "'-"].map(neededText),
     pattern: /(?<![\w-])--?([A-Za-z][\w-]{2,40})[ \t]{1,3}(["'])?(?!-)/g,
-    prose: true,
   },
   // ENV NAME VALUE, aws configure set NAME VALUE, redis' requirepass VALUE
   {
     needs: ['ENV ', 'ARG ', 'set ', 'setx ', 'requirepass', 'masterauth'].map(neededText),
     pattern:
       /(?<![\w-])(?:(?:ENV|ARG|set|setx)[ \t]{1,4}(?=[\w.-]{3,64}[ \t])([\w.-]{3,64})|(?=requirepass|masterauth)(\w+))[ \t]{1,4}(?![=:])/g,
-    prose: true,
   },
   // <password>VALUE</password>
   {
     needs: ['</'].map(neededText),
     pattern: /<(?:\w{1,32}:)?([A-Za-z_][\w.-]{1,60})(?:\s[^<>]{0,200})?>(?!<)/g,
-    prose: true,
     value: /[^<>\n]{4,4096}(?=<\/)/y,
   },
   // name: DB_PASSWORD, value: VALUE (JSON, YAML, XML attributes)
@@ -45,20 +41,18 @@ const FORMS: readonly Form[] = [
     needs: ['alue'].map(neededText),
     pattern:
       /(?<![\w-])(?:name|key|id|variable)["']?\s{0,3}[:=]\s{0,3}["']?([\w.-]{2,64})["']?[\s,;]{1,20}["']?value["']?\s{0,3}[:=]\s{0,3}(["'])?/gi,
-    prose: true,
   },
   // <key>Password</key><string>VALUE</string>
   {
     needs: ['<key>'].map(neededText),
     pattern: /<key>([\w .-]{2,64})<\/key>\s{0,20}<string>/g,
-    prose: true,
     value: /[^<>\n]{4,4096}(?=<\/)/y,
   },
   // password%3DVALUE, token%22%3A%22VALUE
   {
     needs: ['%3'].map(neededText),
     pattern: /(?<![A-Za-z0-9])([A-Za-z_][A-Za-z0-9_.-]{2,40})(?:%22)?%3[aAdD](?:%2[02]|\+)?/g,
-    prose: false,
+    isCode: true,
     value: /(?:[^\s%&"'<>\\]|%(?!2[026])[0-9A-Fa-f]{2}){4,4096}/y,
   },
   // The API key is VALUE
@@ -66,14 +60,13 @@ const FORMS: readonly Form[] = [
     needs: [' is ', ' was ', ' to '].map(neededText),
     pattern:
       /(?<![\w-])((?:api |access |secret )?(?:password|passphrase|passcode|token|secret|key))(?: provided)? (?:is|was|to)(?: now)?:? {1,3}(["'`])?/gi,
-    prose: true,
   },
 ];
 
 /** After `readText` of the same text. */
 export function findNamedValues(text: string, out: Redaction[]): void {
   for (const form of FORMS) {
-    if (!hasAny(text, form.needs)) continue;
+    if (!hasAny(form.needs)) continue;
     form.pattern.lastIndex = 0;
     for (let match = form.pattern.exec(text); match; match = form.pattern.exec(text)) {
       const name = secretNameOf(match[1] ?? match[2] ?? '');
@@ -81,7 +74,7 @@ export function findNamedValues(text: string, out: Redaction[]): void {
       const value = valueOf(text, form, match);
       if (!value) continue;
       const raw = text.slice(value.start, value.end);
-      if (form.prose && !/\d/.test(raw) && raw.length < 16) continue;
+      if (!form.isCode && !/\d/.test(raw) && raw.length < 16) continue;
       for (const { start, end } of secretParts(raw, name, { ...value, wholeLine: false }))
         out.push({ start: value.start + start, end: value.start + end, kind: 'named_secret' });
     }
@@ -89,11 +82,7 @@ export function findNamedValues(text: string, out: Redaction[]): void {
   findCookies(text, out);
 }
 
-function valueOf(
-  text: string,
-  form: Form,
-  match: RegExpExecArray,
-): ({ start: number; end: number } & Omit<ValueShape, 'wholeLine'>) | undefined {
+function valueOf(text: string, form: Form, match: RegExpExecArray): Value | undefined {
   const start = match.index + match[0].length;
   if (!form.value) {
     const quote = /["'`]$/.exec(match[0])?.[0];
@@ -113,7 +102,7 @@ const LINE = /[^\r\n"']{1,4096}/y;
 const COOKIE = /(?<==)(?=[\w%.+/~-]{0,64}\d)(?=[\w%.+/~-]{0,64}[A-Za-z])[\w%.+/=~-]{16,4096}/g;
 
 function findCookies(text: string, out: Redaction[]): void {
-  if (!hasAny(text, OF_COOKIES)) return;
+  if (!hasAny(OF_COOKIES)) return;
   COOKIES.lastIndex = 0;
   for (let match = COOKIES.exec(text); match; match = COOKIES.exec(text)) {
     const start = match.index + match[0].length;

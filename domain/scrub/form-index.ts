@@ -1,5 +1,5 @@
 /**
- * Finds many texts in one in a single pass, whatever their number: a hash of the newest five characters rolls along, a
+ * Finds many texts in one in a single pass, whatever their number: a hash of the newest three characters rolls along, a
  * table of bits says no nearly always, and only then is a candidate compared.
  */
 
@@ -13,9 +13,9 @@ export interface FormIndex<Form> {
   beginsAt(text: string, from: number): number;
 }
 
-/** Characters that the hash depends on: a character is shifted out of 20 bits after five. */
-const WINDOW = 5;
-const SHIFT = 4;
+/** Characters that the hash depends on: a character is shifted out of 20 bits after three. */
+const WINDOW = 3;
+const SHIFT = 7;
 const MASK = 0xf_ffff;
 /** Places of a form that are considered for telling it: more would only slow the making. */
 const PLACES = 12;

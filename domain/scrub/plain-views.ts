@@ -3,7 +3,7 @@
  * sequences of a terminal are gone, and an escaped line end, blank, sign or character (`\n`, `\u003d`, `%3D`, `\/`, however
  * often it was escaped) is what it stands for. Quotes stay escaped, since they say where a value ends.
  */
-import { createView, type DecodedView, type ViewBuilder } from './view-builder.ts';
+import { createView, type DecodedView } from './view-builder.ts';
 
 const ESC = String.raw`(?:\x1b|\\{1,8}(?:[uU]001[bB]|[xX]1[bB]|033|e)|\^\[)`;
 /** CSI (colours), OSC (links, titles) and character sets (ECMA-48); colours also where a log has lost their ESC. */
@@ -33,11 +33,8 @@ const SIGNS: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
-/** What is farther from anything to undo is not read again. */
-const AROUND = 512;
-/** Ends whatever a detector has begun. */
-const GAP = '\n\0\n';
-
+/** What stands before a sequence and after it. */
+const JOINED = /^[0-9A-Za-z] [0-9A-Za-z]$/;
 /**
  * None when there is nothing to undo. A second one, where sequences of a terminal are blanks, when one stands between
  * two words that would be joined without it. Linear.
@@ -52,39 +49,20 @@ export function plainViews(text: string): readonly DecodedView[] {
 /** With `between` in place of each sequence of a terminal. */
 function readPlain(text: string, between: '' | ' '): { view: DecodedView; joinsWords: boolean } | undefined {
   const view = createView(text);
-  let isEmpty = true;
   let joinsWords = false;
   for (const { index, 0: found, 1: sequence } of text.matchAll(READABLE)) {
     const end = index + found.length;
-    isEmpty = false;
-    leaveOut(view, text, index);
     view.replace(index, end, sequence === undefined ? signOf(found) : between);
-    joinsWords ||=
-      sequence !== undefined && isWord(text.charCodeAt(index - 1)) && isWord(text.charCodeAt(end));
+    joinsWords ||= sequence !== undefined && JOINED.test(`${text[index - 1]} ${text[end]}`);
   }
-  if (isEmpty) return undefined;
-  leaveOut(view, text, text.length);
-  return { view: view.finish(), joinsWords };
+  return view.at === 0 ? undefined : { view: view.finish(), joinsWords };
 }
 
-/** Leaves out the whole lines before `until` that are far from what was undone last and from `until`. */
-function leaveOut(view: ViewBuilder, text: string, until: number): void {
-  const start = view.at + AROUND;
-  if (until - start <= AROUND) return;
-  const far = text.slice(start, until - AROUND);
-  const [first, last] = [far.indexOf('\n'), far.lastIndexOf('\n')];
-  if (last > first) view.replace(start + first, start + last + 1, GAP);
-}
-
-function signOf(escaped: string): string {
-  const code = /^%|[uUxX]([0-9a-fA-F]{2,4});?$|#(\d+);$/.exec(escaped);
-  if (code)
-    return String.fromCharCode(code[2] ? Number(code[2]) : Number.parseInt(code[1] ?? escaped.slice(-2), 16));
+/** What one escape stands for. */
+export function signOf(escaped: string): string {
+  const [, hex, decimal] = /(?:[uUxX]|^%(?:25)*)([0-9a-fA-F]{1,6});?$|#(\d+);$/.exec(escaped) ?? [];
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  if (code <= 0x10_ffff) return String.fromCodePoint(code);
   const name = /[a-z]+(?=;$)|.$/.exec(escaped)?.[0] ?? '';
   return SIGNS[name] ?? name;
-}
-
-/** Outside of the text the code is NaN, which is none. */
-function isWord(code: number): boolean {
-  return (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }

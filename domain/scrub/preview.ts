@@ -32,27 +32,17 @@ export function preview(
 
 function cut(line: string, chars: number, bytes: number, isPart: boolean): string {
   const points = [...line];
-  const fits = points.length <= chars && utf8Length(line) <= bytes;
+  const fits = points.length <= chars && Buffer.byteLength(line) <= bytes;
   if (fits && !isPart) return line;
   let room = bytes - 3;
   let out = '';
   let taken = 0;
   for (const point of points) {
-    const size = utf8Length(point);
+    const size = Buffer.byteLength(point);
     if (taken >= chars - 1 || size > room) break;
     out += point;
     taken++;
     room -= size;
   }
   return chars < 1 || bytes < 3 ? '' : `${out.trimEnd()}${ELLIPSIS}`;
-}
-
-/** Bytes of UTF-8; a lone surrogate counts as the replacement character it becomes. */
-export function utf8Length(text: string): number {
-  let bytes = 0;
-  for (const point of text) {
-    const code = point.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
 }

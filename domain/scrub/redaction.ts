@@ -30,25 +30,20 @@ export function mergeRedactions(redactions: readonly Redaction[]): readonly Reda
 
 export interface Redacted {
   readonly text: string;
+  /** What was replaced, by kind; empty when the text is unchanged. */
   readonly found: readonly Found[];
-  /** Where the placeholders stand in `text`, in order. */
-  readonly places: readonly number[];
 }
 
 export function applyRedactions(text: string, redactions: readonly Redaction[]): Redacted {
-  if (redactions.length === 0) return { text, found: [], places: [] };
+  if (redactions.length === 0) return { text, found: [] };
   const counts = new Map<string, number>();
-  const places: number[] = [];
   const out: string[] = [];
   let at = 0;
-  let length = 0;
   for (const { start, end, kind, placeholder = REDACTED } of mergeRedactions(redactions)) {
     out.push(text.slice(at, start), placeholder);
-    places.push(length + start - at);
-    length += start - at + placeholder.length;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     at = end;
   }
   out.push(text.slice(at));
-  return { text: out.join(''), found: [...counts].map(([kind, count]) => ({ kind, count })), places };
+  return { text: out.join(''), found: [...counts].map(([kind, count]) => ({ kind, count })) };
 }

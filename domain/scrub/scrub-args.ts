@@ -1,5 +1,5 @@
 /** Scrubs a JSON value through and through: every text in it, and values under names that hold secrets. */
-import { applyRedactions, type Found, REDACTED } from './redaction.ts';
+import { applyRedactions, type Found, REDACTED, type Redacted } from './redaction.ts';
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 import { scrubText } from './scrub-text.ts';
 import { secretNameOf } from './secret-names.ts';
@@ -27,19 +27,12 @@ export function scrubArgs<Value>(
   registered: RegisteredValues = NO_VALUES,
 ): ScrubbedArgs<Value> {
   const counts = new Map<string, number>();
-  const count = (kind: string, times: number): void => void counts.set(kind, (counts.get(kind) ?? 0) + times);
-
-  const scrubOne = (text: string): string => {
-    const scrubbed = scrubText(text, registered);
-    for (const { kind, count: times } of scrubbed.found) count(kind, times);
-    return scrubbed.text;
+  const counted = ({ text, found }: Redacted): string => {
+    for (const { kind, count } of found) counts.set(kind, (counts.get(kind) ?? 0) + count);
+    return text;
   };
   const walk = (node: unknown, name: string | undefined, depth: number): unknown => {
-    if (typeof node === 'string') {
-      const { text, found } = withoutNamed(name, node);
-      for (const { kind, count: times } of found) count(kind, times);
-      return scrubOne(text);
-    }
+    if (typeof node === 'string') return counted(scrubText(counted(withoutNamed(name, node)), registered));
     if (typeof node !== 'object' || node === null) return node;
     if (depth >= MAX_DEPTH) return REDACTED;
     if (Array.isArray(node))
@@ -47,13 +40,13 @@ export function scrubArgs<Value>(
     const pairName = nameOfPair(node);
     return Object.fromEntries(
       Object.entries(node).map(([key, item]) => [
-        scrubOne(key),
+        counted(scrubText(key, registered)),
         walk(item, key === 'value' ? (pairName ?? key) : key, depth + 1),
       ]),
     );
   };
   const scrubbed = walk(value, undefined, 0) as Value;
-  return { value: scrubbed, found: [...counts].map(([kind, times]) => ({ kind, count: times })) };
+  return { value: scrubbed, found: [...counts].map(([kind, count]) => ({ kind, count })) };
 }
 
 /** `["--password", "…"]`, and a header as a pair. */
@@ -71,7 +64,7 @@ function nameOfPair(node: object): string | undefined {
 }
 
 /** As the same pair would be in a file of JSON. */
-function withoutNamed(name: string | undefined, text: string): { text: string; found: readonly Found[] } {
+function withoutNamed(name: string | undefined, text: string): Redacted {
   const untouched = { text, found: [] };
   if (name === undefined || name.length > MAX_NAME || text.length > MAX_VALUE) return untouched;
   const secret = secretNameOf(name);

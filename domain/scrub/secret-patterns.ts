@@ -18,7 +18,11 @@ export interface SecretPattern {
 const START = '(?<![A-Za-z0-9])';
 
 function shape(kind: string, source: string, ...needs: readonly string[]): SecretPattern {
-  return { kind, pattern: new RegExp(START + source, 'g'), needs: needs.map(neededText), isVendors: true };
+  return { ...row(kind, new RegExp(START + source, 'g'), needs), isVendors: true };
+}
+
+function row(kind: string, pattern: RegExp, needs: readonly string[]): SecretPattern {
+  return { kind, pattern, needs: needs.map(neededText) };
 }
 
 /** Requires a digit or capital soon after the prefix, so that kebab-case words survive. */
@@ -124,107 +128,82 @@ const VENDORS: readonly SecretPattern[] = [
 ];
 
 const SHAPES: readonly SecretPattern[] = [
-  {
-    // `bot` stands directly before it in addresses of the Bot API.
-    kind: 'telegram',
-    pattern: /(?<=(?<![A-Za-z0-9])(?:bot)?)\d{5,12}:AA[\w-]{30,}|(?<=\/bot)\d{5,12}:[\w-]{30,}/g,
-    needs: [':AA', '/bot'].map(neededText),
-  },
-  {
-    kind: 'jwt',
-    pattern: /(?<![\w-])eyJ[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]{0,}){1,3}/g,
-    needs: ['eyJ'].map(neededText),
-  },
-  {
-    // A private key (of any type) as base64, as kubeconfig and CI variables hold it; certificates differ in these bytes.
-    kind: 'private_key',
-    pattern:
-      /LS0tLS1CRUdJTiB(?:QUklWQVRFIEtFWS|SU0EgUFJJVkFURS|FQyBQUklWQVRF|PUEVOU1NIIFBSSVZBVEUg|EU0EgUFJJVkFURS|FTkNSWVBURUQg|QR1AgUFJJVkFURS)[A-Za-z0-9+/=_-]{8,}/g,
-    needs: ['LS0tLS1CRUdJTiB'].map(neededText),
-  },
-  {
-    // Only the password of a URL's user part; a reference such as ${PASS} or <password>, or `xxxxx`, is left.
-    kind: 'url_password',
-    pattern:
-      /(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:@/?#"'<>]{0,128}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)[^\s/"'<>]{1,256}(?=@)/g,
-    needs: ['://'].map(neededText),
-  },
-  {
-    // The same in the way of Go's driver for MySQL: `user:…@tcp(host:3306)/db`, `user:…@/db`.
-    kind: 'url_password',
-    pattern:
-      /(?<=(?<![\w.%+:/-])[\w.%+-]{1,64}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)(?:[^\s"'`<>]{1,256}(?=@(?:(?:tcp[46]?|udp[46]?|unix|cloudsql)\(|\([\w.-]{1,253}:\d))|[^\s/"'`<>]{1,256}(?=@\/\w))/g,
-    needs: ['@tcp', '@udp', '@unix', '@cloudsql', '@(', '@/'].map(neededText),
-  },
-  {
-    kind: 'url_token',
-    pattern: /(?<=https?:\/\/)(?!\[REDACTED\])(?=[^\s@/:]{0,40}\d)[A-Za-z0-9_-]{20,256}(?=@)/g,
-    needs: ['://'].map(neededText),
-  },
-  {
-    kind: 'signature',
-    pattern:
-      /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|X-Amz-Security-Token)=)[\w%+/=-]{16,}/gi,
-    needs: ['ig=', 'IG=', 'ature=', 'ATURE=', 'oken=', 'OKEN='].map(neededText),
-  },
-  {
-    kind: 'authorization',
-    pattern:
-      /(?<=(?<![\w-])(?:bearer|basic|token|digest)[ \t]{1,4})(?=[^\s"',;]{0,200}(?:[0-9]|=[\s"',;]|=$))(?!\[REDACTED\])[A-Za-z0-9+/=_.~-]{16,}/gi,
-    needs: ['earer', 'asic', 'oken', 'igest', 'EARER', 'ASIC', 'OKEN', 'IGEST'].flatMap((word) =>
-      [' ', '\t'].map((blank) => neededText(word + blank)),
+  // `bot` stands directly before it in addresses of the Bot API.
+  row('telegram', /(?<=(?<![A-Za-z0-9])(?:bot)?)\d{5,12}:AA[\w-]{30,}|(?<=\/bot)\d{5,12}:[\w-]{30,}/g, [
+    ':AA',
+    '/bot',
+  ]),
+  row('jwt', /(?<![\w-])eyJ[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]{0,}){1,3}/g, ['eyJ']),
+  // A private key (of any type) as base64, as kubeconfig and CI variables hold it; certificates differ in these bytes.
+  row(
+    'private_key',
+    /LS0tLS1CRUdJTiB(?:QUklWQVRFIEtFWS|SU0EgUFJJVkFURS|FQyBQUklWQVRF|PUEVOU1NIIFBSSVZBVEUg|EU0EgUFJJVkFURS|FTkNSWVBURUQg|QR1AgUFJJVkFURS)[A-Za-z0-9+/=_-]{8,}/g,
+    ['LS0tLS1CRUdJTiB'],
+  ),
+  // Only the password of a URL's user part; a reference such as ${PASS} or <password>, or `xxxxx`, is left.
+  row(
+    'url_password',
+    /(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:@/?#"'<>]{0,128}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)[^\s/"'<>]{1,256}(?=@)/g,
+    ['://'],
+  ),
+  // The same in the way of Go's driver for MySQL: `user:…@tcp(host:3306)/db`, `user:…@/db`.
+  row(
+    'url_password',
+    /(?<=(?<![\w.%+:/-])[\w.%+-]{1,64}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)(?:[^\s"'`<>]{1,256}(?=@(?:(?:tcp[46]?|udp[46]?|unix|cloudsql)\(|\([\w.-]{1,253}:\d))|[^\s/"'`<>]{1,256}(?=@\/\w))/g,
+    ['@tcp', '@udp', '@unix', '@cloudsql', '@(', '@/'],
+  ),
+  row('url_token', /(?<=https?:\/\/)(?!\[REDACTED\])(?=[^\s@/:]{0,40}\d)[A-Za-z0-9_-]{20,256}(?=@)/g, [
+    '://',
+  ]),
+  row(
+    'signature',
+    /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|X-Amz-Security-Token)=)[\w%+/=-]{16,}/gi,
+    ['ig=', 'IG=', 'ature=', 'ATURE=', 'oken=', 'OKEN='],
+  ),
+  row(
+    'authorization',
+    /(?<=(?<![\w-])(?:bearer|basic|token|digest)[ \t]{1,4})(?=[^\s"',;]{0,200}(?:[0-9]|=[\s"',;]|=$))(?!\[REDACTED\])[A-Za-z0-9+/=_.~-]{16,}/gi,
+    ['earer', 'asic', 'oken', 'igest', 'EARER', 'ASIC', 'OKEN', 'IGEST'].flatMap((word) =>
+      [' ', '\t'].map((blank) => word + blank),
     ),
-  },
-  {
-    // Digits in two places, or capitals in a row twice, are no word of a sentence on bearers.
-    kind: 'authorization',
-    pattern:
-      /(?<=(?<![\w-])(?:[Bb]earer|BEARER)[ \t]{1,4})(?=[^\s"',;]{0,60}(?:\d[^\s"',;\d]{1,60}\d|[A-Z]{2}[a-z][^\s"',;]{0,60}[A-Z]{2}[a-z]))[\w+/.~-]{10,}={0,2}/g,
-    needs: ['earer ', 'earer\t', 'EARER ', 'EARER\t'].map(neededText),
-  },
-  {
-    // curl -u user:password and the like.
-    kind: 'command_line',
-    pattern:
-      /(?<=(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{1,2}["']?[\w.@-]{1,64}:)(?![$<{[]|(\S)\1*(?![^\s"']))[^\s"'@]{4,}/g,
-    needs: ['-u', '--user', '-U', '--proxy-user'].flatMap((word) =>
-      [' ', '='].map((after) => neededText(word + after)),
-    ),
-  },
-  {
-    kind: 'command_line',
-    pattern: /(?<=(?<!\S)sshpass[ ]{1,3}-p[ ]?["']?)(?![$<{[])[^\s"']{4,}/g,
-    needs: ['sshpass'].map(neededText),
-  },
-  {
-    kind: 'command_line',
-    pattern:
-      /(?<=(?<![\w-])(?:mysql|mysqldump|mysqladmin|mariadb)(?:[ ][^\n|;&]{0,200})?[ ]-p)(?![$<{[=])[^\s"']{4,128}/g,
-    needs: ['mysql', 'mariadb'].map(neededText),
-  },
-  {
-    kind: 'command_line',
-    pattern:
-      /(?<=(?<![\w-])redis-cli(?:[ ][^\n|;&]{0,200})?[ ](?:-a|--pass)[ ]["']?)(?![$<{[])[^\s"']{4,128}/g,
-    needs: ['redis-cli'].map(neededText),
-  },
-  {
-    kind: 'url_password',
-    pattern: /(?<=jdbc:oracle:thin:[\w.-]{1,64}\/)(?![$<{[])[^\s@/"']{4,128}(?=@)/g,
-    needs: ['jdbc:oracle'].map(neededText),
-  },
-  {
-    // .pgpass: host:port:database:user:password
-    kind: 'pgpass',
-    pattern:
-      /(?<=^[\w.*-]{1,128}:(?:\d{2,5}|\*):[A-Za-z_*][\w*-]{0,63}:[A-Za-z_*][\w*.-]{0,63}:)(?!\[REDACTED\])[^\s:]{6,256}$/gm,
-    needs: [':5432:', ':*:'].map(neededText),
-  },
-  {
-    kind: 'netrc',
-    pattern: /(?<=(?<!\S)login[ \t\n]{1,4}\S{1,128}[ \t\n]{1,4}password[ \t]{1,4})(?!\[REDACTED\])\S{4,}/g,
-    needs: ['login'].map(neededText),
-  },
+  ),
+  // Digits in two places, or capitals in a row twice, are no word of a sentence on bearers.
+  row(
+    'authorization',
+    /(?<=(?<![\w-])(?:[Bb]earer|BEARER)[ \t]{1,4})(?=[^\s"',;]{0,60}(?:\d[^\s"',;\d]{1,60}\d|[A-Z]{2}[a-z][^\s"',;]{0,60}[A-Z]{2}[a-z]))[\w+/.~-]{10,}={0,2}/g,
+    ['earer ', 'earer\t', 'EARER ', 'EARER\t'],
+  ),
+  // curl -u user:password and the like.
+  row(
+    'command_line',
+    /(?<=(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{1,2}["']?[\w.@-]{1,64}:)(?![$<{[]|(\S)\1*(?![^\s"']))[^\s"'@]{4,}/g,
+    ['-u', '--user', '-U', '--proxy-user'].flatMap((word) => [' ', '='].map((after) => word + after)),
+  ),
+  row('command_line', /(?<=(?<!\S)sshpass[ ]{1,3}-p[ ]?["']?)(?![$<{[])[^\s"']{4,}/g, ['sshpass']),
+  row(
+    'command_line',
+    /(?<=(?<![\w-])(?:mysql|mysqldump|mysqladmin|mariadb)(?:[ ][^\n|;&]{0,200})?[ ]-p)(?![$<{[=])[^\s"']{4,128}/g,
+    ['mysql', 'mariadb'],
+  ),
+  row(
+    'command_line',
+    /(?<=(?<![\w-])redis-cli(?:[ ][^\n|;&]{0,200})?[ ](?:-a|--pass)[ ]["']?)(?![$<{[])[^\s"']{4,128}/g,
+    ['redis-cli'],
+  ),
+  row('url_password', /(?<=jdbc:oracle:thin:[\w.-]{1,64}\/)(?![$<{[])[^\s@/"']{4,128}(?=@)/g, [
+    'jdbc:oracle',
+  ]),
+  // .pgpass: host:port:database:user:password
+  row(
+    'pgpass',
+    /(?<=^[\w.*-]{1,128}:(?:\d{2,5}|\*):[A-Za-z_*][\w*-]{0,63}:[A-Za-z_*][\w*.-]{0,63}:)(?!\[REDACTED\])[^\s:]{6,256}$/gm,
+    [':5432:', ':*:'],
+  ),
+  row(
+    'netrc',
+    /(?<=(?<!\S)login[ \t\n]{1,4}\S{1,128}[ \t\n]{1,4}password[ \t]{1,4})(?!\[REDACTED\])\S{4,}/g,
+    ['login'],
+  ),
 ];
 
 /** A vendor's words with nothing but one letter after them, as in documentation: `ghp_xxxx…`. */

@@ -14,24 +14,23 @@ export interface ViewBuilder {
   finish(): DecodedView;
 }
 
+/** A part of the view, and what it stands for in the original. */
+interface Piece {
+  readonly at: number;
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
 export function createView(text: string): ViewBuilder {
-  const parts: string[] = [];
-  // For each piece: where it begins in the view and in the original, and where the original goes on after it.
-  const viewAt: number[] = [];
-  const from: number[] = [];
-  const to: number[] = [];
+  const pieces: Piece[] = [];
   let length = 0;
   let at = 0;
-  const add = (piece: string, start: number, end: number): void => {
+  const add = (piece: string, from: number, to: number): void => {
     if (piece === '') return;
-    viewAt.push(length);
-    from.push(start);
-    to.push(end);
-    parts.push(piece);
+    pieces.push({ at: length, text: piece, from, to });
     length += piece.length;
   };
-  const isCopy = (piece: number): boolean =>
-    (parts[piece] as string).length === num(to, piece) - num(from, piece);
   return {
     get at() {
       return at;
@@ -44,13 +43,12 @@ export function createView(text: string): ViewBuilder {
     finish() {
       add(text.slice(at), at, text.length);
       return {
-        text: parts.join(''),
+        text: pieces.map((piece) => piece.text).join(''),
         original(start, end) {
-          const first = pieceOf(viewAt, start);
-          const last = pieceOf(viewAt, end - 1);
+          const [first, last] = [pieceAt(pieces, start), pieceAt(pieces, end - 1)];
           return {
-            start: isCopy(first) ? num(from, first) + start - num(viewAt, first) : num(from, first),
-            end: isCopy(last) ? num(from, last) + end - num(viewAt, last) : num(to, last),
+            start: isCopy(first) ? first.from + start - first.at : first.from,
+            end: isCopy(last) ? last.from + end - last.at : last.to,
           };
         },
       };
@@ -58,18 +56,18 @@ export function createView(text: string): ViewBuilder {
   };
 }
 
-function num(list: readonly number[], at: number): number {
-  return list[at] as number;
+function isCopy({ text, from, to }: Piece): boolean {
+  return text.length === to - from;
 }
 
 /** The piece that holds position `at` of the view. */
-function pieceOf(viewAt: readonly number[], at: number): number {
+function pieceAt(pieces: readonly Piece[], at: number): Piece {
   let low = 0;
-  let high = viewAt.length - 1;
+  let high = pieces.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (num(viewAt, middle) <= at) low = middle;
+    if ((pieces[middle] as Piece).at <= at) low = middle;
     else high = middle - 1;
   }
-  return low;
+  return pieces[low] as Piece;
 }

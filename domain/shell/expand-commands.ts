@@ -1,42 +1,23 @@
 /** Every simple command that a text may run, those within wrappers and inner scripts included. */
 import { parseShell } from './parse-shell.ts';
-import type { ParsedShell, ShellCommand } from './shell-command.ts';
+import type { ParsedShell, ShellCommand, ShellMark } from './shell-command.ts';
 import { unwrapCommand } from './unwrap-command.ts';
 
 /** Wrappers within wrappers and scripts within scripts. */
 const MAX_NESTING = 12;
 const MAX_EXPANDED = 4000;
 
-export interface ExpandedShell {
-  readonly commands: readonly ShellCommand[];
-  readonly functions: ReadonlySet<string>;
-  readonly problem: string | null;
-  readonly hasForkBomb: boolean;
-  /** `${x@P}` and its like. */
-  readonly expandsPrompt: boolean;
-  /** Arithmetic or `[[` may run a command that stands in quoted text. */
-  readonly evaluatesCommand: boolean;
-  /** A shell is given text that is not known before it runs. */
-  readonly hasUnknownScript: boolean;
-}
-
-export function expandCommands(source: string): ExpandedShell {
+/** `problem` is the first of them all. */
+export function expandCommands(source: string): ParsedShell {
   const found: ShellCommand[] = [];
   const functions = new Set<string>();
+  const marks = new Set<ShellMark>();
   let problem: string | null = null;
-  let hasForkBomb = false;
-  let expandsPrompt = false;
-  let evaluatesText = false;
-  let hidesCommand = false;
-  let hasUnknownScript = false;
 
   const addScript = (text: string, via: readonly string[], depth: number): void => {
-    const parsed: ParsedShell = parseShell(text);
+    const parsed = parseShell(text);
     problem ??= parsed.problem;
-    hasForkBomb ||= parsed.hasForkBomb;
-    expandsPrompt ||= parsed.expandsPrompt;
-    evaluatesText ||= parsed.evaluatesText;
-    hidesCommand ||= parsed.hidesCommand;
+    for (const mark of parsed.marks) marks.add(mark);
     for (const name of parsed.functions) functions.add(name);
     for (const command of parsed.commands) addCommand({ ...command, via: [...via, ...command.via] }, depth);
   };
@@ -50,20 +31,12 @@ export function expandCommands(source: string): ExpandedShell {
     const inner = unwrapCommand(command);
     for (const each of inner.commands) addCommand(each, depth + 1);
     for (const script of inner.scripts) {
-      if (!script.isLiteral) hasUnknownScript = true;
+      if (!script.isLiteral) marks.add('unknown_script');
       addScript(script.text, script.via, depth + 1);
     }
   };
   addScript(source, [], 0);
-  return {
-    commands: found,
-    functions,
-    problem,
-    hasForkBomb,
-    expandsPrompt,
-    evaluatesCommand: evaluatesText && hidesCommand,
-    hasUnknownScript,
-  };
+  return { commands: found, functions, marks, problem };
 }
 
 /**

@@ -1,10 +1,9 @@
 /** What speaks against a command: rows of the categories, denied paths, and what cannot be judged. */
 import { downloadThenRun } from './download-then-run.ts';
-import type { ExpandedShell } from './expand-commands.ts';
 import { deniedPath } from './path-denials.ts';
 import { CATEGORIES } from './rules/categories.ts';
 import { matchesRule } from './rules/rule.ts';
-import { programOf, type ShellCommand } from './shell-command.ts';
+import { type ParsedShell, programOf, type ShellCommand, type ShellMark } from './shell-command.ts';
 
 export interface Problem {
   /** `deny`: never. `confirm`: only when a person says so. */
@@ -16,59 +15,62 @@ export interface Problem {
   readonly reason: string;
 }
 
-/** Not a category of its own: a text whose meaning is open. It cannot be switched off. */
-const UNCLEAR = 'unclear';
+/** A text whose meaning is open: no category of its own, and not to be switched off. */
+export function unclear(rule: string, reason: string): Problem {
+  return { severity: 'confirm', category: 'unclear', rule, reason };
+}
+
+function denied(category: string, rule: string, reason: string): Problem {
+  return { severity: 'deny', category, rule, reason };
+}
 
 export function findProblems(
-  shell: ExpandedShell,
+  { commands, marks, problem }: ParsedShell,
   categoriesOff: readonly string[],
   deniedPaths: readonly string[],
 ): readonly Problem[] {
   const off = new Set(categoriesOff);
-  const problems: Problem[] = [];
-  const unclear = (rule: string, reason: string): void => {
-    problems.push({ severity: 'confirm', category: UNCLEAR, rule, reason });
-  };
-  if (shell.hasForkBomb && !off.has('destructive_ops') && !off.has('fork_bomb'))
-    problems.push({
-      severity: 'deny',
-      category: 'destructive_ops',
-      rule: 'fork_bomb',
-      reason: 'starts itself without end',
-    });
-  if (shell.expandsPrompt && !off.has('filter_bypass'))
-    problems.push({
-      severity: 'deny',
-      category: 'filter_bypass',
-      rule: 'prompt_expansion',
-      reason: 'expands a variable’s text once more, which runs what stands in it',
-    });
-  const runner =
-    off.has('data_exfiltration') || off.has('remote_code') ? null : downloadThenRun(shell.commands);
-  if (runner)
-    problems.push({
-      severity: 'deny',
-      category: 'data_exfiltration',
-      rule: 'remote_code',
-      reason: `${programOf(runner)} runs what another command of the line downloads`,
-    });
-  for (const command of shell.commands) {
+  const problems = problemsOfAll(commands, marks).filter(
+    ({ category, rule }) => !off.has(category) && !off.has(rule),
+  );
+  for (const command of commands) {
     const path = deniedPath(command, deniedPaths);
     if (path !== null)
-      problems.push({
-        severity: 'deny',
-        category: 'denied_path',
-        rule: 'denied_path',
-        reason: `names ${path}, which is closed to commands`,
-      });
+      problems.push(denied('denied_path', 'denied_path', `names ${path}, which is closed to commands`));
     problems.push(...problemsOf(command, off));
     const open = openName(command);
-    if (open) unclear('unknown_program', open);
+    if (open) problems.push(unclear('unknown_program', open));
   }
-  if (shell.problem !== null) unclear('unparsable', shell.problem);
-  if (shell.hasUnknownScript) unclear('unknown_script', 'a shell gets text that is not known before');
-  if (shell.evaluatesCommand) unclear('evaluated_text', 'arithmetic may evaluate text that holds a command');
+  if (problem !== null) problems.push(unclear('unparsable', problem));
+  if (marks.has('unknown_script'))
+    problems.push(unclear('unknown_script', 'a shell gets text that is not known before'));
+  if (marks.has('evaluates_text') && marks.has('hides_command'))
+    problems.push(unclear('evaluated_text', 'arithmetic may evaluate text that holds a command'));
   return problems;
+}
+
+/** Denied for what the text as a whole does. */
+function problemsOfAll(commands: readonly ShellCommand[], marks: ReadonlySet<ShellMark>): Problem[] {
+  const found: Problem[] = [];
+  if (marks.has('fork_bomb')) found.push(denied('destructive_ops', 'fork_bomb', 'starts itself without end'));
+  if (marks.has('prompt_expansion'))
+    found.push(
+      denied(
+        'filter_bypass',
+        'prompt_expansion',
+        'expands a variable’s text once more, which runs what stands in it',
+      ),
+    );
+  const runner = downloadThenRun(commands);
+  if (runner)
+    found.push(
+      denied(
+        'data_exfiltration',
+        'remote_code',
+        `${programOf(runner)} runs what another command of the line downloads`,
+      ),
+    );
+  return found;
 }
 
 function problemsOf(command: ShellCommand, off: ReadonlySet<string>): readonly Problem[] {
@@ -78,7 +80,7 @@ function problemsOf(command: ShellCommand, off: ReadonlySet<string>): readonly P
     for (const rule of rules) {
       if (off.has(rule.rule) || !matchesRule(rule, command)) continue;
       found.push({
-        severity: rule.severity ?? 'deny',
+        severity: rule.severity,
         isForAuthors: rule.isForAuthors,
         category,
         rule: rule.rule,

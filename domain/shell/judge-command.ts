@@ -1,12 +1,12 @@
 /** Allow, ask or deny: the verdict on one command line (SH-1, SH-2). The worst of its simple commands decides. */
 import type { ExecAsk, ExecSecurity } from '../agent.ts';
 import { isListed, isStored, type ResolveProgram } from './allowlist.ts';
-import { type ExpandedShell, expandCommands } from './expand-commands.ts';
-import { findProblems, type Problem } from './find-problems.ts';
+import { expandCommands } from './expand-commands.ts';
+import { findProblems, type Problem, unclear } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
 import { isHarmless } from './safe/is-harmless.ts';
 import { runsOwnCode } from './safe/runs-own-code.ts';
-import type { ShellCommand } from './shell-command.ts';
+import type { ParsedShell, ShellCommand } from './shell-command.ts';
 
 export interface ShellRules {
   readonly security: ExecSecurity;
@@ -42,144 +42,89 @@ export const ALLOWED_ALWAYS = 'allowed_always';
 const BY_POLICY = 'command denied by exec approval policy';
 const BY_SAFETY = 'command denied by safety policy';
 
+type Words = ShellVerdict['command_words'];
+
+/** A verdict that no category is concerned by. */
+function plain(
+  decision: ShellVerdict['decision'],
+  rule: string,
+  reason: string,
+  command_words: Words,
+): ShellVerdict {
+  return { decision, category: null, rule, reason, command_words };
+}
+
 /** Judges a command; never throws. */
 export function judgeCommand(command: string, rules: ShellRules): ShellVerdict {
   if (command.length > MAX_COMMAND_LENGTH)
-    return byMode(
-      rules,
-      {
-        severity: 'confirm',
-        category: 'unclear',
-        rule: 'too_long',
-        reason: 'the command is too long to be judged',
-      },
-      [],
-    );
+    return byMode(rules, unclear('too_long', 'the command is too long to be judged'), []);
   const { folded, hasInvisible, refused } = foldCommand(command);
-  if (refused !== null)
-    return {
-      decision: 'deny',
-      category: null,
-      rule: 'refused_text',
-      reason: `${BY_SAFETY}: ${refused}`,
-      command_words: [],
-    };
+  if (refused !== null) return plain('deny', 'refused_text', `${BY_SAFETY}: ${refused}`, []);
   const verdict = judgeText(command, rules);
   // What a reader sees may differ from what the shell reads: both must pass.
   const seen = folded === command ? verdict : worse(verdict, judgeText(folded, rules));
   if (!hasInvisible || seen.decision === 'deny') return seen;
-  const hidden: Problem = {
-    severity: 'confirm',
-    category: 'unclear',
-    rule: 'invisible_text',
-    reason: 'the command has characters that cannot be seen',
-  };
+  const hidden = unclear('invisible_text', 'the command has characters that cannot be seen');
   return worse(byMode(rules, hidden, seen.command_words), seen);
 }
 
 function judgeText(command: string, rules: ShellRules): ShellVerdict {
   const shell = expandCommands(command);
-  const words = shell.commands
-    .filter((each) => each.words.length > 0)
-    .map((each) => each.words.map((word) => word.value));
+  const words = wordsOf(shell);
   const problems = findProblems(shell, rules.categoriesOff, rules.deniedPaths);
   const denial = problems.find((each) => each.severity === 'deny');
-  if (denial)
-    return {
-      decision: 'deny',
-      category: denial.category,
-      rule: denial.rule,
-      reason: `${BY_SAFETY}: ${denial.reason}`,
-      command_words: words,
-    };
-  if (rules.security === 'deny')
-    return {
-      decision: 'deny',
-      category: null,
-      rule: 'security_deny',
-      reason: BY_POLICY,
-      command_words: words,
-    };
+  if (denial) return deniedBy(denial, words);
+  if (rules.security === 'deny') return plain('deny', 'security_deny', BY_POLICY, words);
   const [doubt] = problems;
   const { stored = [], resolve = () => null } = rules;
-  const isOpen = (each: ShellCommand): boolean => rules.openHost === true && runsOwnCode(each);
-  const wasAllowed =
-    isOneCommand(shell) && shell.commands.every((each) => isStored(each, stored, resolve) && !isOpen(each));
-  if (wasAllowed)
-    return {
-      decision: 'allow',
-      category: null,
-      rule: ALLOWED_ALWAYS,
-      reason: 'a person allowed it always',
-      command_words: words,
-    };
+  const [only, ...others] = shell.commands;
+  if (only && others.length === 0 && isStored(only, stored, resolve) && !isOpen(only, rules))
+    return plain('allow', ALLOWED_ALWAYS, 'a person allowed it always', words);
   if (doubt) return byMode(rules, doubt, words);
-  if (rules.ask === 'always')
-    return {
-      decision: 'ask',
-      category: null,
-      rule: 'ask_always',
-      reason: 'every command is put to a person',
-      command_words: words,
-    };
+  if (rules.ask === 'always') return plain('ask', 'ask_always', 'every command is put to a person', words);
   return byLists(shell, rules, words);
 }
 
-function isOneCommand(shell: ExpandedShell): boolean {
-  return shell.commands.length === 1;
+function isOpen(command: ShellCommand, { openHost }: ShellRules): boolean {
+  return openHost === true && runsOwnCode(command);
 }
 
-function byLists(
-  shell: ExpandedShell,
-  rules: ShellRules,
-  words: ShellVerdict['command_words'],
-): ShellVerdict {
-  const isOpen = (each: ShellCommand): boolean => rules.openHost === true && runsOwnCode(each);
-  const isCovered = (each: ShellCommand): boolean =>
-    isListed(each, rules.allowlist) ||
-    (rules.security === 'full' && !isOpen(each) && isHarmless(each, shell.functions));
-  if (rules.security === 'full' && rules.ask === 'off')
-    return {
-      decision: 'allow',
-      category: null,
-      rule: 'security_full',
-      reason: 'commands run without asking',
-      command_words: words,
-    };
-  const miss = shell.commands.find((each) => !isCovered(each));
-  if (miss === undefined)
-    return {
-      decision: 'allow',
-      category: null,
-      rule: 'known',
-      reason: 'every part is known or on the allowlist',
-      command_words: words,
-    };
+function byLists(shell: ParsedShell, rules: ShellRules, words: Words): ShellVerdict {
+  const isFull = rules.security === 'full';
+  if (isFull && rules.ask === 'off')
+    return plain('allow', 'security_full', 'commands run without asking', words);
+  const miss = shell.commands.find(
+    (each) =>
+      !isListed(each, rules.allowlist) &&
+      !(isFull && !isOpen(each, rules) && isHarmless(each, shell.functions)),
+  );
+  if (miss === undefined) return plain('allow', 'known', 'every part is known or on the allowlist', words);
   const name = miss.words[0]?.value.slice(0, 80) ?? 'a redirection';
   if (rules.ask === 'off')
-    return {
-      decision: 'deny',
-      category: null,
-      rule: 'not_listed',
-      reason: `${BY_POLICY}: ${name} is not on the allowlist`,
-      command_words: words,
-    };
-  return {
-    decision: 'ask',
-    category: null,
-    ...(isOpen(miss)
-      ? {
-          rule: 'open_host',
-          reason: `${name} may run code of the workspace, and nothing keeps it from TempoClaw’s own keys on this host`,
-        }
-      : { rule: 'not_known', reason: `${name}, used like this, is not known to be harmless` }),
-    command_words: words,
-  };
+    return plain('deny', 'not_listed', `${BY_POLICY}: ${name} is not on the allowlist`, words);
+  return isOpen(miss, rules)
+    ? plain('ask', 'open_host', `${name} ${OPEN_HOST}`, words)
+    : plain('ask', 'not_known', `${name}, used like this, is not known to be harmless`, words);
+}
+
+const OPEN_HOST =
+  'may run code of the workspace, and nothing keeps it from TempoClaw’s own keys on this host';
+
+/** Of every simple command. */
+export function wordsOf({ commands }: ParsedShell): Words {
+  return commands.flatMap(({ words }) => (words.length > 0 ? [words.map(({ value }) => value)] : []));
+}
+
+export function deniedBy({ category, rule, reason }: Problem, words: Words): ShellVerdict {
+  return { decision: 'deny', category, rule, reason: `${BY_SAFETY}: ${reason}`, command_words: words };
 }
 
 /** A doubt is put to a person, and refused when nobody is asked. */
-function byMode(rules: ShellRules, problem: Problem, words: ShellVerdict['command_words']): ShellVerdict {
-  const { category, rule, reason } = problem;
+export function byMode(
+  rules: Pick<ShellRules, 'ask'> & Partial<Pick<ShellRules, 'security'>>,
+  { category, rule, reason }: Pick<ShellVerdict, 'category' | 'rule' | 'reason'>,
+  words: Words,
+): ShellVerdict {
   if (rules.security === 'deny' || rules.ask === 'off')
     return { decision: 'deny', category, rule, reason: `${BY_POLICY}: ${reason}`, command_words: words };
   return { decision: 'ask', category, rule, reason, command_words: words };

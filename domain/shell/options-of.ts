@@ -58,44 +58,38 @@ const VALUE_LETTERS: Readonly<Record<string, string>> = {
 /** Single-dash long options: `find -name`. Their words are not letters. */
 const LONG_BY_ONE_DASH = new Set(['find', 'go', 'java', 'openssl', 'ffmpeg']);
 
-type Value = Options['values'][number];
-
-interface Reading {
-  readonly words: readonly ShellWord[];
-  readonly program: string;
-  readonly longValues: readonly string[];
-  readonly letters: Set<string>;
-  readonly names: string[];
-  readonly values: Value[];
-  /** Index of the next word. */
-  next: number;
-}
-
 /** @param longValues long names that take the next word as their value. */
 export function optionsOf(command: ShellCommand, longValues: readonly string[] = []): Options {
   const program = habitOf(programOf(command)).replace(/^python[\d.]*$/, 'python');
   const words = argumentsOf(command);
+  const letters = new Set<string>();
+  const names: string[] = [];
   const operands: ShellWord[] = [];
-  const reading: Reading = {
-    words,
-    program,
-    longValues,
-    letters: new Set(),
-    names: [],
-    values: [],
-    next: 0,
+  const values: Options['values'][number][] = [];
+  let at = 0;
+  const takeNext = (option: string): void => {
+    const word = words[at++];
+    if (word) values.push({ option, word, value: word.value });
   };
-  for (let word = words[0]; word !== undefined; word = words[reading.next]) {
-    reading.next += 1;
-    if (word.value === '--') {
-      operands.push(...words.slice(reading.next));
+  for (let word = words[at++]; word !== undefined; word = words[at++]) {
+    const { value } = word;
+    if (value === '--') {
+      operands.push(...words.slice(at));
       break;
     }
-    if (isLong(word.value, program)) readLong(word, reading);
-    else if (word.value.startsWith('-') && word.value.length > 1) readLetters(word, reading);
-    else operands.push(word);
+    if (isLong(value, program)) {
+      const [name = '', ...rest] = value.replace(/^--?/, '').split('=');
+      names.push(name);
+      if (rest.length > 0) values.push({ option: name, word, value: rest.join('=') });
+      else if (longValues.includes(name)) takeNext(name);
+    } else if (value.startsWith('-') && value.length > 1) {
+      const end = lettersEnd(value, program);
+      for (const letter of value.slice(1, end + 1)) letters.add(letter);
+      const option = value.charAt(end);
+      if (end === value.length - 1) takeNext(option);
+      else if (end < value.length) values.push({ option, word, value: value.slice(end + 1) });
+    } else operands.push(word);
   }
-  const { letters, names, values } = reading;
   return { letters, names, operands, values };
 }
 
@@ -103,30 +97,26 @@ function isLong(value: string, program: string): boolean {
   return value.startsWith('--') || (LONG_BY_ONE_DASH.has(program) && /^-\w{2,}/.test(value));
 }
 
-function readLong(word: ShellWord, reading: Reading): void {
-  const [name = '', ...rest] = word.value.replace(/^--?/, '').split('=');
-  reading.names.push(name);
-  if (rest.length > 0) reading.values.push({ option: name, word, value: rest.join('=') });
-  else if (reading.longValues.includes(name)) takeNext(name, reading);
+/** Where the first letter stands that takes a value, which may be joined to it; the word's length when there is none. */
+function lettersEnd(word: string, program: string): number {
+  const withValue = VALUE_LETTERS[program] ?? '';
+  let at = 1;
+  while (at < word.length && !withValue.includes(word.charAt(at))) at += 1;
+  return at;
 }
 
-function readLetters(word: ShellWord, reading: Reading): void {
-  const withValue = VALUE_LETTERS[reading.program] ?? '';
-  for (let at = 1; at < word.value.length; at += 1) {
-    const letter = word.value[at] ?? '';
-    reading.letters.add(letter);
-    if (!withValue.includes(letter)) continue;
-    const joined = word.value.slice(at + 1);
-    if (joined === '') takeNext(letter, reading);
-    else reading.values.push({ option: letter, word, value: joined });
-    return;
-  }
-}
-
-function takeNext(option: string, reading: Reading): void {
-  const word = reading.words[reading.next];
-  reading.next += 1;
-  if (word) reading.values.push({ option, word, value: word.value });
+/** Words that follow one of the options: in the next word, joined to a letter, or after `=`. */
+export function wordsAfter(args: readonly ShellWord[], options: readonly string[]): readonly ShellWord[] {
+  return args.flatMap((word, at): readonly ShellWord[] => {
+    const next = args[at + 1];
+    if (options.includes(word.value)) return next ? [next] : [];
+    const given = options.find((option) =>
+      word.value.startsWith(option.startsWith('--') ? `${option}=` : option),
+    );
+    if (given === undefined) return [];
+    const value = word.value.slice(given.length).replace(/^=/, '');
+    return [{ ...word, value, text: value }];
+  });
 }
 
 /** One of the letters, or one of the long names, which may be abbreviated. */

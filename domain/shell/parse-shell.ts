@@ -2,6 +2,7 @@
 import {
   type Command,
   forEachChild,
+  type Function as FunctionNode,
   type HereDoc,
   parse,
   type Pipeline,
@@ -10,14 +11,15 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash';
-import { callsItself } from './calls-itself.ts';
 import { hidesCommand, readWord } from './read-word.ts';
 import {
   literalWord,
+  NO_WORDS,
   type ParsedShell,
   type ShellAssignment,
   type ShellCommand,
   type ShellInput,
+  type ShellMark,
   type ShellRedirect,
   type ShellWord,
 } from './shell-command.ts';
@@ -32,11 +34,8 @@ interface Walk {
   readonly variables: Variables;
   readonly commands: ShellCommand[];
   readonly functions: Set<string>;
+  readonly marks: Set<ShellMark>;
   problem: string | null;
-  hasForkBomb: boolean;
-  expandsPrompt: boolean;
-  evaluatesText: boolean;
-  hidesCommand: boolean;
 }
 
 /** Parses a text; never throws. What is unclear is said in `problem`. */
@@ -46,11 +45,8 @@ export function parseShell(source: string): ParsedShell {
     variables: variablesOf(tree, source),
     commands: [],
     functions: new Set(),
+    marks: new Set(),
     problem: tree.errors?.[0]?.message ?? null,
-    hasForkBomb: false,
-    expandsPrompt: false,
-    evaluatesText: false,
-    hidesCommand: false,
   };
   visit(tree, walk, null, 0);
   return walk;
@@ -76,12 +72,25 @@ function visit(
       return visitRedirected(node, walk, input, depth);
     case 'Function':
       walk.functions.add(node.name.value);
-      if (callsItself(node)) walk.hasForkBomb = true;
+      if (callsItself(node)) walk.marks.add('fork_bomb');
       return visit(node.body, walk, null, depth + 1);
     default:
       note(node, walk);
       return visitChildren(node, walk, SUBSTITUTES.has(node.type) ? null : input, depth);
   }
+}
+
+/** A fork bomb: more than one call of itself, or one in the background, doubles until nothing else runs. */
+function callsItself(node: FunctionNode): boolean {
+  let calls = 0;
+  let isBackground = false;
+  const look = (each: SyntaxNode): void => {
+    if (each.type === 'Command' && each.name?.value === node.name.value) calls += 1;
+    if (each.type === 'Statement' && each.background) isBackground = true;
+    forEachChild(each, look);
+  };
+  look(node.body);
+  return calls > 1 || (calls === 1 && isBackground);
 }
 
 /** These read the shell's own input, not what the command around them reads. */
@@ -91,9 +100,9 @@ const SUBSTITUTES = new Set(['CommandExpansion', 'ProcessSubstitution', 'Arithme
 function note(node: SyntaxNode, walk: Walk): void {
   if (node.type === 'Script' && 'errors' in node) walk.problem ??= node.errors?.[0]?.message ?? null;
   if ('script' in node && node.script === undefined) walk.problem ??= 'a substitution cannot be read';
-  if (node.type === 'Word' && hidesCommand(node)) walk.hidesCommand = true;
-  if (EVALUATES.has(node.type)) walk.evaluatesText = true;
-  if (isPromptExpansion(node)) walk.expandsPrompt = true;
+  if (node.type === 'Word' && hidesCommand(node)) walk.marks.add('hides_command');
+  if (EVALUATES.has(node.type)) walk.marks.add('evaluates_text');
+  if (isPromptExpansion(node)) walk.marks.add('prompt_expansion');
 }
 
 function isPromptExpansion(node: SyntaxNode): boolean {
@@ -132,12 +141,9 @@ function visitRedirected(
   const redirects = node.redirects.map((each) => readRedirect(each, walk, depth));
   const ownInput = inputOf(redirects);
   walk.commands.push({
-    words: [],
-    assignments: [],
+    ...NO_WORDS,
     redirects: redirects.map((each) => each.redirect),
     input: ownInput,
-    via: [],
-    isOpen: false,
   });
   const sources = redirects.flatMap((each) => each.sources);
   return [...sources, ...visit(node.command, walk, ownInput ?? input, depth + 1)];
@@ -167,7 +173,7 @@ function visitCommand(
   const words: ShellWord[] = [];
   const inner: ShellCommand[] = [];
   const word = (given: Word): ShellWord => {
-    if (hidesCommand(given)) walk.hidesCommand = true;
+    if (hidesCommand(given)) walk.marks.add('hides_command');
     const sources = visitChildren(given, walk, null, depth);
     inner.push(...sources);
     return readWord(given, walk.variables, sources);
@@ -191,12 +197,11 @@ function visitCommand(
     } else redirects.push(readRedirect(each, walk, depth));
   }
   const command: ShellCommand = {
+    ...NO_WORDS,
     words,
     assignments,
     redirects: redirects.map((each) => each.redirect),
     input: inputOf(redirects) ?? input,
-    via: [],
-    isOpen: false,
   };
   walk.commands.push(command);
   return [...inner, ...redirects.flatMap((each) => each.sources), command];

@@ -37,16 +37,34 @@ function targetOf({ target, operator }: ShellRedirect): readonly ShellWord[] {
 
 /** Operands and option values that are paths as far as the program's habits say. */
 export function argumentPaths(command: ShellCommand): readonly ShellWord[] {
+  return partsOf(command).paths;
+}
+
+/** Words that are text as far as the program's habits say: patterns, messages, what is printed. */
+export function textWordsOf(command: ShellCommand): ReadonlySet<ShellWord> {
+  return new Set(partsOf(command).texts);
+}
+
+function partsOf(command: ShellCommand): Readonly<Record<'paths' | 'texts', readonly ShellWord[]>> {
   const program = programOf(command);
-  if (TEXT_ONLY.has(program) || command.words.length < 2) return [];
+  if (TEXT_ONLY.has(program)) return { paths: [], texts: argumentsOf(command) };
   const habit = habitOf(program);
-  if (habit === 'find') return findPaths(command);
-  const texts = TEXT_OPTIONS.get(habit) ?? [];
-  const options = optionsOf(command, texts);
+  if (habit === 'find') return findWords(command);
+  const names = TEXT_OPTIONS.get(habit) ?? [];
+  const options = optionsOf(command, names);
   const messages = habit === 'git' ? gitTexts(command) : new Set<ShellWord>();
-  const operands = operandPaths(habit, options).filter((word) => !messages.has(word));
-  const values = options.values.filter((each) => !texts.includes(each.option)).map(valueWord);
-  return [...operands, ...values, ...operands.flatMap(assignedWord)];
+  const given = new Set(operandPaths(habit, options));
+  const operands = [...given].filter((word) => !messages.has(word));
+  const isText = ({ option }: Options['values'][number]): boolean => names.includes(option);
+  const values = options.values.filter((each) => !isText(each));
+  return {
+    paths: [...operands, ...values.map(valueWord), ...operands.flatMap(assignedWord)],
+    texts: [
+      ...options.operands.filter((word) => !given.has(word)),
+      ...options.values.filter(isText).map(({ word }) => word),
+      ...messages,
+    ],
+  };
 }
 
 function operandPaths(habit: string, options: Options): readonly ShellWord[] {
@@ -82,29 +100,14 @@ export function gitTexts(command: ShellCommand): ReadonlySet<ShellWord> {
   return pattern ? new Set([pattern]) : texts;
 }
 
-/** Words that are text as far as the program's habits say: patterns, messages, what is printed. */
-export function textWordsOf(command: ShellCommand): ReadonlySet<ShellWord> {
-  const program = programOf(command);
-  if (TEXT_ONLY.has(program)) return new Set(argumentsOf(command));
-  const habit = habitOf(program);
-  if (habit === 'find') {
-    const { own } = findParts(command);
-    return new Set(own.filter((_, at) => FIND_TEXT.has(own[at - 1]?.value ?? '')));
-  }
-  const names = TEXT_OPTIONS.get(habit) ?? [];
-  const options = optionsOf(command, names);
-  const paths = new Set(operandPaths(habit, options));
-  return new Set([
-    ...options.operands.filter((word) => !paths.has(word)),
-    ...options.values.filter((each) => names.includes(each.option)).map(({ word }) => word),
-    ...(habit === 'git' ? gitTexts(command) : []),
-  ]);
-}
-
 /** Where `find` looks, and what its tests read; patterns are text. */
-function findPaths(command: ShellCommand): readonly ShellWord[] {
+function findWords(command: ShellCommand): Readonly<Record<'paths' | 'texts', readonly ShellWord[]>> {
   const { own } = findParts(command);
-  return own.filter((word, at) => !word.value.startsWith('-') && !FIND_TEXT.has(own[at - 1]?.value ?? ''));
+  const isText = (at: number): boolean => FIND_TEXT.has(own[at - 1]?.value ?? '');
+  return {
+    paths: own.filter((word, at) => !word.value.startsWith('-') && !isText(at)),
+    texts: own.filter((_, at) => isText(at)),
+  };
 }
 
 /** Paths that the command writes to. */

@@ -17,23 +17,9 @@ import { programOf, type ShellCommand } from './shell-command.ts';
 import { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
 
 /** Builtins that run what they are given. */
-const RUNS_TEXT = new Set([
-  'eval',
-  'source',
-  '.',
-  'trap',
-  'alias',
-  'find',
-  'fd',
-  'make',
-  'npx',
-  'uvx',
-  'bunx',
-  'docker',
-  'podman',
-  'kubectl',
-  'ssh',
-]);
+const RUNS_TEXT = new Set(
+  'eval source . trap alias find fd make npx uvx bunx docker podman kubectl ssh'.split(' '),
+);
 
 /**
  * The file that one plain command starts and its exact arguments; wrappers, interpreters with code and compound commands are

@@ -1,6 +1,6 @@
 /** One word of the parser's tree, as the rules see it: what is known of its value and what is not. */
 import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
-import type { ShellCommand, ShellWord } from './shell-command.ts';
+import { literalWord, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { isPlainArithmetic } from './plain-arithmetic.ts';
 import type { Variable, Variables } from './variables-of.ts';
 
@@ -14,41 +14,15 @@ const HARMLESS_PARAMETERS = new Set(
 /** Values of one word that are followed at most; more are unknown. */
 const MAX_CHOICES = 64;
 
-interface Reading {
-  readonly variables: Variables;
-  readonly hasSources: boolean;
-  value: string;
-  isLiteral: boolean;
-  isGlob: boolean;
-  isAmbiguous: boolean;
-  isHarmless: boolean;
-  choices: readonly string[] | null;
-}
+type Reading = { -readonly [Name in keyof ShellWord]: ShellWord[Name] } & { readonly variables: Variables };
 
 /** Reads a word; `sources` are the commands that were found inside of it. */
 export function readWord(word: Word, variables: Variables, sources: readonly ShellCommand[]): ShellWord {
-  const reading: Reading = {
-    variables,
-    hasSources: sources.length > 0,
-    value: '',
-    isLiteral: true,
-    isGlob: false,
-    isAmbiguous: false,
-    isHarmless: true,
-    choices: [''],
-  };
+  const reading: Reading = { ...literalWord(''), text: word.text, sources, variables, choices: [''] };
   if (word.parts === undefined) append(reading, word.value);
   else for (const part of word.parts) readPart(part, reading, false);
-  return {
-    text: word.text,
-    value: reading.value,
-    isLiteral: reading.isLiteral,
-    isGlob: reading.isGlob,
-    isAmbiguous: reading.isAmbiguous,
-    isHarmless: reading.isHarmless,
-    choices: reading.isLiteral ? null : reading.choices,
-    sources,
-  };
+  const { variables: _, ...read } = reading;
+  return { ...read, choices: read.isLiteral ? null : read.choices };
 }
 
 /** A quoted `$(` or backtick: text that arithmetic, `[[` and subscripts run when they evaluate it once more. */
@@ -128,7 +102,7 @@ function readExpansion(part: Expansion, reading: Reading, isQuoted: boolean): vo
     else appendUnknown(reading, part.text, false);
   } else {
     // Commands inside are judged on their own; what they print is unknown but is no name of a secret.
-    appendUnknown(reading, part.text, part.type === 'CommandExpansion' && reading.hasSources);
+    appendUnknown(reading, part.text, part.type === 'CommandExpansion' && reading.sources.length > 0);
   }
 }
 
@@ -150,7 +124,9 @@ function knownValues(part: Expansion, reading: Reading): readonly string[] | nul
     case 'ArithmeticExpansion':
       return isPlainArithmetic(part.text, reading.variables) ? ['0'] : null;
     case 'ProcessSubstitution':
-      return part.text.startsWith('<(') && reading.hasSources && reading.value === '' ? ['/dev/fd/9'] : null;
+      return part.text.startsWith('<(') && reading.sources.length > 0 && reading.value === ''
+        ? ['/dev/fd/9']
+        : null;
     default:
       return null;
   }

@@ -4,8 +4,10 @@
  */
 import type { RunFiles } from '../bound-file.ts';
 import { allSources, inputSources } from './all-sources.ts';
+import { byWord } from './by-word.ts';
 import { expandCommands } from './expand-commands.ts';
 import { MAX_COMMAND_LENGTH } from './fold-command.ts';
+import { wordsAfter } from './options-of.ts';
 import { pathWordsOf } from './path-words.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { isFileLike, READS_TEXT, scriptOf } from './interpreter-script.ts';
@@ -21,32 +23,28 @@ const UNKNOWN_FOLDER = 'the folder that it runs them in is known only when it ru
 /** Of the system, which agents cannot write; and what is no file at all. */
 const IS_NONE = /^\/(?:usr|bin|sbin|lib|lib64|dev|proc)\/|:\/\//;
 
-type Row = readonly [program: string, names: readonly string[]];
-const rows = (programs: string, ...names: readonly string[]): Row[] =>
-  programs.split(' ').map((program) => [program, names]);
-
 /** Options whose value is a script. */
-const SCRIPT_FILE_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ...rows('awk gawk mawk nawk sed gsed psql', '-f', '--file'),
-  ...rows('jq', '-f', '--from-file'),
-  ...rows('make gmake', '-f', '--file', '--makefile'),
-  ...rows('xargs', '-a', '--arg-file'),
-]);
+const SCRIPT_FILE_OPTIONS = byWord({
+  'awk gawk mawk nawk sed gsed psql': ['-f', '--file'],
+  jq: ['-f', '--from-file'],
+  'make gmake': ['-f', '--file', '--makefile'],
+  xargs: ['-a', '--arg-file'],
+});
 
 /** Files of a project that say what its programs run. */
-const PROJECT_FILES: ReadonlyMap<string, readonly string[]> = new Map([
-  ...rows('make gmake', 'GNUmakefile', 'makefile', 'Makefile'),
-  ...rows('npm npx pnpm yarn bun bunx', 'package.json'),
-  ...rows('rake', 'Rakefile'),
-  ...rows('just', 'justfile', 'Justfile', '.justfile'),
-  ...rows('cargo', 'Cargo.toml', 'build.rs'),
-  ...rows('gradle', 'build.gradle', 'build.gradle.kts'),
-  ...rows('mvn', 'pom.xml'),
-  ...rows('ant', 'build.xml'),
-  ...rows('cmake', 'CMakeLists.txt'),
-  ...rows('tox', 'tox.ini'),
-  ...rows('nox', 'noxfile.py'),
-]);
+const PROJECT_FILES = byWord({
+  'make gmake': ['GNUmakefile', 'makefile', 'Makefile'],
+  'npm npx pnpm yarn bun bunx': ['package.json'],
+  rake: ['Rakefile'],
+  just: ['justfile', 'Justfile', '.justfile'],
+  cargo: ['Cargo.toml', 'build.rs'],
+  gradle: ['build.gradle', 'build.gradle.kts'],
+  mvn: ['pom.xml'],
+  ant: ['build.xml'],
+  cmake: ['CMakeLists.txt'],
+  tox: ['tox.ini'],
+  nox: ['noxfile.py'],
+});
 
 /** Options of project programs that name another folder. */
 const FOLDER_OPTIONS = ['-C', '--directory', '--prefix', '--cwd', '--dir'];
@@ -64,7 +62,7 @@ const NOTHING: Found = { words: [], names: [], isOpen: false };
 export function filesRunBy(command: string): RunFiles {
   if (command.length > MAX_COMMAND_LENGTH) return { paths: [], open: UNREADABLE };
   const shell = expandCommands(command);
-  let open = shell.problem !== null || shell.hasUnknownScript ? UNREADABLE : null;
+  let open = shell.problem !== null || shell.marks.has('unknown_script') ? UNREADABLE : null;
   const folders: string[] = [''];
   const paths = new Set<string>();
   for (const each of shell.commands) {
@@ -101,7 +99,7 @@ function enterFolders(folders: string[], command: ShellCommand): boolean {
   const isWrapped = program === 'env' || program === 'sudo';
   if (program !== 'cd' && program !== 'pushd' && !isWrapped) return true;
   const named = isWrapped
-    ? optionValues(command, ['-C', '--chdir', '-D'])
+    ? wordsAfter(argumentsOf(command), ['-C', '--chdir', '-D'])
     : argumentsOf(command)
         .filter((word) => !/^-[A-Za-z@]+$|^--$/.test(word.value))
         .slice(0, 1);
@@ -118,23 +116,7 @@ function enterFolders(folders: string[], command: ShellCommand): boolean {
 
 function optionFolders(command: ShellCommand): readonly string[] {
   if (!PROJECT_FILES.has(programOf(command))) return [];
-  return optionValues(command, FOLDER_OPTIONS).flatMap((word) => valuesOf(word) ?? []);
-}
-
-/** Values in the next word, joined to a letter, or after `=`. */
-function optionValues(command: ShellCommand, options: readonly string[]): readonly ShellWord[] {
-  const args = argumentsOf(command);
-  return args.flatMap((word, at): readonly ShellWord[] => {
-    const next = args[at + 1];
-    if (options.includes(word.value)) return next ? [next] : [];
-    const given = options.find(
-      (option) =>
-        word.value.startsWith(option.startsWith('--') ? `${option}=` : option) && word.value !== option,
-    );
-    if (given === undefined) return [];
-    const value = word.value.slice(given.length).replace(/^=/, '');
-    return [{ ...word, value, text: value }];
-  });
+  return wordsAfter(argumentsOf(command), FOLDER_OPTIONS).flatMap((word) => valuesOf(word) ?? []);
 }
 
 function filesOf(command: ShellCommand): Found {
@@ -142,7 +124,7 @@ function filesOf(command: ShellCommand): Found {
   if (name === undefined) return NOTHING;
   const program = programOf(command);
   const itself = valuesOf(name)?.filter((value) => value.includes('/'));
-  const options = optionValues(command, SCRIPT_FILE_OPTIONS.get(program) ?? []);
+  const options = wordsAfter(argumentsOf(command), SCRIPT_FILE_OPTIONS.get(program) ?? []);
   const isMakefileGiven = options.length > 0 && /^g?make$/.test(program);
   const names = isMakefileGiven ? [] : (PROJECT_FILES.get(program) ?? []);
   const more = argumentFiles(program, command);

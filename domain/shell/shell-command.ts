@@ -55,20 +55,26 @@ export interface ShellCommand {
   readonly isOpen: boolean;
 }
 
+/** What a script does somewhere in it, whichever command does it. */
+export type ShellMark =
+  /** A function that starts itself more than once or in the background. */
+  | 'fork_bomb'
+  /** `${x@P}` and its like, which expand a variable’s text once more or tell what the shell would make of it. */
+  | 'prompt_expansion'
+  /** Uses arithmetic or `[[`, which evaluate text once more. */
+  | 'evaluates_text'
+  /** Has quoted text that would be a command if it were evaluated. */
+  | 'hides_command'
+  /** A shell is given text that is not known before it runs. */
+  | 'unknown_script';
+
 export interface ParsedShell {
   readonly commands: readonly ShellCommand[];
   /** Names of functions that the script defines; their bodies are among `commands`. */
   readonly functions: ReadonlySet<string>;
+  readonly marks: ReadonlySet<ShellMark>;
   /** Why the text cannot be judged, or null. */
   readonly problem: string | null;
-  /** A function that starts itself more than once or in the background. */
-  readonly hasForkBomb: boolean;
-  /** `${x@P}` and its like, which expand a variable’s text once more or tell what the shell would make of it. */
-  readonly expandsPrompt: boolean;
-  /** Uses arithmetic or `[[`, which evaluate text once more. */
-  readonly evaluatesText: boolean;
-  /** Has quoted text that would be a command if it were evaluated. */
-  readonly hidesCommand: boolean;
 }
 
 /** A word that is exactly `value`. */
@@ -84,6 +90,16 @@ export function literalWord(value: string): ShellWord {
     choices: null,
   };
 }
+
+/** A command without a word. */
+export const NO_WORDS: ShellCommand = {
+  words: [],
+  assignments: [],
+  redirects: [],
+  input: null,
+  via: [],
+  isOpen: false,
+};
 
 /** PATH_MAX of Linux: nothing that is named by more can be started. */
 const MAX_NAME = 4096;

@@ -28,4 +28,3 @@ export const SHELL_SWITCHES = [
   'env_dump',
   'credential_access',
 ] as const;
-export type ShellSwitch = (typeof SHELL_SWITCHES)[number];

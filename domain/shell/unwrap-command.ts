@@ -1,5 +1,13 @@
 /** The commands that a command starts: behind `sudo`, in `sh -c`, after `find -exec`. */
-import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
+import { wordsAfter } from './options-of.ts';
+import {
+  argumentsOf,
+  literalWord,
+  NO_WORDS,
+  programOf,
+  type ShellCommand,
+  type ShellWord,
+} from './shell-command.ts';
 import { SCRIPT_OPTIONS, SHELLS, STARTING_SUBCOMMAND, WRAPPERS, type Wrapper } from './wrappers.ts';
 
 /** Text that a shell will read. */
@@ -25,7 +33,11 @@ export function unwrapCommand(command: ShellCommand): Unwrapped {
   if (program === 'eval') return args.length === 0 ? NOTHING : joined(args, via);
   if (program === 'trap') return unwrapTrap(args, via);
   if (['find', 'gfind', 'fd'].includes(program)) return unwrapFind(command, via);
-  const scripts = optionScripts(program, args, via);
+  const scripts = wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []).map(({ value, isLiteral }) => ({
+    text: value,
+    isLiteral,
+    via,
+  }));
   const wrapper = startsOther(program, args) ? WRAPPERS.get(program) : undefined;
   const isLookUp = program === 'command' && /^-[vV]/.test(args[0]?.value ?? '');
   return wrapper && !isLookUp ? unwrapWrapper(command, wrapper, scripts, via) : { commands: [], scripts };
@@ -102,27 +114,6 @@ function printedText(from: readonly ShellCommand[]): string | null {
     .replaceAll('\\t', ' ');
 }
 
-function optionScripts(
-  program: string,
-  args: readonly ShellWord[],
-  via: readonly string[],
-): readonly InnerScript[] {
-  const options = SCRIPT_OPTIONS.get(program);
-  if (!options) return [];
-  const scripts: InnerScript[] = [];
-  args.forEach((word, index) => {
-    for (const option of options) {
-      const next = args[index + 1];
-      if (word.value === option && next) scripts.push({ text: next.value, isLiteral: next.isLiteral, via });
-      else if (option.startsWith('--') && word.value.startsWith(`${option}=`))
-        scripts.push({ text: word.value.slice(option.length + 1), isLiteral: word.isLiteral, via });
-      else if (option.length === 2 && word.value.startsWith(option) && word.value.length > 2)
-        scripts.push({ text: word.value.slice(2), isLiteral: word.isLiteral, via });
-    }
-  });
-  return scripts;
-}
-
 const STARTS = /^(?:-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/;
 
 /** `find`'s own words, and those of each `-exec … ;`. */
@@ -145,11 +136,8 @@ export function findParts(command: ShellCommand): {
 
 function unwrapFind(command: ShellCommand, via: readonly string[]): Unwrapped {
   const commands = findParts(command).started.map((words) => ({
-    ...command,
+    ...NO_WORDS,
     words,
-    assignments: [],
-    redirects: [],
-    input: null,
     via,
     isOpen: true,
   }));

@@ -10,7 +10,7 @@ import {
 } from 'unbash';
 import { setsNothing } from './plain-arithmetic.ts';
 import { readWord } from './read-word.ts';
-import type { ShellCommand } from './shell-command.ts';
+import { NO_WORDS } from './shell-command.ts';
 
 /** What the script says about one of its variables. */
 export interface Variable {
@@ -130,20 +130,11 @@ function assign(node: Assignment, found: Collected): void {
   else forget(found, node.name);
 }
 
-/** In place of what stands in a substitution: it is judged on its own. */
-const JUDGED: ShellCommand = {
-  words: [],
-  assignments: [],
-  redirects: [],
-  input: null,
-  via: [],
-  isOpen: false,
-};
-
 const UNSET: Variable = { values: [], isOwn: true, isNumber: true, certain: [] };
 
 function set(found: Collected, name: string, value: Word): void {
-  const word = readWord(value, found.known, [JUDGED]);
+  // What stands in a substitution is judged on its own.
+  const word = readWord(value, found.known, [NO_WORDS]);
   const values = word.isLiteral ? [word.value] : word.choices;
   const before = found.known.get(name) ?? UNSET;
   const all = [...before.values, ...(values ?? [])];

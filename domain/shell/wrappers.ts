@@ -1,4 +1,5 @@
 /** Programs that start another program which their own arguments name (SECURITY §2: unwrap recursively). */
+import { byWord } from './by-word.ts';
 
 export interface Wrapper {
   /** Letters of options with a value. */
@@ -17,64 +18,45 @@ export interface Wrapper {
   readonly joins?: boolean;
 }
 
-export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
-  ['env', { letters: 'uCS', names: ['unset', 'chdir'], takesAssignments: true, isHarmless: true }],
-  ['nohup', { isHarmless: true }],
-  ['nice', { letters: 'n', names: ['adjustment'], isHarmless: true }],
-  ['ionice', { letters: 'cnpPu', isHarmless: true }],
-  ['timeout', { letters: 'ks', names: ['kill-after', 'signal'], operands: 1, isHarmless: true }],
-  ['gtimeout', { letters: 'ks', operands: 1, isHarmless: true }],
-  ['time', { letters: '', isHarmless: true }],
-  ['stdbuf', { letters: 'ioe', isHarmless: true }],
-  ['command', { isHarmless: true }],
-  ['builtin', { isHarmless: true }],
+export const WRAPPERS = byWord<Wrapper>({
+  env: { letters: 'uCS', names: ['unset', 'chdir'], takesAssignments: true, isHarmless: true },
+  'nohup time command builtin': { isHarmless: true },
+  nice: { letters: 'n', names: ['adjustment'], isHarmless: true },
+  ionice: { letters: 'cnpPu', isHarmless: true },
+  timeout: { letters: 'ks', names: ['kill-after', 'signal'], operands: 1, isHarmless: true },
+  gtimeout: { letters: 'ks', operands: 1, isHarmless: true },
+  stdbuf: { letters: 'ioe', isHarmless: true },
   // Starts what the project has installed; what it may fetch instead is for its rules to say.
-  ['npx', { letters: 'pc', names: ['package', 'call'], isHarmless: true }],
-  ['poetry', { operands: 1, isHarmless: true }],
-  ['pipenv', { operands: 1, isHarmless: true }],
-  ['bundle', { operands: 1, isHarmless: true }],
-  ['setsid', {}],
-  ['exec', { letters: 'a' }],
-  ['xargs', { letters: 'adEILnPs', isOpen: true, isHarmless: true }],
-  ['parallel', { letters: 'jSaINnL', isOpen: true, joins: true }],
-  [
-    'sudo',
-    { letters: 'ughpCrtTUDR', names: ['user', 'group', 'host', 'prompt', 'chdir'], takesAssignments: true },
-  ],
-  ['doas', { letters: 'uC' }],
-  ['runuser', { letters: 'ugG', operands: 1 }],
-  ['gosu', { operands: 1 }],
-  ['su-exec', { operands: 1 }],
-  ['setpriv', {}],
-  ['pkexec', { names: ['user'] }],
-  ['chroot', { operands: 1 }],
-  ['unshare', { letters: 'RSGw' }],
-  ['nsenter', { letters: 'tSG' }],
-  ['chrt', { letters: 'TPD', operands: 1 }],
-  ['taskset', { operands: 1 }],
-  ['numactl', { letters: 'mNCp' }],
-  ['strace', { letters: 'oepsau' }],
-  ['ltrace', { letters: 'oepsau' }],
-  ['watch', { letters: 'n', names: ['interval'], joins: true }],
-  ['flock', { letters: 'wE', operands: 1 }],
-  ['ssh', { letters: 'bcDEeFIiJLlmOopQRSWw', operands: 1, joins: true }],
-  ['busybox', {}],
-  ['toybox', {}],
-  ['unbuffer', {}],
-  ['fakeroot', { letters: 'lfsib' }],
-  ['proot', { letters: 'rbqwk' }],
-  ['firejail', {}],
-  ['torsocks', {}],
-  ['proxychains', { letters: 'f' }],
-  ['proxychains4', { letters: 'f' }],
-  ['systemd-run', { letters: 'puMHEd' }],
-  ['dbus-run-session', {}],
-  ['caffeinate', { letters: 'tw' }],
-  ['rlwrap', {}],
-  ['entr', { joins: false }],
-  ['ld.so', {}],
-  ['ld-linux-x86-64.so.2', { names: ['library-path', 'preload'] }],
-]);
+  npx: { letters: 'pc', names: ['package', 'call'], isHarmless: true },
+  'poetry pipenv bundle': { operands: 1, isHarmless: true },
+  exec: { letters: 'a' },
+  xargs: { letters: 'adEILnPs', isOpen: true, isHarmless: true },
+  parallel: { letters: 'jSaINnL', isOpen: true, joins: true },
+  sudo: {
+    letters: 'ughpCrtTUDR',
+    names: ['user', 'group', 'host', 'prompt', 'chdir'],
+    takesAssignments: true,
+  },
+  doas: { letters: 'uC' },
+  runuser: { letters: 'ugG', operands: 1 },
+  'gosu su-exec chroot taskset': { operands: 1 },
+  pkexec: { names: ['user'] },
+  unshare: { letters: 'RSGw' },
+  nsenter: { letters: 'tSG' },
+  chrt: { letters: 'TPD', operands: 1 },
+  numactl: { letters: 'mNCp' },
+  'strace ltrace': { letters: 'oepsau' },
+  watch: { letters: 'n', names: ['interval'], joins: true },
+  flock: { letters: 'wE', operands: 1 },
+  ssh: { letters: 'bcDEeFIiJLlmOopQRSWw', operands: 1, joins: true },
+  fakeroot: { letters: 'lfsib' },
+  proot: { letters: 'rbqwk' },
+  'proxychains proxychains4': { letters: 'f' },
+  'systemd-run': { letters: 'puMHEd' },
+  caffeinate: { letters: 'tw' },
+  'ld-linux-x86-64.so.2': { names: ['library-path', 'preload'] },
+  'setsid setpriv busybox toybox unbuffer firejail torsocks dbus-run-session rlwrap entr ld.so': {},
+});
 
 /** Of wrappers that do other things, too: the first argument with which they start a program. */
 export const STARTING_SUBCOMMAND: ReadonlyMap<string, string> = new Map([
@@ -96,20 +78,7 @@ export const SCRIPT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['screen', ['-X']],
 ]);
 
-export const SHELLS = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'ksh',
-  'mksh',
-  'ash',
-  'fish',
-  'csh',
-  'tcsh',
-  'rbash',
-  'yash',
-]);
+export const SHELLS = new Set('sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash'.split(' '));
 
 /** Languages that run code from an argument or from their input. */
 export const INTERPRETERS =

@@ -3,7 +3,6 @@
  * replay gets the same.
  */
 import { isClosed, type TaskAction, type TaskRequest, type TaskState } from '../team-task.ts';
-import { TEAM_LIMITS } from '../team.ts';
 import {
   changed,
   type Decision,
@@ -12,15 +11,15 @@ import {
   isLate,
   isLead,
   lateProblem,
-  notHolder,
   leaseFor,
   type Moment,
+  notHolder,
+  reasonOf,
   refused,
+  type Rule,
   same,
 } from './decision.ts';
 import { approve, assign, cancel, reject, retry, updateTask } from './lead-actions.ts';
-
-type Rule = (moment: Moment, asked: TaskRequest) => Decision;
 
 const RULES: Readonly<Record<TaskAction, Rule>> = {
   claim,
@@ -101,7 +100,7 @@ function release(moment: Moment, { by, text }: TaskRequest): Decision {
   return changed(
     task,
     { status: 'pending', lease: null, owner: null, assignee: null, question: null },
-    { action: 'release', actor: by.name, ...reasonOf(text) },
+    { action: 'release', actor: by.name, reason: text && reasonOf(text) },
   );
 }
 
@@ -137,11 +136,10 @@ function comment(moment: Moment, { by, text, type }: TaskRequest): Decision {
     return refused('Conflict', `the task is ${task.status}; a blocker changes nothing`);
   if (!isLead(moment, by) && !isHolder(moment, by) && task.assignee !== by.member)
     return notHolder(moment, by, 'report a blocker');
-  const reason = cutReason(text.preview ?? text.text ?? '');
   return changed(
     task,
     { status: 'failed', lease: null, question: null },
-    { action: 'comment', actor: by.name, reason, text: { ...text, as: 'blocker' } },
+    { action: 'comment', actor: by.name, reason: reasonOf(text), text: { ...text, as: 'blocker' } },
     team.escalates ? ['blocked'] : [],
   );
 }
@@ -211,7 +209,7 @@ function askUser(moment: Moment, { by, text }: TaskRequest): Decision {
   if (!isHolder(moment, by) && !isLead(moment, by)) return notHolder(moment, by, 'ask the user');
   if (task.judging) return refused('Conflict', JUDGED_NOW);
   const question = {
-    preview: (text.preview ?? text.text ?? '').slice(0, TEAM_LIMITS.reason).toWellFormed(),
+    preview: reasonOf(text),
     text_id: text.id ?? null,
     asked_at: now,
     reminders: 0,
@@ -229,7 +227,7 @@ function clearAskUser(moment: Moment, { by, text }: TaskRequest): Decision {
   const { task } = moment;
   if (!task.question) return same('No question waits.');
   if (!isHolder(moment, by) && !isLead(moment, by)) return notHolder(moment, by, 'do this');
-  const answer = text ? cutReason(text.preview ?? text.text ?? '') : '';
+  const answer = reasonOf(text);
   const again: Partial<TaskState> = task.lease
     ? heldLonger(moment)
     : { status: 'pending', assignee: task.owner, owner: null, dispatches: Math.max(0, task.dispatches - 1) };
@@ -238,14 +236,6 @@ function clearAskUser(moment: Moment, { by, text }: TaskRequest): Decision {
     { question: null, note: answer === '' ? undefined : `The user’s answer: ${answer}`, ...again },
     { action: 'clear_ask_user', actor: by.name, text: text ? { ...text, as: 'note' } : undefined },
   );
-}
-
-export function cutReason(text: string): string {
-  return Array.from(text).slice(0, TEAM_LIMITS.reason).join('');
-}
-
-function reasonOf(text: TaskRequest['text']): { readonly reason?: string } {
-  return text ? { reason: cutReason(text.preview ?? text.text ?? '') } : {};
 }
 
 function numbers(list: readonly number[]): string {

@@ -1,6 +1,15 @@
 /** What comes of something that is asked of a task: a refusal, nothing, or a new state. */
 import type { FailureType } from '../errors.ts';
-import type { LeadNotice, TaskActor, TaskChange, TaskLease, TaskState, TaskTeam } from '../team-task.ts';
+import type {
+  LeadNotice,
+  TaskActor,
+  TaskChange,
+  TaskLease,
+  TaskRequest,
+  TaskState,
+  TaskTeam,
+} from '../team-task.ts';
+import { TEAM_LIMITS } from '../team.ts';
 
 export type Decision =
   | {
@@ -22,6 +31,9 @@ export interface Moment {
   /** For a lease, should there be one. */
   readonly token: string;
 }
+
+/** How one action is decided. */
+export type Rule = (moment: Moment, asked: TaskRequest) => Decision;
 
 export function refused(
   type: Extract<Decision, { kind: 'refused' }>['type'],
@@ -55,6 +67,13 @@ export function changed(
     },
     notices,
   };
+}
+
+/** What a reason, a question or an answer says, in as many characters as others are told of it. */
+export function reasonOf(text: TaskRequest['text']): string {
+  return Array.from(text?.preview ?? text?.text ?? '')
+    .slice(0, TEAM_LIMITS.reason)
+    .join('');
 }
 
 /** A lease that is newer than all before it. `until` null: for as long as the session's turn lasts. */

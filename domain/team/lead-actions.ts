@@ -1,9 +1,6 @@
 /** What only a team's lead may do to a task, or who oversees the team (TE-4). */
-import { isClosed, type TaskRequest, type TaskState } from '../team-task.ts';
-import { TEAM_LIMITS } from '../team.ts';
-import { changed, type Decision, isLead, LEAD_ONLY, type Moment, refused, same } from './decision.ts';
-
-type Rule = (moment: Moment, asked: TaskRequest) => Decision;
+import { isClosed, type TaskState } from '../team-task.ts';
+import { changed, type Decision, isLead, LEAD_ONLY, reasonOf, refused, type Rule, same } from './decision.ts';
 
 function byLead(rule: Rule): Rule {
   return (moment, asked) =>
@@ -16,17 +13,16 @@ export const approve = byLead(({ task, team }, { by, text }) => {
     return refused('Conflict', 'failed to approve task: task not in review or not found', {
       status: task.status,
     });
-  const noted = text ? { text: { ...text, as: 'note' as const } } : {};
-  if (!task.worked)
-    return changed(
-      task,
-      { status: openStatus(task) },
-      { action: 'approve', actor: by.name, reason: 'opened', ...noted },
-    );
+  const approval = {
+    action: 'approve' as const,
+    actor: by.name,
+    text: text && { ...text, as: 'note' as const },
+  };
+  if (!task.worked) return changed(task, { status: openStatus(task) }, { ...approval, reason: 'opened' });
   return changed(
     task,
     { status: 'completed', percent: 100 },
-    { action: 'approve', actor: by.name, reason: 'Task approved.', ...noted },
+    { ...approval, reason: 'Task approved.' },
     team.tells_each ? ['completed'] : [],
   );
 });
@@ -37,13 +33,12 @@ export const reject = byLead(({ task }, { by, text }) => {
     return refused('Conflict', 'failed to reject task: task not in review or not found', {
       status: task.status,
     });
-  const said = cut(text);
-  const reason = `Task rejected. Reason: ${said || 'none given'}`;
+  const reason = `Task rejected. Reason: ${reasonOf(text) || 'none given'}`;
   const change = {
     action: 'reject' as const,
     actor: by.name,
     reason,
-    text: text ? { ...text, as: 'reason' as const } : undefined,
+    text: text && { ...text, as: 'reason' as const },
   };
   if (task.owner === null) return changed(task, { status: 'cancelled', lease: null }, change, ['cancelled']);
   return changed(task, { status: 'pending', assignee: task.owner, owner: null, note: reason }, change);
@@ -89,8 +84,8 @@ export const cancel = byLead(({ task }, { by, text }) => {
     {
       action: 'cancel',
       actor: by.name,
-      reason: cut(text),
-      text: text ? { ...text, as: 'reason' as const } : undefined,
+      reason: reasonOf(text),
+      text: text && { ...text, as: 'reason' as const },
     },
   );
 });
@@ -160,10 +155,4 @@ export const retry = byLead(({ task, team }, { by, assignee }) => {
 
 export function openStatus({ open_blockers }: Pick<TaskState, 'open_blockers'>): 'blocked' | 'pending' {
   return open_blockers.length > 0 ? 'blocked' : 'pending';
-}
-
-function cut(text: TaskRequest['text']): string {
-  return Array.from(text?.preview ?? text?.text ?? '')
-    .slice(0, TEAM_LIMITS.reason)
-    .join('');
 }

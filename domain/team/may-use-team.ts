@@ -1,4 +1,5 @@
 /** Whether somebody may bring work to a team; no, when its settings cannot be understood. */
+import { teamSettingsSchema } from '../resource/teams.ts';
 import type { TeamSettings } from '../team.ts';
 
 /** Work that the system itself or another agent brings was let in where it came from. */
@@ -28,13 +29,6 @@ function isLetIn(
   return !allow || allow.length === 0 || (typeof who === 'string' && allow.includes(who));
 }
 
-const LISTS = ['allow_user_ids', 'deny_user_ids', 'allow_channels', 'deny_channels'] as const;
-
 export function areTeamSettings(value: unknown): value is TeamSettings {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const settings = value as Record<string, unknown>;
-  return LISTS.every((name) => {
-    const list = settings[name];
-    return list === undefined || (Array.isArray(list) && list.every((item) => typeof item === 'string'));
-  });
+  return teamSettingsSchema.safeParse(value).success;
 }

@@ -1,8 +1,7 @@
 /** What is asked of a task, as it comes from another system: read in the one shape that the rules know, or said what is wrong. */
+import { type Fields, isRecord, isText, isWhole, withoutNulls } from '../outside-value.ts';
 import { COMMENT_TYPES, type TaskRequest } from '../team-task.ts';
 import { TEAM_LIMITS } from '../team.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Null counts as not given, and a text may be plain. Only for what `requestProblem` has let pass; pure, so that a replay reads
@@ -14,7 +13,7 @@ export function readRequest(asked: unknown): TaskRequest {
   return {
     ...rest,
     by: withoutNulls(by as Fields),
-    ...(words === undefined ? {} : { text: words }),
+    text: words,
   } as unknown as TaskRequest;
 }
 
@@ -70,25 +69,6 @@ function readText(text: unknown): TaskRequest['text'] | undefined {
   return words && (words['id'] || words['text']) ? words : undefined;
 }
 
-function withoutNulls(fields: Fields): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  );
-}
-
 function isOptionalText(value: unknown, most: number): boolean {
   return value === undefined || isText(value, most);
-}
-
-/** What a row could not hold would stop the task for good. */
-function isText(value: unknown, most: number): value is string {
-  return typeof value === 'string' && value.length <= most && !value.includes('\0') && value.isWellFormed();
-}
-
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 1;
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

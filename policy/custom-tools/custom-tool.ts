@@ -38,7 +38,7 @@ export function catalogedTool(definition: CustomToolDefinition): Tool {
       judgeCustomTool(template, parameters, args, {
         categoriesOff: exec.categoriesOff,
         deniedPaths: DEFAULT_PATH_RULES.deniedPrefixes,
-        mayAsk: exec.ask !== 'off',
+        ask: exec.ask,
       }),
     runsFiles: (args) => {
       const rendered = renderCommand(template, parameters, args as Arguments);

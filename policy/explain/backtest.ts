@@ -1,7 +1,10 @@
 /** PO-4: what other rules would say of the calls of the last days. Nothing is run, and no row is written. */
 import { setImmediate } from 'node:timers/promises';
-import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
+import type { AgentConfig, ExecPolicy, RuleDecision, ToolPolicy } from '#domain/agent.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
+import { fieldOf } from '#domain/outside-value.ts';
+import type { backtestSchema } from '#domain/schema/policy.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { type CallRules, createCallRules, type Verdict } from '../call-rules.ts';
@@ -24,23 +27,13 @@ export interface BacktestDeps {
   readonly now: () => number;
 }
 
-export interface BacktestQuestion {
+/** `agents` are by key; each part replaces the agent's. */
+export interface BacktestQuestion extends Pick<Kept<typeof backtestSchema>, 'days' | 'settings' | 'agents'> {
   readonly tenant: string;
-  readonly days: number;
-  readonly settings?:
-    | { readonly tools?: ToolPolicy | undefined; readonly exec?: ExecPolicy | undefined }
-    | undefined;
   readonly tenant_policy?: TenantPolicy | undefined;
-  /** By key; each part replaces the agent's. */
-  readonly agents?:
-    | Readonly<
-        Record<string, { readonly tools?: ToolPolicy | undefined; readonly exec?: ExecPolicy | undefined }>
-      >
-    | undefined;
 }
 
-type Decision = 'allow' | 'ask' | 'deny';
-type Counts = Readonly<Record<Decision, number>>;
+type Counts = Readonly<Record<RuleDecision, number>>;
 
 export interface Differing {
   readonly call: PastCall;
@@ -163,13 +156,9 @@ function agentOf(
   key: string,
 ): AgentConfig | undefined {
   const agent = rows.agents.get(key);
-  const changed = Object.hasOwn(agents, key) ? agents[key] : undefined;
+  const changed = fieldOf(agents, key);
   if (!agent || !changed) return agent;
-  return {
-    ...agent,
-    ...(changed.tools ? { tools: changed.tools } : {}),
-    ...(changed.exec ? { exec: changed.exec } : {}),
-  };
+  return { ...agent, tools: changed.tools ?? agent.tools, exec: changed.exec ?? agent.exec };
 }
 
 function allowed(rows: RulesOfTenant, call: PastCall, user: string | null): RulesOfTenant['allowlist'] {

@@ -17,10 +17,10 @@ import {
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { scrubText } from '#domain/scrub/scrub-text.ts';
 import { type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
+import { judgeCommand } from '#domain/shell/judge-command.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
 import { alwaysWords } from '#domain/approval.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
-import { judgeExec } from '../exec-rules.ts';
 import { DEFAULT_PATH_RULES, type JudgePath, PATH_OPS, type PathOp } from '#domain/path-rules.ts';
 import { scopeOf } from './explain-scope.ts';
 import { explainTool, type ExplainToolDeps } from './explain-tool.ts';
@@ -86,16 +86,19 @@ async function explainShell(
   // Where else it would run depends on the worker's machine.
   const sandbox = sandboxOf(scope.settings.sandbox ?? {}, scope.agent.sandbox);
   const place = sandbox?.mode === 'required' ? 'image' : 'host';
-  const always = { stored, resolve: resolveAt(place, resolve) };
-  const verdict = judgeExec(given.command, exec, always, given.denied_paths);
+  const verdict = judgeCommand(given.command, {
+    ...exec,
+    stored,
+    resolve: resolveAt(place, resolve),
+    deniedPaths: given.denied_paths ?? DEFAULT_PATH_RULES.deniedPrefixes,
+  });
   const { decision, category, rule, reason, command_words } = verdict;
-  const remedy = shellRemedy(verdict);
   return {
     decision,
     category,
     rule,
     reason,
-    remedy,
+    remedy: shellRemedy(verdict),
     always:
       decision === 'ask' && source.resolveProgram
         ? alwaysWords(proposeAllowlistEntry(given.command, resolve, place))
@@ -123,8 +126,8 @@ async function explainPath(
     };
   const rules = {
     ...DEFAULT_PATH_RULES,
-    ...(given.denied_prefixes === undefined ? {} : { deniedPrefixes: given.denied_prefixes }),
-    ...(given.restrict === undefined ? {} : { restrict: given.restrict }),
+    deniedPrefixes: given.denied_prefixes ?? DEFAULT_PATH_RULES.deniedPrefixes,
+    restrict: given.restrict ?? DEFAULT_PATH_RULES.restrict,
   };
   const verdict = await deps.judgePath(rules, workspace, given.path, op);
   const remedy = verdict.decision === 'deny' ? PATH_REMEDIES[verdict.code ?? ''] : undefined;

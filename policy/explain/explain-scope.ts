@@ -64,30 +64,13 @@ function contextOf(given: ToolCase['context'] = {}): MessageContext {
   const { user, channel, allowed_tools, group, within, subagent, leaf } = given;
   const level = typeof subagent === 'object' ? subagent : { depth: 1, leaf: leaf === true };
   const isSubagent = typeof subagent === 'object' || subagent === true || leaf === true;
-  return {
-    user,
-    channel,
-    allowed_tools,
-    group,
-    within,
-    subagent: isSubagent ? level : undefined,
-  };
+  return { user, channel, allowed_tools, group, within, subagent: isSubagent ? level : undefined };
 }
 
 /** What a case may bring layer by layer, in place of settings as `tempoclaw.yaml` has them. */
-const PLACES = [
-  'global',
-  'tenant',
-  'agent',
-  'group',
-  'request',
-  'subagent',
-  'within',
-  'provider',
-  'registered',
-  'groups',
-  'profiles',
-];
+const PLACES = 'global tenant agent group request subagent within provider registered groups profiles'.split(
+  ' ',
+);
 
 const listSchema = z.array(z.string().max(256)).max(1000);
 const universeSchema = z.object({
@@ -129,9 +112,6 @@ function withConfig(
   const agentTools = policy('agent');
   const leaf = config['subagent'] === 'leaf';
   const isSubagent = leaf || Boolean(config['subagent']);
-  const group = list('group');
-  const within = list('within');
-  const allowed_tools = list('request');
   return {
     ...base,
     settings: { tools: policy('global') ?? {} },
@@ -139,10 +119,10 @@ function withConfig(
     agent: agentTools ? { ...base.agent, tools: agentTools } : base.agent,
     context: {
       ...base.context,
-      ...(group ? { group } : {}),
-      ...(within ? { within } : {}),
-      ...(allowed_tools ? { allowed_tools } : {}),
-      ...(isSubagent ? { subagent: { depth: 1, leaf } } : {}),
+      group: list('group') ?? base.context.group,
+      within: list('within') ?? base.context.within,
+      allowed_tools: list('request') ?? base.context.allowed_tools,
+      subagent: isSubagent ? { depth: 1, leaf } : base.context.subagent,
     },
     universe,
   };
@@ -168,13 +148,7 @@ function universeOf(config: Readonly<Record<string, unknown>>): ExplainScope['un
   const tools = registered.map((tool): PolicyTool => {
     if (typeof tool !== 'string') {
       const { mcp_server, aliases, read_only, ...rest } = tool;
-      return {
-        name: rest.name,
-        group: rest.group,
-        mcpServer: mcp_server,
-        aliases,
-        readOnly: read_only,
-      };
+      return { ...rest, mcpServer: mcp_server, aliases, readOnly: read_only };
     }
     const group = Object.entries(groups).find(([, members]) => members.includes(tool))?.[0];
     return policyToolNamed(tool, group);
@@ -191,11 +165,7 @@ export function policyToolNamed(name: string, group?: string): PolicyTool {
 function policyWords(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
   const { alsoAllow, byProvider, ...rest } = given as Readonly<Record<string, unknown>>;
-  return {
-    ...rest,
-    ...(alsoAllow === undefined ? {} : { also_allow: alsoAllow }),
-    ...(byProvider === undefined ? {} : { by_provider: byProvider }),
-  };
+  return { also_allow: alsoAllow, by_provider: byProvider, ...rest };
 }
 
 function camelPolicies(agent: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -57,11 +57,7 @@ function explainOne(
     return fromList(decision, registered !== undefined);
   }
   const { settings, ...basis } = scope;
-  const rules = createCallRules({
-    catalog,
-    tools: settings.tools,
-    exec: settings.exec,
-  });
+  const rules = createCallRules({ catalog, tools: settings.tools, exec: settings.exec });
   const call = { ...basis, user: scope.context.user ?? null, tool: found };
   const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(catalog, rules, call, args);
   if (verdict.verdict === 'allow') {
@@ -90,27 +86,25 @@ function judgeCall(
 function answerOf(verdict: Verdict, reason: string): ExplainAnswer {
   const { verdict: decision, step, rule } = verdict;
   const terms = verdict.verdict === 'ask' ? verdict.terms : undefined;
-  const remedy = toolRemedy(decision, step, rule);
   return {
     decision,
     step,
     rule,
     reason,
-    remedy,
-    terms: terms === undefined ? undefined : { ...terms },
+    remedy: toolRemedy(decision, step, rule),
+    terms: terms && { ...terms },
   };
 }
 
 function fromList({ tool, allowed, step, rule }: ToolDecision, known: boolean): ExplainAnswer {
   const words = explainDecision({ tool, allowed, step, rule });
   const decision = allowed ? 'allow' : 'deny';
-  const remedy = toolRemedy(decision, step, rule);
   return {
     decision,
     step,
     rule,
     reason: known ? words : `there is no tool ${tool}; if there were: ${words}`,
-    remedy,
+    remedy: toolRemedy(decision, step, rule),
     known: known ? undefined : false,
   };
 }

@@ -82,12 +82,5 @@ function refused(why: string): ExplainAnswer {
 }
 
 function answerOf({ decision, rule, reason, address }: UrlVerdict): ExplainAnswer {
-  const remedy = decision === 'deny' ? urlRemedy(rule) : undefined;
-  return {
-    decision,
-    rule,
-    reason,
-    address,
-    remedy,
-  };
+  return { decision, rule, reason, address, remedy: decision === 'deny' ? urlRemedy(rule) : undefined };
 }

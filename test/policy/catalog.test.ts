@@ -57,8 +57,7 @@ describe('EX-1 the tools there are', () => {
   });
 
   test('of the same name replace each other in their place; the last one wins', async () => {
-    const own = createCatalog([sample('one'), sample('two')]);
-    own.register(sample('one', { description: 'Newer.' }));
+    const own = createCatalog([sample('one'), sample('two'), sample('one', { description: 'Newer.' })]);
     assert.deepEqual(
       own.list().map(({ name }) => name),
       ['one', 'two'],
@@ -67,21 +66,20 @@ describe('EX-1 the tools there are', () => {
   });
 
   test('a name is worth more than an alias', () => {
-    const own = createCatalog([sample('one', { aliases: { two: { dialect: 'goclaw' } } })]);
-    assert.equal(own.find('two')?.tool.name, 'one');
-    own.register(sample('two'));
-    assert.equal(own.find('two')?.tool.name, 'two');
+    const one = sample('one', { aliases: { two: { dialect: 'goclaw' } } });
+    assert.equal(createCatalog([one]).find('two')?.tool.name, 'one');
+    assert.equal(createCatalog([one, sample('two')]).find('two')?.tool.name, 'two');
   });
 
   test('a tool that breaks the rules is refused with its reason', () => {
-    const own = createCatalog([sample('one', { aliases: { uno: { dialect: 'clawft' } } })]);
+    const one = sample('one', { aliases: { uno: { dialect: 'clawft' } } });
     const faulty: readonly (readonly [Tool, RegExp])[] = [
       [sample('bad name'), /letters, digits and underscores/],
       [sample('x', { description: ' ' }), /no description/],
       [sample('x', { input: z.object({ mute: z.string() }) }), /parameter mute has no description/],
       [sample('x', { aliases: { uno: { dialect: 'clawft' } } }), /alias uno is taken by one/],
     ];
-    for (const [tool, message] of faulty) assert.throws(() => own.register(tool), message);
+    for (const [tool, message] of faulty) assert.throws(() => createCatalog([one, tool]), message);
   });
 });
 

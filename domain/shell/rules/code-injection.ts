@@ -1,7 +1,7 @@
 /** SH-1: eval injection: a shell or interpreter is given text that nobody has seen. */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { INTERPRETERS, SHELLS } from '../wrappers.ts';
-import type { Category } from './rule.ts';
+import { categoryOf } from './rule.ts';
 
 const DECODERS = /^(?:base(?:64|32|16|nc)|xxd|uudecode|openssl|gunzip|zcat|bzcat|xzcat|gzip|rev|gpg)$/;
 
@@ -17,67 +17,55 @@ const readsProgram = (command: ShellCommand): boolean =>
   argumentsOf(command).every((word) => /^(?:-|-[a-zA-Z]*|--\w[\w-]*|\+\w+)$/.test(word.value)) &&
   !argumentsOf(command).some((word) => /^(?:-[vhV]|--version|--help)$/.test(word.value));
 
-export const codeInjection: Category = {
-  category: 'code_injection',
-  rules: [
-    {
-      rule: 'eval_injection',
-      reason: 'evaluates text that is not known',
-      programs: ['eval'],
-      when: (command) => argumentsOf(command).some((word) => !word.isLiteral),
-    },
-    {
-      rule: 'eval_injection',
-      reason: 'runs decoded text',
-      when: (command) =>
-        isInterpreter(command) && command.input?.kind === 'pipe' && decodes(command.input.from),
-    },
-    {
-      rule: 'eval_injection',
-      reason: 'runs decoded text',
-      when: (command) =>
-        (isInterpreter(command) || ['eval', 'source', '.', 'xargs'].includes(programOf(command))) &&
-        argumentsOf(command).some((word) => decodes(word.sources)),
-    },
-    {
-      rule: 'eval_injection',
-      reason: 'runs decoded code',
-      programs: INTERPRETERS,
-      code: /b64decode|fromhex|unhexlify|atob\(|["']base64["']|decode_base64|Base64|base64_decode|EncodedCommand/,
-      line: /exec|eval|system|-e|-c|-Enc/i,
-    },
-    {
-      rule: 'eval_injection',
-      reason: 'hides its code',
-      programs: ['pwsh', 'powershell'],
-      argument: /^[-/]e(?:n\w*|c)?$/i,
-    },
-    {
-      rule: 'piped_script',
-      reason: 'runs a program that it reads',
-      severity: 'confirm',
-      when: (command) => readsProgram(command) && command.input !== null && command.input.kind !== 'text',
-    },
-    {
-      rule: 'piped_script',
-      reason: 'runs a program that it reads',
-      severity: 'confirm',
-      when: (command) =>
-        isInterpreter(command) &&
-        argumentsOf(command).some((word) => word.text.startsWith('<(') || word.value === '/dev/stdin'),
-    },
-    {
-      rule: 'sourced_script',
-      reason: 'runs a file in the shell itself',
-      severity: 'confirm',
-      programs: ['source', '.'],
-    },
-    {
-      rule: 'code_argument',
-      reason: 'runs code of unknown text',
-      severity: 'confirm',
-      when: (command) =>
-        isInterpreter(command) && argumentsOf(command).some((word) => word.sources.length > 0),
-    },
-  ],
-};
+export const codeInjection = categoryOf('code_injection', [
+  {
+    rule: 'eval_injection',
+    deny: 'evaluates text that is not known',
+    programs: 'eval',
+    when: (command) => argumentsOf(command).some((word) => !word.isLiteral),
+  },
+  {
+    rule: 'eval_injection',
+    deny: 'runs decoded text',
+    when: (command) =>
+      isInterpreter(command) && command.input?.kind === 'pipe' && decodes(command.input.from),
+  },
+  {
+    rule: 'eval_injection',
+    deny: 'runs decoded text',
+    when: (command) =>
+      (isInterpreter(command) || ['eval', 'source', '.', 'xargs'].includes(programOf(command))) &&
+      argumentsOf(command).some((word) => decodes(word.sources)),
+  },
+  {
+    rule: 'eval_injection',
+    deny: 'runs decoded code',
+    programs: INTERPRETERS,
+    code: /b64decode|fromhex|unhexlify|atob\(|["']base64["']|decode_base64|Base64|base64_decode|EncodedCommand/,
+    line: /exec|eval|system|-e|-c|-Enc/i,
+  },
+  {
+    rule: 'eval_injection',
+    deny: 'hides its code',
+    programs: 'pwsh powershell',
+    argument: /^[-/]e(?:n\w*|c)?$/i,
+  },
+  {
+    rule: 'piped_script',
+    confirm: 'runs a program that it reads',
+    when: (command) => readsProgram(command) && command.input !== null && command.input.kind !== 'text',
+  },
+  {
+    rule: 'piped_script',
+    confirm: 'runs a program that it reads',
+    when: (command) =>
+      isInterpreter(command) &&
+      argumentsOf(command).some((word) => word.text.startsWith('<(') || word.value === '/dev/stdin'),
+  },
+  { rule: 'sourced_script', confirm: 'runs a file in the shell itself', programs: 'source .' },
+  {
+    rule: 'code_argument',
+    confirm: 'runs code of unknown text',
+    when: (command) => isInterpreter(command) && argumentsOf(command).some((word) => word.sources.length > 0),
+  },
+]);

@@ -1,52 +1,27 @@
 /** SH-1: leaving a container, or asking its engine for more. */
-import type { Category } from './rule.ts';
+import { categoryOf } from './rule.ts';
 
-export const containerEscape: Category = {
-  category: 'container_escape',
-  rules: [
-    {
-      rule: 'container_escape',
-      reason: 'talks to the container engine’s socket',
-      argument: /(?:docker|containerd|podman|crio|cri-dockerd|buildkitd)[\w-]*\.sock(?:et)?(?![\w-]|\.\w)/,
-    },
-    {
-      rule: 'container_escape',
-      reason: 'talks to a socket',
-      programs: ['curl'],
-      names: ['unix-socket', 'abstract-unix-socket'],
-    },
-    {
-      rule: 'container_escape',
-      reason: 'talks to a socket',
-      programs: ['socat', 'nc', 'ncat'],
-      argument: /^unix(?:-connect)?:|\.sock$/i,
-    },
-    {
-      rule: 'container_escape',
-      reason: 'starts a container with rights on the host',
-      programs: ['docker', 'podman', 'nerdctl'],
-      line: /--privileged|--pid[= ]host|--net(?:work)?[= ]host|--ipc[= ]host|--userns[= ]host|--cap-add|--device[= ]|--security-opt|(?:-v|--volume)[= ]?\s*\/[^:]*:|--mount[= ].*(?:source|src)=\//,
-    },
-    {
-      rule: 'container_escape',
-      reason: 'talks to the container engine',
-      programs: ['ctr', 'crictl', 'runc', 'crun'],
-    },
-    {
-      rule: 'container_escape',
-      reason: 'mounts a file system',
-      programs: ['mount', 'umount', 'losetup', 'pivot_root', 'fusermount', 'sshfs', 'bindfs'],
-      when: (command) => command.words.length > 1,
-    },
-    {
-      rule: 'container_escape',
-      reason: 'reaches the host through the kernel',
-      path: /^\/proc\/(?:\d+|self)\/(?:root|cwd|fd|mem|ns)\b|^\/proc\/sys\/kernel\/|^\/sys\/(?:fs\/cgroup|kernel)\b|release_agent|core_pattern|^\/dev\/(?:mem|kmem|kmsg)$/,
-    },
-    {
-      rule: 'container_escape',
-      reason: 'changes the kernel',
-      programs: ['insmod', 'modprobe', 'rmmod', 'sysctl'],
-    },
-  ],
-};
+export const containerEscape = categoryOf('container_escape', [
+  {
+    deny: 'talks to the container engine’s socket',
+    argument: /(?:docker|containerd|podman|crio|cri-dockerd|buildkitd)[\w-]*\.sock(?:et)?(?![\w-]|\.\w)/,
+  },
+  { deny: 'talks to a socket', programs: 'curl', names: 'unix-socket abstract-unix-socket' },
+  { deny: 'talks to a socket', programs: 'socat nc ncat', argument: /^unix(?:-connect)?:|\.sock$/i },
+  {
+    deny: 'starts a container with rights on the host',
+    programs: 'docker podman nerdctl',
+    line: /--privileged|--pid[= ]host|--net(?:work)?[= ]host|--ipc[= ]host|--userns[= ]host|--cap-add|--device[= ]|--security-opt|(?:-v|--volume)[= ]?\s*\/[^:]*:|--mount[= ].*(?:source|src)=\//,
+  },
+  { deny: 'talks to the container engine', programs: 'ctr crictl runc crun' },
+  {
+    deny: 'mounts a file system',
+    programs: 'mount umount losetup pivot_root fusermount sshfs bindfs',
+    when: (command) => command.words.length > 1,
+  },
+  {
+    deny: 'reaches the host through the kernel',
+    path: /^\/proc\/(?:\d+|self)\/(?:root|cwd|fd|mem|ns)\b|^\/proc\/sys\/kernel\/|^\/sys\/(?:fs\/cgroup|kernel)\b|release_agent|core_pattern|^\/dev\/(?:mem|kmem|kmsg)$/,
+  },
+  { deny: 'changes the kernel', programs: 'insmod modprobe rmmod sysctl' },
+]);

@@ -1,99 +1,46 @@
 /** SH-1: secret exfiltration begins with reading where secrets are kept. A person may allow it. */
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf } from '../path-words.ts';
-import { type Category, normalPath } from './rule.ts';
+import { categoryOf, normalPath } from './rule.ts';
 
 /** Names of files and folders that hold secrets, as they stand in a path. */
 const SECRET_NAMES = [
-  '.env',
-  '.env.local',
-  '.env.production',
-  '.env.development',
-  '.env.staging',
-  '.envrc',
-  '.netrc',
-  '_netrc',
-  '.npmrc',
-  '.pypirc',
-  '.pgpass',
-  '.my.cnf',
-  '.git-credentials',
-  '.htpasswd',
-  '.vault-token',
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.azure',
-  '.kube',
-  '.docker',
-  '.password-store',
-  '.terraformrc',
-  'id_rsa',
-  'id_dsa',
-  'id_ecdsa',
-  'id_ed25519',
-  'shadow',
-  'gshadow',
-  'sudoers',
-  'api-key',
-  '.bash_history',
-  '.zsh_history',
-  '.psql_history',
   'Login Data',
-  'key4.db',
-  'keychain-db',
+  ...(
+    '.env .env.local .env.production .env.development .env.staging .envrc .netrc _netrc .npmrc .pypirc ' +
+    '.pgpass .my.cnf .git-credentials .htpasswd .vault-token .ssh .gnupg .aws .azure .kube .docker ' +
+    '.password-store .terraformrc id_rsa id_dsa id_ecdsa id_ed25519 shadow gshadow sudoers api-key ' +
+    '.bash_history .zsh_history .psql_history key4.db keychain-db'
+  ).split(' '),
 ];
 const SECRET_PATH =
   /(?:^|[/=:@])(?:\.env(?:\.(?!example|sample|template|dist|defaults?|schema|test\b)[\w.-]+)?|\.envrc|[._]netrc|\.npmrc|\.pypirc|\.pgpass|\.my\.cnf|\.git-credentials|\.htpasswd|\.vault-token|\.(?:ssh|gnupg|aws|azure|kube|docker|password-store)(?:\/.*)?|id_(?:rsa|dsa|ecdsa|ed25519)|g?shadow-?|sudoers|credentials\.json|service-account[\w-]*\.json|api-key|master\.key|\.config\/(?:gcloud|gh|hub)(?:\/.*)?|\.\w+_history|[\w.-]+\.(?:pem|p12|pfx|keystore|jks|kdbx))$/i;
 
-export const credentialAccess: Category = {
-  category: 'credential_access',
-  rules: [
-    { rule: 'credential_access', reason: 'reads a place of secrets', severity: 'confirm', path: SECRET_PATH },
-    {
-      rule: 'credential_access',
-      reason: 'may read a place of secrets',
-      severity: 'confirm',
-      when: (command) =>
-        pathWordsOf(command).some(
-          (word) =>
-            word.isGlob &&
-            normalPath(word)
-              .split('/')
-              .some((part) =>
-                SECRET_NAMES.some(
-                  (name) => /[*?[]/.test(part) && !/^[*?]+$/.test(part) && globMayMatch(part, name),
-                ),
+export const credentialAccess = categoryOf('credential_access', [
+  { confirm: 'reads a place of secrets', path: SECRET_PATH },
+  {
+    confirm: 'may read a place of secrets',
+    when: (command) =>
+      pathWordsOf(command).some(
+        (word) =>
+          word.isGlob &&
+          normalPath(word)
+            .split('/')
+            .some((part) =>
+              SECRET_NAMES.some(
+                (name) => /[*?[]/.test(part) && !/^[*?]+$/.test(part) && globMayMatch(part, name),
               ),
-        ),
-    },
-    {
-      rule: 'credential_access',
-      reason: 'reads stored secrets',
-      severity: 'confirm',
-      programs: ['security', 'secret-tool', 'pass', 'op', 'bw', 'vault', 'gpg', 'keyctl', 'lpass'],
-      when: (command) => command.words.length > 1,
-    },
-    {
-      rule: 'credential_access',
-      reason: 'prints a login',
-      severity: 'confirm',
-      programs: [
-        'gh',
-        'glab',
-        'gcloud',
-        'aws',
-        'az',
-        'kubectl',
-        'oc',
-        'heroku',
-        'git',
-        'doctl',
-        'fly',
-        'flyctl',
-        'npm',
-      ],
-      line: /^(?:auth (?:token|print-access-token|print-identity-token|status.*-t)|credential (?:fill|get)|configure (?:get|export-credentials)|sts get-session-token|secrets? (?:get|list|versions)|config view --raw)/,
-    },
-  ],
-};
+            ),
+      ),
+  },
+  {
+    confirm: 'reads stored secrets',
+    programs: 'security secret-tool pass op bw vault gpg keyctl lpass',
+    when: (command) => command.words.length > 1,
+  },
+  {
+    confirm: 'prints a login',
+    programs: 'gh glab gcloud aws az kubectl oc heroku git doctl fly flyctl npm',
+    line: /^(?:auth (?:token|print-access-token|print-identity-token|status.*-t)|credential (?:fill|get)|configure (?:get|export-credentials)|sts get-session-token|secrets? (?:get|list|versions)|config view --raw)/,
+  },
+]);

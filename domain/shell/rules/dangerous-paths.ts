@@ -1,39 +1,31 @@
 /** SH-1: writing where the system keeps itself, and making programs in folders that everybody may write to. */
-import type { Category } from './rule.ts';
+import { categoryOf } from './rule.ts';
 
 const SYSTEM =
   /^\/(?:$|\*|(?:etc|usr|bin|sbin|lib\w*|boot|sys|proc|root|opt|var\/(?:spool|lib|run)|run)(?:\/|$|\*))/;
 const SHARED = /^\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/;
 
-export const dangerousPaths: Category = {
-  category: 'dangerous_paths',
-  rules: [
-    {
-      rule: 'dangerous_paths',
-      reason: 'changes who may use the system’s files',
-      programs: ['chmod', 'chown', 'chgrp', 'chattr', 'setfacl'],
-      path: SYSTEM,
-    },
-    {
-      rule: 'dangerous_paths',
-      reason: 'makes a program in a shared folder',
-      programs: ['chmod'],
-      path: SHARED,
-      argument: /^(?:[ugoa]*[+=][rwst]*x|0?[0-7]*[1357][0-7]{0,2}$)/,
-    },
-    {
-      rule: 'dangerous_paths',
-      reason: 'gives everybody all rights',
-      severity: 'confirm',
-      programs: ['chmod'],
-      argument: /^(?:0?[0-7]{2}[67]$|a\+[rx]*w|o\+[rx]*w)/,
-    },
-    { rule: 'dangerous_paths', reason: 'writes to the system’s files', written: SYSTEM },
-    {
-      rule: 'dangerous_paths',
-      reason: 'links to the system’s files',
-      programs: ['ln', 'link'],
-      path: /^\/(?:etc|root|proc|sys|dev|boot|var|run)(?:\/|$)/,
-    },
-  ],
-};
+export const dangerousPaths = categoryOf('dangerous_paths', [
+  {
+    deny: 'changes who may use the system’s files',
+    programs: 'chmod chown chgrp chattr setfacl',
+    path: SYSTEM,
+  },
+  {
+    deny: 'makes a program in a shared folder',
+    programs: 'chmod',
+    path: SHARED,
+    argument: /^(?:[ugoa]*[+=][rwst]*x|0?[0-7]*[1357][0-7]{0,2}$)/,
+  },
+  {
+    confirm: 'gives everybody all rights',
+    programs: 'chmod',
+    argument: /^(?:0?[0-7]{2}[67]$|a\+[rx]*w|o\+[rx]*w)/,
+  },
+  { deny: 'writes to the system’s files', written: SYSTEM },
+  {
+    deny: 'links to the system’s files',
+    programs: 'ln link',
+    path: /^\/(?:etc|root|proc|sys|dev|boot|var|run)(?:\/|$)/,
+  },
+]);

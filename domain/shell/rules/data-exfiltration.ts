@@ -4,7 +4,7 @@ import { runsFile } from '../code-of.ts';
 import { DOWNLOADERS } from '../download-then-run.ts';
 import { INTERPRETERS, SHELLS } from '../wrappers.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
-import type { Category } from './rule.ts';
+import { categoryOf, isAboutItself, lineOf } from './rule.ts';
 
 const isInterpreter = (command: ShellCommand): boolean => INTERPRETERS.test(programOf(command));
 const isRunner = (command: ShellCommand): boolean =>
@@ -33,141 +33,114 @@ const downloads = (commands: readonly ShellCommand[]): boolean =>
 const reads = (command: ShellCommand): boolean =>
   downloads(inputSources(command.input)) && !readsData(command);
 
-const isAboutItself = (command: ShellCommand): boolean =>
-  argumentsOf(command).every((word) => /^(?:-[hvV]|--?help|--?version)$/.test(word.value));
+const USE_NETWORK = 'curl wget fetch http https aria2c xh curlie';
 
-const usesNetwork = ['curl', 'wget', 'fetch', 'http', 'https', 'aria2c', 'xh', 'curlie'];
-
-export const dataExfiltration: Category = {
-  category: 'data_exfiltration',
-  rules: [
-    {
-      rule: 'remote_code',
-      reason: 'runs what it downloads',
-      when: (command) =>
-        isRunner(command) &&
-        (reads(command) ||
-          argumentsOf(command).some((word) => downloads(word.sources)) ||
-          command.redirects.some((each) => downloads(each.target?.sources ?? []))),
-    },
-    {
-      rule: 'remote_code',
-      reason: 'runs what it downloads',
-      when: (command) => downloads(command.words[0]?.sources ?? []),
-    },
-    {
-      rule: 'upload',
-      reason: 'sends data out',
-      programs: ['curl', 'curlie'],
-      letters: 'dFT',
-      names: [
-        'data',
-        'data-ascii',
-        'data-binary',
-        'data-raw',
-        'data-urlencode',
-        'form',
-        'form-string',
-        'upload-file',
-        'json',
-        'url-query',
-      ],
-    },
-    {
-      rule: 'upload',
-      reason: 'sends data out',
-      programs: ['curl', 'curlie'],
-      line: /(?:^|\s)(?:-[a-zA-Z]*X\s*|--request[= ])(?:POST|PUT|PATCH|DELETE)/i,
-    },
-    {
-      rule: 'upload',
-      reason: 'sends data out',
-      programs: ['wget'],
-      names: ['post-data', 'post-file', 'body-data', 'body-file', 'method'],
-    },
-    {
-      rule: 'upload',
-      reason: 'sends data out',
-      programs: ['http', 'https', 'xh'],
-      argument: /^(?:POST|PUT|PATCH|DELETE)$|[@:]=|=@|^[\w-]+@/,
-    },
-    {
-      rule: 'request_file',
-      reason: 'takes its requests from a file',
-      severity: 'confirm',
-      programs: ['curl', 'wget', 'aria2c'],
-      letters: 'Ki',
-      names: ['config', 'input-file', 'use-askpass'],
-      when: (command) =>
-        programOf(command) !== 'curl' ||
-        /(?:^|\s)-[a-zA-Z]*K|--conf/.test(
-          argumentsOf(command)
-            .map((word) => word.value)
-            .join(' '),
-        ),
-    },
-    {
-      rule: 'metadata_service',
-      reason: 'reads the machine’s own credentials',
-      programs: usesNetwork,
-      argument:
-        /169\.254\.169\.254|169\.254\.170\.2|metadata\.google|fd00:ec2|100\.100\.100\.200|2852039166|0xa9fea9fe|\[::ffff:a9fe/i,
-    },
-    {
-      rule: 'local_address',
-      reason: 'reaches every address of the machine',
-      programs: usesNetwork,
-      argument: /^(?:\w+:\/\/)?(?:[^/@]*@)?(?:0\.0\.0\.0|0(?=[:/]|$)|\[::\])/,
-    },
-    {
-      rule: 'local_address',
-      reason: 'reaches this machine or its network',
-      severity: 'confirm',
-      programs: usesNetwork,
-      argument:
-        /^(?:\w+:\/\/)?(?:[^/@]*@)?(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|\[f[cd]|0x|\d{8,10}(?=[:/]|$))/i,
-    },
-    {
-      rule: 'file_url',
-      reason: 'reads files by URL',
-      severity: 'confirm',
-      programs: usesNetwork,
-      argument: /^(?:file|gopher|dict|ldap|scp|sftp|smb|telnet):/i,
-    },
-    {
-      rule: 'sends_output',
-      reason: 'puts what a command prints into a request',
-      severity: 'confirm',
-      programs: [...usesNetwork, 'ping', 'whois'],
-      when: (command) => argumentsOf(command).some((word) => word.sources.length > 0),
-    },
-    {
-      rule: 'dns_query',
-      reason: 'puts its words into a question to other machines',
-      isForAuthors: true,
-      programs: ['nslookup', 'dig', 'host', 'drill', 'delv', 'kdig', 'dog', 'adig', 'ahost', 'dnslookup'],
-      when: (command) => !isAboutItself(command),
-    },
-    {
-      rule: 'dns_query',
-      reason: 'puts its words into a question to other machines',
-      isForAuthors: true,
-      programs: ['resolvectl', 'systemd-resolve', 'getent'],
-      subcommand: /^(?:query|a?hosts(?:v[46])?)\b/,
-    },
-    {
-      rule: 'sends_files',
-      reason: 'copies files to another machine',
-      isForAuthors: true,
-      programs: ['scp', 'rsync', 'ftp', 'rclone', 's3cmd'],
-      argument: /^[^/\s:]+:|^(?:rsync|scp|ftp):/,
-    },
-    {
-      rule: 'sends_files',
-      reason: 'copies files to another machine',
-      isForAuthors: true,
-      programs: ['sftp', 'ftp', 'tftp', 'lftp', 'croc', 'magic-wormhole', 'wormhole'],
-      when: (command) => !isAboutItself(command),
-    },
-  ],
-};
+export const dataExfiltration = categoryOf('data_exfiltration', [
+  {
+    rule: 'remote_code',
+    deny: 'runs what it downloads',
+    when: (command) =>
+      isRunner(command) &&
+      (reads(command) ||
+        argumentsOf(command).some((word) => downloads(word.sources)) ||
+        command.redirects.some((each) => downloads(each.target?.sources ?? []))),
+  },
+  {
+    rule: 'remote_code',
+    deny: 'runs what it downloads',
+    when: (command) => downloads(command.words[0]?.sources ?? []),
+  },
+  {
+    rule: 'upload',
+    deny: 'sends data out',
+    programs: 'curl curlie',
+    letters: 'dFT',
+    names: 'data data-ascii data-binary data-raw data-urlencode form form-string upload-file json url-query',
+  },
+  {
+    rule: 'upload',
+    deny: 'sends data out',
+    programs: 'curl curlie',
+    line: /(?:^|\s)(?:-[a-zA-Z]*X\s*|--request[= ])(?:POST|PUT|PATCH|DELETE)/i,
+  },
+  {
+    rule: 'upload',
+    deny: 'sends data out',
+    programs: 'wget',
+    names: 'post-data post-file body-data body-file method',
+  },
+  {
+    rule: 'upload',
+    deny: 'sends data out',
+    programs: 'http https xh',
+    argument: /^(?:POST|PUT|PATCH|DELETE)$|[@:]=|=@|^[\w-]+@/,
+  },
+  {
+    rule: 'request_file',
+    confirm: 'takes its requests from a file',
+    programs: 'curl wget aria2c',
+    letters: 'Ki',
+    names: 'config input-file use-askpass',
+    when: (command) => programOf(command) !== 'curl' || /(?:^|\s)-[a-zA-Z]*K|--conf/.test(lineOf(command)),
+  },
+  {
+    rule: 'metadata_service',
+    deny: 'reads the machine’s own credentials',
+    programs: USE_NETWORK,
+    argument:
+      /169\.254\.169\.254|169\.254\.170\.2|metadata\.google|fd00:ec2|100\.100\.100\.200|2852039166|0xa9fea9fe|\[::ffff:a9fe/i,
+  },
+  {
+    rule: 'local_address',
+    deny: 'reaches every address of the machine',
+    programs: USE_NETWORK,
+    argument: /^(?:\w+:\/\/)?(?:[^/@]*@)?(?:0\.0\.0\.0|0(?=[:/]|$)|\[::\])/,
+  },
+  {
+    rule: 'local_address',
+    confirm: 'reaches this machine or its network',
+    programs: USE_NETWORK,
+    argument:
+      /^(?:\w+:\/\/)?(?:[^/@]*@)?(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|\[f[cd]|0x|\d{8,10}(?=[:/]|$))/i,
+  },
+  {
+    rule: 'file_url',
+    confirm: 'reads files by URL',
+    programs: USE_NETWORK,
+    argument: /^(?:file|gopher|dict|ldap|scp|sftp|smb|telnet):/i,
+  },
+  {
+    rule: 'sends_output',
+    confirm: 'puts what a command prints into a request',
+    programs: `${USE_NETWORK} ping whois`,
+    when: (command) => argumentsOf(command).some((word) => word.sources.length > 0),
+  },
+  {
+    rule: 'dns_query',
+    deny: 'puts its words into a question to other machines',
+    isForAuthors: true,
+    programs: 'nslookup dig host drill delv kdig dog adig ahost dnslookup',
+    when: (command) => !isAboutItself(command),
+  },
+  {
+    rule: 'dns_query',
+    deny: 'puts its words into a question to other machines',
+    isForAuthors: true,
+    programs: 'resolvectl systemd-resolve getent',
+    subcommand: /^(?:query|a?hosts(?:v[46])?)\b/,
+  },
+  {
+    rule: 'sends_files',
+    deny: 'copies files to another machine',
+    isForAuthors: true,
+    programs: 'scp rsync ftp rclone s3cmd',
+    argument: /^[^/\s:]+:|^(?:rsync|scp|ftp):/,
+  },
+  {
+    rule: 'sends_files',
+    deny: 'copies files to another machine',
+    isForAuthors: true,
+    programs: 'sftp ftp tftp lftp croc magic-wormhole wormhole',
+    when: (command) => !isAboutItself(command),
+  },
+]);

@@ -1,109 +1,95 @@
 /** SH-1: destructive file operations, disk destruction, system control, data bases. Fork bombs are seen by the parser. */
-import type { Category } from './rule.ts';
+import { categoryOf } from './rule.ts';
 
 /** Block devices by their usual names. */
 export const BLOCK_DEVICE =
   /^\/dev\/(?:[shvx]v?d[a-z]|nvme\d|mmcblk|disk\d|rdisk|loop\d|dm-|md\d|mapper\/|zd\d|nbd\d|ram\d)/;
 
-export const destructiveOps: Category = {
-  category: 'destructive_ops',
-  rules: [
-    {
-      rule: 'destructive_files',
-      reason: 'deletes recursively or by force',
-      programs: ['rm', 'grm', 'srm'],
-      letters: 'rRf',
-      names: ['recursive', 'force', 'no-preserve-root'],
-    },
-    {
-      rule: 'destructive_files',
-      reason: 'deletes by a pattern from the root or the home folder',
-      programs: ['rm', 'rmdir', 'unlink'],
-      path: /^(?:\/|~\/?|\*|\.\.?\/?)\*?$/,
-    },
-    {
-      rule: 'destructive_files',
-      reason: 'deletes many files',
-      programs: ['rm'],
-      when: (command) =>
-        command.via.some((by) => by === 'find' || by === 'xargs' || by === 'parallel' || by === 'fd'),
-    },
-    {
-      rule: 'destructive_files',
-      reason: 'deletes every file found',
-      programs: ['find', 'gfind'],
-      argument: /^-delete$/,
-    },
-    {
-      rule: 'destructive_files',
-      reason: 'overwrites files for good',
-      programs: ['shred', 'wipe', 'scrub', 'sdelete'],
-    },
-    {
-      rule: 'destructive_files',
-      reason: 'deletes untracked files',
-      severity: 'confirm',
-      programs: ['git'],
-      subcommand: /^clean\b/,
-      line: /\s-[a-zA-Z]*f|--force/,
-    },
-    {
-      rule: 'destructive_files',
-      reason: 'deletes files by code',
-      programs: /^(?:python[\d.]*|node|nodejs|perl|ruby|php|deno|bun)$/,
-      code: /rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|remove_tree|fs\.rm\b|os\.(?:remove|unlink|removedirs)|\brm\s+-\w*[rRf]/,
-    },
-    {
-      rule: 'destructive_files',
-      reason: 'deletes files',
-      programs: ['del', 'erase', 'rd', 'rmdir'],
-      argument: /^\/[sfqSFQ]$/,
-    },
-    {
-      rule: 'disk_destruction',
-      reason: 'makes a file system or partitions',
-      programs:
-        /^(?:mkfs(?:\..+)?|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|blkdiscard|diskpart|newfs|diskutil|lvremove|vgremove|pvremove|zpool|mdadm|cryptsetup|hdparm)$/,
-    },
-    { rule: 'disk_destruction', reason: 'formats a disk', programs: ['format'], argument: /^[a-zA-Z]:/ },
-    {
-      rule: 'disk_destruction',
-      reason: 'copies from or to a device',
-      programs: ['dd', 'dcfldd'],
-      argument: /^(?:of|if)=\/+dev\//,
-    },
-    { rule: 'disk_destruction', reason: 'writes to a disk', written: BLOCK_DEVICE },
-    {
-      rule: 'system_control',
-      reason: 'stops or restarts the machine',
-      programs: ['shutdown', 'reboot', 'halt', 'poweroff', 'telinit', 'kexec'],
-    },
-    {
-      rule: 'system_control',
-      reason: 'stops or restarts the machine',
-      programs: ['init'],
-      subcommand: /^[06]\b/,
-    },
-    {
-      rule: 'system_control',
-      reason: 'stops or restarts the machine',
-      programs: ['systemctl', 'loginctl'],
-      argument:
-        /^(?:poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|emergency|rescue|isolate)$/,
-    },
-    {
-      rule: 'system_control',
-      reason: 'talks to the kernel',
-      path: /^\/proc\/sys(?:rq-trigger|\/)/,
-      written: /^\/proc\//,
-    },
-    {
-      rule: 'destructive_sql',
-      reason: 'drops or empties tables',
-      severity: 'confirm',
-      programs:
-        /^(?:psql|mysql|mariadb|sqlite3?|mongosh?|cockroach|clickhouse-client|duckdb|redis-cli|sqlcmd)$/,
-      line: /\b(?:drop\s+(?:table|database|schema|user|role|index|view)|truncate\s|delete\s+from|flushall|flushdb|dropDatabase)/i,
-    },
-  ],
-};
+export const destructiveOps = categoryOf('destructive_ops', [
+  {
+    rule: 'destructive_files',
+    deny: 'deletes recursively or by force',
+    programs: 'rm grm srm',
+    letters: 'rRf',
+    names: 'recursive force no-preserve-root',
+  },
+  {
+    rule: 'destructive_files',
+    deny: 'deletes by a pattern from the root or the home folder',
+    programs: 'rm rmdir unlink',
+    path: /^(?:\/|~\/?|\*|\.\.?\/?)\*?$/,
+  },
+  {
+    rule: 'destructive_files',
+    deny: 'deletes many files',
+    programs: 'rm',
+    when: (command) =>
+      command.via.some((by) => by === 'find' || by === 'xargs' || by === 'parallel' || by === 'fd'),
+  },
+  {
+    rule: 'destructive_files',
+    deny: 'deletes every file found',
+    programs: 'find gfind',
+    argument: /^-delete$/,
+  },
+  { rule: 'destructive_files', deny: 'overwrites files for good', programs: 'shred wipe scrub sdelete' },
+  {
+    rule: 'destructive_files',
+    confirm: 'deletes untracked files',
+    programs: 'git',
+    subcommand: /^clean\b/,
+    line: /\s-[a-zA-Z]*f|--force/,
+  },
+  {
+    rule: 'destructive_files',
+    deny: 'deletes files by code',
+    programs: /^(?:python[\d.]*|node|nodejs|perl|ruby|php|deno|bun)$/,
+    code: /rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|remove_tree|fs\.rm\b|os\.(?:remove|unlink|removedirs)|\brm\s+-\w*[rRf]/,
+  },
+  {
+    rule: 'destructive_files',
+    deny: 'deletes files',
+    programs: 'del erase rd rmdir',
+    argument: /^\/[sfqSFQ]$/,
+  },
+  {
+    rule: 'disk_destruction',
+    deny: 'makes a file system or partitions',
+    programs:
+      /^(?:mkfs(?:\..+)?|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|blkdiscard|diskpart|newfs|diskutil|lvremove|vgremove|pvremove|zpool|mdadm|cryptsetup|hdparm)$/,
+  },
+  { rule: 'disk_destruction', deny: 'formats a disk', programs: 'format', argument: /^[a-zA-Z]:/ },
+  {
+    rule: 'disk_destruction',
+    deny: 'copies from or to a device',
+    programs: 'dd dcfldd',
+    argument: /^(?:of|if)=\/+dev\//,
+  },
+  { rule: 'disk_destruction', deny: 'writes to a disk', written: BLOCK_DEVICE },
+  {
+    rule: 'system_control',
+    deny: 'stops or restarts the machine',
+    programs: 'shutdown reboot halt poweroff telinit kexec',
+  },
+  { rule: 'system_control', deny: 'stops or restarts the machine', programs: 'init', subcommand: /^[06]\b/ },
+  {
+    rule: 'system_control',
+    deny: 'stops or restarts the machine',
+    programs: 'systemctl loginctl',
+    argument:
+      /^(?:poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|emergency|rescue|isolate)$/,
+  },
+  {
+    rule: 'system_control',
+    deny: 'talks to the kernel',
+    path: /^\/proc\/sys(?:rq-trigger|\/)/,
+    written: /^\/proc\//,
+  },
+  {
+    rule: 'destructive_sql',
+    confirm: 'drops or empties tables',
+    programs:
+      /^(?:psql|mysql|mariadb|sqlite3?|mongosh?|cockroach|clickhouse-client|duckdb|redis-cli|sqlcmd)$/,
+    line: /\b(?:drop\s+(?:table|database|schema|user|role|index|view)|truncate\s|delete\s+from|flushall|flushdb|dropDatabase)/i,
+  },
+]);

@@ -1,16 +1,18 @@
 /** Installing, updating and removing software, and fetching it to run it. */
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
-import { lineOf, type Category, type CommandRule } from './rule.ts';
+import { categoryOf, type CommandRule, isAboutItself, lineOf, type Matching } from './rule.ts';
 
-const row = (
-  rule: Omit<CommandRule, 'rule' | 'reason' | 'severity'>,
-  reason = 'installs software',
-): CommandRule => ({ rule: 'package_install', reason, isForAuthors: true, ...rule });
+const row = (matches: Matching, deny = 'installs software'): CommandRule => ({
+  deny,
+  isForAuthors: true,
+  ...matches,
+});
 
 /** What is installed runs, and only what is not there is fetched: a person may allow it. */
-const runs = (rule: Omit<CommandRule, 'rule' | 'reason' | 'severity'>): CommandRule => ({
-  ...row(rule, 'may fetch software and runs it'),
-  severity: 'confirm',
+const runs = (matches: Matching): CommandRule => ({
+  confirm: 'may fetch software and runs it',
+  isForAuthors: true,
+  ...matches,
 });
 
 /** `npx -y x`, `npx x@1`, `npx -p x`: from the registry, whatever is installed. */
@@ -25,9 +27,6 @@ const fetches = (command: ShellCommand): boolean =>
 const isOffline = (command: ShellCommand): boolean =>
   /^--no(?:-install)?$/.test(argumentsOf(command)[0]?.value ?? '');
 
-const isAboutItself = (command: ShellCommand): boolean =>
-  argumentsOf(command).every((word) => /^(?:-[hvV]|--help|--version)$/.test(word.value));
-
 const PIP_READS = /-m\s*pip\s+(?:list|show|freeze|check|inspect|debug|help|--version|-V)\b/;
 
 /** A subcommand that says what is done, before it at most one operand such as an option's value. */
@@ -36,123 +35,63 @@ const NODE_INSTALLS =
 const LANGUAGE_INSTALLS =
   /^(?:\+\S+ )?(?:install|binstall|uninstall|get|require|add|remove|update|upgrade)(?:\s|$)|^(?:global|tool|mod|extension|plugin|plugins|pub|deps|hex|pm) (?:require|install|add|get|download|upgrade|update)(?:\s|$)|^deps\.get\b/;
 
-export const packageInstall: Category = {
-  category: 'package_install',
-  rules: [
-    row({ programs: /^pip[\d.]*$/, argument: /^(?:install|download|wheel|uninstall)$/ }),
-    row({
-      programs: /^(?:python[\d.]*|pypy\d*)$/,
-      line: /-m\s*(?:pip|ensurepip|easy_install|pipx|uv)\b/,
-      when: (command) => !PIP_READS.test(lineOf(command)),
-    }),
-    row({
-      programs: [
-        'pipx',
-        'easy_install',
-        'conda',
-        'mamba',
-        'micromamba',
-        'poetry',
-        'pdm',
-        'rye',
-        'hatch',
-        'pipenv',
-      ],
-      subcommand: /^(?:install|uninstall|remove|add|create|update|upgrade|inject|sync|self)\b/,
-    }),
-    row({ programs: ['pipx'], subcommand: /^run\b/ }, 'fetches software and runs it'),
-    row({ programs: ['easy_install'] }),
-    row({
-      programs: ['uv'],
-      subcommand:
-        /^(?:add|remove|sync|x)\b|^pip (?:install|uninstall|sync)\b|^(?:tool|python) (?:install|run|upgrade)\b/,
-    }),
-    runs({ programs: ['uv'], subcommand: /^run\b/ }),
-    row({ programs: ['npm', 'pnpm', 'yarn', 'bun', 'cnpm'], subcommand: NODE_INSTALLS }),
-    row(
-      { programs: ['npm', 'pnpm', 'yarn', 'bun'], subcommand: /^(?:create|init|innit) \S/ },
-      'fetches software and runs it',
-    ),
-    row({ programs: ['yarn'], when: (command) => command.words.length === 1 }),
-    row(
-      {
-        programs: ['npx', 'npm', 'bunx', 'pnpx'],
-        when: (command) => startsPackage(command) && fetches(command),
-      },
-      'fetches software and runs it',
-    ),
-    row(
-      { programs: ['bunx', 'pnpx', 'uvx'], when: (command) => !isAboutItself(command) },
-      'fetches software and runs it',
-    ),
-    runs({
-      programs: ['npx', 'npm', 'corepack'],
-      when: (command) => startsPackage(command) && !isOffline(command) && !isAboutItself(command),
-    }),
-    row({
-      programs: [
-        'apt',
-        'apt-get',
-        'aptitude',
-        'dnf',
-        'yum',
-        'zypper',
-        'brew',
-        'port',
-        'snap',
-        'flatpak',
-        'pkg',
-        'choco',
-        'winget',
-        'scoop',
-        'microdnf',
-        'emerge',
-        'xbps-install',
-        'nix',
-        'guix',
-        'opkg',
-        'apk',
-      ],
-      argument:
-        /^(?:install|add|del|fix|upgrade|update|remove|purge|autoremove|dist-upgrade|full-upgrade|in|reinstall|uninstall|shell|run|refresh|tap)$/,
-    }),
-    row({
-      programs: ['nix-env', 'xbps-install', 'emerge'],
-      argument: /^-\w*[iuS]|^--(?:install|upgrade|sync)/,
-    }),
-    row({ programs: ['pacman', 'yay', 'paru'], argument: /^-\w*[SUR]/ }),
-    row({ programs: ['dpkg', 'rpm'], argument: /^(?:-\w*[iUFe]\w*|--install|--upgrade)$/ }),
-    row({
-      programs: [
-        'gem',
-        'bundle',
-        'bundler',
-        'cargo',
-        'go',
-        'composer',
-        'luarocks',
-        'dotnet',
-        'mix',
-        'opam',
-        'cabal',
-        'stack',
-        'nimble',
-        'deno',
-        'dart',
-        'flutter',
-        'rustup',
-        'helm',
-        'gh',
-        'asdf',
-        'mise',
-      ],
-      subcommand: LANGUAGE_INSTALLS,
-    }),
-    row({ programs: ['code', 'codium', 'cursor'], names: ['install-extension'] }),
-    row({ programs: ['cpan', 'cpanm'] }),
-    row({ programs: ['go'], line: /^run\s+\S+@/ }, 'fetches software and runs it'),
-  ],
-};
+export const packageInstall = categoryOf('package_install', [
+  row({ programs: /^pip[\d.]*$/, argument: /^(?:install|download|wheel|uninstall)$/ }),
+  row({
+    programs: /^(?:python[\d.]*|pypy\d*)$/,
+    line: /-m\s*(?:pip|ensurepip|easy_install|pipx|uv)\b/,
+    when: (command) => !PIP_READS.test(lineOf(command)),
+  }),
+  row({
+    programs: 'pipx easy_install conda mamba micromamba poetry pdm rye hatch pipenv',
+    subcommand: /^(?:install|uninstall|remove|add|create|update|upgrade|inject|sync|self)\b/,
+  }),
+  row({ programs: 'pipx', subcommand: /^run\b/ }, 'fetches software and runs it'),
+  row({ programs: 'easy_install' }),
+  row({
+    programs: 'uv',
+    subcommand:
+      /^(?:add|remove|sync|x)\b|^pip (?:install|uninstall|sync)\b|^(?:tool|python) (?:install|run|upgrade)\b/,
+  }),
+  runs({ programs: 'uv', subcommand: /^run\b/ }),
+  row({ programs: 'npm pnpm yarn bun cnpm', subcommand: NODE_INSTALLS }),
+  row(
+    { programs: 'npm pnpm yarn bun', subcommand: /^(?:create|init|innit) \S/ },
+    'fetches software and runs it',
+  ),
+  row({ programs: 'yarn', when: (command) => command.words.length === 1 }),
+  row(
+    { programs: 'npx npm bunx pnpx', when: (command) => startsPackage(command) && fetches(command) },
+    'fetches software and runs it',
+  ),
+  row(
+    { programs: 'bunx pnpx uvx', when: (command) => !isAboutItself(command) },
+    'fetches software and runs it',
+  ),
+  runs({
+    programs: 'npx npm corepack',
+    when: (command) => startsPackage(command) && !isOffline(command) && !isAboutItself(command),
+  }),
+  row({
+    programs:
+      'apt apt-get aptitude dnf yum zypper brew port snap flatpak pkg choco winget scoop microdnf emerge ' +
+      'xbps-install nix guix opkg apk',
+    argument:
+      /^(?:install|add|del|fix|upgrade|update|remove|purge|autoremove|dist-upgrade|full-upgrade|in|reinstall|uninstall|shell|run|refresh|tap)$/,
+  }),
+  row({ programs: 'nix-env xbps-install emerge', argument: /^-\w*[iuS]|^--(?:install|upgrade|sync)/ }),
+  row({ programs: 'pacman yay paru', argument: /^-\w*[SUR]/ }),
+  row({ programs: 'dpkg rpm', argument: /^(?:-\w*[iUFe]\w*|--install|--upgrade)$/ }),
+  row({
+    programs:
+      'gem bundle bundler cargo go composer luarocks dotnet mix opam cabal stack nimble deno dart flutter ' +
+      'rustup helm gh asdf mise',
+    subcommand: LANGUAGE_INSTALLS,
+  }),
+  row({ programs: 'code codium cursor', names: 'install-extension' }),
+  row({ programs: 'cpan cpanm' }),
+  row({ programs: 'go', line: /^run\s+\S+@/ }, 'fetches software and runs it'),
+]);
 
 /** `npx …`, and `npm exec …`; not `npm test`. */
 function startsPackage(command: ShellCommand): boolean {

@@ -3,7 +3,7 @@ import { isGitInternal } from '../../git-internals.ts';
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf, writtenPathsOf } from '../path-words.ts';
 import { programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
-import { type Category, normalPath } from './rule.ts';
+import { categoryOf, normalPath } from './rule.ts';
 
 const STARTUP_FILES =
   /(?:^|\/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|pam_environment|vimrc|gitconfig|npmrc|pypirc|pythonrc)|authorized_keys2?|rc\.local|crontab|config\.fish|ld\.so\.preload)$/;
@@ -25,65 +25,47 @@ function isLock(word: ShellWord, command: ShellCommand): boolean {
   return programOf(command) === 'rm' && word.value.endsWith('.lock');
 }
 
-export const persistence: Category = {
-  category: 'persistence',
-  rules: [
-    {
-      rule: 'persistence',
-      reason: 'changes the schedule',
-      programs: ['crontab'],
-      when: (command) => !(command.words.length === 2 && command.words[1]?.value === '-l'),
-    },
-    { rule: 'persistence', reason: 'schedules a command', programs: ['at', 'batch', 'schtasks', 'atd'] },
-    {
-      rule: 'persistence',
-      reason: 'starts with the machine from now on',
-      programs: ['systemctl'],
-      argument: /^(?:enable|link|preset|edit|mask|set-default|daemon-reload)$/,
-    },
-    {
-      rule: 'persistence',
-      reason: 'starts with the machine from now on',
-      programs: ['update-rc.d', 'chkconfig', 'rc-update', 'launchctl', 'systemd-run'],
-    },
-    {
-      rule: 'persistence',
-      reason: 'writes to a file that shells and services read when they start',
-      written: STARTUP_FILES,
-    },
-    { rule: 'persistence', reason: 'writes where programs are started from', written: STARTUP_FOLDERS },
-    {
-      rule: 'persistence',
-      reason: 'writes to git’s own files, from which git starts programs',
-      when: (command) => writtenPathsOf(command).some((word) => namesGit(word) && !isLock(word, command)),
-    },
-    {
-      rule: 'persistence',
-      reason: 'enters or copies git’s own files, from which git starts programs',
-      severity: 'confirm',
-      programs: ['cd', 'pushd', 'cp', 'ln', 'install', 'rsync'],
-      when: (command) => pathWordsOf(command).some(namesGit),
-    },
-    {
-      rule: 'persistence',
-      reason: 'changes which programs npm starts',
-      programs: ['npm', 'pnpm', 'yarn'],
-      subcommand: /^(?:config set|c set|set)\b/,
-    },
-    {
-      rule: 'persistence',
-      reason: 'changes which programs git starts',
-      severity: 'confirm',
-      programs: ['git'],
-      subcommand: /^config\b/,
-      line: /hookspath|pager|editor|sshcommand|askpass|fsmonitor|credential|alias\.|textconv|filter\.|external|gitproxy|uploadpack|--global|--system|include|insteadof|\.cmd|program/i,
-    },
-    {
-      rule: 'persistence',
-      reason: 'leaves a process behind',
-      severity: 'confirm',
-      programs: ['disown', 'daemonize', 'screen', 'tmux', 'pm2', 'start-stop-daemon'],
-      when: (command) => command.words.length > 1,
-    },
-  ],
-};
+export const persistence = categoryOf('persistence', [
+  {
+    deny: 'changes the schedule',
+    programs: 'crontab',
+    when: (command) => !(command.words.length === 2 && command.words[1]?.value === '-l'),
+  },
+  { deny: 'schedules a command', programs: 'at batch schtasks atd' },
+  {
+    deny: 'starts with the machine from now on',
+    programs: 'systemctl',
+    argument: /^(?:enable|link|preset|edit|mask|set-default|daemon-reload)$/,
+  },
+  {
+    deny: 'starts with the machine from now on',
+    programs: 'update-rc.d chkconfig rc-update launchctl systemd-run',
+  },
+  { deny: 'writes to a file that shells and services read when they start', written: STARTUP_FILES },
+  { deny: 'writes where programs are started from', written: STARTUP_FOLDERS },
+  {
+    deny: 'writes to git’s own files, from which git starts programs',
+    when: (command) => writtenPathsOf(command).some((word) => namesGit(word) && !isLock(word, command)),
+  },
+  {
+    confirm: 'enters or copies git’s own files, from which git starts programs',
+    programs: 'cd pushd cp ln install rsync',
+    when: (command) => pathWordsOf(command).some(namesGit),
+  },
+  {
+    deny: 'changes which programs npm starts',
+    programs: 'npm pnpm yarn',
+    subcommand: /^(?:config set|c set|set)\b/,
+  },
+  {
+    confirm: 'changes which programs git starts',
+    programs: 'git',
+    subcommand: /^config\b/,
+    line: /hookspath|pager|editor|sshcommand|askpass|fsmonitor|credential|alias\.|textconv|filter\.|external|gitproxy|uploadpack|--global|--system|include|insteadof|\.cmd|program/i,
+  },
+  {
+    confirm: 'leaves a process behind',
+    programs: 'disown daemonize screen tmux pm2 start-stop-daemon',
+    when: (command) => command.words.length > 1,
+  },
+]);

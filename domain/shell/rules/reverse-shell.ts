@@ -1,6 +1,6 @@
 /** SH-1: connections that hand out a shell, and the pipes they are built of. */
 import { argumentsOf } from '../shell-command.ts';
-import type { Category } from './rule.ts';
+import { categoryOf } from './rule.ts';
 
 /** Code that opens connections. */
 const NETWORK_CODE =
@@ -9,48 +9,27 @@ const NETWORK_CODE =
 const CODE_RUNNERS =
   /^(?:python[\d.]*|pypy\d*|perl[\d.]*|ruby[\d.]*|irb|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|expect)$/;
 
-export const reverseShell: Category = {
-  category: 'reverse_shell',
-  rules: [
-    {
-      rule: 'reverse_shell',
-      reason: 'opens a raw connection',
-      programs: ['nc', 'ncat', 'netcat', 'nc.traditional', 'nc.openbsd', 'socat'],
-      when: (command) =>
-        !argumentsOf(command).every((word) => /^(?:-[hV]|--?help|--version)$/.test(word.value)),
-    },
-    { rule: 'reverse_shell', reason: 'makes a named pipe', programs: ['mkfifo'] },
-    { rule: 'reverse_shell', reason: 'makes a named pipe or a device', programs: ['mknod'] },
-    {
-      rule: 'reverse_shell',
-      reason: 'opens a connection by code',
-      programs: CODE_RUNNERS,
-      code: NETWORK_CODE,
-      line: /(?:^|\s)(?:-[a-zA-Z]*[ceErnpM]|--eval|--print|eval\b)/,
-    },
-    {
-      rule: 'reverse_shell',
-      reason: 'opens a connection by code',
-      programs: ['ruby'],
-      argument: /^-r\s*socket/,
-    },
-    {
-      rule: 'reverse_shell',
-      reason: 'opens a raw connection',
-      programs: ['openssl'],
-      argument: /^s_(?:client|server)$/,
-    },
-    {
-      rule: 'reverse_shell',
-      reason: 'opens a connection from awk',
-      programs: /^[gmn]?awk$/,
-      argument: /\/inet[46]?\//,
-    },
-    {
-      rule: 'reverse_shell',
-      reason: 'opens a connection by redirection',
-      when: (command) =>
-        command.redirects.some((each) => /^\/dev\/(?:tcp|udp)\//.test(each.target?.value ?? '')),
-    },
-  ],
-};
+export const reverseShell = categoryOf('reverse_shell', [
+  {
+    deny: 'opens a raw connection',
+    programs: 'nc ncat netcat nc.traditional nc.openbsd socat',
+    when: (command) =>
+      !argumentsOf(command).every((word) => /^(?:-[hV]|--?help|--version)$/.test(word.value)),
+  },
+  { deny: 'makes a named pipe', programs: 'mkfifo' },
+  { deny: 'makes a named pipe or a device', programs: 'mknod' },
+  {
+    deny: 'opens a connection by code',
+    programs: CODE_RUNNERS,
+    code: NETWORK_CODE,
+    line: /(?:^|\s)(?:-[a-zA-Z]*[ceErnpM]|--eval|--print|eval\b)/,
+  },
+  { deny: 'opens a connection by code', programs: 'ruby', argument: /^-r\s*socket/ },
+  { deny: 'opens a raw connection', programs: 'openssl', argument: /^s_(?:client|server)$/ },
+  { deny: 'opens a connection from awk', programs: /^[gmn]?awk$/, argument: /\/inet[46]?\// },
+  {
+    deny: 'opens a connection by redirection',
+    when: (command) =>
+      command.redirects.some((each) => /^\/dev\/(?:tcp|udp)\//.test(each.target?.value ?? '')),
+  },
+]);

@@ -1,25 +1,23 @@
 /** The form of a row in the category tables, and how a row is matched. */
 import { codeWordsOf } from '../code-of.ts';
-import { actingWordsOf } from '../data-words.ts';
 import { hasOption, optionsOf } from '../options-of.ts';
-import { pathWordsOf, writtenPathsOf } from '../path-words.ts';
+import { pathWordsOf, textWordsOf, writtenPathsOf } from '../path-words.ts';
+import { isHarmlessScript } from '../safe/script-programs.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
+import { habitOf } from '../text-arguments.ts';
 
-export interface CommandRule {
-  /** Names the row in verdicts and in the agent's settings. */
-  readonly rule: string;
-  /** Completes “… is denied” for a reader: what the command would do. */
-  readonly reason: string;
-  /** `confirm`: a person may allow it once. */
-  readonly severity?: 'deny' | 'confirm';
+/** When a row holds. Lists of words have blanks between them. */
+export interface Matching {
+  /** Names the row in verdicts and in the agent's settings; the category's name when absent. */
+  readonly rule?: string;
   /** Denied to models only: who makes a custom tool may have it in its template. */
   readonly isForAuthors?: true;
   /** What follows must all hold; what is not given is not asked. */
-  readonly programs?: readonly string[] | RegExp;
+  readonly programs?: string | RegExp;
   /** The first operand, or the first two with a space. */
   readonly subcommand?: RegExp;
   readonly letters?: string;
-  readonly names?: readonly string[];
+  readonly names?: string;
   /** Any argument's value; where no programs are named, only of those that do something. */
   readonly argument?: RegExp;
   /** Any word that an interpreter may run as code. */
@@ -35,13 +33,43 @@ export interface CommandRule {
   readonly when?: (command: ShellCommand) => boolean;
 }
 
+/** A row as it is written. What the command would do completes “… is denied” for a reader; `confirm`: a person may allow it once. */
+export type CommandRule = Matching &
+  (
+    | { readonly deny: string; readonly confirm?: undefined }
+    | { readonly deny?: undefined; readonly confirm: string }
+  );
+
+/** A row as it is matched. */
+interface CategoryRule extends Omit<Matching, 'programs' | 'names'> {
+  readonly severity: 'deny' | 'confirm';
+  readonly rule: string;
+  readonly reason: string;
+  readonly programs?: ReadonlySet<string> | RegExp | undefined;
+  readonly names?: readonly string[] | undefined;
+}
+
 export interface Category {
   readonly category: string;
-  readonly rules: readonly CommandRule[];
+  readonly rules: readonly CategoryRule[];
+}
+
+export function categoryOf(category: string, rows: readonly CommandRule[]): Category {
+  return {
+    category,
+    rules: rows.map(({ deny, confirm, programs, names, ...row }) => ({
+      rule: category,
+      severity: deny === undefined ? 'confirm' : 'deny',
+      reason: deny ?? confirm,
+      ...row,
+      programs: typeof programs === 'string' ? new Set(programs.split(' ')) : programs,
+      names: names?.split(' '),
+    })),
+  };
 }
 
 /** All that the row states holds for the command. */
-export function matchesRule(rule: CommandRule, command: ShellCommand): boolean {
+export function matchesRule(rule: CategoryRule, command: ShellCommand): boolean {
   return (
     (rule.programs === undefined || isProgram(rule.programs, programOf(command))) &&
     (rule.subcommand === undefined || rule.subcommand.test(subcommandOf(command))) &&
@@ -52,12 +80,12 @@ export function matchesRule(rule: CommandRule, command: ShellCommand): boolean {
   );
 }
 
-function matchesOptions({ letters, names }: CommandRule, command: ShellCommand): boolean {
+function matchesOptions({ letters, names }: CategoryRule, command: ShellCommand): boolean {
   if (letters === undefined && names === undefined) return true;
   return hasOption(optionsOf(command), letters ?? '', names);
 }
 
-function matchesArguments(rule: CommandRule, command: ShellCommand): boolean {
+function matchesArguments(rule: CategoryRule, command: ShellCommand): boolean {
   const { argument, code, line, variable } = rule;
   const words = (): readonly ShellWord[] =>
     rule.programs === undefined ? actingWordsOf(command) : argumentsOf(command);
@@ -69,15 +97,26 @@ function matchesArguments(rule: CommandRule, command: ShellCommand): boolean {
   );
 }
 
-function matchesPaths({ path, written }: CommandRule, command: ShellCommand): boolean {
+/**
+ * The words that do something. Patterns, messages and what is only printed are data (`grep 'docker.sock'` reaches for no socket), and
+ * a script of sed or awk when it starts and opens nothing.
+ */
+function actingWordsOf(command: ShellCommand): readonly ShellWord[] {
+  const habit = habitOf(programOf(command));
+  if ((habit === 'sed' || habit === 'awk') && !isHarmlessScript(command)) return argumentsOf(command);
+  const texts = textWordsOf(command);
+  return argumentsOf(command).filter((word) => !texts.has(word));
+}
+
+function matchesPaths({ path, written }: CategoryRule, command: ShellCommand): boolean {
   return (
     (path === undefined || pathWordsOf(command).some((word) => path.test(normalPath(word)))) &&
     (written === undefined || writtenPathsOf(command).some((word) => written.test(normalPath(word))))
   );
 }
 
-function isProgram(programs: readonly string[] | RegExp, program: string): boolean {
-  return Array.isArray(programs) ? programs.includes(program) : (programs as RegExp).test(program);
+function isProgram(programs: ReadonlySet<string> | RegExp, program: string): boolean {
+  return programs instanceof RegExp ? programs.test(program) : programs.has(program);
 }
 
 /** The first two operands. */
@@ -94,6 +133,11 @@ export function lineOf(command: ShellCommand): string {
   return argumentsOf(command)
     .map((word) => word.value)
     .join(' ');
+}
+
+/** Asks for help or a version, and for nothing else. */
+export function isAboutItself(command: ShellCommand): boolean {
+  return argumentsOf(command).every((word) => /^(?:-[hvV]|--?help|--?version)$/.test(word.value));
 }
 
 /** `//etc/./x` → `/etc/x`; `$HOME` → `~`. */

@@ -2,9 +2,9 @@
  * Making and listing archives in the workspace. Unpacking is not among it: an archive may hold files that git and shells
  * obey. Neither are options that start programs, take names from a file, follow links or remove what was packed.
  */
-import { argumentsOf, type ShellCommand } from '../shell-command.ts';
+import type { ShellCommand } from '../shell-command.ts';
 import { isInsidePath } from './is-inside.ts';
-import type { SafeProgram, SafePrograms } from './safe-program.ts';
+import { firstIs, onlyOptions, safePrograms, valuesOf } from './safe-program.ts';
 
 const TAR_LETTERS = /^[ctzjJavfCbpSO]+$/;
 const TAR_NAMES =
@@ -14,7 +14,7 @@ const TAR_LONG_VALUES = /^--(?:file|directory|exclude|owner|group|mtime|format)$
 
 /** Its first word may have its letters without a dash, and then their values follow in order. */
 function isHarmlessTar(command: ShellCommand): boolean {
-  const words = argumentsOf(command).map((word) => word.value);
+  const words = valuesOf(command);
   const paths: string[] = [];
   let isSafe = words.length > 0;
   let hasMode = false;
@@ -42,46 +42,24 @@ function namesKnownFiles(words: readonly string[], paths: readonly string[]): bo
   );
 }
 
-const onlyOptions = (options: RegExp): SafeProgram => ({
-  when: (command) =>
-    argumentsOf(command).every((word) => !/^-./.test(word.value) || options.test(word.value)),
+const GZIP = /^(?:-[cdfklnqrtv1-9]+|--(?:stdout|decompress|keep|list|test|quiet|verbose|fast|best))$/;
+const XZ = /^(?:-[cdzkltqv0-9eT]+|--(?:stdout|decompress|keep|list|test|quiet|verbose|threads=\d+))$/;
+
+export const ARCHIVES = safePrograms({
+  tar: { when: isHarmlessTar },
+  zip: { when: isHarmlessZip },
+  unzip: { when: firstIs(/^-(?:l|lv|v|t|Z|Z1|p)q*$/) },
+  zipinfo: {},
+  'gzip gunzip zcat gzcat': { when: onlyOptions(GZIP) },
+  'xz unxz xzcat bzip2 bunzip2 bzcat zstd zstdcat': { when: onlyOptions(XZ) },
 });
-
-const gzip = onlyOptions(
-  /^(?:-[cdfklnqrtv1-9]+|--(?:stdout|decompress|keep|list|test|quiet|verbose|fast|best))$/,
-);
-const xz = onlyOptions(
-  /^(?:-[cdzkltqv0-9eT]+|--(?:stdout|decompress|keep|list|test|quiet|verbose|threads=\d+))$/,
-);
-
-export const ARCHIVES: SafePrograms = new Map<string, SafeProgram>([
-  ['tar', { when: isHarmlessTar }],
-  ['zip', { when: isHarmlessZip }],
-  ['unzip', { when: (command) => /^-(?:l|lv|v|t|Z|Z1|p)q*$/.test(argumentsOf(command)[0]?.value ?? '') }],
-  ['zipinfo', {}],
-  ['gzip', gzip],
-  ['gunzip', gzip],
-  ['zcat', gzip],
-  ['gzcat', gzip],
-  ['xz', xz],
-  ['unxz', xz],
-  ['xzcat', xz],
-  ['bzip2', xz],
-  ['bunzip2', xz],
-  ['bzcat', xz],
-  ['zstd', xz],
-  ['zstdcat', xz],
-]);
 
 /** `-T` with `-TT` starts a program, `-m` removes what was packed, `-@` reads names. */
 function isHarmlessZip(command: ShellCommand): boolean {
-  const words = argumentsOf(command);
-  const [, ...packed] = words.filter((word) => !word.value.startsWith('-'));
+  const [, ...packed] = valuesOf(command).filter((value) => !value.startsWith('-'));
   return (
-    words.every(
-      (word) => !/^-./.test(word.value) || /^(?:-[rqjx9v0-8X]+|--(?:recurse-paths|quiet))$/.test(word.value),
-    ) &&
+    onlyOptions(/^(?:-[rqjx9v0-8X]+|--(?:recurse-paths|quiet))$/)(command) &&
     packed.length > 0 &&
-    packed.every((word) => !/^(?:\.?\/*)+$/.test(word.value))
+    packed.every((path) => !/^(?:\.?\/*)+$/.test(path))
   );
 }

@@ -3,7 +3,7 @@ import { optionsOf } from '../options-of.ts';
 import { programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { FIND_TEXT } from '../text-arguments.ts';
 import { findParts, ownWords, unwrapCommand } from '../unwrap-command.ts';
-import type { SafePrograms } from './safe-program.ts';
+import { safePrograms } from './safe-program.ts';
 
 const ADDRESS = String.raw`(?:\d+|\$|\/(?:[^/\\\n]|\\.)*\/)`;
 const SED_STEP = new RegExp(
@@ -86,11 +86,9 @@ function isHarmlessXargs(command: ShellCommand): boolean {
   );
 }
 
-export const SCRIPT_PROGRAMS: SafePrograms = new Map([
-  ['sed', { when: isHarmlessSed }],
-  ['awk', { when: isHarmlessAwk }],
-  ['gawk', { when: isHarmlessAwk }],
-  ['mawk', { when: isHarmlessAwk }],
-  ['find', { when: isHarmlessFind }],
-  ['xargs', { when: isHarmlessXargs }],
-]);
+export const SCRIPT_PROGRAMS = safePrograms({
+  sed: { when: isHarmlessSed },
+  'awk gawk mawk': { when: isHarmlessAwk },
+  find: { when: isHarmlessFind },
+  xargs: { when: isHarmlessXargs },
+});

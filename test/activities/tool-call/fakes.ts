@@ -5,7 +5,7 @@ import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import { type CallRules, createCallRules } from '#policy/call-rules.ts';
-import { createCatalog, type OwnCatalog } from '#policy/catalog.ts';
+import { type Catalog, createCatalog } from '#policy/catalog.ts';
 import { defineTool, type Tool } from '#policy/define-tool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { createSealer } from '#store/seal.ts';
@@ -46,7 +46,7 @@ export function countingTool(
 }
 
 /** `look` only reads, `act` is done once, `exec` is judged as a command. */
-export function someTools(): OwnCatalog {
+export function someTools(): Catalog {
   return createCatalog([
     countingTool('look', 'readonly').tool,
     countingTool('act', 'once').tool,
@@ -54,7 +54,7 @@ export function someTools(): OwnCatalog {
   ]);
 }
 
-export function rulesOf(catalog: OwnCatalog): CallRules {
+export function rulesOf(catalog: Catalog): CallRules {
   return createCallRules({ catalog, tools: {} });
 }
 

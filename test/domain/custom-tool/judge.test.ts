@@ -4,7 +4,7 @@ import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
 import { type CustomRules, judgeCustomTool } from '#domain/custom-tool/judge.ts';
 import { readTemplate } from '#domain/custom-tool/template.ts';
 
-const rules: CustomRules = { categoriesOff: [], deniedPaths: ['/etc/shadow', '.tempoclaw'], mayAsk: true };
+const rules: CustomRules = { categoriesOff: [], deniedPaths: ['/etc/shadow', '.tempoclaw'], ask: 'on-miss' };
 
 function judge(command: string, a = 'x', over: Partial<CustomRules> = {}): string {
   const parameters: Parameters = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
@@ -50,8 +50,8 @@ describe('CU-2 the verdict on a custom tool', () => {
   });
 
   test('where nobody is asked, what would be asked is denied', () => {
-    assert.equal(judge('cat {{.a}}', '/etc/hosts', { mayAsk: false }), 'deny not_known');
-    assert.equal(judge('dig {{.a}}', 'example.com', { mayAsk: false }), 'allow');
+    assert.equal(judge('cat {{.a}}', '/etc/hosts', { ask: 'off' }), 'deny not_known');
+    assert.equal(judge('dig {{.a}}', 'example.com', { ask: 'off' }), 'allow');
   });
 
   test('commands in an argument are data', () => {

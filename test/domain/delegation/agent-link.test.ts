@@ -1,7 +1,8 @@
 /** DE-1: who may delegate to whom, and in which words it is refused. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type AgentLink, LINK_WORDS, linkLeads, refuseUser } from '#domain/agent-link.ts';
+import { type AgentLink, LINK_WORDS, linkLeads } from '#domain/agent-link.ts';
+import { refuseUser } from '#domain/link-user.ts';
 import { loadOf } from '#domain/delegation.ts';
 import { VECTORS } from './vectors.ts';
 
