@@ -20,7 +20,7 @@ export interface DecisionBody {
 }
 
 /** `later`: left open. `interrupted`: Ctrl-C. `gone`: decided elsewhere while asking (the signal). */
-export type Asked = DecisionBody | 'later' | 'interrupted' | 'gone';
+type Asked = DecisionBody | 'later' | 'interrupted' | 'gone';
 
 /** Arguments that are shown at most; the whole of them is at `npx tempoclaw approvals show`. */
 const MAX_ARGS = 4_000;
@@ -78,16 +78,62 @@ export function alwaysLine({ always }: Approval): string {
   return file === null ? allows : `${allows} (${program} is the file ${file})`;
 }
 
-/** Asks until there is an answer, Ctrl-C, or `signal` aborts since somebody else decided. */
-export async function askApproval(approval: Approval, output: Output, signal: AbortSignal): Promise<Asked> {
+export interface Settling {
+  readonly client: Client;
+  /** Where questions are asked. */
+  readonly output: Output;
+  /** A line that is no question: why a decision came to nothing. */
+  readonly say: (line: string) => void;
+  /** Holds everything else back from the terminal while a question is on it. */
+  readonly alone?: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** Asks, and asks again when the API refuses the decision, until it is decided, left open, or `gone` aborts since it is over. */
+export async function settleApproval(
+  settling: Settling,
+  approval: Approval,
+  gone: AbortSignal,
+): Promise<DecisionReceipt | 'late' | Exclude<Asked, object>> {
+  const { output, say, alone = (work) => work() } = settling;
+  for (;;) {
+    const asked = await alone(() => askApproval(approval, output, gone));
+    if (typeof asked === 'string') return asked;
+    try {
+      return await decideInTime(settling, approval.id, asked);
+    } catch (error) {
+      if (!isRefusedDecision(error)) throw error;
+      say(output.paint('red', `  ${error.message}`));
+    }
+  }
+}
+
+/** As `decide`, but that somebody or the clock was first is said, and no error. */
+export async function decideInTime(
+  { client, output, say }: Settling,
+  id: string,
+  body: DecisionBody,
+): Promise<DecisionReceipt | 'late'> {
+  try {
+    return await decide(client, id, body);
+  } catch (error) {
+    if (!(error instanceof ApiError && LATE.has(error.code))) throw error;
+    const { detail, title } = error.problem;
+    say(output.paint('yellow', `  too late: ${oneLine(detail ?? title ?? error.code, 200)}`));
+    return 'late';
+  }
+}
+
+const LATE: ReadonlySet<string> = new Set(['AlreadyDecided', 'ApprovalExpired', 'ApprovalWithdrawn']);
+
+async function askApproval(approval: Approval, output: Output, gone: AbortSignal): Promise<Asked> {
   // A prompt that has ended still listens to its signal, and would take the terminal out of raw mode from the next one.
   const asking = new AbortController();
   const forward = (): void => asking.abort();
-  signal.addEventListener('abort', forward);
+  gone.addEventListener('abort', forward);
   try {
     return await ask(approval, output, asking.signal);
   } finally {
-    signal.removeEventListener('abort', forward);
+    gone.removeEventListener('abort', forward);
   }
 }
 
@@ -175,13 +221,6 @@ export function receiptWords(receipt: DecisionReceipt): string {
   return `pending, ${receipt.tally ?? ''} agreed${receipt.already ? ' (you had before)' : ''}`;
 }
 
-/** Why a decision came to nothing, when that is no error of the person who decided: somebody or the clock was first. */
-export function lateWords(error: unknown): string | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  const isLate = ['AlreadyDecided', 'ApprovalExpired', 'ApprovalWithdrawn'].includes(error.code);
-  return isLate ? (error.problem.detail ?? error.problem.title ?? error.code) : undefined;
-}
-
 /** The commands that decide it, for where nobody can be asked. */
 export function decideCommands(approvalId: string): string {
   return `npx tempoclaw approvals approve ${approvalId}   (or: reject ${approvalId} --reason "…")`;
@@ -191,6 +230,6 @@ export function decideCommands(approvalId: string): string {
 const REFUSED: ReadonlySet<number> = new Set([400, 403, 422]);
 
 /** A decision that the API refused, such as edited arguments that do not fit; the person may try again. */
-export function isRefusedDecision(error: unknown): error is CliError {
+function isRefusedDecision(error: unknown): error is CliError {
   return error instanceof ApiError && (REFUSED.has(error.status) || error.code === 'Conflict');
 }

@@ -2,7 +2,7 @@
 import type { StoredEvent } from '#domain/event.ts';
 import { createApprovalDesk, type DeskMode } from './approval-desk.ts';
 import { type CommandContext, orMissing, pathOf } from './command-context.ts';
-import { createFeedView, type FeedSink } from './feed-view.ts';
+import { connectionLine, createFeedView, type FeedSink } from './feed-view.ts';
 import { createOutput } from './output.ts';
 import { type SessionWatch, watchSession } from './session-watch.ts';
 import type { Approval, MessageReceipt, Page, Session } from './wire.ts';
@@ -57,10 +57,7 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
         else view.show(event);
         desk.take(event);
       },
-      onConnection: (reason) =>
-        sink.line(
-          out.paint('yellow', reason === undefined ? '… connected again' : `… ${reason} Trying again.`),
-        ),
+      onConnection: (reason) => sink.line(connectionLine(out, reason)),
     });
     if (known?.status === 'waiting_approval') askOpen().catch(place.onError);
 

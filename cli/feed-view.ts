@@ -44,6 +44,11 @@ export function createPlainSink(output: Pick<Output, 'stream' | 'columns'>): Fee
   return output.stream.isTTY ? wrapSink(sink, () => output.columns) : sink;
 }
 
+/** What is said of a feed whose connection was cut, or is back. */
+export function connectionLine({ paint }: Pick<Output, 'paint'>, reason: string | undefined): string {
+  return paint('yellow', reason === undefined ? '… connected again' : `… ${reason} Trying again.`);
+}
+
 export interface FeedView {
   show(event: StoredEvent): void;
 }

@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { agents as resource } from '#domain/resource/agents.ts';
+import { addApiCommand } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { usageError } from '#cli/cli-error.ts';
-import { type ApiOptions, type CommandContext, createContext, withApiOptions } from '#cli/command-context.ts';
+import { type ApiOptions, type CommandContext, createContext, wholeNumber } from '#cli/command-context.ts';
 import { readObjectFile, readTextFile } from '#cli/object-file.ts';
 import { printFields, printJson } from '#cli/output.ts';
 import { addCommands } from '#cli/resource-commands.ts';
@@ -33,24 +34,27 @@ export function register(agents: Command): void {
 }
 
 function addShow(agents: Command): void {
-  withApiOptions(agents.command('show').description('one agent').argument('<key>')).action(show);
+  addApiCommand(agents, {
+    word: 'show',
+    help: 'one agent',
+    path: '/v1/agents/:key',
+    print: (context, agent: Agent) => printAgent(context, agent),
+  });
 }
 
 function addCreate(agents: Command): void {
-  withAgentFlags(agents.command('create').description('make an agent').argument('[key]')).action(create);
+  withAgentFlags(agents.command('create [key]').description('make an agent')).action(create);
 }
 
 function addUpdate(agents: Command): void {
-  withAgentFlags(
-    agents
-      .command('update')
-      .description('change an agent; what is given replaces what was there')
-      .argument('<key>'),
-  ).action(update);
+  const command = agents.command('update <key>');
+  withAgentFlags(command.description('change an agent; what is given replaces what was there')).action(
+    update,
+  );
 }
 
 function withAgentFlags(command: Command): Command {
-  return withApiOptions(command)
+  return command
     .option('--file <path>', 'a YAML or JSON file with the agent (- reads it from a pipe); flags win over it')
     .option('--model <ref...>', 'provider/model; several are tried in order')
     .option('--name <name>')
@@ -61,13 +65,8 @@ function withAgentFlags(command: Command): Command {
     .option('--deny <tool...>', 'tools it may not use')
     .option('--exec-security <level>', 'deny, allowlist or full')
     .option('--exec-ask <when>', 'off, on-miss or always')
-    .option('--iterations <n>', 'model calls in a turn', readCount)
+    .option('--iterations <n>', 'model calls in a turn', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--workspace <name>', 'folder under the workspace root');
-}
-
-async function show(key: string, options: ApiOptions): Promise<void> {
-  const context = createContext(options);
-  printAgent(context, await call(context.client, getAgent, { params: { key } }));
 }
 
 async function create(key: string | undefined, options: AgentFlags): Promise<void> {
@@ -155,11 +154,4 @@ function given(fields: Readonly<Record<string, unknown>>): Record<string, unknow
 
 function readInstructions(value: string): string {
   return value.startsWith('@') ? readTextFile(value.slice(1)) : value;
-}
-
-function readCount(value: string): number {
-  const count = Number(value);
-  if (!Number.isInteger(count) || count < 1)
-    throw usageError(`--iterations must be a number from 1, not ${value}`);
-  return count;
 }

@@ -12,13 +12,9 @@ interface DoctorOptions {
 }
 
 export function register(command: Command): void {
-  command
-    .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
-    .option('--state-dir <folder>', 'where data, logs and keys are kept (default: .tempoclaw)')
-    .option('--json', 'print JSON for programs')
-    .action(async (options: DoctorOptions) => {
-      process.exitCode = await doctor(options);
-    });
+  command.action(async (options: DoctorOptions) => {
+    process.exitCode = await doctor(options);
+  });
 }
 
 const MARKS: Readonly<Record<Finding['status'], readonly [string, Style]>> = {

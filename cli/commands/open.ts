@@ -1,7 +1,7 @@
 /** `tempoclaw open`: shows a page of the running TempoClaw in the browser, and says its address. */
 import { type Command, Argument } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
-import { type ApiOptions, createContext, withApiOptions } from '#cli/command-context.ts';
+import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
 import { openInBrowser } from '#cli/services/browser.ts';
 import type { Target } from '#cli/target.ts';
@@ -9,16 +9,9 @@ import type { Target } from '#cli/target.ts';
 const PAGES = ['ui', 'docs', 'approvals', 'start'] as const;
 
 export function register(command: Command): void {
-  withApiOptions(
-    command.addArgument(
-      new Argument(
-        '[page]',
-        "ui: Temporal's web UI; approvals: in it, those that wait; docs: the API's reference; start: the API's first page",
-      )
-        .choices(PAGES)
-        .default('ui'),
-    ),
-  ).action(open);
+  const help =
+    "ui: Temporal's web UI; approvals: in it, those that wait; docs: the API's reference; start: the API's first page";
+  command.addArgument(new Argument('[page]', help).choices(PAGES).default('ui')).action(open);
 }
 
 async function open(page: (typeof PAGES)[number], options: ApiOptions): Promise<void> {

@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InvalidArgumentError } from 'commander';
 import type { Config } from '#config';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
+import { wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, printFields } from '#cli/output.ts';
 import { endLeftovers } from '#cli/services/leftovers.ts';
 import { type RunState, readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
@@ -28,10 +28,8 @@ export interface UpOptions {
 
 export function register(command: Command): void {
   command
-    .option('--port <port>', 'port of the API (default: 7400, or the next free one)', readPort)
+    .option('--port <port>', 'port of the API (default: 7400, or the next free one)', wholeNumber(0, 65_535))
     .option('--host <host>', 'address the API listens on (default: 127.0.0.1)')
-    .option('--state-dir <folder>', 'where data, logs and keys are kept (default: .tempoclaw)')
-    .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
     .option(
       '--temporal-address <host:port>',
       'use this Temporal instead of starting one (or TEMPORAL_ADDRESS)',
@@ -233,13 +231,6 @@ function awaitSignal(): SignalWatch {
       second = act;
     },
   };
-}
-
-function readPort(value: string): number {
-  const port = Number(value);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
-  return port;
 }
 
 function shortPath(path: string): string {

@@ -1,6 +1,6 @@
 /** `tempoclaw usage`: what models were used, and what they cost. */
 import type { Command } from 'commander';
-import { type ApiOptions, createContext, pathOf, withApiOptions } from '#cli/command-context.ts';
+import { type ApiOptions, createContext, pathOf } from '#cli/command-context.ts';
 import { printJson, printTable } from '#cli/output.ts';
 import type { Usage } from '#cli/wire.ts';
 
@@ -14,15 +14,14 @@ interface UsageOptions extends ApiOptions {
 }
 
 export function register(command: Command): void {
-  withApiOptions(
-    command
-      .option('--by <keys>', 'agent, session, model, day, kind, joined by commas', 'day')
-      .option('--from <date>', 'first day, UTC (30 days ago)')
-      .option('--to <date>', 'last day, UTC (today)')
-      .option('--agent <key>', 'of this agent')
-      .option('--session <key>', 'of this session')
-      .option('--model <model>', 'of this model'),
-  ).action(usage);
+  command
+    .option('--by <keys>', 'agent, session, model, day, kind, joined by commas', 'day')
+    .option('--from <date>', 'first day, UTC (30 days ago)')
+    .option('--to <date>', 'last day, UTC (today)')
+    .option('--agent <key>', 'of this agent')
+    .option('--session <key>', 'of this session')
+    .option('--model <model>', 'of this model')
+    .action(usage);
 }
 
 async function usage(options: UsageOptions): Promise<void> {
