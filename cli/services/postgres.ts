@@ -7,7 +7,6 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -25,7 +24,7 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 import { DATABASE_FOLDER_OF_ROOT } from '#config';
 import { findPostgresBinaries, mayReach } from './postgres-binaries.ts';
 import type { ProcessMark } from './process-identity.ts';
-import { commandLineOf, endProcess, markProcess } from './process-identity.ts';
+import { commandLineOf, commandLines, endProcess, markProcess } from './process-identity.ts';
 
 const USER = 'tempoclaw';
 const DATABASE = 'tempoclaw';
@@ -242,13 +241,11 @@ function isTaken(pid: number): boolean {
 function sessionsIn(dataDir: string): ProcessMark[] {
   if (process.platform !== 'linux') return [];
   const real = realpathSync(dataDir);
-  return readdirSync('/proc').flatMap((entry) => {
-    if (!/^\d+$/.test(entry)) return [];
+  return commandLines().flatMap(({ pid, command }) => {
+    // A person's shell may stand there too.
+    if (!/^postgres:|\/postgres /.test(command)) return [];
     try {
-      if (readlinkSync(`/proc/${entry}/cwd`) !== real) return [];
-      // A person's shell may stand there too.
-      const isPostgres = /^postgres:|\/postgres /.test(commandLineOf(Number(entry)) ?? '');
-      return isPostgres ? (markProcess(Number(entry)) ?? []) : [];
+      return readlinkSync(`/proc/${pid}/cwd`) === real ? (markProcess(pid) ?? []) : [];
     } catch {
       // Gone by now, or another user's, which cannot be one of ours.
       return [];

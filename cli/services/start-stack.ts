@@ -18,7 +18,7 @@ import { startPostgres } from './postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
 import type { RunState } from './run-state.ts';
-import { checkTemporal, connectionTo } from './reach-temporal.ts';
+import { askTemporal, connectionTo } from './reach.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import type { Supervised } from './supervise.ts';
 import { supervise } from './supervise.ts';
@@ -56,6 +56,9 @@ export interface Stack {
 }
 
 type Name = (typeof END_ORDER)[number];
+
+/** Longest that a server of the settings is waited for. */
+const ANSWER_MS = 10_000;
 
 /** Prepares a stack; `start` runs the steps and throws when one fails (call `stop` then). */
 export function createStack(options: StackOptions): Stack & { start(): Promise<void> } {
@@ -185,7 +188,14 @@ function temporalStep({ options: { config }, info, keep, onSpawn }: Parts): Step
     async run(detail) {
       const { address, namespace, uiUrl } = config.temporal;
       if (address !== undefined) {
-        await checkTemporal(config);
+        await askTemporal(connectionTo(config, address), namespace, ANSWER_MS).catch((error: unknown) => {
+          const words = error instanceof Error ? error.message : String(error);
+          throw new Error(
+            `Temporal at ${address}, namespace ${namespace}, does not answer: ${words}. Check TEMPORAL_ADDRESS ` +
+              'and TEMPORAL_NAMESPACE, or unset the address to have a dev server started here.',
+            { cause: error },
+          );
+        });
         info.temporal = address;
         info.temporalUi = uiUrl ?? null;
         return `using ${address}, namespace ${namespace}`;
