@@ -40,11 +40,15 @@ export function register(policy: Command): void {
       warn(context, warnings);
     },
   });
-  policy
-    .command('set')
-    .description('replace it by a file with tools and exec')
-    .argument('<file>', 'YAML or JSON; - is a pipe')
-    .action(set);
+  addApiCommand(policy, {
+    word: 'set',
+    help: 'replace it by a file with tools and exec: YAML or JSON; - is a pipe',
+    method: 'PUT',
+    path: '/v1/policy',
+    arguments: ['file'],
+    sends: ({ file }) => readObjectFile(file, 'a policy such as {"tools":{"deny":["exec"]}}'),
+    print: (context, { warnings }: Policy) => warn(context, warnings, 'holds from the next judged call on'),
+  });
   addList<Change>(policy, {
     word: 'history',
     help: 'who changed it when, newest first',
@@ -74,14 +78,6 @@ export function register(policy: Command): void {
     .option('--limit <n>', 'differing calls to show, 1 to 200', wholeNumber(1, 200), 50)
     .option(PAGE_FLAGS.after.flags, PAGE_FLAGS.after.help)
     .action(backtest);
-}
-
-async function set(file: string, options: ApiOptions): Promise<void> {
-  const context = createContext(options);
-  const body = readObjectFile(file, 'a policy such as {"tools":{"deny":["exec"]}}');
-  const policy = await context.client.put<Policy>(pathOf('policy'), body);
-  if (context.json) printJson(context.out, policy);
-  else warn(context, policy.warnings, 'holds from the next judged call on');
 }
 
 function warn({ err }: CommandContext, warnings: readonly string[] = [], done?: string): void {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { StoredEvent } from '#domain/event.ts';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { type CommandContext, orMissing, pathOf } from '#cli/command-context.ts';
-import { proofLines, type CrashProof } from './proof.ts';
+import { type CrashProof, printProof } from './proof.ts';
 import { findWorker, killHard, type LocalWorker, nextWorker } from './worker-process.ts';
 import { createFeedView, textOf } from '#cli/feed-view.ts';
 import { interruptTwice } from '#cli/interrupt.ts';
@@ -40,7 +40,7 @@ export async function demoCrash(context: CommandContext): Promise<ExitCode> {
   const outcome = await watchCrash(context, narrate, receipt, worker);
   const proof = await readProof(context, receipt, file, worker.pid, outcome);
   if (json) printJson(context.out, proof);
-  else for (const line of proofLines(proof, context.out)) context.out.line(fitted(context.out, line));
+  else printProof(context.out, proof);
   return proof.turn.status === 'completed' && outcome.wasKilled ? EXIT.ok : EXIT.failed;
 }
 
@@ -49,7 +49,7 @@ async function setUpAgent({ client }: CommandContext): Promise<void> {
   if (known === undefined)
     await client.post(pathOf('agents'), { key: AGENT_KEY, name: 'Crash demo', ...AGENT });
   else if (known.model !== AGENT.model || known.exec?.ask !== AGENT.exec.ask)
-    await client.patch(pathOf('agents', AGENT_KEY), AGENT);
+    await client.send('PATCH', pathOf('agents', AGENT_KEY), AGENT);
 }
 
 type Narrate = (words: string) => void;
