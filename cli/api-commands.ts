@@ -44,6 +44,8 @@ export interface ApiCommand<
   /** Its parameters (`:id`) are the first arguments. */
   readonly path: Path;
   readonly arguments?: readonly Argument[];
+  /** The last argument is undefined then. */
+  readonly mayLackLast?: boolean;
   readonly flags?: Named;
   /** The query of GET and DELETE, the body of others; all that is given beside the path when absent. */
   sends?(given: Given<ParamOf<Path> | Argument, Named>, context: CommandContext): object | Promise<object>;
@@ -62,7 +64,8 @@ export function addApiCommand<
   const params = path.match(/(?<=:)\w+/g) ?? [];
   const names = [...params, ...(one.arguments ?? [])];
   const command = parent.command(word, { isDefault }).description(help);
-  for (const name of names) command.argument(`<${name}>`);
+  for (const name of names)
+    command.argument(one.mayLackLast && name === names.at(-1) ? `[${name}]` : `<${name}>`);
   for (const flag of Object.values(flags ?? {})) command.addOption(optionOf(flag));
   command.action(async (...line: unknown[]) => {
     const options = line[names.length] as ApiOptions & Readonly<Record<string, unknown>>;

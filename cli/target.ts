@@ -21,7 +21,7 @@ export interface RunFile {
   readonly temporalUi: string | undefined;
   readonly namespace: string | undefined;
   readonly apiKeyFile: string | undefined;
-  readonly pids: Readonly<Record<string, readonly number[]>>;
+  readonly pids: Readonly<Record<string, number>>;
 }
 
 export interface TargetOptions {
@@ -99,12 +99,9 @@ export function readRunFile(path: string): RunFile | undefined {
   };
 }
 
-function readPids(value: unknown): Record<string, number[]> {
+function readPids(value: unknown): Record<string, number> {
   if (typeof value !== 'object' || value === null) return {};
-  const isPid = (pid: unknown): pid is number => Number.isSafeInteger(pid) && (pid as number) > 1;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, pids]) => [name, (Array.isArray(pids) ? pids : [pids]).filter(isPid)]),
-  );
+  return Object.fromEntries(Object.entries(value).filter(([, pid]) => Number.isSafeInteger(pid) && pid > 1));
 }
 
 function readKey(run: RunFile): string | undefined {

@@ -1,5 +1,6 @@
 /** `demo crash`: starts a turn, kills the worker while its tool runs, shows the turn finishing, and what that proves. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredEvent } from '#domain/event.ts';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { type CommandContext, orMissing, pathOf } from '#cli/command-context.ts';
@@ -75,67 +76,58 @@ async function watchCrash(
   worker: LocalWorker,
 ): Promise<Outcome> {
   const { client, err } = context;
-  const stop = new AbortController();
-  const running = Promise.withResolvers<void>();
+  const over = new AbortController();
+  const left = Promise.withResolvers<never>();
+  left.promise.catch(() => undefined);
+  const running = Promise.withResolvers<'running'>();
   const view = createFeedView({
     sink: { text: () => {}, line: narrate, end: () => {} },
     output: err,
     answer: false,
   });
   const interrupt = interruptTwice({
-    first: () =>
-      stop.abort(
-        new CliError('Left; the turn goes on by itself.', {
-          exitCode: EXIT.interrupted,
-          code: 'Interrupted',
-        }),
-      ),
+    first: () => {
+      const end = { exitCode: EXIT.interrupted, code: 'Interrupted' };
+      left.reject(new CliError('Left; the turn goes on by itself.', end));
+    },
     second: () => process.exit(EXIT.interrupted),
-  });
-  const left = new Promise<never>((_resolve, reject) => {
-    stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
   });
   const onEvent = (event: StoredEvent): void => {
     if (event.turn_id !== receipt.turn_id) return;
     view.show(event);
-    if (event.type === 'tool.started' && textOf(event.data['tool']) === 'exec') running.resolve();
+    if (event.type === 'tool.started' && textOf(event.data['tool']) === 'exec') running.resolve('running');
   };
   const watch = watchSession({ client, sessionKey: receipt.session_key, after: 0, onEvent });
   const end = watch.end(receipt.turn_id);
   let newWorker: number | undefined;
   async function showNextWorker(): Promise<void> {
-    newWorker = await nextWorker(client.target().run?.path ?? '', worker, stop.signal);
+    newWorker = await nextWorker(client.target().run?.path ?? '', worker, over.signal);
     if (newWorker !== undefined)
       narrate(err.paint(['green', 'bold'], `⚡ tempoclaw up started a new worker, pid ${newWorker}`));
   }
   try {
-    const late = AbortSignal.timeout(START_WITHIN_MS);
-    const timeout = new Promise<'late'>((resolve) => late.addEventListener('abort', () => resolve('late')));
     const first = await Promise.race([
-      running.promise.then(() => 'running' as const),
+      running.promise,
       end.then(() => 'ended' as const),
-      timeout,
-      left,
+      sleep(START_WITHIN_MS, 'late' as const, { ref: false }),
+      left.promise,
     ]);
     if (first === 'late')
       throw new CliError(`The command did not start within ${durationWords(START_WITHIN_MS)}.`, {
         remedy: `See: npx tempoclaw turns show ${receipt.turn_id}`,
       });
     if (first === 'ended') return { wasKilled: false, newWorker };
-    await Promise.race([new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS)), left]);
+    await Promise.race([sleep(KILL_AFTER_MS), left.promise]);
     killHard(worker.pid);
     narrate(
       err.paint(['red', 'bold'], `⚡ kill -9 ${worker.pid}: the worker is dead, in the middle of exec`),
     );
     const back = showNextWorker();
-    await Promise.race([end, left, back.then(() => end)]);
-    await Promise.race([back, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    await Promise.race([end, left.promise, back.then(() => end)]);
+    await Promise.race([back, sleep(1_000)]);
     return { wasKilled: true, newWorker };
   } finally {
-    if (!stop.signal.aborted) {
-      left.catch(() => undefined);
-      stop.abort();
-    }
+    over.abort();
     watch.close();
     interrupt.off();
   }

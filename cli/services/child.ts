@@ -4,10 +4,11 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFull } from '#domain/disk-full.ts';
+import { readRange } from './log-tail.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { endProcess, markProcess } from './process-identity.ts';
 
@@ -143,13 +144,5 @@ function openLog(file: string): { log: number | 'ignore'; from: number } {
 function readFrom(file: string, from: number): string {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const start = Math.max(from, size - 8_192);
-  if (size <= start) return '';
-  const buffer = Buffer.alloc(size - start);
-  const fd = openSync(file, 'r');
-  try {
-    const read = readSync(fd, buffer, 0, buffer.length, start);
-    return buffer.toString('utf8', 0, read);
-  } finally {
-    closeSync(fd);
-  }
+  return size <= start ? '' : readRange(file, start, size).toString('utf8');
 }
