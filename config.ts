@@ -212,12 +212,7 @@ export function temporalConnection(config: Config): {
   if (address === undefined) {
     throw new ConfigError(['temporal.address: not set; run `tempoclaw up`, or set TEMPORAL_ADDRESS']);
   }
-  return {
-    address,
-    apiKey,
-    tls,
-    metadata,
-  };
+  return { address, apiKey, tls, metadata };
 }
 
 /** Contradictions that parsing alone cannot see; nothing should start while there are any. */

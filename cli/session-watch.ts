@@ -65,16 +65,7 @@ export function watchSession(options: SessionWatchOptions): SessionWatch {
   }
 
   async function follow(): Promise<void> {
-    const { client, sessionKey, after, onConnection } = options;
-    const signal = closing.signal;
-    const feed = followEvents({
-      client,
-      sessionKey,
-      after,
-      signal,
-      onConnection,
-    });
-    for await (const event of feed) take(event);
+    for await (const event of followEvents({ ...options, signal: closing.signal })) take(event);
   }
 
   /** A row may be final a moment before its event is read: only what is still unknown at the next check counts. */

@@ -8,7 +8,7 @@ import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, printFields } from '#cli/output.ts';
 import { endLeftovers } from '#cli/services/leftovers.ts';
-import { type RunState, readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
+import { readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 
@@ -70,7 +70,7 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
     onEvent: (text) => {
       say(text);
       // A part that came back may have another address.
-      if (announced) publish(state, config, stack.info);
+      if (announced) state.publish(stack.info);
     },
   });
   const end = async (): Promise<void> => {
@@ -105,7 +105,7 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
     return EXIT.ok;
   }
   const { info } = stack;
-  publish(state, config, info);
+  state.publish(info);
   announced = true;
   announce(out, { json, config, info, onlyServices, seconds: (performance.now() - began) / 1_000 });
 
@@ -115,18 +115,6 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   await end();
   if (!json) out.line(`Ended. Everything is kept in ${shortPath(config.stateDir)}.`);
   return EXIT.ok;
-}
-
-function publish(state: RunState, config: Config, info: StackInfo): void {
-  state.publish({
-    api: info.api,
-    temporal: info.temporal,
-    temporal_ui: info.temporalUi,
-    namespace: config.temporal.namespace,
-    task_queue: config.temporal.taskQueue,
-    database_url: info.databaseUrl,
-    api_key_file: info.apiKeyFile,
-  });
 }
 
 function announce(
@@ -141,7 +129,7 @@ function announce(
         type: 'ready',
         api: info.api,
         temporal: info.temporal,
-        temporal_ui: info.temporalUi,
+        temporal_ui: info.temporal_ui,
         run_file: runFile,
         commands: info.runs ?? null,
       }),
@@ -153,8 +141,8 @@ function announce(
   printFields(out, {
     API: info.api ?? undefined,
     'API docs': info.api === null ? undefined : `${info.api}/docs`,
-    'API key': info.api === null ? undefined : `in ${shortPath(info.apiKeyFile)}`,
-    'Temporal UI': info.temporalUi ?? undefined,
+    'API key': info.api === null ? undefined : `in ${shortPath(info.api_key_file)}`,
+    'Temporal UI': info.temporal_ui ?? undefined,
     Temporal: `${info.temporal}, namespace ${config.temporal.namespace}`,
     Models: providers.length > 0 ? providers.join(', ') : 'rehearsal (scripted; needs no key)',
     Commands: info.runs && `run ${runsAtWords(info.runs)}${info.runs === 'host' ? ' (docs/sandbox.md)' : ''}`,

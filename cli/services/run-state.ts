@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull } from '#domain/disk-full.ts';
+import type { RunsAt } from '#domain/sandbox.ts';
 import { CliError } from '#cli/cli-error.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { readMark } from './process-identity.ts';
@@ -19,8 +20,13 @@ export interface RunInfo {
   readonly task_queue: string;
   readonly database_url: string;
   readonly api_key_file: string;
+  /** Where commands of agents run that do not say otherwise. */
+  readonly runs?: RunsAt | undefined;
   readonly pids: Readonly<Record<string, number>>;
 }
+
+/** What of it is not known here. */
+export type PublishedInfo = Omit<RunInfo, 'pids'>;
 
 /** None of its methods throws: what cannot be written (a full disk) is written as soon as it can be. */
 export interface RunState {
@@ -28,7 +34,7 @@ export interface RunState {
   remember(name: string, mark: ProcessMark): void;
   forget(name: string): void;
   pids(): Record<string, number>;
-  publish(info: Omit<RunInfo, 'pids'>): void;
+  publish(info: PublishedInfo): void;
   /** Removes run.json and the lock. */
   release(): void;
 }
@@ -51,7 +57,7 @@ export async function takeStateFolder(stateDir: string): Promise<RunState | unde
     throw unusable(stateDir, error);
   }
   const marks = new Map<string, ProcessMark>(Object.entries(readMarks(stateDir)));
-  let info: Omit<RunInfo, 'pids'> | undefined;
+  let info: PublishedInfo | undefined;
   let again: NodeJS.Timeout | undefined;
   const pids = (): Record<string, number> => ({
     up: process.pid,
