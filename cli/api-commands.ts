@@ -35,8 +35,9 @@ export interface ApiCommand<
   Argument extends string = string,
   Named extends Flags = Flags,
 > {
-  readonly word: string;
-  readonly help: string;
+  /** Absent where the command is the parent itself, which has its help. */
+  readonly word?: string;
+  readonly help?: string;
   /** Runs when no command below the parent is named. */
   readonly isDefault?: boolean;
   /** GET when absent. */
@@ -60,10 +61,10 @@ export function addApiCommand<
   const Argument extends string = never,
   const Named extends Flags = Record<never, Flag>,
 >(parent: Command, one: ApiCommand<Answer, Path, Argument, Named>): void {
-  const { word, help, isDefault, method = 'GET', path, flags } = one;
+  const { word, help = '', isDefault, method = 'GET', path, flags } = one;
   const params = path.match(/(?<=:)\w+/g) ?? [];
   const names = [...params, ...(one.arguments ?? [])];
-  const command = parent.command(word, { isDefault }).description(help);
+  const command = word === undefined ? parent : parent.command(word, { isDefault }).description(help);
   for (const name of names)
     command.argument(one.mayLackLast && name === names.at(-1) ? `[${name}]` : `<${name}>`);
   for (const flag of Object.values(flags ?? {})) command.addOption(optionOf(flag));

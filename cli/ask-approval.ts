@@ -1,10 +1,10 @@
 /** Puts one approval to the person at the terminal and turns the answer into the API's decision. */
-import { isCancel, select, text } from '@clack/prompts';
+import { isCancel, select, text, type TextOptions } from '@clack/prompts';
 import type { Decision } from '#domain/approval.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 import { CliError } from './cli-error.ts';
 import { ApiError, type Client } from './client.ts';
-import { pathOf } from './command-context.ts';
+import { pathOf, readJsonObject } from './command-context.ts';
 import { fitted, indent, type Output } from './output.ts';
 import { agoWords, oneLine, printable } from './text.ts';
 import type { Approval, DecisionReceipt } from './wire.ts';
@@ -139,44 +139,33 @@ async function askApproval(approval: Approval, output: Output, gone: AbortSignal
 
 async function ask(approval: Approval, output: Output, signal: AbortSignal): Promise<Asked> {
   if (signal.aborted) return 'gone';
+  const { digest } = approval;
   const io = { output: output.stream, signal };
   for (const line of approvalLines(approval, output)) output.line(line);
-  const choice = await select({
-    ...io,
-    message: 'Run it?',
-    options: choicesOf(approval),
-  });
-  if (isCancel(choice)) return signal.aborted ? 'gone' : 'interrupted';
-  if (choice === 'edit') return askForArgs(approval, io);
-  if (choice === 'reject') {
-    const reason = await text({
-      ...io,
-      message: 'Why not? The model is told.',
-      placeholder: 'no reason',
-      defaultValue: '',
-    });
-    if (isCancel(reason)) return signal.aborted ? 'gone' : 'interrupted';
-    return reason ? { decision: 'reject', reason } : { decision: 'reject' };
-  }
-  if (choice === 'respond') {
-    const words = await text({
-      ...io,
-      message: 'What should the model read?',
-      validate: (value) => (value ? undefined : 'Write something, or press Ctrl-C'),
-    });
-    if (isCancel(words)) return signal.aborted ? 'gone' : 'interrupted';
-    return { decision: 'respond', text: words };
-  }
-  return choice === 'later' ? 'later' : { decision: choice as Decision, digest: approval.digest };
+  const choice = await select({ ...io, message: 'Run it?', options: choicesOf(approval) });
+  if (choice === 'later') return 'later';
+  if (choice === 'approve' || choice === 'approve_always') return { decision: choice, digest };
+  const words = isCancel(choice) ? choice : await text({ ...io, ...questionOf(choice, approval) });
+  if (isCancel(words)) return signal.aborted ? 'gone' : 'interrupted';
+  if (choice === 'edit') return { decision: 'edit', args: readJsonObject(words, 'The input'), digest };
+  if (choice === 'reject') return { decision: 'reject', reason: words || undefined };
+  return { decision: 'respond', text: words };
 }
 
 /** “Always” only where something would be stored. */
-function choicesOf(approval: Approval): { value: string; label: string; hint: string }[] {
+function choicesOf({ always }: Approval): { value: Decision | 'later'; label: string; hint: string }[] {
+  const isOffered = always?.allows != null;
   return [
     { value: 'approve', label: 'Approve', hint: 'this once' },
-    ...(approval.always?.allows == null
-      ? []
-      : [{ value: 'approve_always', label: 'Always', hint: 'this once, and exactly that from now on' }]),
+    ...(isOffered
+      ? [
+          {
+            value: 'approve_always',
+            label: 'Always',
+            hint: 'this once, and exactly that from now on',
+          } as const,
+        ]
+      : []),
     { value: 'edit', label: 'Edit', hint: 'change the arguments, then run it' },
     { value: 'reject', label: 'Reject', hint: 'tell the model why' },
     { value: 'respond', label: 'Respond', hint: 'answer the model yourself instead of running it' },
@@ -184,28 +173,27 @@ function choicesOf(approval: Approval): { value: string; label: string; hint: st
   ];
 }
 
-async function askForArgs(
-  approval: Approval,
-  io: { output: NodeJS.WriteStream; signal: AbortSignal },
-): Promise<Asked> {
-  const edited = await text({
-    ...io,
+/** What else there is to say. */
+function questionOf(choice: Decision, { args }: Approval): TextOptions {
+  if (choice === 'reject')
+    return { message: 'Why not? The model is told.', placeholder: 'no reason', defaultValue: '' };
+  if (choice === 'respond')
+    return {
+      message: 'What should the model read?',
+      validate: (value) => (value ? undefined : 'Write something, or press Ctrl-C'),
+    };
+  return {
     message: 'The arguments to run instead (JSON)',
-    initialValue: JSON.stringify(approval.args),
-    validate: (value) => (parseObject(value) ? undefined : 'This is not a JSON object'),
-  });
-  if (isCancel(edited)) return io.signal.aborted ? 'gone' : 'interrupted';
-  const args = parseObject(edited);
-  return args ? { decision: 'edit', args, digest: approval.digest } : 'later';
+    initialValue: JSON.stringify(args),
+    validate: (value) => (isJsonObject(value ?? '') ? undefined : 'This is not a JSON object'),
+  };
 }
 
-function parseObject(value: string | undefined): Record<string, unknown> | undefined {
+function isJsonObject(text: string): boolean {
   try {
-    const parsed: unknown = JSON.parse(value ?? '');
-    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-    return isObject ? (parsed as Record<string, unknown>) : undefined;
+    return Boolean(readJsonObject(text, ''));
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -20,7 +20,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['lock', process.execPath, 'scripts/check-lock.ts'],
   ...globSync('scripts/generate-*.ts')
     .toSorted()
-    .map((script) => [`docs: ${script}`, process.execPath, script, '--check'] as const),
+    .map((script) => [`docs: ${script}`, process.execPath, script] as const),
 ];
 
 /** Also where nobody else has put the programs of the packages there. */

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { ConfigError, describe, loadConfig } from '#config';
 import { EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { createOutput, printJson, type Style } from '#cli/output.ts';
-import { diagnose, type Finding } from '#cli/services/diagnose.ts';
+import { diagnose } from '#cli/services/diagnose.ts';
+import { type Finding, finding } from '#cli/services/finding.ts';
 
 interface DoctorOptions {
   readonly config?: string;
@@ -52,9 +53,7 @@ async function examine(flags: {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const remedy = 'Correct it in the place named; tempoclaw.example.yaml shows every setting.';
-    const findings = error.problems.map(
-      (detail): Finding => ({ check: 'Settings', status: 'missing', detail, remedy }),
-    );
+    const findings = error.problems.map((problem) => finding('Settings', 'missing', problem, remedy));
     return { findings, settings: [] };
   }
 }

@@ -3,14 +3,8 @@ import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import type { backtestReportSchema, policyChangeSchema } from '#domain/schema/policy.ts';
 import { addApiCommand, addList, PAGE_FLAGS, printNext } from '#cli/api-commands.ts';
-import {
-  type ApiOptions,
-  type CommandContext,
-  createContext,
-  pathOf,
-  wholeNumber,
-} from '#cli/command-context.ts';
-import { printFields, printJson, printTable, type Style } from '#cli/output.ts';
+import type { CommandContext } from '#cli/command-context.ts';
+import { printFields, printTable, type Style } from '#cli/output.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import type { z } from 'zod';
 
@@ -19,13 +13,6 @@ type Change = z.infer<typeof policyChangeSchema>;
 
 interface Policy {
   readonly warnings?: readonly string[];
-}
-
-interface BacktestOptions extends ApiOptions {
-  readonly days: number;
-  readonly config: string;
-  readonly limit: number;
-  readonly after?: string;
 }
 
 export function register(policy: Command): void {
@@ -70,14 +57,28 @@ export function register(policy: Command): void {
     print: (context, { warnings }: Policy, { change }) =>
       warn(context, warnings, `it is again as it was before change ${change}`),
   });
-  policy
-    .command('backtest')
-    .description('how the calls of the last days would be judged by other settings; nothing is run')
-    .requiredOption('--config <file>', 'settings to try: tools and exec of a tempoclaw.yaml')
-    .option('--days <n>', 'days to look back, 1 to 90', wholeNumber(1, 90), 7)
-    .option('--limit <n>', 'differing calls to show, 1 to 200', wholeNumber(1, 200), 50)
-    .option(PAGE_FLAGS.after.flags, PAGE_FLAGS.after.help)
-    .action(backtest);
+  addApiCommand(policy, {
+    word: 'backtest',
+    help: 'how the calls of the last days would be judged by other settings; nothing is run',
+    method: 'POST',
+    path: '/v1/policy/backtest',
+    flags: {
+      config: {
+        flags: '--config <file>',
+        help: 'settings to try: tools and exec of a tempoclaw.yaml',
+        required: true,
+      },
+      days: { flags: '--days <n>', help: 'days to look back, 1 to 90', bounds: [1, 90], default: 7 },
+      limit: { ...PAGE_FLAGS.limit, help: 'differing calls to show, 1 to 200' },
+      after: PAGE_FLAGS.after,
+    },
+    sends({ config, ...given }) {
+      const { tools, exec } = loadConfig({ flags: { config } });
+      const { rate_limit_per_hour: _limit, ...policy } = tools;
+      return { ...given, settings: { tools: policy, exec } };
+    },
+    print: printReport,
+  });
 }
 
 function warn({ err }: CommandContext, warnings: readonly string[] = [], done?: string): void {
@@ -85,18 +86,8 @@ function warn({ err }: CommandContext, warnings: readonly string[] = [], done?: 
   for (const warning of warnings) err.line(err.paint('yellow', warning));
 }
 
-async function backtest(options: BacktestOptions): Promise<void> {
-  const context = createContext(options);
-  const { client, out, err } = context;
-  const { tools, exec } = loadConfig({ flags: { config: options.config } });
-  const { rate_limit_per_hour: _limit, ...policy } = tools;
-  const report = await client.post<Report>(pathOf('policy', 'backtest'), {
-    days: options.days,
-    limit: options.limit,
-    settings: { tools: policy, exec },
-    after: options.after,
-  });
-  if (context.json) return printJson(out, report);
+function printReport(context: CommandContext, report: Report): void {
+  const { out, err } = context;
   const row = (name: string, counts: Report['before']) => ({ name, ...counts });
   printTable(
     out,

@@ -8,20 +8,13 @@ import { dirname } from 'node:path';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, preflight, userCacheDir, withoutPassword } from '#config';
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
+import { type Finding, finding } from './finding.ts';
 import { isPortFree } from './ports.ts';
 import { findPostgresPackage } from './postgres-binaries.ts';
 import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
 import { findPython, findTemporalBinary } from './temporal-binary.ts';
-
-/** `missing` keeps TempoClaw from starting; `warn` may surprise; `info` is nothing to act on. */
-export interface Finding {
-  readonly check: string;
-  readonly status: 'ok' | 'info' | 'warn' | 'missing';
-  readonly detail: string;
-  readonly remedy?: string;
-}
 
 /** Longest that one answer from outside is waited for. */
 const TIMEOUT_MS = 10_000;
@@ -227,10 +220,6 @@ function apiCheck(running: Partial<RunInfo> | undefined): Check {
     remedy: 'See .tempoclaw/logs/api.log.',
     look: async () => (await askApi(api, TIMEOUT_MS)) && api,
   };
-}
-
-function finding(check: string, status: Finding['status'], detail: string, remedy?: string): Finding {
-  return { check, status, detail, remedy };
 }
 
 /** Of a folder that is not there yet, the one that it would be made in. */
