@@ -1,6 +1,6 @@
 /** What every command of the API gets: the client, where to print, and whether a person sits at a terminal. */
 import { InvalidArgumentError } from 'commander';
-import { clientEnvironment } from '#config/client-environment.ts';
+import { type ClientEnvironment, clientEnvironment } from '#config/client-environment.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { ApiError, createClient, type Client } from './client.ts';
 import { createOutput, type Output } from './output.ts';
@@ -17,10 +17,7 @@ export interface CommandContext {
 }
 
 /** The options that every command of the API has (program.ts). */
-export interface ApiOptions {
-  readonly url?: string;
-  readonly apiKey?: string;
-  readonly stateDir?: string;
+export interface ApiOptions extends Partial<ClientEnvironment> {
   readonly json?: boolean;
 }
 

@@ -49,10 +49,6 @@ export function connectionLine({ paint }: Pick<Output, 'paint'>, reason: string 
   return paint('yellow', reason === undefined ? '… connected again' : `… ${reason} Trying again.`);
 }
 
-export interface FeedView {
-  show(event: StoredEvent): void;
-}
-
 export interface FeedViewOptions {
   readonly sink: FeedSink;
   readonly output: Pick<Output, 'paint' | 'columns'>;
@@ -72,7 +68,7 @@ interface Step {
 /** Text of one output event that is shown at most. */
 const MAX_OUTPUT = 2_000;
 
-export function createFeedView(options: FeedViewOptions): FeedView {
+export function createFeedView(options: FeedViewOptions): (event: StoredEvent) => void {
   const { sink, output } = options;
   const { paint } = output;
   const steps = new Map<string, Step>();
@@ -174,7 +170,7 @@ export function createFeedView(options: FeedViewOptions): FeedView {
     },
   };
 
-  return { show: (event) => shows[event.type]?.(event) };
+  return (event) => shows[event.type]?.(event);
 }
 
 function decidedLine(event: StoredEvent, paint: Output['paint']): string {

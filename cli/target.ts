@@ -24,19 +24,13 @@ export interface RunFile {
   readonly pids: Readonly<Record<string, number>>;
 }
 
-export interface TargetOptions {
-  readonly url?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly stateDir?: string | undefined;
-}
-
 const STATE_DIR = '.tempoclaw';
 
 /**
  * The local key is only ever sent to the address that the same run.json names.
  * Throws a CliError when no address is known.
  */
-export function findTarget(options: TargetOptions, env: ClientEnvironment, cwd: string): Target {
+export function findTarget(options: Partial<ClientEnvironment>, env: ClientEnvironment, cwd: string): Target {
   const stateDir = options.stateDir ?? env.stateDir;
   const run = findRunFile(stateDir, cwd);
   // A folder that a flag names is meant before an address that the environment names.

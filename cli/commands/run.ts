@@ -68,7 +68,7 @@ async function watchToEnd(
   const streams = !context.json && out.stream.isTTY === true;
   const sink = runSink(context, streams, options.quiet === true);
   const mode = deskMode(context, options);
-  const view = createFeedView({ sink, output: err, answer: streams, asksInPlace: mode === 'ask' });
+  const show = createFeedView({ sink, output: err, answer: streams, asksInPlace: mode === 'ask' });
   let answer = '';
   const stopped = Promise.withResolvers<never>();
   const interrupt = interruptTwice({
@@ -103,7 +103,7 @@ async function watchToEnd(
     onEvent: (event) => {
       if (event.turn_id !== turnId) return;
       if (event.type === 'message.completed') answer = textOf(event.data['text']);
-      view.show(event);
+      show(event);
       desk.take(event);
     },
     onConnection: (reason) => sink.line(connectionLine(err, reason)),

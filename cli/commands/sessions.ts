@@ -1,6 +1,5 @@
 /** `tempoclaw sessions`: what conversations there are, what was said and done in them, and stopping one. */
 import type { Command } from 'commander';
-import type { StoredEvent } from '#domain/event.ts';
 import { STOP_LEVELS } from '#domain/turn.ts';
 import { addApiCommand, addList, PAGE_FLAGS, printNext } from '#cli/api-commands.ts';
 import { type ApiOptions, createContext, pathOf, wholeNumber } from '#cli/command-context.ts';
@@ -101,14 +100,13 @@ async function events(key: string, options: EventsOptions): Promise<void> {
   const { client, out, err, json } = createContext(options);
   const { last_event_id: last } = await client.get<Session>(pathOf('sessions', key));
   if (!options.follow && options.after >= last) return;
-  const view = createFeedView({
+  const show = createFeedView({
     sink: createPlainSink(out),
     output: out,
     answer: true,
     received: () => true,
   });
   const done = new AbortController();
-  const show = (event: StoredEvent): void => (json ? out.line(JSON.stringify(event)) : view.show(event));
   for await (const event of followEvents({
     client,
     sessionKey: key,
@@ -116,7 +114,8 @@ async function events(key: string, options: EventsOptions): Promise<void> {
     signal: done.signal,
     onConnection: (reason) => err.line(connectionLine(err, reason)),
   })) {
-    show(event);
+    if (json) out.line(JSON.stringify(event));
+    else show(event);
     if (!options.follow && event.id >= last) return;
   }
 }

@@ -59,7 +59,7 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   const state = await takeStateFolder(config.stateDir);
   if (state === undefined) throw alreadyRunning(config.stateDir);
   const signal = awaitSignal();
-  const leftovers = await endLeftovers(config.stateDir, state);
+  const leftovers = await endLeftovers(config.stateDir);
   if (leftovers.length > 0) say(`ended what a former start left running: ${leftovers.join(', ')}`);
   let announced = false;
   const stack = createStack({

@@ -5,7 +5,7 @@ import type { StoredEvent } from '#domain/event.ts';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { type CommandContext, orMissing, pathOf } from '#cli/command-context.ts';
 import { type CrashProof, printProof } from './proof.ts';
-import { findWorker, killHard, type LocalWorker, nextWorker } from './worker-process.ts';
+import { findWorker, type LocalWorker, nextWorker } from './worker-process.ts';
 import { createFeedView, textOf } from '#cli/feed-view.ts';
 import { interruptTwice } from '#cli/interrupt.ts';
 import { fitted, printJson } from '#cli/output.ts';
@@ -80,7 +80,7 @@ async function watchCrash(
   const left = Promise.withResolvers<never>();
   left.promise.catch(() => undefined);
   const running = Promise.withResolvers<'running'>();
-  const view = createFeedView({
+  const show = createFeedView({
     sink: { text: () => {}, line: narrate, end: () => {} },
     output: err,
     answer: false,
@@ -94,7 +94,7 @@ async function watchCrash(
   });
   const onEvent = (event: StoredEvent): void => {
     if (event.turn_id !== receipt.turn_id) return;
-    view.show(event);
+    show(event);
     if (event.type === 'tool.started' && textOf(event.data['tool']) === 'exec') running.resolve('running');
   };
   const watch = watchSession({ client, sessionKey: receipt.session_key, after: 0, onEvent });
@@ -118,7 +118,7 @@ async function watchCrash(
       });
     if (first === 'ended') return { wasKilled: false, newWorker };
     await Promise.race([sleep(KILL_AFTER_MS), left.promise]);
-    killHard(worker.pid);
+    process.kill(worker.pid, 'SIGKILL');
     narrate(
       err.paint(['red', 'bold'], `⚡ kill -9 ${worker.pid}: the worker is dead, in the middle of exec`),
     );

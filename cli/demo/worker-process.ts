@@ -34,10 +34,6 @@ export function findWorker(run: RunFile | undefined): LocalWorker {
   return { pid, up };
 }
 
-export function killHard(pid: number): void {
-  process.kill(pid, 'SIGKILL');
-}
-
 /**
  * The pid of the worker that `up` starts instead, as soon as run.json names it; undefined when `signal` comes first. Throws a
  * CliError when `up` ends meanwhile.

@@ -31,6 +31,8 @@ const DATABASE = 'tempoclaw';
 /** Crash recovery of a busy database takes a while; a hang takes for ever. */
 const READY_MS = 60_000;
 const SESSIONS_END_MS = 20_000;
+/** Names a data folder elsewhere. The random name of that ties the data to this state folder: deleting this starts afresh. */
+const POINTER = 'postgres-elsewhere';
 
 export interface PostgresOptions {
   readonly stateDir: string;
@@ -126,11 +128,19 @@ function serverArguments(dataDir: string, port: number, durable: boolean): strin
 function chooseDataDir(stateDir: string, { user }: PostgresBinaries): string {
   const usual = join(stateDir, 'postgres');
   if (user === undefined || mayReach(usual, user)) return usual;
-  // The random name ties the data to this state folder: deleting that starts afresh.
-  const pointer = join(stateDir, 'postgres-elsewhere');
+  const pointer = join(stateDir, POINTER);
   if (!existsSync(pointer))
     writeFileSync(pointer, join(DATABASE_FOLDER_OF_ROOT, randomBytes(8).toString('hex'), 'postgres'));
   return readFileSync(pointer, 'utf8').trim();
+}
+
+/** Whether a command is that of the Postgres of a state folder, or of what makes its files. */
+export function isPostgresOf(stateDir: string): (command: string) => boolean {
+  const pointer = join(stateDir, POINTER);
+  const folders = [join(stateDir, 'postgres'), join(realpathSync(stateDir), 'postgres')];
+  if (existsSync(pointer)) folders.push(readFileSync(pointer, 'utf8').trim());
+  const parts = folders.flatMap((folder) => [`/postgres -D ${folder} `, `/initdb --pgdata=${folder}.new `]);
+  return (command) => parts.some((part) => command.includes(part));
 }
 
 function readPassword(stateDir: string, isNew: boolean): string {

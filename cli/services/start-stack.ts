@@ -68,7 +68,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
   };
   const onSpawn = (name: Name) => (child: Child) => {
     children.set(name, child);
-    state.remember(name, child.mark);
+    state.remember(name, child.pid);
     // A stop that came while this was being spawned has not seen it.
     if (stopping) void child.stop();
   };
