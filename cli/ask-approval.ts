@@ -28,6 +28,7 @@ const MAX_ARGS = 4_000;
 /** The call that is asked about, in full: who wants what, why it is asked, and until when. */
 export function approvalLines(approval: Approval, output: Output): string[] {
   const { paint } = output;
+  const { runs } = approval;
   const args = printable(JSON.stringify(approval.args, null, 2));
   const cut =
     args.length > MAX_ARGS
@@ -47,13 +48,8 @@ export function approvalLines(approval: Approval, output: Output): string[] {
   return [
     `${paint(['yellow', 'bold'], '?')} ${paint('bold', oneLine(approval.summary || approval.tool, 400))}`,
     dim(`  ${about.filter(Boolean).join(' · ')}`),
-    ...(approval.runs
-      ? [
-          fitted(
-            output,
-            paint(approval.runs === 'host' ? 'yellow' : 'dim', `  runs ${runsAtWords(approval.runs)}`),
-          ),
-        ]
+    ...(runs
+      ? [fitted(output, paint(runs === 'host' ? 'yellow' : 'dim', `  runs ${runsAtWords(runs)}`))]
       : []),
     ...(approval.reason ? [dim(`  asked because: ${oneLine(approval.reason, 400)}`)] : []),
     indent(cut),

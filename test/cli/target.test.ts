@@ -17,7 +17,7 @@ describe('IN-6 finding the API', () => {
   const info = {
     api: 'http://127.0.0.1:7400/',
     api_key_file: join(state, 'api-key'),
-    pids: { up: 10, worker: 12, bad: 'x' },
+    pids: { up: 10, worker: 12 },
   };
   writeFileSync(join(state, 'run.json'), JSON.stringify(info));
   after(() => rmSync(home, { recursive: true }));
