@@ -128,7 +128,7 @@ export function without(fields: object, names: readonly string[]): Record<string
 }
 
 function optionOf({ flags, help, choices, required, bounds, default: usual }: Flag): Option {
-  const option = new Option(flags, help).makeOptionMandatory(required).default(usual);
+  const option = new Option(flags, help).makeOptionMandatory(required === true).default(usual);
   if (bounds) option.argParser(wholeNumber(...bounds));
   return choices ? option.choices([...choices]) : option;
 }
