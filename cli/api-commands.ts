@@ -59,7 +59,7 @@ export function addApiCommand<
   Answer,
   const Path extends string,
   const Argument extends string = never,
-  const Named extends Flags = Record<never, Flag>,
+  const Named extends Flags = Flags,
 >(parent: Command, one: ApiCommand<Answer, Path, Argument, Named>): void {
   const { word, help = '', isDefault, method = 'GET', path, flags } = one;
   const params = path.match(/(?<=:)\w+/g) ?? [];

@@ -1,5 +1,6 @@
 /** Commands from a resource's definition: list, show, what writes, delete; each with `--json`. */
 import type { Command } from 'commander';
+import type { ResourceCommand } from '#domain/resource/command.ts';
 import type { Operation, Operations, Resource } from '#domain/resource/define-resource.ts';
 import { addApiCommand, addList, type Flags, without } from './api-commands.ts';
 import { printFields } from './output.ts';
@@ -12,15 +13,19 @@ export function addCommands<Named extends Operations>(
 ): void {
   for (const [id, operation] of Object.entries<Operation>(resource.operations)) {
     own[id]?.(parent);
-    if (operation.command) addOne(parent, resource, operation);
+    if (operation.command) addOne(parent, resource, operation, operation.command);
   }
 }
 
-function addOne(parent: Command, { key, field = key }: Resource, { method, path, ...one }: Operation): void {
-  const { command } = one;
-  switch (command?.kind) {
+function addOne(
+  parent: Command,
+  { key, field = key }: Resource,
+  { method, path, params, query }: Operation,
+  command: ResourceCommand,
+): void {
+  switch (command.kind) {
     case 'list':
-      return addList(parent, { ...command, flags: command.flags as Flags, path, isWhole: !one.query });
+      return addList(parent, { ...command, flags: command.flags as Flags, path, isWhole: !query });
     case 'show':
       return addApiCommand(parent, {
         word: 'show',
@@ -33,7 +38,7 @@ function addOne(parent: Command, { key, field = key }: Resource, { method, path,
         ...command,
         method,
         path,
-        sends: (given) => command.body(without(given, [one.params ? key : '']) as never) as object,
+        sends: (given) => command.body(without(given, [params ? key : '']) as never) as object,
         print: ({ out }, answer: unknown) => out.line(command.says(answer)),
       });
     case 'remove':
