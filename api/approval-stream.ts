@@ -8,8 +8,8 @@ import {
   type ChangedApproval,
   listChangedApprovals,
   readChangeClock,
-  type Viewer,
 } from '#store/approval-store.ts';
+import type { Viewer } from '#store/approval-visibility.ts';
 import type { ApiDeps } from './deps.ts';
 import { streamSse } from './sse-stream.ts';
 

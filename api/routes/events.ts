@@ -1,7 +1,5 @@
 /** The feed of a session over SSE. */
 import { z } from 'zod';
-import { findEventRange } from '#store/event-store.ts';
-import { Failure } from '#domain/errors.ts';
 import { eventSchema } from '#domain/schema/event.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -24,7 +22,7 @@ export function addEventRoutes(app: Api, deps: ApiDeps): void {
         operationId: 'followSession',
         summary: 'Follow a session (SSE)',
         description:
-          'Replays what is kept after `Last-Event-ID` (or `?after=`), then goes on live. `id` rises by one per session; a comment comes at least every 15 seconds. 410 when what was asked for is no longer kept.',
+          'Replays what is kept after `Last-Event-ID` (or `?after=`), then goes on live. `id` rises by one per session; a comment comes at least every 15 seconds.',
         params: sessionParams,
         querystring: z.strictObject({
           after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
@@ -34,29 +32,19 @@ export function addEventRoutes(app: Api, deps: ApiDeps): void {
             description: 'Events; `data` is',
             content: { 'text/event-stream': { schema: eventSchema } },
           },
-          ...problems('NotFound', 'EventsTrimmed'),
+          ...problems('NotFound'),
         },
       },
     },
     async (request, reply) => {
       const caller = callerOf(request);
       const { key } = request.params;
-      const range = await findEventRange(deps.pool, caller.tenant, key);
-      if (!range) throw new Failure('NotFound', 'There is no session with this key');
-      const asked = lastEventId(request.headers['last-event-id']) ?? request.query.after;
-      if (asked !== undefined && asked < range.from - 1)
-        throw new Failure(
-          'EventsTrimmed',
-          `Events up to ${range.from - 1} are no longer kept; begin after that`,
-          {
-            first_id: range.from,
-          },
-        );
+      const after = lastEventId(request.headers['last-event-id']) ?? request.query.after ?? 0;
       await replies.open(request, reply, (response, signal) =>
         streamEvents(deps, response, {
           tenant: caller.tenant,
           session: key,
-          after: asked ?? range.from - 1,
+          after,
           signal,
           onError: (error) => request.log.warn({ err: error }, 'event stream ended early'),
         }),
