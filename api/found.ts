@@ -37,33 +37,19 @@ export function noSession(): Failure {
   return new Failure('NotFound', 'There is no session with this key');
 }
 
-export async function turnOr404(pool: Pool, request: FastifyRequest): Promise<TurnRow> {
-  const id = paramOf(request, 'id');
-  const caller = callerOf(request);
-  const row = isMessageId(id) ? await findTurn(pool, caller.tenant, id) : undefined;
-  if (!row || !(await reachableSession(pool, caller, row.session_key)))
-    throw new Failure('NotFound', 'There is no turn with this id');
-  return row;
+export async function reachableTurn(pool: Pool, caller: Caller, id: string): Promise<TurnRow | undefined> {
+  const row = await findTurn(pool, caller.tenant, id);
+  return row && (await reachableSession(pool, caller, row.session_key)) ? row : undefined;
 }
 
-/** As people name the kinds. */
-export const ASSIGNMENT_NAMES = {
-  subagent: 'subagent',
-  delegation: 'delegation',
-  evaluation: 'evaluate loop',
-} as const satisfies Record<AssignmentKind, string>;
-
-export async function assignmentOr404(
+export async function reachableAssignment(
   pool: Pool,
-  request: FastifyRequest,
+  { tenant, confinedTo }: Caller,
   kind: AssignmentKind,
-): Promise<AssignmentRow> {
-  const id = paramOf(request, 'id');
-  const { tenant, confinedTo } = callerOf(request);
-  const row = isMessageId(id) ? await findAssignment(pool, tenant, id) : undefined;
-  if (row?.kind !== kind || !isReachable(confinedTo, row.user_id))
-    throw new Failure('NotFound', `There is no ${ASSIGNMENT_NAMES[kind]} with this id`);
-  return row;
+  id: string,
+): Promise<AssignmentRow | undefined> {
+  const row = await findAssignment(pool, tenant, id);
+  return row?.kind === kind && isReachable(confinedTo, row.user_id) ? row : undefined;
 }
 
 export async function approvalOr404(pool: Pool, request: FastifyRequest): Promise<ApprovalRow> {

@@ -10,7 +10,7 @@ import { showApproval } from '../show-approval.ts';
 import { createSseReplies, lastEventId } from '../sse-replies.ts';
 import { createTemporalLink } from '../temporal-links.ts';
 
-export function addApprovalEventRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);
   const link = createTemporalLink(deps.settings);
   const { session_key, agent, tool, user, mine } = approvalFilterShape;

@@ -9,7 +9,7 @@ import { problems } from '../openapi.ts';
 import { createSseReplies, lastEventId } from '../sse-replies.ts';
 import { sessionParams } from './messages.ts';
 
-export function addEventRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);
 
   app.get(

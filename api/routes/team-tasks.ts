@@ -31,7 +31,7 @@ const taskParams = z.object({ team: z.string(), id: z.string() });
 /** An attachment in base64, and what stands round it. */
 const MAX_BODY_BYTES = 15_000_000;
 
-export function addTeamTaskRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   addReads(app, deps);
   addCreate(app, deps);
   for (const action of TASK_ACTIONS) addAction(app, deps, action, action, OPERATIONS[action]);
