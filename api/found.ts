@@ -3,14 +3,13 @@
  * another user (IN-9), an id that never was and an id that could not be all get the same 404 (SECURITY R8).
  */
 import type { FastifyRequest } from 'fastify';
-import { type ApprovalRow, findVisibleApproval } from '#store/approval-store.ts';
 import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { findSession, type SessionRow } from '#store/session-store.ts';
 import { findTurn, type TurnRow } from '#store/turn-store.ts';
 import type { AssignmentKind } from '#domain/assignment.ts';
 import { Failure } from '#domain/errors.ts';
-import { isMessageId, isSessionKey } from '#domain/ids.ts';
+import { isSessionKey } from '#domain/ids.ts';
 import { type Caller, callerOf } from './auth.ts';
 
 export async function sessionOr404(pool: Pool, request: FastifyRequest): Promise<SessionRow> {
@@ -50,14 +49,6 @@ export async function reachableAssignment(
 ): Promise<AssignmentRow | undefined> {
   const row = await findAssignment(pool, tenant, id);
   return row?.kind === kind && isReachable(confinedTo, row.user_id) ? row : undefined;
-}
-
-export async function approvalOr404(pool: Pool, request: FastifyRequest): Promise<ApprovalRow> {
-  const id = paramOf(request, 'id');
-  const caller = callerOf(request);
-  const row = isMessageId(id) ? await findVisibleApproval(pool, caller.tenant, caller, id) : undefined;
-  if (!row) throw new Failure('NotFound', 'There is no approval with this id');
-  return row;
 }
 
 /** From the raw parameters: this runs before they are checked. */

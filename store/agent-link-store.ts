@@ -1,25 +1,17 @@
 /** Links between agents (DE-1), and the agents that one may delegate to. */
 import { sql } from 'kysely';
-import type { AgentLink, LinkDirection, LinkStatus } from '#domain/agent-link.ts';
+import type { AgentLink } from '#domain/agent-link.ts';
 import type { Pool } from './pool.ts';
 import { affects, readRow, readRows } from './statements.ts';
 
-export interface AgentLinkRow extends AgentLink {
+export interface NewAgentLink extends AgentLink {
   readonly description: string | null;
+}
+
+export interface AgentLinkRow extends NewAgentLink {
   readonly created_by: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
-}
-
-export interface NewAgentLink {
-  readonly id: string;
-  readonly source: string;
-  readonly target: string;
-  readonly direction: LinkDirection;
-  readonly status: LinkStatus;
-  readonly max_concurrent: number;
-  readonly settings: unknown;
-  readonly description: string | null;
 }
 
 const COLUMNS = sql`id, source_key as source, target_key as target, direction, status, max_concurrent, settings, description,
@@ -59,14 +51,13 @@ export function updateAgentLink(
   id: string,
   change: Partial<AgentLinkChange>,
 ): Promise<AgentLinkRow | undefined> {
+  const { direction, status, max_concurrent, description } = change;
+  const settings = change.settings === undefined ? null : JSON.stringify(change.settings);
   return readRow<AgentLinkRow>(pool)`
-    update agent_links set direction = coalesce(${change.direction}, direction), status = coalesce(${change.status},
-      status),
-       max_concurrent = coalesce(${change.max_concurrent}, max_concurrent),
-         settings = coalesce(${change.settings === undefined ? null : JSON.stringify(change.settings)}, settings),
-       description = case when ${change.description !== undefined} then ${change.description} else description end,
-         updated_at = now()
-     where tenant_id = ${tenant} and id = ${id} returning ${COLUMNS}`;
+    update agent_links set direction = coalesce(${direction}, direction), status = coalesce(${status}, status),
+      max_concurrent = coalesce(${max_concurrent}, max_concurrent), settings = coalesce(${settings}, settings),
+      description = case when ${description !== undefined} then ${description} else description end, updated_at = now()
+    where tenant_id = ${tenant} and id = ${id} returning ${COLUMNS}`;
 }
 
 export function findAgentLink(pool: Pool, tenant: string, id: string): Promise<AgentLinkRow | undefined> {

@@ -1,18 +1,10 @@
 /** What people allowed always: which calls of which agent, for which user (SH-2). */
 import { sql } from 'kysely';
 import type { Pool } from './pool.ts';
-import { below, affects, readRows, type PageEnd } from './statements.ts';
+import { below, affects, readRows, type PageEnd, type RowOf } from './statements.ts';
 
-export interface AllowlistRow {
-  readonly id: string;
-  readonly agent_key: string;
-  readonly user_id: string | null;
-  readonly tool: string;
-  readonly pattern: string;
-  readonly approval_id: string | null;
-  readonly created_by: string;
-  readonly created_at: Date;
-  /** The same to the microsecond, for cursors. */
+export interface AllowlistRow extends RowOf<'exec_allowlist', 'revoked_by' | 'revoked_at'> {
+  /** `created_at` to the microsecond, for cursors. */
   readonly created_text: string;
 }
 

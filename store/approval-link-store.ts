@@ -58,8 +58,7 @@ export async function insertApprovalLink(
 export function findApprovalLink(pool: Pool, hash: Buffer): Promise<ApprovalLinkRow | undefined> {
   return readRow<ApprovalLinkRow>(pool)`
     select l.tenant_id, l.id, l.approval_id, l.user_id, l.scopes, l.decision, l.expires_at,
-      l.expires_at <= now() as is_over,
-       l.used_at, l.revoked_at, d.decision as made
+      l.expires_at <= now() as is_over, l.used_at, l.revoked_at, d.decision as made
      from approval_links l
      left join approval_decisions d on d.tenant_id = l.tenant_id and d.approval_id = l.approval_id
        and d.key = l.used_key

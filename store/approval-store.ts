@@ -1,52 +1,25 @@
 /** Approvals as the API reads them; approval-record.ts decides them. */
 import { type RawBuilder, sql } from 'kysely';
-import type { AlwaysOffer, ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts';
-import type { AskedTerms } from '#domain/approval-terms.ts';
-import type { BoundFile } from '#domain/bound-file.ts';
-import type { SandboxTerms } from '#domain/sandbox.ts';
+import type { ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts';
 import { maySee, type Viewer } from './approval-visibility.ts';
 import type { Pool } from './pool.ts';
-import { affects, below, execute, type PageEnd, readRow, readRows } from './statements.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
 
-export interface ApprovalRow {
+/** The work given away that it is of. */
+interface GivenWork {
   readonly id: string;
-  readonly call_id: string;
-  readonly session_key: string;
-  /** Whose call it is, when a subagent asks. */
-  readonly subagent: { readonly id: string; readonly label: string; readonly parent_session: string } | null;
-  /** The work given away that it is of, when another agent's turn asks. */
-  readonly delegation: {
-    readonly id: string;
-    readonly label: string;
-    readonly parent_session: string;
-  } | null;
-  readonly turn_id: string;
-  readonly agent_key: string;
-  readonly user_id: string | null;
-  readonly tool: string;
+  readonly label: string;
+  readonly parent_session: string;
+}
+
+export interface ApprovalRow extends RowOf<'approvals', 'args' | 'reminders' | 'used_at' | 'changed_at'> {
   readonly args: Record<string, unknown>;
-  readonly summary: string;
-  readonly digest: string;
-  readonly reason: string | null;
-  readonly risk: string | null;
-  readonly status: ApprovalStatus;
-  readonly decision: Decision | null;
-  readonly decided_by: string | null;
-  /** Names the request that decided. */
-  readonly decision_key: string | null;
-  readonly decided_at: Date | null;
-  readonly note: string | null;
-  readonly terms: AskedTerms;
-  readonly always: AlwaysOffer;
-  /** Null for more of a budget. */
-  readonly sandbox: SandboxTerms | null;
-  readonly files: readonly BoundFile[];
-  readonly escalated_at: Date | null;
+  /** Whose call it is, when a subagent asks, or another agent's turn. */
+  readonly subagent: GivenWork | null;
+  readonly delegation: GivenWork | null;
   /** Those who agreed to the call as it is now, where the terms have a quorum. */
   readonly agreed: readonly string[];
-  readonly created_at: Date;
   readonly created_text: string;
-  readonly expires_at: Date;
   /** By the database's clock. */
   readonly is_over: boolean;
 }
@@ -208,7 +181,7 @@ export async function insertDecisionProof(
     readonly via: DecisionWay;
     readonly linkId?: string;
     /** Of an edit, sealed at `decisionPlace`, where the decision itself hides some of them. */
-    readonly sealedArgs?: string;
+    readonly sealedArgs?: string | undefined;
   },
 ): Promise<void> {
   await execute(pool)`

@@ -27,8 +27,8 @@ export function createEmbeddingStore(pool: Pool): EmbeddingStore {
     async find(tenant, model, texts) {
       const byDigest = new Map(texts.map((text) => [digestOf(text).toString('hex'), text]));
       const rows = await readRows<{ digest: Buffer; vector: Buffer }>(pool)`
-    select digest, vector from embeddings where tenant_id = ${tenant} and model = ${model}
-      and digest = any (${texts.map(digestOf)}::bytea[])`;
+        select digest, vector from embeddings where tenant_id = ${tenant} and model = ${model}
+          and digest = any (${texts.map(digestOf)}::bytea[])`;
       return new Map(
         rows.flatMap(({ digest, vector }) => {
           const text = byDigest.get(digest.toString('hex'));
@@ -38,14 +38,15 @@ export function createEmbeddingStore(pool: Pool): EmbeddingStore {
     },
 
     async save(tenant, { session, turn }, vectors, use) {
+      const digests = vectors.map(([text]) => digestOf(text));
+      const bytes = vectors.map(([, vector]) => toBytes(vector));
       await execute(pool)`
-    with old as (delete from embeddings where tenant_id = ${tenant}
-      and created_at < now() - make_interval(days => ${KEPT_DAYS})),
-         new as (insert into embeddings (tenant_id, model, digest, vector)
-           select ${tenant}, ${use.model}, v.digest, v.vector
-             from unnest(${vectors.map(([text]) => digestOf(text))}::bytea[],
-               ${vectors.map(([, vector]) => toBytes(vector))}::bytea[]) v (digest, vector) on conflict do nothing)
-         select note_model_uses(${tenant}, ${session}, ${turn}, ${JSON.stringify([use])})`;
+        with old as (delete from embeddings
+          where tenant_id = ${tenant} and created_at < now() - make_interval(days => ${KEPT_DAYS})),
+        new as (insert into embeddings (tenant_id, model, digest, vector)
+          select ${tenant}, ${use.model}, v.digest, v.vector
+          from unnest(${digests}::bytea[], ${bytes}::bytea[]) v (digest, vector) on conflict do nothing)
+        select note_model_uses(${tenant}, ${session}, ${turn}, ${JSON.stringify([use])})`;
     },
   };
 }

@@ -2,20 +2,15 @@
 import { sql } from 'kysely';
 import type { MessageContext, SubmitMode } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
-import { execute, readRow, readRows } from './statements.ts';
+import { execute, readRow, readRows, type RowOf } from './statements.ts';
 
-export interface MessageRow {
-  readonly id: string;
-  readonly role: 'user' | 'assistant';
-  readonly text: string;
-  readonly turn_id: string | null;
-  readonly step: number | null;
-  /** bigint: as text. */
+export interface MessageRow
+  extends RowOf<'messages', 'session_key' | 'mode' | 'context' | 'calls' | 'position' | Costs> {
   readonly position: string;
   readonly calls: readonly Record<string, unknown>[] | null;
-  readonly model: string | null;
-  readonly created_at: Date;
 }
+
+type Costs = 'budget_root' | 'finish' | 'usage' | 'usd';
 
 export interface NewMessage {
   readonly id: string;

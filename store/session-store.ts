@@ -51,8 +51,8 @@ export function listSessions(
   return readRows<SessionRow>(pool)`${SELECT}
      where s.tenant_id = ${tenant} and (${filter.agent}::text is null or s.agent_key = ${filter.agent})
        and (${filter.user}::text is null or s.user_id = ${filter.user})
-       and (${filter.channel}::text is null or s.channel = ${filter.channel}) and (${filter.confinedTo}::text is null
-         or s.user_id = ${filter.confinedTo})
+       and (${filter.channel}::text is null or s.channel = ${filter.channel})
+       and (${filter.confinedTo}::text is null or s.user_id = ${filter.confinedTo})
        ${below('s.updated_at', 's.key', after)}
      order by s.updated_at desc, s.key limit ${limit}`;
 }

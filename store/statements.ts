@@ -1,12 +1,18 @@
 /** Statements as they are written, their values in place: on any connection, or as a part of a transaction. */
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Pool } from './pool.ts';
+import type { Tables } from './tables.ts';
 import { databaseOf, type Transaction } from './transaction.ts';
 
 export type Db = Pool | Transaction;
 
 /** A value becomes a parameter (null where it is undefined); what `sql` has made is a part of the text. */
 type Statement<Result> = (text: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Result>;
+
+/** A table's row as it is read, without its tenant and the columns that are left out. bigint and numeric are text. */
+export type RowOf<Table extends keyof Tables, Without extends keyof Tables[Table] = never> = Readonly<
+  Omit<Selectable<Tables[Table]>, 'tenant_id' | Without>
+>;
 
 export function readRows<Row>(db: Db): Statement<Row[]> {
   return async (text, ...values) => (await sql<Row>(text, ...values).execute(databaseOf(db))).rows;

@@ -29,7 +29,7 @@ export type TeamWritten =
 export async function insertTeam(pool: Pool, tenant: string, team: Team, by: string): Promise<TeamWritten> {
   const agents = await unknownAgents(pool, tenant, [team.lead, ...team.members]);
   if (agents.length > 0) return { kind: 'unknown_agents', agents };
-  const rows = await readRows(pool)`with made as (
+  const isMade = await affects(pool)`with made as (
        insert into teams (tenant_id, key, name, description, lead, settings, created_by)
          values (${tenant}, ${team.key}, ${team.name}, ${team.description}, ${team.lead},
            ${JSON.stringify(team.settings)}, ${by})
@@ -38,13 +38,13 @@ export async function insertTeam(pool: Pool, tenant: string, team: Team, by: str
          created_at = now(), updated_at = now() where teams.deleted_at is not null
        returning key),
      gone as (
-       delete from team_members where tenant_id = ${tenant} and team_key = (select key
-         from made) and not agent_key = any (${[...team.members]})),
+       delete from team_members where tenant_id = ${tenant} and team_key = (select key from made)
+         and not agent_key = any (${[...team.members]})),
      joined as (
        insert into team_members (tenant_id, team_key, agent_key)
        select ${tenant}, made.key, m from made, unnest(${[...team.members]}::text[]) m on conflict do nothing)
      select key from made`;
-  return rows.length > 0 ? { kind: 'written' } : { kind: 'taken' };
+  return { kind: isMade ? 'written' : 'taken' };
 }
 
 async function unknownAgents(pool: Pool, tenant: string, keys: readonly string[]): Promise<string[]> {
@@ -72,24 +72,22 @@ export async function changeTeam(
   const named = [...(change.lead === undefined ? [] : [change.lead]), ...(change.members ?? [])];
   const agents = await unknownAgents(pool, tenant, named);
   if (agents.length > 0) return { kind: 'unknown_agents', agents };
-  const rows = await readRows<{ key: string }>(pool)`with changed as (
-       update teams set lead = coalesce(${change.lead}, lead), settings =
-         coalesce(${change.settings === undefined ? null : JSON.stringify(change.settings)}, settings),
-           updated_at = now(),
-         name = case when ${change.name !== undefined} then ${change.name} else name end,
-           description = case when ${change.description !== undefined} then ${change.description} else description end
+  const { name, description, lead } = change;
+  const members = change.members && [...change.members];
+  const settings = change.settings && JSON.stringify(change.settings);
+  const isChanged = await affects(pool)`with changed as (
+       update teams set lead = coalesce(${lead}, lead), settings = coalesce(${settings}, settings), updated_at = now(),
+         name = case when ${name !== undefined} then ${name} else name end,
+         description = case when ${description !== undefined} then ${description} else description end
        where tenant_id = ${tenant} and key = ${key} and deleted_at is null returning key),
      gone as (
        delete from team_members where tenant_id = ${tenant} and team_key = ${key}
-         and ${change.members === undefined ? null : [...change.members]}::text[] is not null
-         and not agent_key = any (${change.members === undefined ? null : [...change.members]}) and exists (select 1
-           from changed)),
+         and ${members}::text[] is not null and not agent_key = any (${members}) and exists (select 1 from changed)),
      come as (
        insert into team_members (tenant_id, team_key, agent_key)
-       select ${tenant}, changed.key, m from changed,
-         unnest(${change.members === undefined ? null : [...change.members]}::text[]) m on conflict do nothing)
+       select ${tenant}, changed.key, m from changed, unnest(${members}::text[]) m on conflict do nothing)
      select key from changed`;
-  return rows.length > 0 ? { kind: 'written' } : undefined;
+  return isChanged ? { kind: 'written' } : undefined;
 }
 
 export function findTeam(pool: Pool, tenant: string, key: string): Promise<TeamRow | undefined> {
@@ -112,9 +110,8 @@ export function listTeams(
 /** The teams that the agent leads or is a member of, at most 20. */
 export function teamsOf(pool: Pool, tenant: string, agent: string): Promise<readonly TeamRow[]> {
   return readRows<TeamRow>(pool)`
-    select ${COLUMNS} from teams t where t.tenant_id = ${tenant} and t.deleted_at is null and (t.lead = ${agent}
-      or exists
-       (select 1 from team_members m where m.tenant_id = ${tenant} and m.team_key = t.key and m.agent_key = ${agent}))
+    select ${COLUMNS} from teams t where t.tenant_id = ${tenant} and t.deleted_at is null and (t.lead = ${agent} or exists
+      (select 1 from team_members m where m.tenant_id = ${tenant} and m.team_key = t.key and m.agent_key = ${agent}))
      order by t.key limit 20`;
 }
 

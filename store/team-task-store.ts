@@ -1,35 +1,12 @@
 /** Tasks' rows as readers ask for them, and what is written beside a task's changes (team-task-record.ts). */
 import { sql } from 'kysely';
-import type { TaskState, TaskStatus } from '#domain/team-task.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { TaskStatus } from '#domain/team-task.ts';
 import type { Pool } from './pool.ts';
 import type { TaskKey } from './recorded-task.ts';
-import { execute, readRow, readRows } from './statements.ts';
+import { execute, readRow, readRows, type RowOf } from './statements.ts';
 
-export interface TeamTaskRow {
-  readonly team_key: string;
-  readonly number: number;
-  readonly subject: string;
-  readonly description: string;
-  readonly status: TaskStatus;
-  readonly assignee: string | null;
-  readonly owner: string | null;
-  readonly priority: number;
-  readonly percent: number;
-  readonly reason: string | null;
-  readonly result: string | null;
-  readonly revision: number;
-  readonly state: TaskState;
+export interface TeamTaskRow extends RowOf<'team_tasks', 'words' | 'create_key'> {
   readonly blocked_by: readonly number[];
-  readonly origin_session: string | null;
-  readonly origin_turn: string | null;
-  readonly origin_context: MessageContext;
-  readonly told_by: number | null;
-  readonly created_by: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  readonly started_at: Date | null;
-  readonly closed_at: Date | null;
 }
 
 export interface TaskFilter {
@@ -41,17 +18,7 @@ export interface TaskFilter {
   readonly query?: string | undefined;
 }
 
-export interface TaskEventRow {
-  readonly id: string;
-  readonly number: number;
-  readonly revision: number;
-  readonly action: string;
-  readonly actor: string;
-  readonly reason: string | null;
-  readonly status: TaskStatus;
-  readonly owner: string | null;
-  readonly at: Date;
-}
+export type TaskEventRow = RowOf<'team_task_events', 'team_key' | 'run' | 'cause' | 'notices'>;
 
 export interface CommentRow {
   readonly id: string;
@@ -61,14 +28,7 @@ export interface CommentRow {
   readonly created_at: Date;
 }
 
-export interface FileRow {
-  readonly id: string;
-  readonly name: string;
-  readonly size: number;
-  readonly digest: string;
-  readonly author: string;
-  readonly created_at: Date;
-}
+export type FileRow = RowOf<'team_task_files', 'team_key' | 'number' | 'revision'>;
 
 const COLUMNS = sql`t.team_key, t.number, t.subject, t.description, t.status, t.assignee, t.owner, t.priority, t.percent, t.reason,
   t.result, t.revision, t.state, t.origin_session, t.origin_turn, t.origin_context, t.told_by, t.created_by, t.created_at,
@@ -91,17 +51,16 @@ export function listTasks(
   pool: Pool,
   tenant: string,
   team: string,
-  filter: TaskFilter,
+  { statuses, owner, priority, query }: TaskFilter,
   limit: number,
   before: number | undefined,
 ): Promise<readonly TeamTaskRow[]> {
   return readRows<TeamTaskRow>(pool)`
     select ${COLUMNS} from team_tasks t where t.tenant_id = ${tenant} and t.team_key = ${team}
-       and (${filter.statuses === undefined ? null : [...filter.statuses]}::text[] is null
-         or t.status = any (${filter.statuses === undefined ? null : [...filter.statuses]}))
-           and (${filter.owner}::text is null or t.owner = ${filter.owner} or t.assignee = ${filter.owner})
-       and (${filter.priority}::int is null or t.priority = ${filter.priority})
-       and (${filter.query}::text is null or t.words @@ websearch_to_tsquery('simple', ${filter.query}))
+       and (${statuses}::text[] is null or t.status = any (${statuses}))
+       and (${owner}::text is null or t.owner = ${owner} or t.assignee = ${owner})
+       and (${priority}::int is null or t.priority = ${priority})
+       and (${query}::text is null or t.words @@ websearch_to_tsquery('simple', ${query}))
        and (${before}::int is null or t.number < ${before})
      order by t.number desc limit ${limit}`;
 }
@@ -130,8 +89,7 @@ export function tasksToldBy(
 ): Promise<readonly TeamTaskRow[]> {
   return readRows<TeamTaskRow>(pool)`
     select ${COLUMNS} from team_tasks t where t.tenant_id = ${tenant} and t.team_key = ${team}
-      and t.told_by = ${teller}
-       and t.origin_turn = (select origin_turn from team_tasks
+      and t.told_by = ${teller} and t.origin_turn = (select origin_turn from team_tasks
          where tenant_id = ${tenant} and team_key = ${team} and number = ${teller})
      order by t.number limit 200`;
 }

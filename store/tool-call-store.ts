@@ -1,28 +1,13 @@
 /** The ledger of calls as the API reads it. */
 import type { Pool } from './pool.ts';
-import { readRow, readRows } from './statements.ts';
+import { readRow, readRows, type RowOf } from './statements.ts';
 
-export interface ToolCallRow {
-  readonly id: string;
-  readonly session_key: string;
-  readonly turn_id: string;
-  readonly step: number;
-  readonly index: number;
-  readonly tool: string;
-  readonly asked_as: string;
+export interface ToolCallRow
+  extends RowOf<'tool_calls', 'summary' | 'args' | 'digest' | 'fence' | 'child' | Hidden> {
   readonly args: Record<string, unknown>;
-  readonly verdict: 'allow' | 'ask' | 'deny';
-  readonly reason: string | null;
-  readonly approval_id: string | null;
-  readonly state: 'requested' | 'running' | 'done';
-  readonly ok: boolean | null;
-  readonly code: string | null;
-  readonly result: string | null;
-  readonly whole_id: string | null;
-  readonly created_at: Date;
-  readonly started_at: Date | null;
-  readonly ended_at: Date | null;
 }
+
+type Hidden = 'args_sealed' | 'custom_tool_id' | 'custom_tool_revision';
 
 /** In the order they were asked for; `after` is [step, index] of the last one before. */
 export function listToolCalls(

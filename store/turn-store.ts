@@ -2,28 +2,11 @@
 import { sql } from 'kysely';
 import type { MessageContext, TurnStatus } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
-import { affects, below, readRow, readRows, type PageEnd } from './statements.ts';
+import { affects, below, readRow, readRows, type PageEnd, type RowOf } from './statements.ts';
 
-export interface TurnRow {
-  readonly id: string;
-  readonly session_key: string;
-  readonly agent_key: string;
-  readonly agent_revision: number | null;
-  readonly status: TurnStatus;
-  readonly steps: number;
-  readonly text: string | null;
+export interface TurnRow extends RowOf<'turns', 'context' | 'budget_root' | 'error'> {
   readonly error: { readonly code: string; readonly message: string } | null;
-  readonly run_id: string | null;
-  /** bigint and numeric: as text. */
-  readonly input_tokens: string;
-  readonly output_tokens: string;
-  readonly cached_tokens: string;
-  readonly cost_usd: string | null;
-  readonly unpriced_calls: number;
-  readonly created_at: Date;
   readonly created_text: string;
-  readonly started_at: Date | null;
-  readonly ended_at: Date | null;
 }
 
 const COLUMNS = sql`id, session_key, agent_key, agent_revision, status, steps, text, error, run_id, input_tokens, output_tokens,

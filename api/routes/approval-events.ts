@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { approvalFilterShape, approvalSchema } from '#domain/schema/approval.ts';
 import { readApprovalFilter } from '../approval-filter.ts';
-import { streamApprovals } from '../approval-stream.ts';
+import { approvalSource } from '../approval-stream.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
@@ -42,17 +42,14 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const after = lastEventId(request.headers['last-event-id']) ?? request.query.after;
-      await replies.open(request, reply, (response, signal) =>
-        streamApprovals(deps, response, {
-          tenant: caller.tenant,
-          viewer: caller,
-          filter: readApprovalFilter(request.query),
-          after,
-          signal,
-          onError: (error) => request.log.warn({ err: error }, 'approval stream ended early'),
-          show: (row) => showApproval(row, link),
-        }),
-      );
+      const source = approvalSource(deps, {
+        tenant: caller.tenant,
+        viewer: caller,
+        filter: readApprovalFilter(request.query),
+        after,
+        show: (row) => showApproval(row, link),
+      });
+      await replies.open(request, reply, source);
     },
   );
 }

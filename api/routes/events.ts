@@ -1,13 +1,15 @@
-/** The feed of a session over SSE. */
+/** The feed of a session over SSE (IN-2): replays from the table after an id, then follows. */
 import { z } from 'zod';
+import { readEvents } from '#store/event-store.ts';
 import { eventSchema } from '#domain/schema/event.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { streamEvents } from '../event-stream.ts';
 import { sessionOr404 } from '../found.ts';
 import { problems } from '../openapi.ts';
 import { createSseReplies, lastEventId } from '../sse-replies.ts';
 import { sessionParams } from './messages.ts';
+
+const PAGE = 200;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);
@@ -37,18 +39,22 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request);
+      const { tenant } = callerOf(request);
       const { key } = request.params;
-      const after = lastEventId(request.headers['last-event-id']) ?? request.query.after ?? 0;
-      await replies.open(request, reply, (response, signal) =>
-        streamEvents(deps, response, {
-          tenant: caller.tenant,
-          session: key,
-          after,
-          signal,
-          onError: (error) => request.log.warn({ err: error }, 'event stream ended early'),
-        }),
-      );
+      let last = lastEventId(request.headers['last-event-id']) ?? request.query.after ?? 0;
+      await replies.open(request, reply, {
+        subscribe: (wake) => deps.feed.subscribe(tenant, key, wake),
+        async sendNew(write, signal) {
+          for (let isMore = true; isMore && !signal.aborted; ) {
+            const events = await readEvents(deps.pool, tenant, key, last, PAGE);
+            for (const event of events) {
+              await write(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+              last = event.id;
+            }
+            isMore = events.length === PAGE;
+          }
+        },
+      });
     },
   );
 }
