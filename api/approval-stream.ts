@@ -2,16 +2,15 @@
  * One reader of the approvals of all sessions: what waits, and then each approval again whenever it changes. A frame is
  * the approval as it is by then, so that one that comes twice does no harm and one that is skipped is made up by the next.
  */
-import type { ServerResponse } from 'node:http';
 import {
   type ApprovalFilter,
   type ChangedApproval,
   listChangedApprovals,
   readChangeClock,
-  type Viewer,
 } from '#store/approval-store.ts';
+import type { Viewer } from '#store/approval-visibility.ts';
 import type { ApiDeps } from './deps.ts';
-import { streamSse } from './sse-stream.ts';
+import type { SseSource } from './sse-stream.ts';
 
 const PAGE = 200;
 /** How long a lost notice can delay a reader. */
@@ -25,17 +24,13 @@ export interface ApprovalStreamOptions {
   readonly filter: ApprovalFilter;
   /** The id of the last frame that the reader has; without it begins with what is pending. */
   readonly after: number | undefined;
-  readonly signal: AbortSignal;
-  readonly onError: (error: unknown) => void;
   readonly show: (row: ChangedApproval) => unknown;
 }
 
-/** Resolves when the stream is over; never throws. The head has been written. */
-export function streamApprovals(
+export function approvalSource(
   { pool, feed }: Pick<ApiDeps, 'pool' | 'feed'>,
-  response: ServerResponse,
-  { tenant, viewer, filter, after, signal, onError, show }: ApprovalStreamOptions,
-): Promise<void> {
+  { tenant, viewer, filter, after, show }: ApprovalStreamOptions,
+): SseSource {
   /** What was sent, by id, and of which change. */
   const sent = new Map<string, number>();
   let since = after;
@@ -46,7 +41,7 @@ export function streamApprovals(
     row.changed <= came && row.status !== 'pending' && !sent.has(row.id);
 
   async function send(
-    write: (frame: string) => Promise<void>,
+    [write, signal]: Parameters<SseSource['sendNew']>,
     from: number,
     which: ApprovalFilter,
   ): Promise<number> {
@@ -65,20 +60,18 @@ export function streamApprovals(
     return newest;
   }
 
-  return streamSse(response, {
-    signal,
-    onError,
+  return {
     lookMs: LOOK_MS,
     subscribe: (wake) => feed.subscribeAll(tenant, wake),
-    async sendNew(write) {
+    async sendNew(...reader) {
       if (since === undefined) {
         // What changes while the pending ones are read is after this.
         came = await readChangeClock(pool);
         since = came;
-        await send(write, 0, { ...filter, status: 'pending' });
+        await send(reader, 0, { ...filter, status: 'pending' });
       }
-      since = await send(write, since, filter);
+      since = await send(reader, since, filter);
       for (const [id, changed] of sent) if (changed < since - REMEMBER) sent.delete(id);
     },
-  });
+  };
 }

@@ -23,9 +23,9 @@ export interface DecisionSender {
   /** Used up by the decision. */
   readonly linkId?: string;
   /** See insertDecisionProof. */
-  readonly sealedArgs?: string;
+  readonly sealedArgs?: string | undefined;
   /** Names the request: sent once more it is no other decision. */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 /**

@@ -39,16 +39,11 @@ export async function sendDecision(
 ): Promise<DecisionReceipt> {
   const decision = readDecision(word);
   if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
-  const { input, sealedArgs } = await hide(deps, tenant, approval, {
-    ...pickGiven(rest),
-    decision,
-    by: sender.by,
-  });
+  const { args, reason, text, digest } = rest;
+  const given = { args, reason, text, digest, decision, by: sender.by };
+  const { input, sealedArgs } = await hide(deps, tenant, approval, given);
   try {
-    const receipt = await decideApproval(deps, tenant, approval, input, {
-      ...sender,
-      ...(sealedArgs === undefined ? {} : { sealedArgs }),
-    });
+    const receipt = await decideApproval(deps, tenant, approval, input, { ...sender, sealedArgs });
     deps.metrics.decided(receipt.already ? 'repeated' : 'decided');
     return receipt;
   } catch (error) {
@@ -68,28 +63,10 @@ async function hide(
 ): Promise<{ readonly input: DecideInput; readonly sealedArgs?: string }> {
   const scrubber = await secrets.vault.scrubberOf(tenant);
   const { reason, text, args } = given;
-  const words = {
-    ...given,
-    ...(reason === undefined ? {} : { reason: scrubber.text(reason) }),
-    ...(text === undefined ? {} : { text: scrubber.text(text) }),
-  };
+  const words = { ...given, reason: reason && scrubber.text(reason), text: text && scrubber.text(text) };
   if (args === undefined) return { input: words };
   const [shown, real] = [scrubber.args(args), JSON.stringify(args)];
   if (JSON.stringify(shown) === real) return { input: words };
   const sealedArgs = secrets.sealer.seal(real, decisionPlace(tenant, id));
   return { input: { ...words, args: shown }, sealedArgs };
-}
-
-function pickGiven({
-  args,
-  reason,
-  text,
-  digest,
-}: Omit<DecisionBody, 'decision'>): Omit<DecideInput, 'decision'> {
-  return {
-    args,
-    reason,
-    text,
-    digest,
-  };
 }

@@ -3,14 +3,13 @@
  * another user (IN-9), an id that never was and an id that could not be all get the same 404 (SECURITY R8).
  */
 import type { FastifyRequest } from 'fastify';
-import { type ApprovalRow, findVisibleApproval } from '#store/approval-store.ts';
 import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { findSession, type SessionRow } from '#store/session-store.ts';
 import { findTurn, type TurnRow } from '#store/turn-store.ts';
 import type { AssignmentKind } from '#domain/assignment.ts';
 import { Failure } from '#domain/errors.ts';
-import { isMessageId, isSessionKey } from '#domain/ids.ts';
+import { isSessionKey } from '#domain/ids.ts';
 import { type Caller, callerOf } from './auth.ts';
 
 export async function sessionOr404(pool: Pool, request: FastifyRequest): Promise<SessionRow> {
@@ -37,41 +36,19 @@ export function noSession(): Failure {
   return new Failure('NotFound', 'There is no session with this key');
 }
 
-export async function turnOr404(pool: Pool, request: FastifyRequest): Promise<TurnRow> {
-  const id = paramOf(request, 'id');
-  const caller = callerOf(request);
-  const row = isMessageId(id) ? await findTurn(pool, caller.tenant, id) : undefined;
-  if (!row || !(await reachableSession(pool, caller, row.session_key)))
-    throw new Failure('NotFound', 'There is no turn with this id');
-  return row;
+export async function reachableTurn(pool: Pool, caller: Caller, id: string): Promise<TurnRow | undefined> {
+  const row = await findTurn(pool, caller.tenant, id);
+  return row && (await reachableSession(pool, caller, row.session_key)) ? row : undefined;
 }
 
-/** As people name the kinds. */
-export const ASSIGNMENT_NAMES = {
-  subagent: 'subagent',
-  delegation: 'delegation',
-  evaluation: 'evaluate loop',
-} as const satisfies Record<AssignmentKind, string>;
-
-export async function assignmentOr404(
+export async function reachableAssignment(
   pool: Pool,
-  request: FastifyRequest,
+  { tenant, confinedTo }: Caller,
   kind: AssignmentKind,
-): Promise<AssignmentRow> {
-  const id = paramOf(request, 'id');
-  const { tenant, confinedTo } = callerOf(request);
-  const row = isMessageId(id) ? await findAssignment(pool, tenant, id) : undefined;
-  if (row?.kind !== kind || !isReachable(confinedTo, row.user_id))
-    throw new Failure('NotFound', `There is no ${ASSIGNMENT_NAMES[kind]} with this id`);
-  return row;
-}
-
-export async function approvalOr404(pool: Pool, request: FastifyRequest): Promise<ApprovalRow> {
-  const id = paramOf(request, 'id');
-  const caller = callerOf(request);
-  const row = isMessageId(id) ? await findVisibleApproval(pool, caller.tenant, caller, id) : undefined;
-  if (!row) throw new Failure('NotFound', 'There is no approval with this id');
-  return row;
+  id: string,
+): Promise<AssignmentRow | undefined> {
+  const row = await findAssignment(pool, tenant, id);
+  return row?.kind === kind && isReachable(confinedTo, row.user_id) ? row : undefined;
 }
 
 /** From the raw parameters: this runs before they are checked. */

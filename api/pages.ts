@@ -86,3 +86,15 @@ export function readTextPage<Key extends string, Row extends Readonly<Record<Key
   const readAfter = (limit: number, after?: CursorKeys) => read(limit, String(after?.[0] ?? ''));
   return readPage(query, readAfter, (row) => [row[key]], show, isTextKey);
 }
+
+/** `readPage` where rows are sorted by a time, as `keys` gives it with the row's id. */
+export function readTimePage<Row, Item>(
+  query: PageQuery,
+  read: (limit: number, after: readonly [time: string, id: string] | undefined) => Promise<readonly Row[]>,
+  keys: (row: Row) => readonly [time: string, id: string],
+  show: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const readAfter = (limit: number, after?: CursorKeys) =>
+    read(limit, after && isTimeKeys(after) ? after : undefined);
+  return readPage(query, readAfter, keys, show, isTimeKeys);
+}

@@ -44,15 +44,15 @@ export function serveResource<Named extends Operations>(
   const isShown = all.some(([, { method, path }]) => method === 'GET' && path === `${resource.path}/:${key}`);
 
   for (const [operationId, operation] of all) {
-    const { method, path, scope, params, query, body, answer, status, shownOnce } = operation;
+    const { method, path, scope, params, query, body, answer, status, shownOnce, repeatable } = operation;
     const run = handlers[operationId] as (call: Call) => Promise<unknown>;
     app.route({
       method,
       url: path,
-      config: { scope, shownOnce },
+      config: { scope, shownOnce, repeatable },
       bodyLimit: operation.maxBytes,
       schema: {
-        tags: [tag],
+        tags: [operation.tag ?? tag],
         operationId,
         summary: operation.summary,
         ...(operation.description && { description: operation.description }),
@@ -73,7 +73,7 @@ export function serveResource<Named extends Operations>(
         const asked = { params: request.params, query: request.query, body: request.body };
         const given = await run({ caller, tenant, by: signatureOf(caller), ...asked, request } as Call);
         if (given === undefined || given === false) throw missing();
-        if (status === 201 && isShown)
+        if (status === 201 && isShown && !params)
           reply.header(
             'location',
             `${path}/${String((given as Record<string, unknown>)[resource.field ?? key])}`,

@@ -2,10 +2,11 @@
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Failure } from '#domain/errors.ts';
-import { createAuthenticator, requireScope } from './auth.ts';
+import { type Authenticator, createAuthenticator, requireScope } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import type { Api, ApiDeps } from './deps.ts';
 import { drainOnClose } from './drain.ts';
@@ -16,36 +17,6 @@ import { useIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { describeApi, serveOpenApi } from './openapi.ts';
 import { answerRawErrors } from './raw-errors.ts';
-import { addAgentLinkRoutes } from './routes/agent-links.ts';
-import { addAgentRoutes } from './routes/agents.ts';
-import { addApiKeyRoutes } from './routes/api-keys.ts';
-import { addApprovalEventRoutes } from './routes/approval-events.ts';
-import { addApprovalLinkRoutes } from './routes/approval-links.ts';
-import { addApprovalTokenRoutes } from './routes/approval-tokens.ts';
-import { addApprovalRoutes } from './routes/approvals.ts';
-import { addBudgetRoutes } from './routes/budgets.ts';
-import { addCodecRoutes } from './routes/codec.ts';
-import { addCustomToolRoutes } from './routes/custom-tools.ts';
-import { addDelegationRoutes } from './routes/delegations.ts';
-import { addEvaluationRoutes } from './routes/evaluations.ts';
-import { addEventRoutes } from './routes/events.ts';
-import { addExecAllowlistRoutes } from './routes/exec-allowlist.ts';
-import { addExplainRoutes } from './routes/explain.ts';
-import { addHandoffRoutes } from './routes/handoffs.ts';
-import { addMessageRoutes } from './routes/messages.ts';
-import { addSecretRoutes } from './routes/secrets.ts';
-import { addSecureCliRoutes } from './routes/secure-clis.ts';
-import { addPolicyRoutes } from './routes/policy.ts';
-import { addServiceRoutes } from './routes/service.ts';
-import { addSessionRoutes } from './routes/sessions.ts';
-import { addToolRoutes } from './routes/tools.ts';
-import { addStartRoute } from './routes/start.ts';
-import { addSubagentRoutes } from './routes/subagents.ts';
-import { addTeamAuditRoutes } from './routes/team-audit.ts';
-import { addTeamTaskRoutes } from './routes/team-tasks.ts';
-import { addTeamRoutes } from './routes/teams.ts';
-import { addTurnRoutes } from './routes/turns.ts';
-import { addUsageRoutes } from './routes/usage.ts';
 import { createTenantCare } from './tenant-care.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 import { countWrongKeys } from './wrong-keys.ts';
@@ -122,40 +93,24 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
 
   await describeApi(app);
   answerUnknownRoutes(app);
-  addStartRoute(app, deps);
-  addServiceRoutes(app, deps);
-  addMessageRoutes(app, deps);
-  addSessionRoutes(app, deps);
-  addEventRoutes(app, deps);
-  addSubagentRoutes(app, deps);
-  addTeamRoutes(app, deps);
-  addTeamTaskRoutes(app, deps);
-  addTeamAuditRoutes(app, deps);
-  addDelegationRoutes(app, deps);
-  addEvaluationRoutes(app, deps);
-  addHandoffRoutes(app, deps);
-  addTurnRoutes(app, deps);
-  addApprovalRoutes(app, deps);
-  addApprovalLinkRoutes(app, deps);
-  addApprovalTokenRoutes(app, deps);
-  addApprovalEventRoutes(app, deps);
-  addAgentRoutes(app, deps);
-  addAgentLinkRoutes(app, deps);
-  addToolRoutes(app, deps);
-  addCustomToolRoutes(app, deps);
-  addExplainRoutes(app, deps);
-  addPolicyRoutes(app, deps);
-  addExecAllowlistRoutes(app, deps);
-  addBudgetRoutes(app, deps);
-  addUsageRoutes(app, deps);
-  addApiKeyRoutes(app, deps, authenticator);
-  addSecretRoutes(app, deps);
-  addSecureCliRoutes(app, deps);
-  addCodecRoutes(app, deps);
+  await addAllRoutes(app, deps, authenticator);
   serveErrorPage(app);
   serveOpenApi(app);
   await app.ready();
   return app;
+}
+
+interface RouteFile {
+  addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void;
+}
+
+/** Each file of `routes/` adds its own; the order is that of the OpenAPI document. */
+async function addAllRoutes(...given: Parameters<RouteFile['addRoutes']>): Promise<void> {
+  const folder = new URL('./routes/', import.meta.url);
+  for (const file of (await readdir(folder)).sort()) {
+    const { addRoutes } = (await import(new URL(file, folder).href)) as RouteFile;
+    addRoutes(...given);
+  }
 }
 
 async function addSecurityHeaders(app: Api, tls: boolean): Promise<void> {
@@ -182,7 +137,7 @@ async function addSecurityHeaders(app: Api, tls: boolean): Promise<void> {
 const DOCS_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-function addAuthentication(app: Api, deps: ApiDeps): ReturnType<typeof createAuthenticator> {
+function addAuthentication(app: Api, deps: ApiDeps): Authenticator {
   const authenticator = createAuthenticator(deps.pool);
   const careFor = createTenantCare(deps.pool, deps.models);
   app.decorateRequest('caller', null);

@@ -1,26 +1,22 @@
 /** Answers of server-sent events: so many a key, with our headers, ended when the reader or the server goes. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ServerResponse } from 'node:http';
 import { Failure } from '#domain/errors.ts';
 import { callerOf } from './auth.ts';
 import type { Api, ApiDeps } from './deps.ts';
+import { type SseSource, streamSse } from './sse-stream.ts';
 
 /** A browser has a handful, a console for a team some dozens. */
 const MAX_STREAMS_PER_KEY = 200;
 
 export interface SseReplies {
   /** Resolves when the stream is over. Throws RateLimited, before anything is written. */
-  open(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    run: (response: ServerResponse, signal: AbortSignal) => Promise<void>,
-  ): Promise<void>;
+  open(request: FastifyRequest, reply: FastifyReply, source: SseSource): Promise<void>;
 }
 
 export function createSseReplies(app: Api, deps: Pick<ApiDeps, 'metrics'>): SseReplies {
   const open = new Map<string, number>();
   return {
-    async open(request, reply, run) {
+    async open(request, reply, source) {
       const caller = callerOf(request);
       const holder = `${caller.tenant}/${caller.keyId}`;
       const streams = open.get(holder) ?? 0;
@@ -40,7 +36,9 @@ export function createSseReplies(app: Api, deps: Pick<ApiDeps, 'metrics'>): SseR
           'content-type': 'text/event-stream; charset=utf-8',
           'x-accel-buffering': 'no',
         });
-        await run(reply.raw, AbortSignal.any([gone.signal, app.stopping]));
+        await streamSse(reply.raw, source, AbortSignal.any([gone.signal, app.stopping]), (error) =>
+          request.log.warn({ err: error }, 'an event stream ended early'),
+        );
       } finally {
         deps.metrics.streamClosed();
         const left = (open.get(holder) ?? 1) - 1;

@@ -12,29 +12,34 @@ const STALLED_MS = 30_000;
 /** Milliseconds until a client comes back by itself. */
 const RETRY_MS = 2_000;
 
-export interface SseOptions {
-  /** Aborted when the client goes away or the server stops. */
-  readonly signal: AbortSignal;
-  readonly onError: (error: unknown) => void;
+/** What a reader reads. */
+export interface SseSource {
   /** Calls `wake` when there may be something new; returns how to end that. */
   readonly subscribe: (wake: () => void) => () => void;
   /** Writes all that is new, frame by frame; each write waits for the reader. */
-  readonly sendNew: (write: (frame: string) => Promise<void>) => Promise<void>;
+  readonly sendNew: (write: (frame: string) => Promise<void>, signal: AbortSignal) => Promise<void>;
   /** How often to look without being woken, below a heartbeat. */
   readonly lookMs?: number;
 }
 
-/** Resolves when the stream is over; never throws. The head has been written. */
-export async function streamSse(response: ServerResponse, options: SseOptions): Promise<void> {
-  const { signal, lookMs = HEARTBEAT_MS } = options;
+/**
+ * Resolves when the stream is over; never throws. The head has been written. `signal` is aborted when the client goes away or the
+ * server stops.
+ */
+export async function streamSse(
+  response: ServerResponse,
+  { subscribe, sendNew, lookMs = HEARTBEAT_MS }: SseSource,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
   const bell = createBell();
-  const unsubscribe = options.subscribe(bell.ring);
+  const unsubscribe = subscribe(bell.ring);
   signal.addEventListener('abort', bell.ring);
   const send = (frame: string): Promise<void> => write(response, frame, signal);
   try {
     await send(`retry: ${RETRY_MS}\n\n`);
     for (let silence = 0; !signal.aborted; ) {
-      await options.sendNew(send);
+      await sendNew(send, signal);
       silence = (await bell.wait(lookMs)) === 'silence' ? silence + lookMs : 0;
       if (silence < HEARTBEAT_MS) continue;
       await send(': still here\n\n');
@@ -42,7 +47,7 @@ export async function streamSse(response: ServerResponse, options: SseOptions): 
     }
   } catch (error) {
     // The client comes back with the last id it has and misses nothing.
-    if (!signal.aborted) options.onError(error);
+    if (!signal.aborted) onError(error);
   } finally {
     signal.removeEventListener('abort', bell.ring);
     unsubscribe();

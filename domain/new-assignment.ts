@@ -11,6 +11,8 @@ export interface PlacesInUse {
   readonly all: number;
   readonly ofSession: number;
   readonly onLink: number;
+  /** Most that work over the link at once; 0: no limit. */
+  readonly mostOnLink: number;
   readonly ofTarget: number;
 }
 
@@ -133,8 +135,6 @@ export function newSubagent(
 
 export interface DelegationRequest extends Request {
   readonly link: string;
-  /** Most that work over the link at once; 0: no limit. */
-  readonly mostOnLink: number;
   readonly target: string;
   /** Most delegations that the target works on. */
   readonly load: number;
@@ -154,7 +154,7 @@ export function newDelegation(
   const depth = delegation?.depth ?? 0;
   const met =
     limitMet('depth', depth, mostDepth) ??
-    (asked.mostOnLink > 0 ? limitMet('link', inUse.onLink, asked.mostOnLink) : undefined) ??
+    (inUse.mostOnLink > 0 ? limitMet('link', inUse.onLink, inUse.mostOnLink) : undefined) ??
     limitMet('target', inUse.ofTarget, asked.load);
   if (met) return met;
   const { id, label } = asked;

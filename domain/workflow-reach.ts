@@ -12,7 +12,7 @@ export interface WorkflowStart {
   readonly team?: string;
   readonly session?: string;
   readonly agent?: string;
-  readonly user?: string;
+  readonly user?: string | undefined;
 }
 
 /** The way to any workflow of ours that runs, made of the one maker of handles (temporal/client.ts). Throws Failures. */
@@ -25,8 +25,14 @@ export interface WorkflowReach {
   stateOf(workflowId: string, withinMs?: number): Promise<WorkflowState>;
   /** Starts it, unless it runs. */
   start(start: WorkflowStart): Promise<void>;
-  /** Starts it, or finds it running, and asks it: one request. `key` is the update's id: safe to repeat. */
-  updateWithStart<Result>(start: WorkflowStart, name: string, input: unknown, key: string): Promise<Result>;
+  /** Starts it, or finds it running, and asks it: one request. `key` is the update's id: safe to repeat. Waits as `stateOf`. */
+  updateWithStart<Result>(
+    start: WorkflowStart,
+    name: string,
+    input: unknown,
+    key: string,
+    withinMs?: number,
+  ): Promise<Result>;
   /** The same with a signal, which needs no worker to be taken. */
   signalWithStart(start: WorkflowStart, name: string, input: unknown): Promise<void>;
 }

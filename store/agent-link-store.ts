@@ -1,26 +1,20 @@
 /** Links between agents (DE-1), and the agents that one may delegate to. */
-import type { AgentLink, LinkDirection, LinkStatus } from '#domain/agent-link.ts';
+import { sql } from 'kysely';
+import type { AgentLink } from '#domain/agent-link.ts';
 import type { Pool } from './pool.ts';
+import { affects, readRow, readRows } from './statements.ts';
 
-export interface AgentLinkRow extends AgentLink {
+export interface NewAgentLink extends AgentLink {
   readonly description: string | null;
+}
+
+export interface AgentLinkRow extends NewAgentLink {
   readonly created_by: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
-export interface NewAgentLink {
-  readonly id: string;
-  readonly source: string;
-  readonly target: string;
-  readonly direction: LinkDirection;
-  readonly status: LinkStatus;
-  readonly max_concurrent: number;
-  readonly settings: unknown;
-  readonly description: string | null;
-}
-
-const COLUMNS = `id, source_key as source, target_key as target, direction, status, max_concurrent, settings, description,
+const COLUMNS = sql`id, source_key as source, target_key as target, direction, status, max_concurrent, settings, description,
   created_by, created_at, updated_at`;
 
 /** `there`: the two have a link already; `no_agent`: one of them does not exist. */
@@ -30,31 +24,19 @@ export async function insertAgentLink(
   link: NewAgentLink,
   by: string,
 ): Promise<AgentLinkRow | 'there' | 'no_agent'> {
-  const { rows } = await pool.query<AgentLinkRow>(
-    `insert into agent_links (tenant_id, id, source_key, target_key, direction, status, max_concurrent, settings, description,
-       created_by)
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
-     where (select count(*) from agents where tenant_id = $1 and key in ($3, $4) and deleted_at is null) = 2
-     on conflict (tenant_id, source_key, target_key) do nothing returning ${COLUMNS}`,
-    [
-      tenant,
-      link.id,
-      link.source,
-      link.target,
-      link.direction,
-      link.status,
-      link.max_concurrent,
-      JSON.stringify(link.settings),
-      link.description,
-      by,
-    ],
-  );
-  if (rows[0]) return rows[0];
-  const { rowCount } = await pool.query(
-    'select 1 from agent_links where tenant_id = $1 and source_key = $2 and target_key = $3',
-    [tenant, link.source, link.target],
-  );
-  return rowCount === 1 ? 'there' : 'no_agent';
+  const made = await readRow<AgentLinkRow>(pool)`
+    insert into agent_links (tenant_id, id, source_key, target_key, direction, status, max_concurrent, settings,
+      description, created_by)
+     select ${tenant}, ${link.id}, ${link.source}, ${link.target}, ${link.direction}, ${link.status},
+       ${link.max_concurrent}, ${JSON.stringify(link.settings)}, ${link.description}, ${by}
+     where (select count(*) from agents where tenant_id = ${tenant} and key in (${link.source}, ${link.target})
+       and deleted_at is null) = 2
+     on conflict (tenant_id, source_key, target_key) do nothing returning ${COLUMNS}`;
+  if (made) return made;
+  const isThere = await affects(pool)`
+    select 1 from agent_links where tenant_id = ${tenant} and source_key = ${link.source}
+      and target_key = ${link.target}`;
+  return isThere ? 'there' : 'no_agent';
 }
 
 export type AgentLinkChange = Pick<
@@ -63,82 +45,54 @@ export type AgentLinkChange = Pick<
 >;
 
 /** Given fields only; undefined when there is no such link. */
-export async function updateAgentLink(
+export function updateAgentLink(
   pool: Pool,
   tenant: string,
   id: string,
   change: Partial<AgentLinkChange>,
 ): Promise<AgentLinkRow | undefined> {
-  const { rows } = await pool.query<AgentLinkRow>(
-    `update agent_links set direction = coalesce($3, direction), status = coalesce($4, status),
-       max_concurrent = coalesce($5, max_concurrent), settings = coalesce($6, settings),
-       description = case when $7 then $8 else description end, updated_at = now()
-     where tenant_id = $1 and id = $2 returning ${COLUMNS}`,
-    [
-      tenant,
-      id,
-      change.direction ?? null,
-      change.status ?? null,
-      change.max_concurrent ?? null,
-      change.settings === undefined ? null : JSON.stringify(change.settings),
-      change.description !== undefined,
-      change.description ?? null,
-    ],
-  );
-  return rows[0];
+  const { direction, status, max_concurrent, description } = change;
+  const settings = change.settings === undefined ? null : JSON.stringify(change.settings);
+  return readRow<AgentLinkRow>(pool)`
+    update agent_links set direction = coalesce(${direction}, direction), status = coalesce(${status}, status),
+      max_concurrent = coalesce(${max_concurrent}, max_concurrent), settings = coalesce(${settings}, settings),
+      description = case when ${description !== undefined} then ${description} else description end, updated_at = now()
+    where tenant_id = ${tenant} and id = ${id} returning ${COLUMNS}`;
 }
 
-export async function findAgentLink(
-  pool: Pool,
-  tenant: string,
-  id: string,
-): Promise<AgentLinkRow | undefined> {
-  const { rows } = await pool.query<AgentLinkRow>(
-    `select ${COLUMNS} from agent_links where tenant_id = $1 and id = $2`,
-    [tenant, id],
-  );
-  return rows[0];
+export function findAgentLink(pool: Pool, tenant: string, id: string): Promise<AgentLinkRow | undefined> {
+  return readRow<AgentLinkRow>(pool)`
+    select ${COLUMNS} from agent_links where tenant_id = ${tenant} and id = ${id}`;
 }
 
 /** By source, target; `agent`: those that it is one end of. */
-export async function listAgentLinks(
+export function listAgentLinks(
   pool: Pool,
   tenant: string,
   agent: string | undefined,
   limit: number,
   after: string,
 ): Promise<AgentLinkRow[]> {
-  const { rows } = await pool.query<AgentLinkRow>(
-    `select ${COLUMNS} from agent_links where tenant_id = $1 and id > $2
-       and ($3::text is null or source_key = $3 or target_key = $3) order by id limit $4`,
-    [tenant, after, agent ?? null, limit],
-  );
-  return rows;
+  return readRows<AgentLinkRow>(pool)`
+    select ${COLUMNS} from agent_links where tenant_id = ${tenant} and id > ${after}
+       and (${agent}::text is null or source_key = ${agent} or target_key = ${agent}) order by id limit ${limit}`;
 }
 
 /** Work that goes over it goes on. */
-export async function deleteAgentLink(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  const { rowCount } = await pool.query('delete from agent_links where tenant_id = $1 and id = $2', [
-    tenant,
-    id,
-  ]);
-  return rowCount === 1;
+export function deleteAgentLink(pool: Pool, tenant: string, id: string): Promise<boolean> {
+  return affects(pool)`delete from agent_links where tenant_id = ${tenant} and id = ${id}`;
 }
 
 /** The links between two agents, either way round: at most two. */
-export async function linksBetween(
+export function linksBetween(
   pool: Pool,
   tenant: string,
   one: string,
   other: string,
 ): Promise<readonly AgentLinkRow[]> {
-  const { rows } = await pool.query<AgentLinkRow>({
-    name: 'links_between',
-    text: `select ${COLUMNS} from agent_links where tenant_id = $1
-             and ((source_key = $2 and target_key = $3) or (source_key = $3 and target_key = $2)) order by id`,
-    values: [tenant, one, other],
-  });
-  return rows;
+  return readRows<AgentLinkRow>(pool)`
+    select ${COLUMNS} from agent_links where tenant_id = ${tenant}
+      and ((source_key = ${one} and target_key = ${other}) or (source_key = ${other} and target_key = ${one})) order by id`;
 }
 
 /** An agent that another one may delegate to, with the link that leads there. */
@@ -156,26 +110,23 @@ export interface LinkedAgent {
  * By key; whether its users may use the link is for who asks to judge. With a query all of them too, each with its rank:
  * any of the query's words counts.
  */
-export async function linkedAgents(
+export function linkedAgents(
   pool: Pool,
   tenant: string,
   source: string,
   limit: number,
   query = '',
 ): Promise<readonly LinkedAgent[]> {
-  const { rows } = await pool.query<LinkedAgent>({
-    name: 'linked_agents',
-    text: `select distinct on (a.key) a.key, a.config ->> 'name' as name, coalesce(a.config ->> 'description', l.description) as description,
-             a.config ->> 'frontmatter' as frontmatter, jsonb_build_object('id', l.id, 'source', l.source_key, 'target', l.target_key,
-               'direction', l.direction, 'status', l.status, 'max_concurrent', l.max_concurrent, 'settings', l.settings) as link,
-             ts_rank(to_tsvector('simple', concat_ws(' ', a.key, a.config ->> 'name', a.config ->> 'description', l.description,
-               a.config ->> 'frontmatter')), replace(plainto_tsquery('simple', $4)::text, '&', '|')::tsquery) as rank
-           from agent_links l join agents a on a.tenant_id = l.tenant_id and a.deleted_at is null
-             and a.key = case when l.source_key = $2 then l.target_key else l.source_key end
-           where l.tenant_id = $1 and l.status = 'active'
-             and ((l.source_key = $2 and l.direction <> 'inbound') or (l.target_key = $2 and l.direction <> 'outbound'))
-           order by a.key, l.id limit $3`,
-    values: [tenant, source, limit, query],
-  });
-  return rows;
+  return readRows<LinkedAgent>(pool)`
+    select distinct on (a.key) a.key, a.config ->> 'name' as name,
+      coalesce(a.config ->> 'description', l.description) as description, a.config ->> 'frontmatter' as frontmatter,
+      jsonb_build_object('id', l.id, 'source', l.source_key, 'target', l.target_key,
+        'direction', l.direction, 'status', l.status, 'max_concurrent', l.max_concurrent, 'settings', l.settings) as link,
+      ts_rank(to_tsvector('simple', concat_ws(' ', a.key, a.config ->> 'name', a.config ->> 'description', l.description,
+        a.config ->> 'frontmatter')), replace(plainto_tsquery('simple', ${query})::text, '&', '|')::tsquery) as rank
+    from agent_links l join agents a on a.tenant_id = l.tenant_id and a.deleted_at is null
+      and a.key = case when l.source_key = ${source} then l.target_key else l.source_key end
+    where l.tenant_id = ${tenant} and l.status = 'active' and ((l.source_key = ${source} and l.direction <> 'inbound')
+      or (l.target_key = ${source} and l.direction <> 'outbound'))
+    order by a.key, l.id limit ${limit}`;
 }

@@ -1,55 +1,30 @@
 /** Approvals as the API reads them; approval-record.ts decides them. */
-import type { AlwaysOffer, ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts';
-import type { AskedTerms } from '#domain/approval-terms.ts';
-import type { BoundFile } from '#domain/bound-file.ts';
-import type { SandboxTerms } from '#domain/sandbox.ts';
-import { maySee } from './approval-visibility.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts';
+import { maySee, type Viewer } from './approval-visibility.ts';
 import type { Pool } from './pool.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
 
-export interface ApprovalRow {
+/** The work given away that it is of. */
+interface GivenWork {
   readonly id: string;
-  readonly call_id: string;
-  readonly session_key: string;
-  /** Whose call it is, when a subagent asks. */
-  readonly subagent: { readonly id: string; readonly label: string; readonly parent_session: string } | null;
-  /** The work given away that it is of, when another agent's turn asks. */
-  readonly delegation: {
-    readonly id: string;
-    readonly label: string;
-    readonly parent_session: string;
-  } | null;
-  readonly turn_id: string;
-  readonly agent_key: string;
-  readonly user_id: string | null;
-  readonly tool: string;
+  readonly label: string;
+  readonly parent_session: string;
+}
+
+export interface ApprovalRow extends RowOf<'approvals', 'args' | 'reminders' | 'used_at' | 'changed_at'> {
   readonly args: Record<string, unknown>;
-  readonly summary: string;
-  readonly digest: string;
-  readonly reason: string | null;
-  readonly risk: string | null;
-  readonly status: ApprovalStatus;
-  readonly decision: Decision | null;
-  readonly decided_by: string | null;
-  /** Names the request that decided. */
-  readonly decision_key: string | null;
-  readonly decided_at: Date | null;
-  readonly note: string | null;
-  readonly terms: AskedTerms;
-  readonly always: AlwaysOffer;
-  /** Null for more of a budget. */
-  readonly sandbox: SandboxTerms | null;
-  readonly files: readonly BoundFile[];
-  readonly escalated_at: Date | null;
+  /** Whose call it is, when a subagent asks, or another agent's turn. */
+  readonly subagent: GivenWork | null;
+  readonly delegation: GivenWork | null;
   /** Those who agreed to the call as it is now, where the terms have a quorum. */
   readonly agreed: readonly string[];
-  readonly created_at: Date;
   readonly created_text: string;
-  readonly expires_at: Date;
   /** By the database's clock. */
   readonly is_over: boolean;
 }
 
-const COLUMNS = `id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
+const COLUMNS = sql`id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
   decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, escalated_at, created_at, created_at::text as created_text,
   expires_at, expires_at <= now() as is_over,
   (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.origin_session) from assignments s
@@ -62,34 +37,21 @@ const COLUMNS = `id, call_id, session_key, turn_id, agent_key, user_id, tool, ar
       and v.approval_id = approvals.id and v.digest = approvals.digest and person is not null order by person, at) people order by at, by)
     else '{}' end as agreed`;
 
-export async function findApproval(pool: Pool, tenant: string, id: string): Promise<ApprovalRow | undefined> {
-  const { rows } = await pool.query<ApprovalRow>(
-    `select ${COLUMNS} from approvals where tenant_id = $1 and id = $2`,
-    [tenant, id],
-  );
-  return rows[0];
-}
-
-/** Who looks, by the credential. */
-export interface Viewer {
-  /** Null for a service's key, which sees all of its tenant. */
-  readonly user: string | null;
-  readonly scopes: ReadonlySet<string>;
+export function findApproval(pool: Pool, tenant: string, id: string): Promise<ApprovalRow | undefined> {
+  return readRow<ApprovalRow>(pool)`
+    select ${COLUMNS} from approvals where tenant_id = ${tenant} and id = ${id}`;
 }
 
 /** As `findApproval`, and undefined as well for those it does not concern. */
-export async function findVisibleApproval(
+export function findVisibleApproval(
   pool: Pool,
   tenant: string,
   viewer: Viewer,
   id: string,
 ): Promise<ApprovalRow | undefined> {
-  const { rows } = await pool.query<ApprovalRow>(
-    `select ${COLUMNS} from approvals where tenant_id = $1 and id = $2
-       and (${maySee('$3::text', '$4::text[]')}) is not null`,
-    [tenant, id, viewer.user, [...viewer.scopes]],
-  );
-  return rows[0];
+  return readRow<ApprovalRow>(pool)`
+    select ${COLUMNS} from approvals where tenant_id = ${tenant} and id = ${id}
+       and (${maySee(viewer)}) is not null`;
 }
 
 export interface ApprovalFilter {
@@ -106,51 +68,31 @@ export interface ApprovalFilter {
   readonly mine?: boolean | undefined;
 }
 
-/** Conditions; the first three values are the tenant and the viewer. */
-function whereOf(filter: ApprovalFilter, values: unknown[]): string[] {
-  const where = [
-    'tenant_id = $1',
-    `(${maySee('$2::text', '$3::text[]')}) ${filter.mine ? "= 'decide'" : 'is not null'}`,
-  ];
-  const add = (condition: string, value: unknown): void => {
-    if (value !== undefined) where.push(condition.replaceAll('?', `$${values.push(value)}`));
-  };
-  add('status = ?', filter.status);
-  add(
-    `(session_key = ? or session_key in (select s.session_key from assignments s
-       where s.tenant_id = $1 and s.origin_session = ?) or session_key in (select s.key from sessions s
-       where s.tenant_id = $1 and s.bound_context #>> '{delegation,session}' = ?))`,
-    filter.session,
-  );
-  add('turn_id = ?', filter.turn);
-  add('agent_key = ?', filter.agent);
-  add('tool = ?', filter.tool);
-  add('user_id = ?', filter.user);
-  add('created_at > ?::timestamptz', filter.requestedAfter);
-  add('created_at < ?::timestamptz', filter.requestedBefore);
-  return where;
+function conditions(tenant: string, viewer: Viewer, filter: ApprovalFilter): RawBuilder<unknown> {
+  const { status, session, turn, agent, tool, user, requestedAfter, requestedBefore } = filter;
+  return sql`tenant_id = ${tenant} and (${maySee(viewer)}) ${filter.mine ? sql`= 'decide'` : sql`is not null`}
+    and (${status}::text is null or status = ${status}) and (${turn}::text is null or turn_id = ${turn})
+    and (${session}::text is null or session_key = ${session} or session_key in (select s.session_key from assignments s
+      where s.tenant_id = ${tenant} and s.origin_session = ${session}) or session_key in (select s.key from sessions s
+      where s.tenant_id = ${tenant} and s.bound_context #>> '{delegation,session}' = ${session}))
+    and (${agent}::text is null or agent_key = ${agent}) and (${tool}::text is null or tool = ${tool})
+    and (${user}::text is null or user_id = ${user})
+    and (${requestedAfter}::timestamptz is null or created_at > ${requestedAfter})
+    and (${requestedBefore}::timestamptz is null or created_at < ${requestedBefore})`;
 }
 
 /** What the viewer may see, newest first. */
-export async function listApprovals(
+export function listApprovals(
   pool: Pool,
   tenant: string,
   viewer: Viewer,
   filter: ApprovalFilter,
   limit: number,
-  after: readonly [created: string, id: string] | undefined,
+  after: PageEnd | undefined,
 ): Promise<ApprovalRow[]> {
-  const values: unknown[] = [tenant, viewer.user, [...viewer.scopes]];
-  const where = whereOf(filter, values);
-  if (after)
-    where.push(`(created_at < $${values.push(after[0])}::timestamptz
-    or (created_at = $${values.length}::timestamptz and id > $${values.push(after[1])}))`);
-  const { rows } = await pool.query<ApprovalRow>(
-    `select ${COLUMNS} from approvals where ${where.join(' and ')}
-     order by approvals.created_at desc, id limit $${values.push(limit)}`,
-    values,
-  );
-  return rows;
+  return readRows<ApprovalRow>(pool)`
+    select ${COLUMNS} from approvals where ${conditions(tenant, viewer, filter)} ${below('created_at', 'id', after)}
+    order by approvals.created_at desc, id limit ${limit}`;
 }
 
 /** How long a change may take from its moment to its commit, and is still seen by those who read on. Microseconds. */
@@ -169,10 +111,9 @@ export interface ChangesRead {
 
 /** The database's clock, in microseconds since 1970. */
 export async function readChangeClock(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ now: string }>(
-    'select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now',
-  );
-  return Number(rows[0]?.now);
+  const row = await readRow<{ now: string }>(pool)`
+    select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now`;
+  return Number(row?.now);
 }
 
 /** What the viewer may see and has changed since, oldest change first; some that were read before come again. */
@@ -184,21 +125,16 @@ export async function listChangedApprovals(
   filter: ApprovalFilter,
   limit: number,
 ): Promise<ChangedApproval[]> {
-  const values: unknown[] = [tenant, viewer.user, [...viewer.scopes]];
-  const where = whereOf(filter, values);
-  where.push(`changed_at > ${microseconds(values, since - COMMIT_LAG)}`);
-  if (page) where.push(`(changed_at, id) > (${microseconds(values, page[0])}, $${values.push(page[1])})`);
-  const { rows } = await pool.query<ApprovalRow & { readonly changed: string }>(
-    `select ${COLUMNS}, (extract(epoch from changed_at) * 1000000)::bigint as changed
-     from approvals where ${where.join(' and ')}
-     order by approvals.changed_at, id limit $${values.push(limit)}`,
-    values,
-  );
+  const rows = await readRows<ApprovalRow & { readonly changed: string }>(pool)`
+    select ${COLUMNS}, (extract(epoch from changed_at) * 1000000)::bigint as changed
+    from approvals where ${conditions(tenant, viewer, filter)} and changed_at > ${microseconds(since - COMMIT_LAG)}
+      ${page ? sql`and (changed_at, id) > (${microseconds(page[0])}, ${page[1]})` : sql``}
+    order by approvals.changed_at, id limit ${limit}`;
   return rows.map((row) => ({ ...row, changed: Number(row.changed) }));
 }
 
-function microseconds(values: unknown[], moment: number): string {
-  return `('epoch'::timestamptz + $${values.push(Math.max(0, moment))}::bigint * interval '1 microsecond')`;
+function microseconds(moment: number): RawBuilder<unknown> {
+  return sql`('epoch'::timestamptz + ${Math.max(0, moment)}::bigint * interval '1 microsecond')`;
 }
 
 export interface DecisionRow {
@@ -214,29 +150,18 @@ export interface DecisionRow {
 }
 
 /** Every decision that was recorded, oldest first. */
-export async function listDecisions(pool: Pool, tenant: string, approvalId: string): Promise<DecisionRow[]> {
-  const { rows } = await pool.query<DecisionRow>(
-    `select d.decision, d.by, d.via, d.note, d.at, d.digest is not distinct from a.digest as counts,
+export function listDecisions(pool: Pool, tenant: string, approvalId: string): Promise<DecisionRow[]> {
+  return readRows<DecisionRow>(pool)`
+    select d.decision, d.by, d.via, d.note, d.at, d.digest is not distinct from a.digest as counts,
        d.api_key_id is not null or d.person is not null as proven
      from approval_decisions d join approvals a on a.tenant_id = d.tenant_id and a.id = d.approval_id
-     where d.tenant_id = $1 and d.approval_id = $2 order by d.at, d.key limit 100`,
-    [tenant, approvalId],
-  );
-  return rows;
+     where d.tenant_id = ${tenant} and d.approval_id = ${approvalId} order by d.at, d.key limit 100`;
 }
 
 /** Whether the decision with this key was recorded. */
-export async function hasDecision(
-  pool: Pool,
-  tenant: string,
-  approvalId: string,
-  key: string,
-): Promise<boolean> {
-  const { rows } = await pool.query(
-    'select 1 from approval_decisions where tenant_id = $1 and approval_id = $2 and key = $3',
-    [tenant, approvalId, key],
-  );
-  return rows.length > 0;
+export function hasDecision(pool: Pool, tenant: string, approvalId: string, key: string): Promise<boolean> {
+  return affects(pool)`
+    select 1 from approval_decisions where tenant_id = ${tenant} and approval_id = ${approvalId} and key = ${key}`;
 }
 
 /**
@@ -256,28 +181,17 @@ export async function insertDecisionProof(
     readonly via: DecisionWay;
     readonly linkId?: string;
     /** Of an edit, sealed at `decisionPlace`, where the decision itself hides some of them. */
-    readonly sealedArgs?: string;
+    readonly sealedArgs?: string | undefined;
   },
 ): Promise<void> {
-  await pool.query(
-    `insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via, link_id, sealed_args)
-     select tenant_id, id, $3, $4, $5, $6, $7, $8, $9, $10 from approvals
-     where tenant_id = $1 and id = $2 and status = 'pending'
+  await execute(pool)`
+    insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via, link_id,
+      sealed_args)
+     select tenant_id, id, ${key}, ${sender.by}, ${sender.user}, ${sender.scopes}, ${sender.keyId}, ${sender.via},
+       ${sender.linkId}, ${sender.sealedArgs} from approvals
+     where tenant_id = ${tenant} and id = ${approvalId} and status = 'pending'
      for share
-     on conflict do nothing`,
-    [
-      tenant,
-      approvalId,
-      key,
-      sender.by,
-      sender.user,
-      sender.scopes,
-      sender.keyId,
-      sender.via,
-      sender.linkId ?? null,
-      sender.sealedArgs ?? null,
-    ],
-  );
+     on conflict do nothing`;
 }
 
 /** What the arguments of a decision are sealed with. */

@@ -1,11 +1,22 @@
+/** Which approvals somebody sees, and which may be his to decide. */
+import { type RawBuilder, sql } from 'kysely';
+
+/** Who looks, by the credential. */
+export interface Viewer {
+  /** Null for a service's key, which sees all of its tenant. */
+  readonly user: string | null;
+  readonly scopes: ReadonlySet<string>;
+}
+
 /**
  * What a key may do with a row of approvals: 'decide', 'see', or null, when it does not even exist for that key. A key with a user
  * sees what is its user's or nobody's, and what names it; a key without one, and an admin's, see the whole tenant. Whether somebody
  * may really decide is judged again when he does (domain/approval-decider.ts); this is for looking, page by page.
- * `user` and `scopes`: the places of these values in the statement.
  */
-export function maySee(user: string, scopes: string): string {
-  return `
+export function maySee(viewer: Viewer): RawBuilder<unknown> {
+  const user = sql`${viewer.user}::text`;
+  const scopes = sql`${[...viewer.scopes]}::text[]`;
+  return sql`
   with asked as (
     select coalesce((approvals.terms ->> 'quorum')::int, 1) > 1 or coalesce((approvals.terms ->> 'exclude_requester')::boolean, false) as counts,
            approvals.terms -> 'approvers' as approvers,

@@ -9,6 +9,7 @@ import { settleApproval } from './approval-record.ts';
 import type { Pool } from './pool.ts';
 import { callWithin, createSqlCall } from './sql-call.ts';
 import type { Transaction } from './transaction.ts';
+import { readRows } from './statements.ts';
 
 /** What is to be reserved for one attempt of a call, where a budget applies. */
 export interface BudgetRequest {
@@ -95,7 +96,7 @@ export function createBudgetLedger(
   return {
     reserve({ tenant, session, turn, owner, holder, expected }, request) {
       const most = expected ? JSON.stringify(expected) : null;
-      return call('reserve_work', [tenant, session, turn, owner, holder, JSON.stringify(request), most]);
+      return call('reserve_budget', [tenant, session, turn, holder, most, JSON.stringify(request), owner]);
     },
 
     noteUses: ({ tenant, session, turn }, uses) =>
@@ -111,9 +112,8 @@ export function createBudgetLedger(
     },
 
     async now() {
-      const { rows } = await pool.query<{ now: number }>(
-        'select (extract(epoch from clock_timestamp()) * 1000)::float as now',
-      );
+      const rows = await readRows<{ now: number }>(pool)`
+    select (extract(epoch from clock_timestamp()) * 1000)::float as now`;
       return rows[0]?.now ?? Date.now();
     },
 

@@ -1,5 +1,6 @@
 /** Budgets as rows, with what their accounts hold (DU-7). Those of the settings and of agents are no rows; only their accounts are. */
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import {
   type Budget,
   type BudgetMeasure,
@@ -8,6 +9,7 @@ import {
   MAX_BUDGETS,
 } from '#domain/budget.ts';
 import type { Pool } from './pool.ts';
+import { affects, readRow, readRows } from './statements.ts';
 
 export interface AccountRow {
   readonly subject: string;
@@ -37,12 +39,12 @@ export interface BudgetRow {
  * user that the place of a value names.
  */
 const columns = (
-  confinedTo = 'null::text',
-): string => `b.id, b.scope, b.subject, b.period, b.config, b.created_by, b.created_at, b.updated_at,
+  confinedTo: string | null = null,
+) => sql`b.id, b.scope, b.subject, b.period, b.config, b.created_by, b.created_at, b.updated_at,
   (select coalesce(jsonb_agg(to_jsonb(x)), '[]') from (
      select a.subject, a.since, a.measure, a.spent::float8, a.reserved::float8, a.extra::float8 from budget_accounts a
      where a.tenant_id = b.tenant_id and a.budget_id = b.id and b.scope <> 'turn'
-       and (${confinedTo} is null or b.scope <> 'session' or exists (select 1 from sessions s
+       and (${confinedTo}::text is null or b.scope <> 'session' or exists (select 1 from sessions s
          where s.tenant_id = a.tenant_id and s.key = a.subject and s.user_id = ${confinedTo}))
        and a.since = (select max(n.since) from budget_accounts n where n.tenant_id = b.tenant_id and n.budget_id = b.id)
      order by a.spent + a.reserved desc, a.subject, a.measure limit 100) x) as accounts`;
@@ -53,96 +55,78 @@ function configOf(budget: Budget): string {
 }
 
 /** Undefined when the tenant has one of the same scope, subject and period, or as many as it may. */
-export async function createBudget(
+export function createBudget(
   pool: Pool,
   tenant: string,
   budget: Budget,
   by: string,
 ): Promise<BudgetRow | undefined> {
   const { scope, subject = '', period = 'total' } = budget;
-  const { rows } = await pool.query<BudgetRow>(
-    `with b as (
+  const id = `bud_${randomUUID()}`;
+  return readRow<BudgetRow>(pool)`with b as (
        insert into budgets (tenant_id, id, scope, subject, period, config, created_by)
-       select $1, $2, $3, $4, $5, $6, $7
-       where (select count(*) from budgets where tenant_id = $1) < ${MAX_BUDGETS}
+       select ${tenant}, ${id}, ${scope}, ${subject}, ${period}, ${configOf(budget)}, ${by}
+       where (select count(*) from budgets where tenant_id = ${tenant}) < ${MAX_BUDGETS}
        on conflict do nothing returning *)
-     select ${columns()} from b`,
-    [tenant, `bud_${randomUUID()}`, scope, subject, period, configOf(budget), by],
-  );
-  return rows[0];
+     select ${columns()} from b`;
 }
 
 /** Limits, what happens at them, and the reserve; whose and when stay, since the accounts are theirs. */
-export async function changeBudget(
+export function changeBudget(
   pool: Pool,
   tenant: string,
   id: string,
   budget: Budget,
 ): Promise<BudgetRow | undefined> {
-  const { rows } = await pool.query<BudgetRow>(
-    `with b as (update budgets set config = $3, updated_at = now() where tenant_id = $1 and id = $2 returning *)
-     select ${columns()} from b`,
-    [tenant, id, configOf(budget)],
-  );
-  return rows[0];
+  return readRow<BudgetRow>(pool)`
+    with b as (update budgets set config = ${configOf(budget)}, updated_at = now()
+      where tenant_id = ${tenant} and id = ${id} returning *)
+     select ${columns()} from b`;
 }
 
 /** Its accounts go too, but for those that a running call will settle: what it settles is then nobody's. */
-export async function deleteBudget(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  const { rows } = await pool.query(
-    `with gone as (delete from budgets where tenant_id = $1 and id = $2 returning id),
-     accounts as (delete from budget_accounts where tenant_id = $1 and budget_id in (select id from gone))
-     select id from gone`,
-    [tenant, id],
-  );
-  return rows.length > 0;
+export function deleteBudget(pool: Pool, tenant: string, id: string): Promise<boolean> {
+  return affects(pool)`
+    with gone as (delete from budgets where tenant_id = ${tenant} and id = ${id} returning id),
+     accounts as (delete from budget_accounts where tenant_id = ${tenant} and budget_id in (select id from gone))
+     select id from gone`;
 }
 
-export async function findBudget(
+export function findBudget(
   pool: Pool,
   tenant: string,
   id: string,
   confinedTo: string | null,
 ): Promise<BudgetRow | undefined> {
-  const { rows } = await pool.query<BudgetRow>(
-    `select ${columns('$3::text')} from budgets b where b.tenant_id = $1 and b.id = $2`,
-    [tenant, id, confinedTo],
-  );
-  return rows[0];
+  return readRow<BudgetRow>(pool)`
+    select ${columns(confinedTo)} from budgets b where b.tenant_id = ${tenant} and b.id = ${id}`;
 }
 
 /**
  * Accounts of all budgets, those of the settings and of agents too: the newest periods first. Those of other users' sessions and
  * turns than `confinedTo`'s are left out.
  */
-export async function listAccounts(
+export function listAccounts(
   pool: Pool,
   tenant: string,
   { budget, subject }: { readonly budget?: string | undefined; readonly subject?: string | undefined },
   confinedTo: string | null,
   limit: number,
 ): Promise<(AccountRow & { readonly budget: string })[]> {
-  const { rows } = await pool.query<AccountRow & { readonly budget: string }>(
-    `select budget_id as budget, subject, to_char(since, 'YYYY-MM-DD') as since, measure, spent::float8, reserved::float8,
+  return readRows<AccountRow & { readonly budget: string }>(pool)`
+    select budget_id as budget, subject, to_char(since, 'YYYY-MM-DD') as since, measure, spent::float8, reserved::float8,
        extra::float8
-     from budget_accounts where tenant_id = $1 and ($2::text is null or budget_id = $2) and ($3::text is null or subject = $3)
-       and ($5::text is null or not exists (select 1 from sessions s where s.tenant_id = $1 and s.user_id is distinct from $5
-         and (s.key = subject or s.key = (select session_key from turns t where t.tenant_id = $1 and t.id = subject))))
-     order by budget_accounts.since desc, budget_id, subject, measure limit $4`,
-    [tenant, budget ?? null, subject ?? null, limit, confinedTo],
-  );
-  return rows;
+     from budget_accounts where tenant_id = ${tenant} and (${budget}::text is null or budget_id = ${budget})
+       and (${subject}::text is null or subject = ${subject})
+       and (${confinedTo}::text is null or not exists (select 1 from sessions s
+         where s.tenant_id = ${tenant} and s.user_id is distinct from ${confinedTo}
+         and (s.key = subject or s.key = (select session_key from turns t
+           where t.tenant_id = ${tenant} and t.id = subject))))
+     order by budget_accounts.since desc, budget_id, subject, measure limit ${limit}`;
 }
 
 /** All of a tenant's, in the order in which they were made. */
-export async function listBudgets(
-  pool: Pool,
-  tenant: string,
-  confinedTo: string | null,
-): Promise<BudgetRow[]> {
-  const { rows } = await pool.query<BudgetRow>(
-    `select ${columns('$2::text')} from budgets b where b.tenant_id = $1 order by b.created_at, b.id`,
-    [tenant, confinedTo],
-  );
-  return rows;
+export function listBudgets(pool: Pool, tenant: string, confinedTo: string | null): Promise<BudgetRow[]> {
+  return readRows<BudgetRow>(pool)`
+    select ${columns(confinedTo)} from budgets b where b.tenant_id = ${tenant} order by b.created_at, b.id`;
 }

@@ -2,6 +2,7 @@
  * Tells every process that rows it keeps in memory have changed: one LISTEN connection, and a poll that makes up for
  * notices that were lost. Who writes such a row notes it in the same statement (`noteChange`).
  */
+import { type RawBuilder, sql } from 'kysely';
 import { listenTo } from './listener.ts';
 import type { Pool } from './pool.ts';
 
@@ -21,14 +22,14 @@ export interface ChangeFeed {
 }
 
 /**
- * A common table expression that notes the change of the tenant `$1` and tells it with the commit. `of` names an earlier
+ * A common table expression that notes the change of a tenant and tells it with the commit. `of` names an earlier
  * expression with a row for each changed row: without one nothing is told.
  */
-export function noteChange(kind: ChangeKind, of: string): string {
-  return `noted as (
-      insert into changes (tenant_id, kind) select $1, '${kind}' where exists (select from ${of})
+export function noteChange(tenant: string, kind: ChangeKind, of: string): RawBuilder<unknown> {
+  return sql`noted as (
+      insert into changes (tenant_id, kind) select ${tenant}, ${kind} where exists (select from ${sql.table(of)})
       on conflict (tenant_id, kind) do update set version = changes.version + 1, changed_at = now()
-      returning pg_notify('${CHANNEL}', kind || ' ' || tenant_id))`;
+      returning pg_notify(${CHANNEL}, kind || ' ' || tenant_id))`;
 }
 
 /** Connects in the background and again for as long as it takes. Errors are told, never thrown. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { TurnPlace } from './message-store.ts';
 import type { Pool } from './pool.ts';
+import { execute, readRows } from './statements.ts';
 
 type Vector = readonly number[];
 
@@ -25,10 +26,9 @@ export function createEmbeddingStore(pool: Pool): EmbeddingStore {
   return {
     async find(tenant, model, texts) {
       const byDigest = new Map(texts.map((text) => [digestOf(text).toString('hex'), text]));
-      const { rows } = await pool.query<{ digest: Buffer; vector: Buffer }>(
-        'select digest, vector from embeddings where tenant_id = $1 and model = $2 and digest = any ($3::bytea[])',
-        [tenant, model, texts.map(digestOf)],
-      );
+      const rows = await readRows<{ digest: Buffer; vector: Buffer }>(pool)`
+        select digest, vector from embeddings where tenant_id = ${tenant} and model = ${model}
+          and digest = any (${texts.map(digestOf)}::bytea[])`;
       return new Map(
         rows.flatMap(({ digest, vector }) => {
           const text = byDigest.get(digest.toString('hex'));
@@ -38,21 +38,15 @@ export function createEmbeddingStore(pool: Pool): EmbeddingStore {
     },
 
     async save(tenant, { session, turn }, vectors, use) {
-      await pool.query(
-        `with old as (delete from embeddings where tenant_id = $1 and created_at < now() - make_interval(days => ${KEPT_DAYS})),
-         new as (insert into embeddings (tenant_id, model, digest, vector)
-           select $1, $2, v.digest, v.vector from unnest($3::bytea[], $4::bytea[]) v (digest, vector) on conflict do nothing)
-         select note_model_uses($1, $5, $6, $7)`,
-        [
-          tenant,
-          use.model,
-          vectors.map(([text]) => digestOf(text)),
-          vectors.map(([, vector]) => toBytes(vector)),
-          session,
-          turn,
-          JSON.stringify([use]),
-        ],
-      );
+      const digests = vectors.map(([text]) => digestOf(text));
+      const bytes = vectors.map(([, vector]) => toBytes(vector));
+      await execute(pool)`
+        with old as (delete from embeddings
+          where tenant_id = ${tenant} and created_at < now() - make_interval(days => ${KEPT_DAYS})),
+        new as (insert into embeddings (tenant_id, model, digest, vector)
+          select ${tenant}, ${use.model}, v.digest, v.vector
+          from unnest(${digests}::bytea[], ${bytes}::bytea[]) v (digest, vector) on conflict do nothing)
+        select note_model_uses(${tenant}, ${session}, ${turn}, ${JSON.stringify([use])})`;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The feed of a session as readers see it; `append_events` of the schema writes it. */
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import type { Pool } from './pool.ts';
+import { readRows } from './statements.ts';
 
 interface EventRow {
   readonly id: string;
@@ -18,11 +19,8 @@ export async function readEvents(
   after: number,
   limit: number,
 ): Promise<StoredEvent[]> {
-  const { rows } = await pool.query<EventRow>(
-    `select id, type, turn_id, data, at from events
-     where tenant_id = $1 and session_key = $2 and id > $3 order by id limit $4`,
-    [tenant, session, after, limit],
-  );
+  const rows = await readRows<EventRow>(pool)`select id, type, turn_id, data, at from events
+     where tenant_id = ${tenant} and session_key = ${session} and id > ${after} order by id limit ${limit}`;
   return rows.map((row) => ({
     id: Number(row.id),
     type: row.type,
@@ -33,29 +31,14 @@ export async function readEvents(
   }));
 }
 
-/** The oldest id that is kept and the newest; undefined when there is no such session. */
-export async function findEventRange(
-  pool: Pool,
-  tenant: string,
-  session: string,
-): Promise<{ readonly from: number; readonly last: number } | undefined> {
-  const { rows } = await pool.query<{ events_from: string; event_seq: string }>(
-    'select events_from, event_seq from sessions where tenant_id = $1 and key = $2',
-    [tenant, session],
-  );
-  const row = rows[0];
-  return row && { from: Number(row.events_from), last: Number(row.event_seq) };
-}
-
 /** The newest ids of many sessions at once (the safety poll). Sessions that are not there are left out. */
 export async function readLastEventIds(
   pool: Pool,
   sessions: readonly { readonly tenant: string; readonly session: string }[],
 ): Promise<readonly { readonly tenant: string; readonly session: string; readonly last: number }[]> {
-  const { rows } = await pool.query<{ tenant_id: string; key: string; event_seq: string }>(
-    `select s.tenant_id, s.key, s.event_seq from unnest($1::text[], $2::text[]) as w (tenant, session)
-     join sessions s on s.tenant_id = w.tenant and s.key = w.session`,
-    [sessions.map((one) => one.tenant), sessions.map((one) => one.session)],
-  );
+  const rows = await readRows<{ tenant_id: string; key: string; event_seq: string }>(pool)`
+    select s.tenant_id, s.key, s.event_seq from unnest(${sessions.map((one) => one.tenant)}::text[],
+      ${sessions.map((one) => one.session)}::text[]) as w (tenant, session)
+     join sessions s on s.tenant_id = w.tenant and s.key = w.session`;
   return rows.map((row) => ({ tenant: row.tenant_id, session: row.key, last: Number(row.event_seq) }));
 }

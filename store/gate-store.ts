@@ -1,11 +1,13 @@
 /** What gates judge, and what they found (DE-6). */
 import { type GateCheck, type GateRun, type GateStep, turnGates, withWarnings } from '#domain/gate.ts';
+import { workContext } from '#domain/new-assignment.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { GatedWork } from './gated-work.ts';
 import type { Pool } from './pool.ts';
-import { appendEvents, lockSession } from './session-writes.ts';
+import { appendEvents, budgetRootOf, lockSession, openSession, sayFirst } from './session-writes.ts';
 import { findHandedIn } from './task-gate-store.ts';
 import { inTransaction } from './transaction.ts';
+import { affects, readRow, readRows } from './statements.ts';
 
 export interface GateRow {
   readonly gate: number;
@@ -35,41 +37,37 @@ export function findJudgedWork(pool: Pool, run: GateRun): Promise<GatedWork | un
 }
 
 async function findDelegatedWork(pool: Pool, { tenant, owner_id }: GateRun): Promise<GatedWork | undefined> {
-  const { rows } = await pool.query<GatedWork>(
-    `select d.session_key as session, t.id as turn, r.config as agent, work_context(d.context) as context, d.depth, d.label,
-       d.task, coalesce(t.text, '') as output, d.gates
+  const found = await readRow<GatedWork>(pool)`
+    select d.session_key as session, t.id as turn, r.config as agent, d.context, d.depth, d.label, d.task,
+       coalesce(t.text, '') as output, d.gates
      from assignments d
      join lateral (select id, text, agent_key, agent_revision from turns where tenant_id = d.tenant_id
        and session_key = d.session_key and status = 'completed' order by ended_at desc limit 1) t on true
-     join agent_revisions r on r.tenant_id = d.tenant_id and r.agent_key = t.agent_key and r.revision = t.agent_revision
-     where d.tenant_id = $1 and d.id = $2`,
-    [tenant, owner_id],
-  );
-  return rows[0];
+     join agent_revisions r on r.tenant_id = d.tenant_id and r.agent_key = t.agent_key
+       and r.revision = t.agent_revision
+     where d.tenant_id = ${tenant} and d.id = ${owner_id}`;
+  return found && { ...found, context: workContext(found.context) };
 }
 
 /** The answer of a step; what was asked is what people said, not what gates had to say of answers before. */
 async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Promise<GatedWork | undefined> {
-  const { rows } = await pool.query<Omit<GatedWork, 'gates'> & { readonly own: MessageContext }>(
-    `select t.session_key as session, t.id as turn, r.config as agent, work_context(t.context) as context, t.context as own,
-       coalesce((t.context #>> '{delegation,depth}')::int, 0) as depth, left(regexp_replace(asked.text, '\\s+', ' ', 'g'), 100) as label,
-       asked.text as task, a.text as output
+  const found = await readRow<Omit<GatedWork, 'gates'>>(pool)`
+    select t.session_key as session, t.id as turn, r.config as agent, t.context,
+      coalesce((t.context #>> '{delegation,depth}')::int, 0) as depth,
+      left(regexp_replace(asked.text, '\\s+', ' ', 'g'), 100) as label, asked.text as task, a.text as output
      from turns t
-     join agent_revisions r on r.tenant_id = t.tenant_id and r.agent_key = t.agent_key and r.revision = t.agent_revision
-     join messages a on a.tenant_id = t.tenant_id and a.turn_id = t.id and a.role = 'assistant' and a.step = $3
-     cross join lateral (select coalesce(string_agg(m.text, E'\\n\\n' order by m.position), '') as text from messages m
-       where m.tenant_id = t.tenant_id and m.turn_id = t.id and m.role = 'user' and (m.step = 1 or m.mode = 'steer')) asked
-     where t.tenant_id = $1 and t.id = $2`,
-    [tenant, owner_id, step ?? 0],
-  );
-  const [found] = rows;
+     join agent_revisions r on r.tenant_id = t.tenant_id and r.agent_key = t.agent_key
+       and r.revision = t.agent_revision
+     join messages a on a.tenant_id = t.tenant_id and a.turn_id = t.id and a.role = 'assistant'
+       and a.step = ${step ?? 0}
+     cross join lateral (select coalesce(string_agg(m.text, E'\\n\\n' order by m.position), '') as text
+       from messages m where m.tenant_id = t.tenant_id and m.turn_id = t.id and m.role = 'user'
+         and (m.step = 1 or m.mode = 'steer')) asked
+     where t.tenant_id = ${tenant} and t.id = ${owner_id}`;
   if (!found) return undefined;
-  const { own, ...work } = found;
-  return {
-    ...work,
-    gates: turnGates(work.agent, own),
-    ...(own.team ? { team: own.team.key } : {}),
-  };
+  const { agent, context } = found;
+  const gates = turnGates(agent, context);
+  return { ...found, context: workContext(context), gates, ...(context.team && { team: context.team.key }) };
 }
 
 /** Hands an answer out that its gates have let pass, or that they only warn of (DE-6). Safe to repeat. */
@@ -101,10 +99,9 @@ export function releaseAnswer(
 }
 
 export async function gateRows(pool: Pool, tenant: string, ownerId: string): Promise<readonly GateRow[]> {
-  const { rows } = await pool.query<{ row: GateRow }>(
-    `select to_jsonb(g) as row from gate_checks g where tenant_id = $1 and owner_id = $2 order by gate, attempt`,
-    [tenant, ownerId],
-  );
+  const rows = await readRows<{ row: GateRow }>(pool)`
+    select to_jsonb(g) as row from gate_checks g where tenant_id = ${tenant} and owner_id = ${ownerId}
+      order by gate, attempt`;
   return rows.map(({ row }) => row);
 }
 
@@ -142,10 +139,16 @@ export async function recordGateCheck(
 }
 
 /** A session for an agent to work in and its message; what is there stays. False when there is no such agent. */
-export async function writeWork(pool: Pool, tenant: string, work: Work): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `select write_work($1, $2) from agents where tenant_id = $1 and key = $3 and deleted_at is null`,
-    [tenant, JSON.stringify(work), work.agent],
-  );
-  return rowCount === 1;
+export function writeWork(pool: Pool, tenant: string, work: Work): Promise<boolean> {
+  return inTransaction(pool, async (tx) => {
+    const isThere = await affects(tx)`
+      select from agents where tenant_id = ${tenant} and key = ${work.agent} and deleted_at is null`;
+    if (!isThere) return false;
+    const { delegation } = work.bound;
+    const root = delegation ? budgetRootOf(tenant, delegation.session, delegation.turn) : null;
+    const { channel, chat_id } = work.context;
+    await openSession(tx, tenant, { ...work, channel, chat_id, root });
+    await sayFirst(tx, tenant, { ...work, context: workContext(work.context) });
+    return true;
+  });
 }

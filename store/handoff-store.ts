@@ -1,12 +1,13 @@
 /** Where the messages of chats go (DE-5). */
 import { sql } from 'kysely';
 import type { HandoffRoute } from '#domain/handoff.ts';
+import { workContext } from '#domain/new-assignment.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 import { readBudgetRoot } from './budget-ledger.ts';
-import { appendEvents } from './session-writes.ts';
-import { callWithin } from './sql-call.ts';
+import { appendEvents, openSession, sayFirst } from './session-writes.ts';
 import { inTransaction } from './transaction.ts';
+import { affects, readRow, readRows } from './statements.ts';
 
 export interface HandoffRouteRow extends HandoffRoute {
   readonly created_at: Date;
@@ -26,37 +27,32 @@ export interface NewHandoff extends Omit<HandoffRoute, 'session_key' | 'created_
   readonly text: string;
 }
 
-const ROUTES = `select channel, chat_id, from_key as from, to_key as to, session_key, reason, path, created_by, created_at,
+const ROUTES = sql`select channel, chat_id, from_key as from, to_key as to, session_key, reason, path, created_by, created_at,
     exists (select 1 from agents a where a.tenant_id = r.tenant_id and a.key = r.to_key and a.deleted_at is null) as is_open
-  from handoff_routes r where tenant_id = $1`;
+  from handoff_routes r`;
 
-export async function findHandoff(
+export function findHandoff(
   pool: Pool,
   tenant: string,
   channel: string,
   chatId: string,
 ): Promise<HandoffRouteRow | undefined> {
-  const { rows } = await pool.query<HandoffRouteRow>({
-    name: 'find_handoff',
-    text: `${ROUTES} and channel = $2 and chat_id = $3`,
-    values: [tenant, channel, chatId],
-  });
-  return rows[0];
+  return readRow<HandoffRouteRow>(pool)`
+    ${ROUTES} where tenant_id = ${tenant} and channel = ${channel} and chat_id = ${chatId}`;
 }
 
-export async function listHandoffs(
+export function listHandoffs(
   pool: Pool,
   tenant: string,
   confinedTo: string | null,
   limit: number,
-  after: readonly [channel: string, chatId: string],
+  [channel, chatId]: readonly [channel: string, chatId: string],
 ): Promise<readonly HandoffRouteRow[]> {
-  const { rows } = await pool.query<HandoffRouteRow>(
-    `${ROUTES} and (channel, chat_id) > ($2, $3) and ($5::text is null or exists (select 1 from sessions s
-       where s.tenant_id = $1 and s.key = r.session_key and s.user_id = $5)) order by channel, chat_id limit $4`,
-    [tenant, ...after, limit, confinedTo],
-  );
-  return rows;
+  return readRows<HandoffRouteRow>(pool)`
+    ${ROUTES} where tenant_id = ${tenant} and (channel, chat_id) > (${channel}, ${chatId})
+      and (${confinedTo}::text is null or exists (select 1 from sessions s
+        where s.tenant_id = ${tenant} and s.key = r.session_key and s.user_id = ${confinedTo}))
+    order by channel, chat_id limit ${limit}`;
 }
 
 /**
@@ -86,29 +82,27 @@ export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Pro
       )
       .executeTakeFirst();
     if (!numInsertedOrUpdatedRows) return;
-    const root = await readBudgetRoot(tx, tenant, old_session, turn);
+    const before = await readBudgetRoot(tx, tenant, old_session, turn);
     const { user, context, message, text } = handoff;
-    const budget_root = { session: root?.session, team: root?.team };
-    const work = { session, agent: to, user, title: reason, context, message, text, budget_root };
-    await callWithin(tx, 'write_work', [tenant, JSON.stringify(work)]);
+    const root = JSON.stringify({ session: before?.session, team: before?.team });
+    const chat = { channel: context.channel, chat_id: context.chat_id };
+    await openSession(tx, tenant, { session, agent: to, user, ...chat, title: reason, root });
+    await sayFirst(tx, tenant, { session, message, text, context: workContext(context) });
     const data = { from, to, session_key: session, reason, channel, chat_id };
     await appendEvents(tx, { tenant, session: old_session, turn }, [{ type: 'handoff', data }]);
   });
 }
 
 /** False when there was none, or its session is of another user than the one the caller is confined to. */
-export async function clearHandoff(
+export function clearHandoff(
   pool: Pool,
   tenant: string,
   channel: string,
   chatId: string,
   confinedTo: string | null = null,
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `delete from handoff_routes r where tenant_id = $1 and channel = $2 and chat_id = $3
-       and ($4::text is null or exists (select 1 from sessions s
-         where s.tenant_id = $1 and s.key = r.session_key and s.user_id = $4))`,
-    [tenant, channel, chatId, confinedTo],
-  );
-  return rowCount === 1;
+  return affects(pool)`
+    delete from handoff_routes r where tenant_id = ${tenant} and channel = ${channel} and chat_id = ${chatId}
+       and (${confinedTo}::text is null or exists (select 1 from sessions s
+         where s.tenant_id = ${tenant} and s.key = r.session_key and s.user_id = ${confinedTo}))`;
 }

@@ -1,5 +1,6 @@
 /** Idempotency-Key: who has a key, and the answer that was given under it. */
 import type { Pool } from './pool.ts';
+import { execute, readRow } from './statements.ts';
 
 /** A reservation without an answer is taken over after this long: its process is gone. */
 const TAKE_OVER_SECONDS = 60;
@@ -26,9 +27,9 @@ export async function reserveIdempotencyKey(
   tenant: string,
   { apiKey, key, requestHash }: IdempotencyKey,
 ): Promise<IdempotencyState> {
-  const { rows } = await pool.query<IdempotencyState>(
-    `with mine as (
-       insert into idempotency_keys as k (tenant_id, api_key_id, key, request_hash) values ($1, $2, $3, $4)
+  const row = await readRow<IdempotencyState>(pool)`with mine as (
+       insert into idempotency_keys as k (tenant_id, api_key_id, key, request_hash)
+         values (${tenant}, ${apiKey}, ${key}, ${requestHash})
        on conflict (tenant_id, api_key_id, key) do update
          set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()
          where k.created_at < now() - make_interval(hours => ${KEPT_HOURS})
@@ -36,10 +37,8 @@ export async function reserveIdempotencyKey(
                and k.created_at < now() - make_interval(secs => ${TAKE_OVER_SECONDS}))
        returning 1)
      select exists (select 1 from mine) as reserved, k.request_hash, k.status, k.body, k.headers
-     from (select 1) as one left join idempotency_keys k on k.tenant_id = $1 and k.api_key_id = $2 and k.key = $3`,
-    [tenant, apiKey, key, requestHash],
-  );
-  const row = rows[0];
+     from (select 1) as one left join idempotency_keys k on k.tenant_id = ${tenant} and k.api_key_id = ${apiKey}
+       and k.key = ${key}`;
   if (!row) throw new Error('reserving an idempotency key returned no row');
   return row;
 }
@@ -55,11 +54,11 @@ export async function storeIdempotentAnswer(
     readonly headers: Readonly<Record<string, string>>;
   },
 ): Promise<void> {
-  await pool.query(
-    `update idempotency_keys set status = $5, body = $6, headers = $7
-     where tenant_id = $1 and api_key_id = $2 and key = $3 and request_hash = $4 and status is null`,
-    [tenant, apiKey, key, requestHash, answer.status, answer.body, JSON.stringify(answer.headers)],
-  );
+  await execute(pool)`
+    update idempotency_keys set status = ${answer.status}, body = ${answer.body},
+      headers = ${JSON.stringify(answer.headers)}
+     where tenant_id = ${tenant} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
+       and status is null`;
 }
 
 /** Gives a key back whose request had no answer to keep. */
@@ -68,17 +67,13 @@ export async function releaseIdempotencyKey(
   tenant: string,
   { apiKey, key, requestHash }: IdempotencyKey,
 ): Promise<void> {
-  await pool.query(
-    `delete from idempotency_keys
-     where tenant_id = $1 and api_key_id = $2 and key = $3 and request_hash = $4 and status is null`,
-    [tenant, apiKey, key, requestHash],
-  );
+  await execute(pool)`delete from idempotency_keys
+     where tenant_id = ${tenant} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
+       and status is null`;
 }
 
 /** Drops what is older than a day; returns how many. */
-export async function pruneIdempotencyKeys(pool: Pool): Promise<number> {
-  const { rowCount } = await pool.query(
-    `delete from idempotency_keys where created_at < now() - make_interval(hours => ${KEPT_HOURS})`,
-  );
-  return rowCount ?? 0;
+export function pruneIdempotencyKeys(pool: Pool): Promise<number> {
+  return execute(pool)`
+    delete from idempotency_keys where created_at < now() - make_interval(hours => ${KEPT_HOURS})`;
 }

@@ -3,6 +3,7 @@ import { teamRoot } from '#domain/budget.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { readBudgetRoot } from './budget-ledger.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
+import { openSession, sayFirst } from './session-writes.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What a member begins with. */
@@ -49,13 +50,7 @@ export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMe
     .where((is) => is.and({ tenant_id, key: turn.session }))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  const context = JSON.stringify(turn.context);
-  const message = { id: turn.message_id, session_key: turn.session, text: turn.text, context };
-  await tx
-    .insertInto('messages')
-    .values({ ...message, tenant_id, role: 'user', mode: 'queue' })
-    .onConflict((on) => on.doNothing())
-    .execute();
+  await sayFirst(tx, tenant_id, { ...turn, message: turn.message_id });
   return true;
 }
 
@@ -66,21 +61,10 @@ export async function openMemberSession(
   origin: Origin,
   { session, agent, title, context, bound }: Omit<NewMemberTurn, 'message_id' | 'text'>,
 ): Promise<Awaited<ReturnType<typeof boundTo>>> {
-  const row = {
-    tenant_id: key[0],
-    key: session,
-    agent_key: agent,
-    user_id: context.user,
-    channel: 'teammate',
-    chat_id: context.chat_id,
-    title: Array.from(title).slice(0, 80).join(''),
-  };
   const limits = await boundTo(tx, key, origin, bound);
-  await tx
-    .insertInto('sessions')
-    .values({ ...row, ...limits })
-    .onConflict((on) => on.doNothing())
-    .execute();
+  const { user, chat_id } = context;
+  const root = limits.budget_root;
+  await openSession(tx, key[0], { session, agent, user, channel: 'teammate', chat_id, title, bound, root });
   return limits;
 }
 

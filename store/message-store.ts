@@ -1,19 +1,16 @@
 /** Messages: the API writes a user's message before it submits it, so that an accepted one is never lost (DESIGN §3.0). */
+import { sql } from 'kysely';
 import type { MessageContext, SubmitMode } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
+import { execute, readRow, readRows, type RowOf } from './statements.ts';
 
-export interface MessageRow {
-  readonly id: string;
-  readonly role: 'user' | 'assistant';
-  readonly text: string;
-  readonly turn_id: string | null;
-  readonly step: number | null;
-  /** bigint: as text. */
+export interface MessageRow
+  extends RowOf<'messages', 'session_key' | 'mode' | 'context' | 'calls' | 'position' | Costs> {
   readonly position: string;
   readonly calls: readonly Record<string, unknown>[] | null;
-  readonly model: string | null;
-  readonly created_at: Date;
 }
+
+type Costs = 'budget_root' | 'finish' | 'usage' | 'usd';
 
 export interface NewMessage {
   readonly id: string;
@@ -129,30 +126,26 @@ export async function turnOfMessage(
   tenant: string,
   id: string,
 ): Promise<string | null | undefined> {
-  const { rows } = await pool.query<{ turn_id: string | null }>(
-    'select turn_id from messages where tenant_id = $1 and id = $2',
-    [tenant, id],
-  );
-  return rows[0]?.turn_id;
+  const row = await readRow<{ turn_id: string | null }>(pool)`
+    select turn_id from messages where tenant_id = ${tenant} and id = ${id}`;
+  return row?.turn_id;
 }
 
 /** Takes back a message that was refused: no turn has it, none will. */
 export async function deleteRefusedMessage(pool: Pool, tenant: string, id: string): Promise<void> {
-  await pool.query('delete from messages where tenant_id = $1 and id = $2 and turn_id is null', [tenant, id]);
+  await execute(pool)`delete from messages where tenant_id = ${tenant} and id = ${id} and turn_id is null`;
 }
 
 /** Takes back a session that nobody has spoken in: its only message was refused. */
 export async function deleteEmptySession(pool: Pool, tenant: string, key: string): Promise<void> {
-  await pool.query(
-    `delete from sessions s where tenant_id = $1 and key = $2 and position = 0 and event_seq = 0
-       and not exists (select 1 from messages m where m.tenant_id = $1 and m.session_key = $2)
-       and not exists (select 1 from turns t where t.tenant_id = $1 and t.session_key = $2)`,
-    [tenant, key],
-  );
+  await execute(pool)`
+    delete from sessions s where tenant_id = ${tenant} and key = ${key} and position = 0 and event_seq = 0
+       and not exists (select 1 from messages m where m.tenant_id = ${tenant} and m.session_key = ${key})
+       and not exists (select 1 from turns t where t.tenant_id = ${tenant} and t.session_key = ${key})`;
 }
 
 /** The transcript in order; `after` is a position (the last one of the page before). */
-export async function listMessages(
+export function listMessages(
   pool: Pool,
   tenant: string,
   session: string,
@@ -161,12 +154,9 @@ export async function listMessages(
   after: string | undefined,
 ): Promise<MessageRow[]> {
   const newest = order === 'desc';
-  const { rows } = await pool.query<MessageRow>(
-    `select id, role, text, turn_id, step, position, calls, model, created_at from messages
-     where tenant_id = $1 and session_key = $2 and position is not null
-       and ($3::bigint is null or position ${newest ? '<' : '>'} $3)
-     order by position ${newest ? 'desc' : 'asc'} limit $4`,
-    [tenant, session, after ?? null, limit],
-  );
-  return rows;
+  return readRows<MessageRow>(pool)`
+    select id, role, text, turn_id, step, position, calls, model, created_at from messages
+     where tenant_id = ${tenant} and session_key = ${session} and position is not null
+       and (${after}::bigint is null or position ${newest ? sql`<` : sql`>`} ${after})
+     order by position ${newest ? sql`desc` : sql`asc`} limit ${limit}`;
 }

@@ -1,15 +1,15 @@
 /** What is not over by its rows, of all tenants: for workers themselves, never for a caller. */
 import type { Pool } from './pool.ts';
+import { readRows } from './statements.ts';
 
 const MOST_TENANTS = 1_000;
 
 /** Which have work that an agent gave away. */
 export async function tenantsWithOpenWork(pool: Pool, olderThanSeconds: number): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ tenant_id: string }>(
-    `select distinct tenant_id from assignments where ended_at is null and created_at < now() - make_interval(secs => $1)
-     limit ${MOST_TENANTS}`,
-    [olderThanSeconds],
-  );
+  const rows = await readRows<{ tenant_id: string }>(pool)`
+    select distinct tenant_id from assignments where ended_at is null
+      and created_at < now() - make_interval(secs => ${olderThanSeconds})
+     limit ${MOST_TENANTS}`;
   return rows.map(({ tenant_id }) => tenant_id);
 }
 
@@ -22,19 +22,17 @@ export interface OpenSession {
 }
 
 /** Sessions with turns that wait or run, in the order of their keys, after one of them. */
-export async function openSessions(
+export function openSessions(
   pool: Pool,
   olderThanSeconds: number,
   after: OpenSession | undefined,
   limit: number,
 ): Promise<readonly OpenSession[]> {
-  const { rows } = await pool.query<OpenSession>(
-    `select tenant_id, session_key, min(agent_key) as agent_key, min(created_at) as created_at from turns
-     where ended_at is null and created_at < now() - make_interval(secs => $1) and (tenant_id, session_key) > ($2, $3)
-     group by tenant_id, session_key order by tenant_id, session_key limit $4`,
-    [olderThanSeconds, after?.tenant_id ?? '', after?.session_key ?? '', limit],
-  );
-  return rows;
+  return readRows<OpenSession>(pool)`
+    select tenant_id, session_key, min(agent_key) as agent_key, min(created_at) as created_at from turns
+     where ended_at is null and created_at < now() - make_interval(secs => ${olderThanSeconds})
+       and (tenant_id, session_key) > (${after?.tenant_id ?? ''}, ${after?.session_key ?? ''})
+     group by tenant_id, session_key order by tenant_id, session_key limit ${limit}`;
 }
 
 export interface OpenTask {
@@ -45,19 +43,17 @@ export interface OpenTask {
 }
 
 /** Tasks of teams that are not closed, in the order of their keys, after one of them. */
-export async function openTasks(
+export function openTasks(
   pool: Pool,
   olderThanSeconds: number,
   after: OpenTask | undefined,
   limit: number,
 ): Promise<readonly OpenTask[]> {
-  const { rows } = await pool.query<OpenTask>(
-    `select t.tenant_id, t.team_key, t.number, t.created_at from team_tasks t
+  return readRows<OpenTask>(pool)`select t.tenant_id, t.team_key, t.number, t.created_at from team_tasks t
      join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key and m.deleted_at is null
-     where t.status not in ('completed', 'failed', 'cancelled') and t.created_at < now() - make_interval(secs => $1)
-       and (t.tenant_id, t.team_key, t.number) > ($2, $3, $4)
-     order by t.tenant_id, t.team_key, t.number limit $5`,
-    [olderThanSeconds, after?.tenant_id ?? '', after?.team_key ?? '', after?.number ?? 0, limit],
-  );
-  return rows;
+     where t.status not in ('completed', 'failed', 'cancelled')
+       and t.created_at < now() - make_interval(secs => ${olderThanSeconds})
+       and (t.tenant_id, t.team_key, t.number) > (${after?.tenant_id ?? ''}, ${after?.team_key ?? ''},
+         ${after?.number ?? 0})
+     order by t.tenant_id, t.team_key, t.number limit ${limit}`;
 }

@@ -1,7 +1,10 @@
 /** Calls that were recorded, with what they were judged by but for the rules themselves: for asking what other rules would say. */
+import { sql } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
+import { execute, readRows } from './statements.ts';
+import { inTransaction } from './transaction.ts';
 
 export interface PastCall {
   readonly id: string;
@@ -27,37 +30,26 @@ const BATCH = 200;
  * Newest first, at most `limit`, batch by batch from one snapshot. Left out are calls that no rule was asked about: of unknown
  * tools or with wrong arguments. `take` returns false to stop.
  */
-export async function readPastCalls(
+export function readPastCalls(
   pool: Pool,
   tenant: string,
   since: Date,
   limit: number,
   take: (calls: readonly PastCall[]) => Promise<boolean>,
 ): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await client.query('begin read only');
-    await client.query({
-      text: `declare past_calls no scroll cursor for
-        select c.id, c.session_key, c.turn_id, t.agent_key, c.tool, c.args, c.args_sealed is not null as masked, c.summary,
-          c.verdict, t.context, c.created_at, (extract(epoch from c.created_at) * 1000000)::bigint::text as at
-        from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
-        where c.tenant_id = $1 and c.created_at >= $2
-          and not (c.verdict = 'deny' and c.code in ('InvalidArgs', 'NotFound'))
-        order by c.created_at desc, c.id desc limit $3`,
-      values: [tenant, since, limit],
-    });
+  return inTransaction(pool, async (tx) => {
+    await execute(tx)`declare past_calls no scroll cursor for
+      select c.id, c.session_key, c.turn_id, t.agent_key, c.tool, c.args, c.args_sealed is not null as masked, c.summary,
+        c.verdict, t.context, c.created_at, (extract(epoch from c.created_at) * 1000000)::bigint::text as at
+      from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
+      where c.tenant_id = ${tenant} and c.created_at >= ${since}
+        and not (c.verdict = 'deny' and c.code in ('InvalidArgs', 'NotFound'))
+      order by c.created_at desc, c.id desc limit ${limit}`;
     for (;;) {
-      const { rows } = await client.query<PastCall>(`fetch ${BATCH} from past_calls`);
+      const rows = await readRows<PastCall>(tx)`fetch ${sql.lit(BATCH)} from past_calls`;
       if (rows.length === 0 || !(await take(rows))) break;
     }
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  } finally {
-    client.release();
-  }
+  });
 }
 
 export interface AllowedEntry {
@@ -77,13 +69,10 @@ const MAX_ENTRIES = 10_000;
 
 /** All its agents, also deleted ones, as they are now. */
 export async function readRulesOfTenant(pool: Pool, tenant: string): Promise<RulesOfTenant> {
-  const agents = await pool.query<{ key: string; config: AgentConfig }>(
-    'select key, config from agents where tenant_id = $1',
-    [tenant],
-  );
-  const { rows: allowlist } = await pool.query<AllowedEntry>(
-    `select agent_key, user_id, tool, pattern from exec_allowlist where tenant_id = $1 and revoked_at is null limit $2`,
-    [tenant, MAX_ENTRIES],
-  );
-  return { agents: new Map(agents.rows.map(({ key, config }) => [key, config])), allowlist };
+  const agents = await readRows<{ key: string; config: AgentConfig }>(pool)`
+    select key, config from agents where tenant_id = ${tenant}`;
+  const allowlist = await readRows<AllowedEntry>(pool)`
+    select agent_key, user_id, tool, pattern from exec_allowlist
+    where tenant_id = ${tenant} and revoked_at is null limit ${MAX_ENTRIES}`;
+  return { agents: new Map(agents.map(({ key, config }) => [key, config])), allowlist };
 }

@@ -1,9 +1,7 @@
 /** The one way to Postgres: a pool that outlives its server, and errors sorted into "try again" and "a bug". */
-import { Pool as PgPool, type PoolClient } from 'pg';
+import { Pool as PgPool } from 'pg';
 
 export type Pool = PgPool;
-/** A connection in a transaction, or any. */
-export type Db = Pick<PoolClient, 'query'>;
 
 export interface PoolOptions {
   readonly url: string;
@@ -31,27 +29,6 @@ export function createPool(options: PoolOptions): Pool {
   // One that breaks between two statements of a transaction is told to the next statement.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
-}
-
-/** One commit. A connection that is lost on the way, or cannot even roll back, is closed, which does it. */
-export async function inTransaction<Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  const onError = (error: Error): void => void (broken = error);
-  // The pool listens only to those that are idle, and nobody's error ends the process.
-  client.on('error', onError);
-  try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch(onError);
-    throw error;
-  } finally {
-    client.off('error', onError);
-    client.release(broken);
-  }
 }
 
 const LOST_CONNECTION = new Set([

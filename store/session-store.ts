@@ -1,5 +1,7 @@
 /** Sessions as the API shows them; their rows are made with their first message (message-store.ts). */
+import { sql } from 'kysely';
 import type { Pool } from './pool.ts';
+import { below, readRow, readRows, type PageEnd } from './statements.ts';
 
 export interface SessionRow {
   readonly key: string;
@@ -21,7 +23,7 @@ export interface SessionRow {
 }
 
 /** With the turn that runs, else the one that waits first. */
-const SELECT = `
+const SELECT = sql`
   select s.key, s.agent_key, s.user_id, s.channel, s.chat_id, s.title, s.turns, s.event_seq, s.created_at, s.updated_at,
     s.updated_at::text as updated_text, t.id as open_turn, t.status as open_status, t.run_id as open_run
   from sessions s
@@ -39,37 +41,22 @@ export interface SessionFilter {
 }
 
 /** Newest change first; `after` is the last row of the page before. */
-export async function listSessions(
+export function listSessions(
   pool: Pool,
   tenant: string,
   filter: SessionFilter,
   limit: number,
-  after: readonly [updated: string, key: string] | undefined,
+  after: PageEnd | undefined,
 ): Promise<SessionRow[]> {
-  const { rows } = await pool.query<SessionRow>(
-    `${SELECT}
-     where s.tenant_id = $1 and ($2::text is null or s.agent_key = $2) and ($3::text is null or s.user_id = $3)
-       and ($4::text is null or s.channel = $4) and ($8::text is null or s.user_id = $8)
-       and ($5::timestamptz is null or s.updated_at < $5 or (s.updated_at = $5 and s.key > $6))
-     order by s.updated_at desc, s.key limit $7`,
-    [
-      tenant,
-      filter.agent ?? null,
-      filter.user ?? null,
-      filter.channel ?? null,
-      after?.[0] ?? null,
-      after?.[1] ?? null,
-      limit,
-      filter.confinedTo,
-    ],
-  );
-  return rows;
+  return readRows<SessionRow>(pool)`${SELECT}
+     where s.tenant_id = ${tenant} and (${filter.agent}::text is null or s.agent_key = ${filter.agent})
+       and (${filter.user}::text is null or s.user_id = ${filter.user})
+       and (${filter.channel}::text is null or s.channel = ${filter.channel})
+       and (${filter.confinedTo}::text is null or s.user_id = ${filter.confinedTo})
+       ${below('s.updated_at', 's.key', after)}
+     order by s.updated_at desc, s.key limit ${limit}`;
 }
 
-export async function findSession(pool: Pool, tenant: string, key: string): Promise<SessionRow | undefined> {
-  const { rows } = await pool.query<SessionRow>(`${SELECT} where s.tenant_id = $1 and s.key = $2`, [
-    tenant,
-    key,
-  ]);
-  return rows[0];
+export function findSession(pool: Pool, tenant: string, key: string): Promise<SessionRow | undefined> {
+  return readRow<SessionRow>(pool)`${SELECT} where s.tenant_id = ${tenant} and s.key = ${key}`;
 }

@@ -1,7 +1,7 @@
 /** What transactions of several statements write of a session: by the functions that also write it on a turn's way. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
-import type { SettledCall } from '#domain/turn.ts';
+import type { MessageContext, SettledCall } from '#domain/turn.ts';
 import { callWithin } from './sql-call.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -49,4 +49,71 @@ export async function markTurnWaiting(tx: Transaction, { tenant, turn }: FeedPla
     .where((is) => is.and({ tenant_id: tenant, id: turn ?? '' }))
     .where('ended_at', 'is', null)
     .execute();
+}
+
+/** A session that the system has an agent work in. */
+export interface NewSession {
+  readonly session: string;
+  readonly agent: string;
+  readonly user: string | null | undefined;
+  readonly channel: string | undefined;
+  readonly chat_id: string | undefined;
+  /** Cut where it is long. */
+  readonly title: string;
+  /** Holds for all its turns. */
+  readonly bound?: Partial<MessageContext> | undefined;
+  /** Whose budgets it uses (DU-7); JSON. */
+  readonly root: string | null | RawBuilder<string>;
+}
+
+const TITLE = 80;
+
+/** Leaves one that is there as it is; then false. */
+export async function openSession(tx: Transaction, tenant_id: string, given: NewSession): Promise<boolean> {
+  const { session: key, agent: agent_key, user: user_id, channel, chat_id, bound, root: budget_root } = given;
+  const title = Array.from(given.title).slice(0, TITLE).join('');
+  const bound_context = bound && JSON.stringify(bound);
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('sessions')
+    .values({ tenant_id, key, agent_key, user_id, channel, chat_id, title, bound_context, budget_root })
+    .onConflict((on) => on.doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** The message that sets a session to work. Leaves one that is there as it is; then false. */
+export async function sayFirst(
+  tx: Transaction,
+  tenant_id: string,
+  first: {
+    readonly session: string;
+    readonly message: string;
+    readonly text: string;
+    readonly context: MessageContext;
+  },
+): Promise<boolean> {
+  const { session: session_key, message: id, text, context } = first;
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('messages')
+    .values({
+      tenant_id,
+      id,
+      session_key,
+      role: 'user',
+      text,
+      mode: 'queue',
+      context: JSON.stringify(context),
+    })
+    .onConflict((on) => on.doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Whose budgets a turn's use counts for, as a part of a statement. */
+export function budgetRootOf(
+  tenant: string,
+  session: string | null,
+  turn: string | null,
+): RawBuilder<string> {
+  return sql`budget_root_of(${tenant}, ${session}, ${turn})`;
 }

@@ -17,10 +17,9 @@ export const SQL_FUNCTIONS = {
   record_answer: 'text,text,text,integer,jsonb,jsonb,jsonb,jsonb',
   record_reads: 'text,text,text,integer,jsonb,jsonb,jsonb,bigint,bigint,jsonb',
   record_result: 'text,text,text,text,boolean,text,text,text,text,jsonb,jsonb,bigint,bigint,jsonb',
-  reserve_work: 'text,text,text,text,text,jsonb,jsonb',
+  reserve_budget: 'text,text,text,text,jsonb,jsonb,text',
   settle_budget: 'text,text,integer,jsonb',
   settle_calls: 'text,text,text,jsonb',
-  write_work: 'text,jsonb',
 } as const;
 
 export type SqlFunction = keyof typeof SQL_FUNCTIONS;

@@ -2,6 +2,7 @@
 import { CLOSED, type LoadedTask, type StandingTask } from '#domain/team-task.ts';
 import type { Pool } from './pool.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
+import { readRow } from './statements.ts';
 import { type Database, databaseOf } from './transaction.ts';
 
 export interface LoadedRow extends Omit<LoadedTask, 'team'> {
@@ -15,21 +16,19 @@ export interface LoadedRow extends Omit<LoadedTask, 'team'> {
  * read anew, so that a word of theirs that was lost is heard now. Null when there is no such task.
  */
 export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<LoadedRow | null> {
-  const { rows } = await pool.query<Omit<LoadedRow, 'lost'> & { readonly has_recorded: boolean }>(
-    `select t.state as task, m.lead, m.settings,
-       array(select x.agent_key from team_members x where x.tenant_id = $1 and x.team_key = $2 order by 1) as members,
-       array(select b.number from team_tasks b where b.tenant_id = $1 and b.team_key = $2 and b.status = 'completed'
+  const [tenant, team, number] = key;
+  const found = await readRow<Omit<LoadedRow, 'lost'> & { readonly has_recorded: boolean }>(pool)`
+    select t.state as task, m.lead, m.settings,
+       array(select x.agent_key from team_members x where x.tenant_id = ${tenant} and x.team_key = ${team} order by 1) as members,
+       array(select b.number from team_tasks b where b.tenant_id = ${tenant} and b.team_key = ${team} and b.status = 'completed'
          and t.state -> 'open_blockers' @> to_jsonb(b.number)) as completed,
        -- Its creator's turn is over, whoever was to say so.
        t.origin_turn is null or exists (select 1 from turns o
-         where o.tenant_id = $1 and o.id = t.origin_turn and o.ended_at is not null) as over,
+         where o.tenant_id = ${tenant} and o.id = t.origin_turn and o.ended_at is not null) as over,
        exists (select 1 from team_task_events e
-         where e.tenant_id = $1 and e.team_key = $2 and e.number = $3 and e.run = $4) as has_recorded
+         where e.tenant_id = ${tenant} and e.team_key = ${team} and e.number = ${number} and e.run = ${run}) as has_recorded
      from team_tasks t join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key
-     where t.tenant_id = $1 and t.team_key = $2 and t.number = $3`,
-    [...key, run ?? null],
-  );
-  const [found] = rows;
+     where t.tenant_id = ${tenant} and t.team_key = ${team} and t.number = ${number}`;
   if (!found) return null;
   const { has_recorded, ...loaded } = found;
   return { ...loaded, lost: has_recorded ? await readStanding(databaseOf(pool), key, 1, run) : null };

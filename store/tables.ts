@@ -194,7 +194,6 @@ export interface Tables {
     budget_root: Json<BudgetRoot> | null;
     position: Generated<Int8>;
     event_seq: Generated<Int8>;
-    events_from: Generated<Int8>;
     summary: string | null;
     summary_position: Generated<Int8>;
     turns: Generated<number>;

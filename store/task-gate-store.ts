@@ -1,8 +1,10 @@
 /** What the gates of a team's task judge, and what they have said to who works on it (DE-6). */
 import { gatesFor, type GateRun } from '#domain/gate.ts';
+import { workContext } from '#domain/new-assignment.ts';
 import { taskSessionKey } from '#domain/team.ts';
 import type { GatedWork } from './gated-work.ts';
 import type { Pool } from './pool.ts';
+import { affects, readRow } from './statements.ts';
 
 type Key = readonly [tenant: string, team: string, number: number];
 
@@ -12,12 +14,10 @@ export async function findHandedIn(
   { tenant, owner_id, task }: GateRun,
 ): Promise<GatedWork | undefined> {
   const { team = '', number = 0 } = task ?? {};
-  const { rows } = await pool.query<
-    Omit<GatedWork, 'gates' | 'session' | 'team'> & { readonly member: string }
-  >(
-    `select k.state #>> '{judging,member}' as member, r.config as agent, work_context(k.origin_context) as context,
-       (select id from turns where tenant_id = k.tenant_id and session_key = concat_ws(':', 'team', k.team_key, k.number,
-         k.state #>> '{judging,member}') order by created_at desc limit 1) as turn,
+  const found = await readRow<Omit<GatedWork, 'gates' | 'session'> & { readonly member: string }>(pool)`
+    select k.state #>> '{judging,member}' as member, r.config as agent, k.origin_context as context,
+       (select id from turns where tenant_id = k.tenant_id and session_key = concat_ws(':', 'team', k.team_key,
+         k.number, k.state #>> '{judging,member}') order by created_at desc limit 1) as turn,
        coalesce((k.origin_context #>> '{delegation,depth}')::int, 0) as depth,
        left('#' || k.number || ' ' || k.subject, 100) as label,
        concat_ws(E'\\n\\n', k.subject, nullif(k.description, '')) as task, coalesce(c.text, k.result, '') as output
@@ -26,33 +26,29 @@ export async function findHandedIn(
        and r.revision = (k.state #>> '{judging,agent_revision}')::int
      left join team_comments c on c.tenant_id = k.tenant_id and c.id = k.state #>> '{judging,text_id}'
        and c.team_key = k.team_key and c.number = k.number
-     where k.tenant_id = $1 and k.team_key = $2 and k.number = $3 and k.state #>> '{judging,of}' = $4`,
-    [tenant, team, number, owner_id],
-  );
-  const [found] = rows;
+     where k.tenant_id = ${tenant} and k.team_key = ${team} and k.number = ${number}
+       and k.state #>> '{judging,of}' = ${owner_id}`;
   if (!found) return undefined;
-  const { member, ...work } = found;
+  const { member, context, ...work } = found;
   const gates = gatesFor(work.agent.quality_gates, 'task.completed');
-  return { ...work, team, session: taskSessionKey(team, number, member), gates };
+  const session = taskSessionKey(team, number, member);
+  return { ...work, context: workContext(context), team, session, gates };
 }
 
 /** What gates have last said of work that they gave back. */
 export async function feedbackOf(pool: Pool, [tenant, team, number]: Key): Promise<string | undefined> {
-  const { rows } = await pool.query<{ text: string }>(
-    `select c.text from team_task_events e join team_comments c on c.tenant_id = e.tenant_id and c.team_key = e.team_key
+  const row = await readRow<{ text: string }>(pool)`
+    select c.text from team_task_events e join team_comments c on c.tenant_id = e.tenant_id
+      and c.team_key = e.team_key
        and c.number = e.number and c.revision = e.revision
-     where e.tenant_id = $1 and e.team_key = $2 and e.number = $3 and e.action = 'give_back' order by e.revision desc limit 1`,
-    [tenant, team, number],
-  );
-  return rows[0]?.text;
+     where e.tenant_id = ${tenant} and e.team_key = ${team} and e.number = ${number} and e.action = 'give_back'
+       order by e.revision desc limit 1`;
+  return row?.text;
 }
 
 /** Whether the turn that has this lease is to answer with the task's result: it has it still, and has asked the user nothing. */
-export async function awaitsAnswer(pool: Pool, [tenant, team, number]: Key, fence: number): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `select 1 from team_tasks where tenant_id = $1 and team_key = $2 and number = $3
-       and state #> '{lease,fence}' = to_jsonb($4::int) and coalesce(state -> 'question', 'null') = 'null'`,
-    [tenant, team, number, fence],
-  );
-  return rowCount === 1;
+export function awaitsAnswer(pool: Pool, [tenant, team, number]: Key, fence: number): Promise<boolean> {
+  return affects(pool)`
+    select 1 from team_tasks where tenant_id = ${tenant} and team_key = ${team} and number = ${number}
+       and state #> '{lease,fence}' = to_jsonb(${fence}::int) and coalesce(state -> 'question', 'null') = 'null'`;
 }

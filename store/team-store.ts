@@ -1,6 +1,8 @@
 /** Teams' rows: who leads, who works, by which settings; and the mail between them. */
+import { sql } from 'kysely';
 import type { Team, TeamSettings } from '#domain/team.ts';
 import type { Pool } from './pool.ts';
+import { affects, execute, readRow, readRows } from './statements.ts';
 
 export interface TeamRow extends Team {
   readonly created_at: Date;
@@ -15,7 +17,7 @@ export interface TeamMessageRow {
   readonly created_at: Date;
 }
 
-const COLUMNS = `t.key, t.name, t.description, t.lead, t.settings, t.created_at, t.updated_at,
+const COLUMNS = sql`t.key, t.name, t.description, t.lead, t.settings, t.created_at, t.updated_at,
   array(select m.agent_key from team_members m where m.tenant_id = t.tenant_id and m.team_key = t.key order by 1) as members`;
 
 export type TeamWritten =
@@ -27,39 +29,28 @@ export type TeamWritten =
 export async function insertTeam(pool: Pool, tenant: string, team: Team, by: string): Promise<TeamWritten> {
   const agents = await unknownAgents(pool, tenant, [team.lead, ...team.members]);
   if (agents.length > 0) return { kind: 'unknown_agents', agents };
-  const { rows } = await pool.query(
-    `with made as (
-       insert into teams (tenant_id, key, name, description, lead, settings, created_by) values ($1, $2, $3, $4, $5, $6, $7)
+  const isMade = await affects(pool)`with made as (
+       insert into teams (tenant_id, key, name, description, lead, settings, created_by)
+         values (${tenant}, ${team.key}, ${team.name}, ${team.description}, ${team.lead},
+           ${JSON.stringify(team.settings)}, ${by})
        on conflict (tenant_id, key) do update set name = excluded.name, description = excluded.description,
          lead = excluded.lead, settings = excluded.settings, created_by = excluded.created_by, deleted_at = null,
          created_at = now(), updated_at = now() where teams.deleted_at is not null
        returning key),
      gone as (
-       delete from team_members where tenant_id = $1 and team_key = (select key from made) and not agent_key = any ($8)),
+       delete from team_members where tenant_id = ${tenant} and team_key = (select key from made)
+         and not agent_key = any (${[...team.members]})),
      joined as (
        insert into team_members (tenant_id, team_key, agent_key)
-       select $1, made.key, m from made, unnest($8::text[]) m on conflict do nothing)
-     select key from made`,
-    [
-      tenant,
-      team.key,
-      team.name,
-      team.description,
-      team.lead,
-      JSON.stringify(team.settings),
-      by,
-      [...team.members],
-    ],
-  );
-  return rows.length > 0 ? { kind: 'written' } : { kind: 'taken' };
+       select ${tenant}, made.key, m from made, unnest(${[...team.members]}::text[]) m on conflict do nothing)
+     select key from made`;
+  return { kind: isMade ? 'written' : 'taken' };
 }
 
 async function unknownAgents(pool: Pool, tenant: string, keys: readonly string[]): Promise<string[]> {
-  const { rows } = await pool.query<{ key: string }>(
-    `select k as key from unnest($2::text[]) k where not exists
-       (select 1 from agents a where a.tenant_id = $1 and a.key = k and a.deleted_at is null)`,
-    [tenant, [...keys]],
-  );
+  const rows = await readRows<{ key: string }>(pool)`
+    select k as key from unnest(${[...keys]}::text[]) k where not exists
+       (select 1 from agents a where a.tenant_id = ${tenant} and a.key = k and a.deleted_at is null)`;
   return rows.map(({ key }) => key);
 }
 
@@ -81,73 +72,53 @@ export async function changeTeam(
   const named = [...(change.lead === undefined ? [] : [change.lead]), ...(change.members ?? [])];
   const agents = await unknownAgents(pool, tenant, named);
   if (agents.length > 0) return { kind: 'unknown_agents', agents };
-  const { rows } = await pool.query<{ key: string }>(
-    `with changed as (
-       update teams set lead = coalesce($3, lead), settings = coalesce($4, settings), updated_at = now(),
-         name = case when $6 then $7 else name end, description = case when $8 then $9 else description end
-       where tenant_id = $1 and key = $2 and deleted_at is null returning key),
+  const { name, description, lead } = change;
+  const members = change.members && [...change.members];
+  const settings = change.settings && JSON.stringify(change.settings);
+  const isChanged = await affects(pool)`with changed as (
+       update teams set lead = coalesce(${lead}, lead), settings = coalesce(${settings}, settings), updated_at = now(),
+         name = case when ${name !== undefined} then ${name} else name end,
+         description = case when ${description !== undefined} then ${description} else description end
+       where tenant_id = ${tenant} and key = ${key} and deleted_at is null returning key),
      gone as (
-       delete from team_members where tenant_id = $1 and team_key = $2 and $5::text[] is not null
-         and not agent_key = any ($5) and exists (select 1 from changed)),
+       delete from team_members where tenant_id = ${tenant} and team_key = ${key}
+         and ${members}::text[] is not null and not agent_key = any (${members}) and exists (select 1 from changed)),
      come as (
        insert into team_members (tenant_id, team_key, agent_key)
-       select $1, changed.key, m from changed, unnest($5::text[]) m on conflict do nothing)
-     select key from changed`,
-    [
-      tenant,
-      key,
-      change.lead ?? null,
-      change.settings === undefined ? null : JSON.stringify(change.settings),
-      change.members === undefined ? null : [...change.members],
-      change.name !== undefined,
-      change.name ?? null,
-      change.description !== undefined,
-      change.description ?? null,
-    ],
-  );
-  return rows.length > 0 ? { kind: 'written' } : undefined;
+       select ${tenant}, changed.key, m from changed, unnest(${members}::text[]) m on conflict do nothing)
+     select key from changed`;
+  return isChanged ? { kind: 'written' } : undefined;
 }
 
-export async function findTeam(pool: Pool, tenant: string, key: string): Promise<TeamRow | undefined> {
-  const { rows } = await pool.query<TeamRow>(
-    `select ${COLUMNS} from teams t where t.tenant_id = $1 and t.key = $2 and t.deleted_at is null`,
-    [tenant, key],
-  );
-  return rows[0];
+export function findTeam(pool: Pool, tenant: string, key: string): Promise<TeamRow | undefined> {
+  return readRow<TeamRow>(pool)`
+    select ${COLUMNS} from teams t where t.tenant_id = ${tenant} and t.key = ${key} and t.deleted_at is null`;
 }
 
 /** By key, after `after`. */
-export async function listTeams(
+export function listTeams(
   pool: Pool,
   tenant: string,
   limit: number,
   after: string | undefined,
 ): Promise<readonly TeamRow[]> {
-  const { rows } = await pool.query<TeamRow>(
-    `select ${COLUMNS} from teams t where t.tenant_id = $1 and t.deleted_at is null and t.key > $2 order by t.key limit $3`,
-    [tenant, after ?? '', limit],
-  );
-  return rows;
+  return readRows<TeamRow>(pool)`
+    select ${COLUMNS} from teams t where t.tenant_id = ${tenant} and t.deleted_at is null and t.key > ${after ?? ''}
+      order by t.key limit ${limit}`;
 }
 
 /** The teams that the agent leads or is a member of, at most 20. */
-export async function teamsOf(pool: Pool, tenant: string, agent: string): Promise<readonly TeamRow[]> {
-  const { rows } = await pool.query<TeamRow>(
-    `select ${COLUMNS} from teams t where t.tenant_id = $1 and t.deleted_at is null and (t.lead = $2 or exists
-       (select 1 from team_members m where m.tenant_id = $1 and m.team_key = t.key and m.agent_key = $2))
-     order by t.key limit 20`,
-    [tenant, agent],
-  );
-  return rows;
+export function teamsOf(pool: Pool, tenant: string, agent: string): Promise<readonly TeamRow[]> {
+  return readRows<TeamRow>(pool)`
+    select ${COLUMNS} from teams t where t.tenant_id = ${tenant} and t.deleted_at is null and (t.lead = ${agent} or exists
+      (select 1 from team_members m where m.tenant_id = ${tenant} and m.team_key = t.key and m.agent_key = ${agent}))
+     order by t.key limit 20`;
 }
 
 /** False when there is none. Its tasks stay, for who looks back. */
-export async function deleteTeam(pool: Pool, tenant: string, key: string): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    'update teams set deleted_at = now() where tenant_id = $1 and key = $2 and deleted_at is null',
-    [tenant, key],
-  );
-  return rowCount === 1;
+export function deleteTeam(pool: Pool, tenant: string, key: string): Promise<boolean> {
+  return affects(pool)`
+    update teams set deleted_at = now() where tenant_id = ${tenant} and key = ${key} and deleted_at is null`;
 }
 
 export async function insertTeamMessage(
@@ -156,11 +127,10 @@ export async function insertTeamMessage(
   team: string,
   message: Pick<TeamMessageRow, 'id' | 'sender' | 'addressee' | 'text'>,
 ): Promise<void> {
-  await pool.query(
-    `insert into team_messages (tenant_id, id, team_key, sender, addressee, text) values ($1, $2, $3, $4, $5, $6)
-     on conflict do nothing`,
-    [tenant, message.id, team, message.sender, message.addressee, message.text],
-  );
+  await execute(pool)`
+    insert into team_messages (tenant_id, id, team_key, sender, addressee, text)
+      values (${tenant}, ${message.id}, ${team}, ${message.sender}, ${message.addressee}, ${message.text})
+     on conflict do nothing`;
 }
 
 /** Oldest first, marked as read by the same statement; `left` are those that are unread still (TE-5). */
@@ -171,16 +141,13 @@ export async function readTeamMessages(
   addressee: string,
   limit: number,
 ): Promise<{ readonly messages: readonly TeamMessageRow[]; readonly left: number }> {
-  const { rows } = await pool.query<TeamMessageRow & { unread: number }>(
-    `with unread as (
+  const rows = await readRows<TeamMessageRow & { unread: number }>(pool)`with unread as (
        select id, count(*) over ()::int as unread from team_messages
-       where tenant_id = $1 and team_key = $2 and addressee = $3 and read_at is null
-       order by created_at, id limit $4)
+       where tenant_id = ${tenant} and team_key = ${team} and addressee = ${addressee} and read_at is null
+       order by created_at, id limit ${limit})
      update team_messages m set read_at = now() from unread
-       where m.tenant_id = $1 and m.id = unread.id
-     returning m.id, m.sender, m.addressee, m.text, m.created_at, unread.unread`,
-    [tenant, team, addressee, limit],
-  );
+       where m.tenant_id = ${tenant} and m.id = unread.id
+     returning m.id, m.sender, m.addressee, m.text, m.created_at, unread.unread`;
   const messages = rows.toSorted((one, other) => one.created_at.getTime() - other.created_at.getTime());
   return { messages, left: (rows[0]?.unread ?? 0) - rows.length };
 }

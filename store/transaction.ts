@@ -1,5 +1,5 @@
 /** Transactions of several statements: rows are read under their locks, TypeScript decides, and what follows is written. */
-import { Kysely, PostgresDialect, type Transaction as KyselyTransaction } from 'kysely';
+import { Kysely, type Transaction as KyselyTransaction, PostgresDialect } from 'kysely';
 import type { Pool } from './pool.ts';
 import type { Tables } from './tables.ts';
 
@@ -7,8 +7,14 @@ export type Transaction = KyselyTransaction<Tables>;
 /** A transaction, or single statements. */
 export type Database = Kysely<Tables>;
 
-export function databaseOf(pool: Pool): Database {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+const databases = new WeakMap<Pool, Database>();
+
+/** One a pool. A connection that is lost on the way, or cannot even roll back, is closed, which does it. */
+export function databaseOf(db: Pool | Transaction): Database {
+  if (!('totalCount' in db)) return db;
+  const database = databases.get(db) ?? new Kysely<Tables>({ dialect: new PostgresDialect({ pool: db }) });
+  databases.set(db, database);
+  return database;
 }
 
 /**

@@ -1,70 +1,40 @@
 /** Turns as the API reads them; the loop's own writes are functions of the schema. */
+import { sql } from 'kysely';
 import type { MessageContext, TurnStatus } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
+import { affects, below, readRow, readRows, type PageEnd, type RowOf } from './statements.ts';
 
-export interface TurnRow {
-  readonly id: string;
-  readonly session_key: string;
-  readonly agent_key: string;
-  readonly agent_revision: number | null;
-  readonly status: TurnStatus;
-  readonly steps: number;
-  readonly text: string | null;
+export interface TurnRow extends RowOf<'turns', 'context' | 'budget_root' | 'error'> {
   readonly error: { readonly code: string; readonly message: string } | null;
-  readonly run_id: string | null;
-  /** bigint and numeric: as text. */
-  readonly input_tokens: string;
-  readonly output_tokens: string;
-  readonly cached_tokens: string;
-  readonly cost_usd: string | null;
-  readonly unpriced_calls: number;
-  readonly created_at: Date;
   readonly created_text: string;
-  readonly started_at: Date | null;
-  readonly ended_at: Date | null;
 }
 
-const COLUMNS = `id, session_key, agent_key, agent_revision, status, steps, text, error, run_id, input_tokens, output_tokens,
+const COLUMNS = sql`id, session_key, agent_key, agent_revision, status, steps, text, error, run_id, input_tokens, output_tokens,
   cached_tokens, cost_usd, unpriced_calls, created_at, created_at::text as created_text, started_at, ended_at`;
 
-export async function findTurn(pool: Pool, tenant: string, id: string): Promise<TurnRow | undefined> {
-  const { rows } = await pool.query<TurnRow>(
-    `select ${COLUMNS} from turns where tenant_id = $1 and id = $2`,
-    [tenant, id],
-  );
-  return rows[0];
+export function findTurn(pool: Pool, tenant: string, id: string): Promise<TurnRow | undefined> {
+  return readRow<TurnRow>(pool)`select ${COLUMNS} from turns where tenant_id = ${tenant} and id = ${id}`;
 }
 
 /** Newest first. */
-export async function listTurns(
+export function listTurns(
   pool: Pool,
   tenant: string,
   session: string,
   limit: number,
-  after: readonly [created: string, id: string] | undefined,
+  after: PageEnd | undefined,
 ): Promise<TurnRow[]> {
-  const { rows } = await pool.query<TurnRow>(
-    `select ${COLUMNS} from turns where tenant_id = $1 and session_key = $2
-       and ($3::timestamptz is null or created_at < $3 or (created_at = $3 and id > $4))
-     order by created_at desc, id limit $5`,
-    [tenant, session, after?.[0] ?? null, after?.[1] ?? null, limit],
-  );
-  return rows;
+  return readRows<TurnRow>(pool)`
+    select ${COLUMNS} from turns where tenant_id = ${tenant} and session_key = ${session}
+       ${below('created_at', 'id', after)}
+     order by created_at desc, id limit ${limit}`;
 }
 
 /** The turn that a stop without an id means: the one that runs, else the one that waits first. */
-export async function findOpenTurn(
-  pool: Pool,
-  tenant: string,
-  session: string,
-): Promise<TurnRow | undefined> {
-  const { rows } = await pool.query<TurnRow>(
-    `select ${COLUMNS} from turns
-     where tenant_id = $1 and session_key = $2 and status in ('running', 'waiting_approval', 'queued')
-     order by (status = 'queued'), turns.created_at limit 1`,
-    [tenant, session],
-  );
-  return rows[0];
+export function findOpenTurn(pool: Pool, tenant: string, session: string): Promise<TurnRow | undefined> {
+  return readRow<TurnRow>(pool)`select ${COLUMNS} from turns
+     where tenant_id = ${tenant} and session_key = ${session} and status in ('running', 'waiting_approval', 'queued')
+     order by (status = 'queued'), turns.created_at limit 1`;
 }
 
 /** How many turns of the session are open that came before this one, which itself need not be there yet. */
@@ -74,13 +44,11 @@ export async function countTurnsBefore(
   session: string,
   id: string,
 ): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `select count(*)::int as count from turns
-     where tenant_id = $1 and session_key = $2 and id <> $3 and status in ('running', 'waiting_approval', 'queued')
-       and created_at <= coalesce((select created_at from turns where tenant_id = $1 and id = $3), now())`,
-    [tenant, session, id],
-  );
-  return rows[0]?.count ?? 0;
+  const row = await readRow<{ count: number }>(pool)`select count(*)::int as count from turns
+     where tenant_id = ${tenant} and session_key = ${session} and id <> ${id}
+       and status in ('running', 'waiting_approval', 'queued')
+       and created_at <= coalesce((select created_at from turns where tenant_id = ${tenant} and id = ${id}), now())`;
+  return row?.count ?? 0;
 }
 
 export interface QueuedTurn {
@@ -96,26 +64,18 @@ export interface QueuedTurn {
  * Records that a turn waits; nothing when the loop has begun it already. True when the feed has grown (tell the readers).
  * Runs again safely.
  */
-export async function insertQueuedTurn(pool: Pool, tenant: string, turn: QueuedTurn): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `with made as (
-       insert into turns (tenant_id, id, session_key, agent_key, status, context)
-       select $1, $2, $3, s.agent_key, 'queued', $4 from sessions s where s.tenant_id = $1 and s.key = $3
-       on conflict do nothing returning id)
-     select append_events($1, $3, id, $5) from made where jsonb_array_length($5) > 0`,
-    [
-      tenant,
-      turn.id,
-      turn.session,
-      JSON.stringify(turn.context),
-      JSON.stringify(
-        turn.ahead > 0
-          ? [{ type: 'turn.queued', data: { message_id: turn.messageId, ahead: turn.ahead } }]
-          : [],
-      ),
-    ],
-  );
-  return (rowCount ?? 0) > 0;
+export function insertQueuedTurn(
+  pool: Pool,
+  tenant: string,
+  { id, session, context, ahead, messageId }: QueuedTurn,
+): Promise<boolean> {
+  const events = ahead > 0 ? [{ type: 'turn.queued', data: { message_id: messageId, ahead } }] : [];
+  return affects(pool)`
+    with made as (
+      insert into turns (tenant_id, id, session_key, agent_key, status, context)
+      select ${tenant}, ${id}, ${session}, s.agent_key, 'queued', ${JSON.stringify(context)} from sessions s
+      where s.tenant_id = ${tenant} and s.key = ${session} on conflict do nothing returning id)
+    select append_events(${tenant}, ${session}, id, ${JSON.stringify(events)}) from made where ${ahead > 0}`;
 }
 
 export interface LostTurn {
@@ -125,29 +85,23 @@ export interface LostTurn {
 }
 
 /** Those of a session that are open, of which no run knows; of those that wait only older ones. Oldest first. */
-export async function lostTurns(
+export function lostTurns(
   pool: Pool,
   tenant: string,
   session: string,
   waitingSeconds: number,
 ): Promise<readonly LostTurn[]> {
-  const { rows } = await pool.query<LostTurn>(
-    `select id, started_at is not null and not exists (
+  return readRows<LostTurn>(pool)`select id, started_at is not null and not exists (
          select 1 from turns y where y.tenant_id = t.tenant_id and y.session_key = t.session_key
            and y.started_at > t.started_at) as is_last
-     from turns t where tenant_id = $1 and session_key = $2 and ended_at is null
-       and (status <> 'queued' or created_at < now() - make_interval(secs => $3))
-     order by created_at, id`,
-    [tenant, session, waitingSeconds],
-  );
-  return rows;
+     from turns t where tenant_id = ${tenant} and session_key = ${session} and ended_at is null
+       and (status <> 'queued' or created_at < now() - make_interval(secs => ${waitingSeconds}))
+     order by created_at, id`;
 }
 
 /** For /metrics: over all tenants, only what is open, so that the count stays cheap. */
-export async function countOpenTurns(pool: Pool): Promise<readonly { status: TurnStatus; count: number }[]> {
-  const { rows } = await pool.query<{ status: TurnStatus; count: number }>(
-    `select status, count(*)::int as count from turns
-     where status in ('queued', 'running', 'waiting_approval') group by status`,
-  );
-  return rows;
+export function countOpenTurns(pool: Pool): Promise<readonly { status: TurnStatus; count: number }[]> {
+  return readRows<{ status: TurnStatus; count: number }>(pool)`
+    select status, count(*)::int as count from turns
+     where status in ('queued', 'running', 'waiting_approval') group by status`;
 }

@@ -2,6 +2,7 @@
  * The only maker of Temporal clients and handles in the API. It speaks the contracts of domain/ and answers with Failures:
  * a service that is away is `Unavailable`, never a false success (SECURITY F4).
  */
+import { randomUUID } from 'node:crypto';
 import {
   Client,
   Connection,
@@ -136,36 +137,20 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     }
   }
 
-  const session = (tenant: string, key: string) => client.getHandle(sessionWorkflowId(tenant, key));
+  const reach = reachOf(client, taskQueue, ask, askRunning);
 
   return {
-    ...sessionStartsOf(client, options, ask),
+    ...reach,
+    ...sessionStartsOf(reach, options.lingerSeconds),
     steer: (tenant, key, message) =>
-      askRunning(() =>
-        session(tenant, key).executeUpdate<Receipt, [SteerInput]>(AGENT_TURN.updates.steer, {
-          updateId: message.id,
-          args: [message],
-        }),
-      ),
-    async stop(tenant, key, stop) {
-      const sent = await askRunning(async () => {
-        await session(tenant, key).signal<[StopInput]>(AGENT_TURN.signals.stop, stop);
-        return true;
-      });
-      return sent ?? false;
-    },
-    decide: (approvalId, decision, key) =>
-      askRunning(() =>
-        client
-          .getHandle(approvalWorkflowId(approvalId))
-          .executeUpdate<DecisionReceipt, [DecideInput]>(APPROVAL.updates.decide, {
-            args: [decision],
-            updateId: key,
-          }),
-      ),
+      reach.update<Receipt>(sessionWorkflowId(tenant, key), AGENT_TURN.updates.steer, message, message.id),
+    stop: (tenant, key, stop) => reach.signal(sessionWorkflowId(tenant, key), AGENT_TURN.signals.stop, stop),
+    decide: (approvalId, decision, key = randomUUID()) =>
+      reach.update<DecisionReceipt>(approvalWorkflowId(approvalId), APPROVAL.updates.decide, decision, key),
     state: (tenant, key) =>
-      askRunning(() => session(tenant, key).query<TurnState, []>(AGENT_TURN.queries.state)),
-    ...reachOf(client, taskQueue, ask, askRunning),
+      askRunning(() =>
+        client.getHandle(sessionWorkflowId(tenant, key)).query<TurnState, []>(AGENT_TURN.queries.state),
+      ),
     ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),
     async check(timeoutMs) {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));

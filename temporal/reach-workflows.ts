@@ -3,7 +3,7 @@ import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/cli
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 
-export const attribute = {
+const attribute = {
   tenant: defineSearchAttributeKey('TempoclawTenant', SearchAttributeType.KEYWORD),
   agent: defineSearchAttributeKey('TempoclawAgent', SearchAttributeType.KEYWORD),
   session: defineSearchAttributeKey('TempoclawSession', SearchAttributeType.KEYWORD),
@@ -12,7 +12,7 @@ export const attribute = {
   state: defineSearchAttributeKey('TempoclawState', SearchAttributeType.KEYWORD),
 } as const;
 
-type Asks = <Result>(request: () => Promise<Result>) => Promise<Result>;
+type Asks = <Result>(request: () => Promise<Result>, withinMs?: number) => Promise<Result>;
 
 export function reachOf(
   client: WorkflowClient,
@@ -75,16 +75,24 @@ function startingReachOf(
           workflowIdConflictPolicy: 'USE_EXISTING',
         });
       }),
-    updateWithStart: <Result>(start: WorkflowStart, name: string, input: unknown, key: string) =>
-      ask(() =>
-        client.executeUpdateWithStart<AnyWorkflow, Result, [unknown]>(name, {
-          updateId: key,
-          args: [input],
-          startWorkflowOperation: new WithStartWorkflowOperation<AnyWorkflow>(start.type, {
-            ...options(start),
-            workflowIdConflictPolicy: 'USE_EXISTING',
+    updateWithStart: <Result>(
+      start: WorkflowStart,
+      name: string,
+      input: unknown,
+      key: string,
+      withinMs?: number,
+    ) =>
+      ask(
+        () =>
+          client.executeUpdateWithStart<AnyWorkflow, Result, [unknown]>(name, {
+            updateId: key,
+            args: [input],
+            startWorkflowOperation: new WithStartWorkflowOperation<AnyWorkflow>(start.type, {
+              ...options(start),
+              workflowIdConflictPolicy: 'USE_EXISTING',
+            }),
           }),
-        }),
+        withinMs,
       ),
     signalWithStart: (start, name, input) =>
       ask(async () => {

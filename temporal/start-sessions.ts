@@ -1,6 +1,4 @@
-/** The ways to a session that start its workflow when none runs, made for temporal/client.ts, which gives the client and its patience. */
-import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+/** The ways to a session that start its workflow when none runs. */
 import { sessionWorkflowId } from '#domain/ids.ts';
 import {
   AGENT_TURN,
@@ -8,9 +6,8 @@ import {
   type Receipt,
   type StopInput,
   type SubmitInput,
-  type TurnOutcome,
 } from '#domain/turn.ts';
-import { attribute } from './reach-workflows.ts';
+import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 
 /** What people see of a session in the Temporal web UI. */
 interface SessionLabels {
@@ -40,56 +37,34 @@ export interface SessionStarts {
   stopIdle(tenant: string, session: string, stop: StopInput, labels: SessionLabels): Promise<void>;
 }
 
-type StartSession = (input: AgentTurnInput) => Promise<TurnOutcome>;
-
 export function sessionStartsOf(
-  client: WorkflowClient,
-  { taskQueue, lingerSeconds }: { readonly taskQueue: string; readonly lingerSeconds?: number },
-  ask: <Result>(request: () => Promise<Result>, withinMs?: number) => Promise<Result>,
+  reach: Pick<WorkflowReach, 'updateWithStart' | 'signalWithStart'>,
+  lingerSeconds = 0,
 ): SessionStarts {
-  const options = (tenant: string, key: string, labels: SessionLabels) => ({
-    workflowId: sessionWorkflowId(tenant, key),
-    taskQueue,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-    args: [{ tenant, session_key: key, linger_seconds: lingerSeconds || undefined }] as [AgentTurnInput],
-    staticSummary: labels.summary,
-    typedSearchAttributes: sessionAttributes(tenant, key, labels),
-  });
-  const signal = <Input>(name: string, input: Input, start: ReturnType<typeof options>): Promise<void> =>
-    ask(async () => {
-      await client.signalWithStart<StartSession, [Input]>(AGENT_TURN.type, {
-        ...start,
-        signal: name,
-        signalArgs: [input],
-      });
-    });
+  const start = (tenant: string, session: string, labels: SessionLabels): WorkflowStart => {
+    const linger_seconds = lingerSeconds > 0 ? lingerSeconds : undefined;
+    const input: AgentTurnInput = { tenant, session_key: session, linger_seconds };
+    return {
+      type: AGENT_TURN.type,
+      id: sessionWorkflowId(tenant, session),
+      input,
+      tenant,
+      session,
+      ...labels,
+    };
+  };
   return {
     submit: (tenant, key, message, labels, withinMs) =>
-      ask(
-        () =>
-          client.executeUpdateWithStart<StartSession, Receipt, [SubmitInput]>(AGENT_TURN.updates.submit, {
-            updateId: message.id,
-            args: [message],
-            startWorkflowOperation: new WithStartWorkflowOperation<StartSession>(AGENT_TURN.type, {
-              ...options(tenant, key, labels),
-              workflowIdConflictPolicy: 'USE_EXISTING',
-            }),
-          }),
+      reach.updateWithStart<Receipt>(
+        start(tenant, key, labels),
+        AGENT_TURN.updates.submit,
+        message,
+        message.id,
         withinMs,
       ),
     leave: (tenant, key, message, labels) =>
-      signal(AGENT_TURN.signals.message, message, options(tenant, key, labels)),
+      reach.signalWithStart(start(tenant, key, labels), AGENT_TURN.signals.message, message),
     stopIdle: (tenant, key, stop, labels) =>
-      signal(AGENT_TURN.signals.stop, stop, options(tenant, key, labels)),
+      reach.signalWithStart(start(tenant, key, labels), AGENT_TURN.signals.stop, stop),
   };
-}
-
-function sessionAttributes(tenant: string, key: string, labels: SessionLabels): TypedSearchAttributes {
-  return new TypedSearchAttributes([
-    { key: attribute.tenant, value: tenant },
-    { key: attribute.session, value: key },
-    { key: attribute.agent, value: labels.agent },
-    { key: attribute.state, value: 'running' },
-    ...(labels.user === undefined ? [] : [{ key: attribute.user, value: labels.user }]),
-  ]);
 }

@@ -25,8 +25,6 @@ export interface Refused {
 export interface Way {
   readonly kind: 'way';
   readonly link: string;
-  /** Most that work over it at once; 0: no limit. */
-  readonly mostOnLink: number;
   readonly workspace: string;
   readonly load: number;
   readonly gates: readonly QualityGate[];
@@ -73,7 +71,6 @@ export function createAgentLinks({
       return {
         kind: 'way',
         link: open.id,
-        mostOnLink: open.max_concurrent,
         workspace: folderOf(agent),
         load: loadOf(agent.config.max_delegation_load),
         gates: gatesFor(agent.config.quality_gates, 'delegation.completed'),

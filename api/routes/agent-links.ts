@@ -15,7 +15,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addAgentLinkRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(
     app,
     agentLinks,

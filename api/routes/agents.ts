@@ -20,7 +20,7 @@ import { MAIN_AGENT } from '../tenant-care.ts';
 /** Two writers at once: the loser looks again, but not for ever. */
 const PATCH_TRIES = 5;
 
-export function addAgentRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
 
   serveResource(

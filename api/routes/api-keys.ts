@@ -19,7 +19,7 @@ import { serveResource } from '../serve-resource.ts';
 /** Whose admins run the deployment: they alone make tenants. */
 export const OPERATOR_TENANT = 'default';
 
-export function addApiKeyRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void {
+export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void {
   const { pool } = deps;
 
   serveResource(app, apiKeys, {

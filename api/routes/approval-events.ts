@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { approvalFilterShape, approvalSchema } from '#domain/schema/approval.ts';
 import { readApprovalFilter } from '../approval-filter.ts';
-import { streamApprovals } from '../approval-stream.ts';
+import { approvalSource } from '../approval-stream.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
@@ -10,7 +10,7 @@ import { showApproval } from '../show-approval.ts';
 import { createSseReplies, lastEventId } from '../sse-replies.ts';
 import { createTemporalLink } from '../temporal-links.ts';
 
-export function addApprovalEventRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);
   const link = createTemporalLink(deps.settings);
   const { session_key, agent, tool, user, mine } = approvalFilterShape;
@@ -42,17 +42,14 @@ export function addApprovalEventRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const after = lastEventId(request.headers['last-event-id']) ?? request.query.after;
-      await replies.open(request, reply, (response, signal) =>
-        streamApprovals(deps, response, {
-          tenant: caller.tenant,
-          viewer: caller,
-          filter: readApprovalFilter(request.query),
-          after,
-          signal,
-          onError: (error) => request.log.warn({ err: error }, 'approval stream ended early'),
-          show: (row) => showApproval(row, link),
-        }),
-      );
+      const source = approvalSource(deps, {
+        tenant: caller.tenant,
+        viewer: caller,
+        filter: readApprovalFilter(request.query),
+        after,
+        show: (row) => showApproval(row, link),
+      });
+      await replies.open(request, reply, source);
     },
   );
 }

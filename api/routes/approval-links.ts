@@ -1,118 +1,16 @@
-/** Links that decide an approval: made with a key, used in any browser without one. */
-import { createHash, randomBytes } from 'node:crypto';
+/** Links that decide an approval, as any browser uses them without a key. */
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import {
-  type ApprovalLinkRow,
-  findApprovalLink,
-  insertApprovalLink,
-  revokeApprovalLink,
-} from '#store/approval-link-store.ts';
+import { type ApprovalLinkRow, findApprovalLink } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
-import { deciderProblem } from '#domain/approval-decider.ts';
 import { FAILURES, Failure } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
-import {
-  approvalLinkCreateSchema,
-  approvalLinkSchema,
-  LINK_DECISIONS,
-} from '#domain/schema/approval-link.ts';
+import { LINK_DECISIONS } from '#domain/schema/approval-link.ts';
 import { textSchema } from '#domain/schema/scalars.ts';
 import { askingPage, PAGE_POLICY, tellingPage } from '../approval-page.ts';
-import { type Caller, callerOf, requireOwnUser, signatureOf } from '../auth.ts';
 import { sendDecision } from '../decide-as.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { approvalOr404 } from '../found.ts';
-import { problems } from '../openapi.ts';
-
-export function addApprovalLinkRoutes(app: Api, deps: ApiDeps): void {
-  addMaking(app, deps);
-  addUsing(app, deps);
-}
-
-function addMaking(app: Api, deps: ApiDeps): void {
-  app.post(
-    '/v1/approvals/:id/links',
-    {
-      config: { scope: 'approve', shownOnce: ['url'] },
-      preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
-      schema: {
-        tags: ['approvals'],
-        operationId: 'createApprovalLink',
-        summary: 'Make a link that decides an approval',
-        description:
-          'Works once, for one person, until the approval ends. A key makes links for its own user; an admin’s for everybody. Opening it decides nothing.',
-        params: z.object({ id: z.string() }),
-        body: approvalLinkCreateSchema,
-        response: {
-          201: approvalLinkSchema,
-          ...problems('NotFound', 'Conflict', 'Unprocessable'),
-        },
-      },
-    },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const approval = await approvalOr404(deps.pool, request);
-      const { for: user, decision = null, expires_seconds = null } = request.body;
-      const scopes = scopesFor(caller, user);
-      const { terms, user_id: requester } = approval;
-      // It may be made for those who may decide only later.
-      const who = { by: user, user, scopes, proof: 'key' as const };
-      const problem = deciderProblem({ terms, requester, escalated: true }, who);
-      if (problem !== undefined)
-        throw new Failure('Unprocessable', `${user} may not decide this approval: ${problem}`);
-      const token = randomBytes(32).toString('base64url');
-      const id = `lnk_${randomBytes(9).toString('hex')}`;
-      const expires = await insertApprovalLink(deps.pool, caller.tenant, {
-        id,
-        approvalId: approval.id,
-        hash: hashToken(token),
-        user,
-        scopes,
-        decision,
-        createdBy: signatureOf(caller),
-        seconds: expires_seconds,
-      });
-      if (!expires)
-        throw new Failure(
-          'Conflict',
-          'The approval does not wait any more, or has too many links that were not used',
-        );
-      const base = deps.settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
-      const url = `${base}/a/${token}`;
-      return reply.code(201).send({ id, url, for: user, decision, expires_at: expires.toISOString() });
-    },
-  );
-
-  app.delete(
-    '/v1/approvals/:id/links/:link',
-    {
-      config: { scope: 'approve' },
-      preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
-      schema: {
-        tags: ['approvals'],
-        operationId: 'revokeApprovalLink',
-        summary: 'Revoke a link',
-        params: z.object({ id: z.string(), link: z.string().max(64) }),
-        response: { 204: z.null(), ...problems('NotFound') },
-      },
-    },
-    async (request, reply) => {
-      const { id, link } = request.params;
-      if (!(await revokeApprovalLink(deps.pool, callerOf(request).tenant, id, link)))
-        throw new Failure('NotFound', 'The approval has no such link');
-      return reply.code(204).send(null);
-    },
-  );
-}
-
-/** Who makes one must speak for the user, or be an admin. */
-function scopesFor(caller: Caller, user: string): ApprovalLinkScopes {
-  requireOwnUser(caller, user, 'links');
-  return caller.user === user ? [...caller.scopes] : ['approve'];
-}
-
-type ApprovalLinkScopes = (typeof SCOPES)[number][];
 
 const formSchema = z.object({
   decision: z.enum(LINK_DECISIONS),
@@ -127,7 +25,7 @@ const formSchema = z.object({
 /** A reason, percent-encoded at worst, and some fields. */
 const FORM_BYTES = 32_768;
 
-function addUsing(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   // Within its own scope: no other route takes forms.
   app.register(async (pages: Api) => {
     pages.addContentTypeParser(
@@ -229,6 +127,6 @@ function outcomeOf({ status, decided_by, decided_at }: ApprovalRow): string {
   return `It was ${status} by ${decided_by ?? 'system'}${decided_at ? ` at ${decided_at.toISOString()}` : ''}.`;
 }
 
-function hashToken(token: string): Buffer {
+export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

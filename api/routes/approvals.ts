@@ -1,143 +1,131 @@
-/** Approvals: what waits for a person, and the decision. */
-import { z } from 'zod';
-import { listApprovals, listDecisions } from '#store/approval-store.ts';
+/** Approvals: what waits for a person, and the decision; links (approval-links.ts uses them) and tokens for others to decide by. */
+import { randomBytes } from 'node:crypto';
+import { decisionToken } from '#policy/decision-token.ts';
+import { insertApprovalLink, revokeApprovalLink } from '#store/approval-link-store.ts';
 import {
-  approvalDetailSchema,
-  approvalFilterShape,
-  approvalSchema,
-  bulkDecisionSchema,
-  bulkReceiptSchema,
-  decisionReceiptSchema,
-  decisionSchema,
-} from '#domain/schema/approval.ts';
-import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
+  type ApprovalRow,
+  findVisibleApproval,
+  listApprovals,
+  listDecisions,
+} from '#store/approval-store.ts';
+import { type Decider, deciderProblem } from '#domain/approval-decider.ts';
+import { Failure } from '#domain/errors.ts';
+import { approvals } from '#domain/resource/approvals.ts';
+import type { Scope } from '#domain/schema/api-key.ts';
 import { readApprovalFilter } from '../approval-filter.ts';
-import { callerOf } from '../auth.ts';
+import { type Caller, requireOwnUser, signatureOf } from '../auth.ts';
 import { decideAs } from '../decide-as.ts';
 import { decideMany } from '../decide-many.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { approvalOr404 } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
-import { problems } from '../openapi.ts';
-import { isTimeKeys, readPage } from '../pages.ts';
+import { readTimePage } from '../pages.ts';
+import { type Call, serveResource } from '../serve-resource.ts';
 import { showApproval } from '../show-approval.ts';
-import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
+import { createTemporalLink } from '../temporal-links.ts';
+import { hashToken } from './approval-links.ts';
 
-const idParams = z.object({ id: z.string() });
-
-export function addApprovalRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
   const link = createTemporalLink(deps.settings);
-  addReads(app, deps, link);
-  addBulk(app, deps);
+  const find = (caller: Caller, id: string) => findVisibleApproval(pool, caller.tenant, caller, id);
 
-  app.post(
-    '/v1/approvals/:id/decision',
+  serveResource(
+    app,
+    approvals,
     {
-      config: { scope: 'approve', repeatable: true },
-      preValidation: async (request) => void (await approvalOr404(deps.pool, request)),
-      schema: {
-        tags: ['approvals'],
-        operationId: 'decideApproval',
-        summary: 'Decide an approval',
-        description:
-          'The first valid decision wins; where the rule has a quorum, it is pending with a `tally` until enough people agree to the same arguments. Who decides is told by the key. The same decision again is 200 with `already`; another one, and a second edit or response, 409.',
-        params: idParams,
-        body: decisionSchema,
-        response: {
-          200: decisionReceiptSchema,
-          ...problems(
-            'NotFound',
-            'AlreadyDecided',
-            'Conflict',
-            'ApprovalExpired',
-            'ApprovalWithdrawn',
-            'Unprocessable',
-          ),
-        },
+      listApprovals: ({ caller, tenant, query }) =>
+        readTimePage(
+          query,
+          (limit, after) => listApprovals(pool, tenant, caller, readApprovalFilter(query), limit, after),
+          (row) => [row.created_text, row.id],
+          (row) => showApproval(row, link),
+        ),
+      async getApproval({ caller, tenant, params }) {
+        const row = await find(caller, params.id);
+        if (!row) return undefined;
+        const decisions = await listDecisions(pool, tenant, row.id);
+        return {
+          ...showApproval(row, link),
+          decisions: decisions.map((one) => ({ ...one, at: one.at.toISOString() })),
+        };
+      },
+      async decideApproval({ caller, params, body, request }) {
+        const row = await find(caller, params.id);
+        return row && decideAs(deps, caller, row, body, stemOf(request, caller, 'decision', row.id));
+      },
+      decideApprovals: ({ caller, body }) => decideMany(deps, caller, body),
+      async createApprovalLink(call) {
+        const row = await find(call.caller, call.params.id);
+        return row && makeLink(deps, row, call);
+      },
+      async revokeApprovalLink({ tenant, params }) {
+        if (await revokeApprovalLink(pool, tenant, params.id, params.link)) return true;
+        throw new Failure('NotFound', 'The approval has no such link');
+      },
+      async createDecisionToken({ caller, tenant, params, body }) {
+        const row = await find(caller, params.id);
+        if (!row) return undefined;
+        if (row.status !== 'pending') throw new Failure('Conflict', 'The approval does not wait any more');
+        const by = body.by ?? caller.user ?? undefined;
+        requireDecider(row, caller, by);
+        return {
+          approval_id: row.id,
+          token: decisionToken(deps.tokenSecret, tenant, row.id, by),
+          by: by ?? null,
+          expires_at: row.expires_at.toISOString(),
+        };
       },
     },
-    async (request) => {
-      const approval = await approvalOr404(deps.pool, request);
-      const caller = callerOf(request);
-      const key = stemOf(request, caller, 'decision', approval.id);
-      return decideAs(deps, caller, approval, request.body, key);
-    },
+    find,
   );
 }
 
-function addBulk(app: Api, deps: ApiDeps): void {
-  app.post(
-    '/v1/approvals/decisions',
-    {
-      config: { scope: 'approve', repeatable: true },
-      schema: {
-        tags: ['approvals'],
-        operationId: 'decideApprovals',
-        summary: 'Decide up to 100 approvals',
-        description:
-          'Each has an outcome of its own: a receipt, or the error that a single decision would have got. The answer is 200 whatever they are.',
-        body: bulkDecisionSchema,
-        response: { 200: bulkReceiptSchema, ...problems() },
-      },
-    },
-    async (request) => decideMany(deps, callerOf(request), request.body),
-  );
+async function makeLink(
+  { pool, settings }: ApiDeps,
+  { id: approvalId, terms, user_id: requester }: ApprovalRow,
+  { caller, tenant, by, body, request }: Call<(typeof approvals.operations)['createApprovalLink']>,
+) {
+  const { for: user, decision = null, expires_seconds: seconds = null } = body;
+  requireOwnUser(caller, user, 'links');
+  const scopes: Scope[] = caller.user === user ? [...caller.scopes] : ['approve'];
+  // It may be made for those who may decide only later.
+  const who = { by: user, user, scopes, proof: 'key' as const };
+  const problem = deciderProblem({ terms, requester, escalated: true }, who);
+  if (problem !== undefined)
+    throw new Failure('Unprocessable', `${user} may not decide this approval: ${problem}`);
+  const token = randomBytes(32).toString('base64url');
+  const id = `lnk_${randomBytes(9).toString('hex')}`;
+  const link = { id, approvalId, hash: hashToken(token), user, scopes, decision, createdBy: by, seconds };
+  const expires = await insertApprovalLink(pool, tenant, link);
+  if (!expires)
+    throw new Failure(
+      'Conflict',
+      'The approval does not wait any more, or has too many links that were not used',
+    );
+  const base = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
+  return { id, url: `${base}/a/${token}`, for: user, decision, expires_at: expires.toISOString() };
 }
 
-function addReads(app: Api, deps: ApiDeps, link: TemporalLink): void {
-  app.get(
-    '/v1/approvals',
-    {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['approvals'],
-        operationId: 'listApprovals',
-        summary: 'List approvals, newest first',
-        description:
-          'A key with a user sees what is its user’s or nobody’s, and what names it as an approver; other keys see the tenant’s.',
-        querystring: z.strictObject({ ...pageQuery, ...approvalFilterShape }),
-        response: { 200: pageSchema(approvalSchema), ...problems() },
-      },
-    },
-    async (request) => {
-      const caller = callerOf(request);
-      return readPage(
-        request.query,
-        (limit, after) =>
-          listApprovals(
-            deps.pool,
-            caller.tenant,
-            caller,
-            readApprovalFilter(request.query),
-            limit,
-            after && isTimeKeys(after) ? after : undefined,
-          ),
-        (row) => [row.created_text, row.id],
-        (row) => showApproval(row, link),
-        isTimeKeys,
-      );
-    },
-  );
-
-  app.get(
-    '/v1/approvals/:id',
-    {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['approvals'],
-        operationId: 'getApproval',
-        summary: 'Get an approval with its decisions',
-        params: idParams,
-        response: { 200: approvalDetailSchema, ...problems('NotFound') },
-      },
-    },
-    async (request) => {
-      const row = await approvalOr404(deps.pool, request);
-      const decisions = await listDecisions(deps.pool, callerOf(request).tenant, row.id);
-      return {
-        ...showApproval(row, link),
-        decisions: decisions.map((one) => ({ ...one, at: one.at.toISOString() })),
-      };
-    },
-  );
+/** Nobody gets more by a token than by the key: throws Forbidden, or Unprocessable for another user. */
+function requireDecider(approval: ApprovalRow, caller: Caller, by: string | undefined): void {
+  const { terms, user_id: requester, escalated_at } = approval;
+  const isForOther = by !== undefined && by !== caller.user;
+  if (isForOther) requireOwnUser(caller, by, 'tokens');
+  const own = {
+    by: signatureOf(caller),
+    user: caller.user,
+    scopes: [...caller.scopes],
+    proof: 'key',
+  } as const;
+  const problemAs = (who: Decider): string | undefined =>
+    deciderProblem({ terms, requester, escalated: escalated_at !== null }, who);
+  // All that the token will prove of its sender.
+  const proven: Decider =
+    by === undefined
+      ? { ...own, proof: 'claim' }
+      : { by, user: by, scopes: ['approve'], proof: isForOther ? 'key' : 'token' };
+  const problem = (isForOther ? undefined : problemAs(own)) ?? problemAs(proven);
+  if (problem === undefined) return;
+  if (isForOther) throw new Failure('Unprocessable', `${by} may not decide this approval: ${problem}`);
+  throw new Failure('Forbidden', `A token of this key may not decide this approval: ${problem}`);
 }

@@ -14,7 +14,7 @@ import { budgets, MOST_ACCOUNTS } from '#domain/resource/budgets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addBudgetRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(app, budgets, {
     listBudgets: async ({ tenant, caller }) => ({
       data: (await listBudgets(pool, tenant, caller.confinedTo)).map(showBudget),

@@ -29,7 +29,7 @@ export function codecToken(key: string): string {
     .digest('base64url');
 }
 
-export function addCodecRoutes(app: Api, deps: Pick<ApiDeps, 'codec' | 'settings'>): void {
+export function addRoutes(app: Api, deps: Pick<ApiDeps, 'codec' | 'settings'>): void {
   app.get(
     '/v1/codec',
     {

@@ -14,7 +14,7 @@ import {
   type ToolToWrite,
   updateCustomTool,
 } from '#store/custom-tool-store.ts';
-import { findTenantPolicy } from '#store/tenant-store.ts';
+import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { customTools } from '#domain/resource/custom-tools.ts';
 import type { customToolTestSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
@@ -28,7 +28,7 @@ type Change = Call<(typeof customTools.operations)['updateCustomTool']>;
 /** Two writers at once: the loser looks again, but not for ever. */
 const CHANGE_TRIES = 5;
 
-export function addCustomToolRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const change = async (call: Change) => {
     const row = await changeTool(deps, call);

@@ -1,17 +1,17 @@
-/** The feed of a session over SSE. */
+/** The feed of a session over SSE (IN-2): replays from the table after an id, then follows. */
 import { z } from 'zod';
-import { findEventRange } from '#store/event-store.ts';
-import { Failure } from '#domain/errors.ts';
+import { readEvents } from '#store/event-store.ts';
 import { eventSchema } from '#domain/schema/event.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { streamEvents } from '../event-stream.ts';
 import { sessionOr404 } from '../found.ts';
 import { problems } from '../openapi.ts';
 import { createSseReplies, lastEventId } from '../sse-replies.ts';
 import { sessionParams } from './messages.ts';
 
-export function addEventRoutes(app: Api, deps: ApiDeps): void {
+const PAGE = 200;
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);
 
   app.get(
@@ -24,7 +24,7 @@ export function addEventRoutes(app: Api, deps: ApiDeps): void {
         operationId: 'followSession',
         summary: 'Follow a session (SSE)',
         description:
-          'Replays what is kept after `Last-Event-ID` (or `?after=`), then goes on live. `id` rises by one per session; a comment comes at least every 15 seconds. 410 when what was asked for is no longer kept.',
+          'Replays what is kept after `Last-Event-ID` (or `?after=`), then goes on live. `id` rises by one per session; a comment comes at least every 15 seconds.',
         params: sessionParams,
         querystring: z.strictObject({
           after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
@@ -34,33 +34,27 @@ export function addEventRoutes(app: Api, deps: ApiDeps): void {
             description: 'Events; `data` is',
             content: { 'text/event-stream': { schema: eventSchema } },
           },
-          ...problems('NotFound', 'EventsTrimmed'),
+          ...problems('NotFound'),
         },
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request);
+      const { tenant } = callerOf(request);
       const { key } = request.params;
-      const range = await findEventRange(deps.pool, caller.tenant, key);
-      if (!range) throw new Failure('NotFound', 'There is no session with this key');
-      const asked = lastEventId(request.headers['last-event-id']) ?? request.query.after;
-      if (asked !== undefined && asked < range.from - 1)
-        throw new Failure(
-          'EventsTrimmed',
-          `Events up to ${range.from - 1} are no longer kept; begin after that`,
-          {
-            first_id: range.from,
-          },
-        );
-      await replies.open(request, reply, (response, signal) =>
-        streamEvents(deps, response, {
-          tenant: caller.tenant,
-          session: key,
-          after: asked ?? range.from - 1,
-          signal,
-          onError: (error) => request.log.warn({ err: error }, 'event stream ended early'),
-        }),
-      );
+      let last = lastEventId(request.headers['last-event-id']) ?? request.query.after ?? 0;
+      await replies.open(request, reply, {
+        subscribe: (wake) => deps.feed.subscribe(tenant, key, wake),
+        async sendNew(write, signal) {
+          for (let isMore = true; isMore && !signal.aborted; ) {
+            const events = await readEvents(deps.pool, tenant, key, last, PAGE);
+            for (const event of events) {
+              await write(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+              last = event.id;
+            }
+            isMore = events.length === PAGE;
+          }
+        },
+      });
     },
   );
 }

@@ -3,25 +3,17 @@ import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#store/a
 import { execAllowlist } from '#domain/resource/exec-allowlist.ts';
 import { shownEntry } from '#domain/shell/allowlist.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { isTimeKeys, readPage } from '../pages.ts';
+import { readTimePage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addExecAllowlistRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(app, execAllowlist, {
     listExecAllowlist: ({ tenant, caller, query }) =>
-      readPage(
+      readTimePage(
         query,
-        (limit, after) =>
-          listAllowlist(
-            pool,
-            tenant,
-            { viewer: caller.user, agent: query.agent, user: query.user },
-            limit,
-            after && [String(after[0]), String(after[1])],
-          ),
+        (limit, after) => listAllowlist(pool, tenant, { ...query, viewer: caller.user }, limit, after),
         (row) => [row.created_text, row.id],
         showEntry,
-        isTimeKeys,
       ),
     deleteExecAllowlistEntry: ({ tenant, caller, by, params }) =>
       revokeAllowlistEntry(pool, tenant, caller.user, params.id, by),

@@ -7,7 +7,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { explainFor } from '../explain-for.ts';
 import { problems } from '../openapi.ts';
 
-export function addExplainRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/v1/explain/:kind',
     {

@@ -5,7 +5,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { type CursorKeys, readPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addHandoffRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(app, handoffs, {
     listHandoffs: ({ tenant, caller, query }) =>
       readPage(

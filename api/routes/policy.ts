@@ -25,7 +25,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 import { readPage } from '../pages.ts';
 
-export function addPolicyRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   addBacktest(app, deps);
   addHistory(app, deps);
   app.get(

@@ -16,7 +16,7 @@ import { readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 import { OPERATOR_TENANT } from './api-keys.ts';
 
-export function addSecretRoutes(app: Api, { pool, secrets: { sealer } }: ApiDeps): void {
+export function addRoutes(app: Api, { pool, secrets: { sealer } }: ApiDeps): void {
   serveResource(app, secrets, {
     listSecrets: ({ tenant, query }) =>
       readTextPage(query, 'name', showSecret, (limit, after) => listSecrets(pool, tenant, limit, after)),

@@ -20,7 +20,7 @@ import { serveResource } from '../serve-resource.ts';
 
 type Given = z.infer<typeof secureCliPutSchema>;
 
-export function addSecureCliRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const { sealer } = deps.secrets;
 

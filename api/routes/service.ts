@@ -30,7 +30,7 @@ const readiness = z.object({
 });
 type Readiness = z.infer<typeof readiness>;
 
-export function addServiceRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/healthz',
     {

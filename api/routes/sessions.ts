@@ -1,108 +1,131 @@
-/** Sessions: which there are and what they are doing. */
-import { z } from 'zod';
+/** Sessions: which there are, what they are doing, what was said; steering and stopping their turns. */
+import type { z } from 'zod';
+import { listMessages, type MessageRow } from '#store/message-store.ts';
 import { listSessions, type SessionRow } from '#store/session-store.ts';
-import { listTurns } from '#store/turn-store.ts';
+import { findOpenTurn, findTurn, listTurns } from '#store/turn-store.ts';
+import { stopAssignments } from '#temporal/stop-assignments.ts';
+import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
-import { labelSchema, nameSchema, pageQuery, pageSchema } from '#domain/schema/scalars.ts';
-import { sessionSchema } from '#domain/schema/session.ts';
-import { turnSchema } from '#domain/schema/turn.ts';
-import { callerOf } from '../auth.ts';
+import { sessions } from '#domain/resource/sessions.ts';
+import type { messageSchema } from '#domain/schema/message.ts';
+import type { sessionSchema } from '#domain/schema/session.ts';
+import { AGENT_TURN } from '#domain/turn.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { sessionOr404 } from '../found.ts';
-import { problems } from '../openapi.ts';
-import { isTimeKeys, readPage } from '../pages.ts';
+import { reachableSession } from '../found.ts';
+import { assignmentsToStop } from '../lost-work.ts';
+import { isNumberKeys, readPage, readTimePage } from '../pages.ts';
+import { type Call, serveResource } from '../serve-resource.ts';
+import { steerTurn } from '../submit-message.ts';
 import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
-import { sessionParams } from './messages.ts';
+import { hasEnded } from '../turn-wait.ts';
+import { pageOfAssignments, showSubagent } from './assignments.ts';
+import { contextOf, newId, receiptOf } from './messages.ts';
 import { showTurn } from './turns.ts';
 
-export function addSessionRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
   const link = createTemporalLink(deps.settings);
 
-  app.get(
-    '/v1/sessions',
+  serveResource(
+    app,
+    sessions,
     {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['sessions'],
-        operationId: 'listSessions',
-        summary: 'List sessions, newest change first',
-        querystring: z.strictObject({
-          ...pageQuery,
-          agent: nameSchema.optional(),
-          user: labelSchema.optional(),
-          channel: labelSchema.optional(),
-        }),
-        response: { 200: pageSchema(sessionSchema), ...problems() },
+      listSessions: ({ caller: { tenant, confinedTo }, query }) =>
+        readTimePage(
+          query,
+          (limit, after) => listSessions(pool, tenant, { ...query, confinedTo }, limit, after),
+          (row) => [row.updated_text, row.key],
+          (row) => showSession(tenant, row, link),
+        ),
+      async getSession({ caller, tenant, params }) {
+        const row = await reachableSession(pool, caller, params.key);
+        return row && showSession(tenant, row, link);
       },
+      listSessionTurns: ({ tenant, params, query }) =>
+        readTimePage(
+          query,
+          (limit, after) => listTurns(pool, tenant, params.key, limit, after),
+          (row) => [row.created_text, row.id],
+          (row) => showTurn(tenant, row, link),
+        ),
+      listMessages: ({ tenant, params, query }) =>
+        readPage(
+          query,
+          (limit, after) =>
+            listMessages(pool, tenant, params.key, query.order, limit, after && String(after[0])),
+          (row) => [Number(row.position)],
+          showMessage,
+          isNumberKeys(1),
+        ),
+      listSubagents({ tenant, params, query }) {
+        const filter = { kind: 'subagent', session: params.key, status: query.status } as const;
+        return pageOfAssignments(deps, tenant, query, filter, (row) => showSubagent(row, link));
+      },
+      async steerTurn({ caller, tenant, params: { key }, body, request }) {
+        const { text, turn_id, ...context } = body;
+        const accepted = await steerTurn(
+          deps,
+          tenant,
+          {
+            ...newId(request, caller, 'steer', key),
+            session: key,
+            text,
+            mode: 'steer',
+            context: contextOf(caller, context),
+            confinedTo: caller.confinedTo,
+          },
+          turn_id,
+        );
+        return receiptOf(key, accepted);
+      },
+      stopTurn: (call) => stopTurn(deps, call),
     },
-    async (request) => {
-      const { tenant, confinedTo } = callerOf(request);
-      const { agent, user, channel } = request.query;
-      return readPage(
-        request.query,
-        (limit, after) =>
-          listSessions(
-            deps.pool,
-            tenant,
-            { agent, user, channel, confinedTo },
-            limit,
-            after && isTimeKeys(after) ? after : undefined,
-          ),
-        (row) => [row.updated_text, row.key],
-        (row) => showSession(tenant, row, link),
-        isTimeKeys,
-      );
-    },
+    (caller, key) => reachableSession(pool, caller, key),
   );
+}
 
-  app.get(
-    '/v1/sessions/:key',
-    {
-      config: { scope: 'read' },
-      preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
-      schema: {
-        tags: ['sessions'],
-        operationId: 'getSession',
-        summary: 'Get a session',
-        params: sessionParams,
-        response: { 200: sessionSchema, ...problems('NotFound') },
-      },
-    },
-    async (request) => showSession(callerOf(request).tenant, await sessionOr404(deps.pool, request), link),
-  );
+type StopCall = Call<(typeof sessions.operations)['stopTurn']>;
 
-  app.get(
-    '/v1/sessions/:key/turns',
-    {
-      config: { scope: 'read' },
-      preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
-      schema: {
-        tags: ['sessions'],
-        operationId: 'listSessionTurns',
-        summary: 'List a session’s turns, newest first',
-        params: sessionParams,
-        querystring: z.strictObject(pageQuery),
-        response: { 200: pageSchema(turnSchema), ...problems('NotFound') },
-      },
-    },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      return readPage(
-        request.query,
-        (limit, after) =>
-          listTurns(
-            deps.pool,
-            tenant,
-            request.params.key,
-            limit,
-            after && isTimeKeys(after) ? after : undefined,
-          ),
-        (row) => [row.created_text, row.id],
-        (row) => showTurn(tenant, row, link),
-        isTimeKeys,
-      );
-    },
-  );
+async function stopTurn(deps: ApiDeps, call: StopCall) {
+  const { tenant, by, params, body } = call;
+  const { key } = params;
+  const { level, turn_id, reason } = body;
+  const turn = await (turn_id === undefined
+    ? findOpenTurn(deps.pool, tenant, key)
+    : findTurn(deps.pool, tenant, turn_id));
+  if (!turn && turn_id === undefined) {
+    if (await stopIdleSession(deps, call)) return { session_key: key, turn_id: null, level };
+    throw new Failure('Conflict', `No turn runs in session ${key}`);
+  }
+  if (turn?.session_key !== key) throw new Failure('NotFound', `No turn with this id in session ${key}`);
+  if (hasEnded(turn)) throw new Failure('StaleTurn', `Turn ${turn.id} has ended: ${turn.status}`);
+  if (!(await deps.temporal.stop(tenant, key, { level, turn_id: turn.id, by, reason })))
+    throw new Failure('StaleTurn', `Turn ${turn.id} does not run`);
+  return { session_key: key, turn_id: turn.id, level };
+}
+
+/**
+ * What goes on in a session in which no turn runs that could stop it itself. False when there is nothing; only a worker knows
+ * of background commands, so `all` is true for each session that had a turn.
+ */
+async function stopIdleSession(
+  deps: ApiDeps,
+  { caller, tenant, by, params: { key }, body: { level, reason } }: StopCall,
+): Promise<boolean> {
+  if (level === 'step') return false;
+  const session = await reachableSession(deps.pool, caller, key);
+  const [last] = await listTurns(deps.pool, tenant, key, 1, undefined);
+  if (!session || !last) return false;
+  const stop = { level, turn_id: last.id, by, reason };
+  if (level === 'now') {
+    const ended = await stopAssignments(assignmentsToStop(deps), tenant, key, by);
+    // One that works on an assignment waits for what has been ended.
+    await deps.temporal.signal(sessionWorkflowId(tenant, key), AGENT_TURN.signals.stop, stop);
+    return ended > 0;
+  }
+  const agent = session.agent_key;
+  await deps.temporal.stopIdle(tenant, key, stop, { agent, summary: `${agent}: stop of ${key}` });
+  return true;
 }
 
 function showSession(tenant: string, row: SessionRow, link: TemporalLink): z.infer<typeof sessionSchema> {
@@ -122,5 +145,19 @@ function showSession(tenant: string, row: SessionRow, link: TemporalLink): z.inf
     links: { temporal: link(workflowId, row.open_run) },
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function showMessage(row: MessageRow): z.infer<typeof messageSchema> {
+  return {
+    id: row.id,
+    role: row.role,
+    text: row.text,
+    turn_id: row.turn_id,
+    step: row.step,
+    position: Number(row.position),
+    calls: row.calls?.map(({ sealed: _sealed, ...call }) => call) ?? null,
+    model: row.model,
+    created_at: row.created_at.toISOString(),
   };
 }

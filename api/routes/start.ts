@@ -16,7 +16,7 @@ const startSchema = z.object({
 
 type Start = z.infer<typeof startSchema>;
 
-export function addStartRoute(app: Api, { settings }: Pick<ApiDeps, 'settings'>): void {
+export function addRoutes(app: Api, { settings }: Pick<ApiDeps, 'settings'>): void {
   const ui = settings.temporalUiUrl?.replace(/\/+$/, '') ?? null;
   const waiting = encodeURIComponent("WorkflowType='approval' AND ExecutionStatus='Running'");
   app.get(

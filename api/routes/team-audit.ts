@@ -14,13 +14,13 @@ import { taskIdOf } from '#domain/team.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
-import { isNumberKeys, isTimeKeys, readPage } from '../pages.ts';
+import { isNumberKeys, readPage, readTimePage } from '../pages.ts';
 import { taskOr404 } from './team-tasks.ts';
 import { teamOr404 } from './teams.ts';
 
 const taskParams = z.object({ team: z.string(), id: z.string() });
 
-export function addTeamAuditRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   addEvents(app, deps);
   addComments(app, deps);
   addFiles(app, deps);
@@ -76,15 +76,9 @@ function addComments(app: Api, deps: ApiDeps): void {
       const { tenant } = callerOf(request);
       const team = await teamOr404(deps, tenant, request.params.team);
       const { number } = await taskOr404(deps, team, tenant, request.params.id);
-      return readPage(
+      return readTimePage(
         request.query,
-        (limit, after) =>
-          listComments(
-            deps.pool,
-            [tenant, team.key, number],
-            limit,
-            after && isTimeKeys(after) ? after : undefined,
-          ),
+        (limit, after) => listComments(deps.pool, [tenant, team.key, number], limit, after),
         (row) => [row.created_text, row.id],
         ({ created_at, id, kind, author, text }) => ({
           id,
@@ -93,7 +87,6 @@ function addComments(app: Api, deps: ApiDeps): void {
           text,
           created_at: created_at.toISOString(),
         }),
-        isTimeKeys,
       );
     },
   );

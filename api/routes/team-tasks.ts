@@ -31,10 +31,10 @@ const taskParams = z.object({ team: z.string(), id: z.string() });
 /** An attachment in base64, and what stands round it. */
 const MAX_BODY_BYTES = 15_000_000;
 
-export function addTeamTaskRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   addReads(app, deps);
   addCreate(app, deps);
-  for (const action of TASK_ACTIONS) addAction(app, deps, action, action, OPERATIONS[action]);
+  for (const action of TASK_ACTIONS) addAction(app, deps, action, action);
   addAction(app, deps, 'submit_for_review', 'review', 'submitTaskForReview');
 }
 
@@ -146,7 +146,13 @@ function addCreate(app: Api, deps: ApiDeps): void {
   );
 }
 
-function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction, operationId: string): void {
+function addAction(
+  app: Api,
+  deps: ApiDeps,
+  name: string,
+  action: TaskAction,
+  operationId = OPERATIONS[action][0],
+): void {
   const board = boardOf(deps);
   app.post(
     `/v1/teams/:team/tasks/:id/${name}`,
@@ -161,7 +167,7 @@ function addAction(app: Api, deps: ApiDeps, name: string, action: TaskAction, op
       schema: {
         tags: ['teams'],
         operationId,
-        summary: SUMMARIES[action],
+        summary: OPERATIONS[action][1],
         params: taskParams,
         body: taskActionSchema,
         response: {
@@ -225,42 +231,23 @@ function refuseClaim({ state }: TeamTaskRow, member: string | undefined): void {
   if (problem) throw new Failure(problem.type, problem.message, problem.details ?? {});
 }
 
-const SUMMARIES: Readonly<Record<TaskAction, string>> = {
-  claim: 'Claim a task for a member: 409 names who has it',
-  renew: 'Renew the lease of a task',
-  release: 'Give a task back to the board',
-  progress: 'Report progress; it does not go back',
-  comment: 'Comment on a task; a blocker fails it and tells the lead',
-  attach: 'Attach a file to a task',
-  complete: 'Complete a task: its holder, by the lease’s token, or the lead',
-  review: 'Submit a task for review',
-  approve: 'Approve what is in review',
-  reject: 'Give what is in review back, with the reason',
-  assign: 'Assign a task to a member',
-  cancel: 'Cancel a task; those that wait for it stay blocked',
-  update: 'Change subject, description, priority or what it waits for',
-  ask_user: 'Ask the user; the task waits, with reminders',
-  clear_ask_user: 'The question is answered or no longer asked',
-  retry: 'Begin a failed, stale or cancelled task anew',
-};
-
-const OPERATIONS: Readonly<Record<TaskAction, string>> = {
-  claim: 'claimTask',
-  renew: 'renewTask',
-  release: 'releaseTask',
-  progress: 'reportTaskProgress',
-  comment: 'commentOnTask',
-  attach: 'attachTaskFile',
-  complete: 'completeTask',
-  review: 'handInTask',
-  approve: 'approveTask',
-  reject: 'rejectTask',
-  assign: 'assignTask',
-  cancel: 'cancelTask',
-  update: 'updateTask',
-  ask_user: 'askUserOfTask',
-  clear_ask_user: 'clearQuestionOfTask',
-  retry: 'retryTask',
+const OPERATIONS: Readonly<Record<TaskAction, readonly [operationId: string, summary: string]>> = {
+  claim: ['claimTask', 'Claim a task for a member: 409 names who has it'],
+  renew: ['renewTask', 'Renew the lease of a task'],
+  release: ['releaseTask', 'Give a task back to the board'],
+  progress: ['reportTaskProgress', 'Report progress; it does not go back'],
+  comment: ['commentOnTask', 'Comment on a task; a blocker fails it and tells the lead'],
+  attach: ['attachTaskFile', 'Attach a file to a task'],
+  complete: ['completeTask', 'Complete a task: its holder, by the lease’s token, or the lead'],
+  review: ['handInTask', 'Submit a task for review'],
+  approve: ['approveTask', 'Approve what is in review'],
+  reject: ['rejectTask', 'Give what is in review back, with the reason'],
+  assign: ['assignTask', 'Assign a task to a member'],
+  cancel: ['cancelTask', 'Cancel a task; those that wait for it stay blocked'],
+  update: ['updateTask', 'Change subject, description, priority or what it waits for'],
+  ask_user: ['askUserOfTask', 'Ask the user; the task waits, with reminders'],
+  clear_ask_user: ['clearQuestionOfTask', 'The question is answered or no longer asked'],
+  retry: ['retryTask', 'Begin a failed, stale or cancelled task anew'],
 };
 
 function boardOf(deps: ApiDeps) {

@@ -22,7 +22,7 @@ export async function teamOr404({ pool }: ApiDeps, tenant: string, key: string):
   return team;
 }
 
-export function addTeamRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const shown = async (tenant: string, key: string) => showTeam(await teamOr404(deps, tenant, key));
 

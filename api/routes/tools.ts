@@ -24,7 +24,7 @@ const agentQuery = z.strictObject({
   agent: nameSchema.optional().meta({ description: 'With the tools of its own; else those of all agents' }),
 });
 
-export function addToolRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/v1/tools',
     {

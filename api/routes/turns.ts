@@ -4,63 +4,42 @@ import { findWholeResult, listToolCalls, type ToolCallRow } from '#store/tool-ca
 import type { TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, sessionWorkflowId } from '#domain/ids.ts';
-import { pageQuery, pageSchema } from '#domain/schema/scalars.ts';
-import { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
+import { turns } from '#domain/resource/turns.ts';
+import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { reachableSession, turnOr404 } from '../found.ts';
+import { reachableSession, reachableTurn } from '../found.ts';
 import { problems } from '../openapi.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
 import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
 
-const idParams = z.object({ id: z.string() });
-
-export function addTurnRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
   const link = createTemporalLink(deps.settings);
 
-  app.get(
-    '/v1/turns/:id',
+  serveResource(
+    app,
+    turns,
     {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['turns'],
-        operationId: 'getTurn',
-        summary: 'Get a turn',
-        params: idParams,
-        response: { 200: turnSchema, ...problems('NotFound') },
+      async getTurn({ caller, tenant, params }) {
+        const row = await reachableTurn(pool, caller, params.id);
+        return row && showTurn(tenant, row, link);
       },
+      listTurnToolCalls: ({ tenant, params, query }) =>
+        readPage(
+          query,
+          (limit, after) =>
+            listToolCalls(pool, tenant, params.id, limit, [
+              Number(after?.[0] ?? -1),
+              Number(after?.[1] ?? -1),
+            ]),
+          (row) => [row.step, row.index],
+          showToolCall,
+          isNumberKeys(2),
+        ),
     },
-    async (request) => showTurn(callerOf(request).tenant, await turnOr404(deps.pool, request), link),
-  );
-
-  app.get(
-    '/v1/turns/:id/tool-calls',
-    {
-      config: { scope: 'read' },
-      preValidation: async (request) => void (await turnOr404(deps.pool, request)),
-      schema: {
-        tags: ['turns'],
-        operationId: 'listTurnToolCalls',
-        summary: 'List a turn’s tool calls in the order they were asked for',
-        params: idParams,
-        querystring: z.strictObject(pageQuery),
-        response: { 200: pageSchema(toolCallSchema), ...problems('NotFound') },
-      },
-    },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      return readPage(
-        request.query,
-        (limit, after) =>
-          listToolCalls(deps.pool, tenant, request.params.id, limit, [
-            Number(after?.[0] ?? -1),
-            Number(after?.[1] ?? -1),
-          ]),
-        (row) => [row.step, row.index],
-        showToolCall,
-        isNumberKeys(2),
-      );
-    },
+    (caller, id) => reachableTurn(pool, caller, id),
   );
 
   app.get(
@@ -71,7 +50,7 @@ export function addTurnRoutes(app: Api, deps: ApiDeps): void {
         tags: ['turns'],
         operationId: 'getToolCallResult',
         summary: 'Get the whole output of a tool call as text',
-        params: idParams,
+        params: z.object({ id: z.string() }),
         response: {
           200: { description: 'The output', content: { 'text/plain': { schema: z.string() } } },
           ...problems('NotFound', 'Conflict'),
@@ -81,8 +60,8 @@ export function addTurnRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const { id } = request.params;
       const caller = callerOf(request);
-      const found = isMessageId(id) ? await findWholeResult(deps.pool, caller.tenant, id) : undefined;
-      if (!found || !(await reachableSession(deps.pool, caller, found.session_key)))
+      const found = isMessageId(id) ? await findWholeResult(pool, caller.tenant, id) : undefined;
+      if (!found || !(await reachableSession(pool, caller, found.session_key)))
         throw new Failure('NotFound', 'There is no tool call with this id');
       if (found.text === null) throw new Failure('Conflict', 'The call has not ended; it has no result yet');
       reply.serializer((payload) => String(payload));

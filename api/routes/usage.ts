@@ -12,7 +12,7 @@ const MOST_DAYS = 366;
 const USUAL_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-export function addUsageRoutes(app: Api, deps: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/v1/usage',
     {

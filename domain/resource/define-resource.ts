@@ -20,12 +20,16 @@ type Schema = z.ZodType | undefined;
 /** What each maker below takes of an operation as it is. */
 interface Own {
   readonly scope: Scope;
+  /** Of the OpenAPI document, in place of the resource's. */
+  readonly tag?: string;
   readonly summary: string;
   readonly description?: string;
   /** Beside those that every route may give. */
   readonly refuses?: readonly FailureType[];
   /** Of the body, in place of the server's. */
   readonly maxBytes?: number;
+  /** May run while the first request with the same Idempotency-Key does, since its ids follow from the key. */
+  readonly repeatable?: true;
   /** Fields of the answer that a repeat of the request gets as null. */
   readonly shownOnce?: readonly string[];
 }
@@ -43,7 +47,7 @@ export interface Operation<
   readonly query: Query;
   readonly body: Body;
   readonly answer: Answer;
-  readonly status: 200 | 201 | 204;
+  readonly status: 200 | 201 | 202 | 204;
   /** The row is looked for before the body is looked at, so that what is not there is a 404 for every body. */
   readonly findsFirst?: boolean;
   readonly command?: ResourceCommand | undefined;
@@ -93,6 +97,8 @@ type Writes<
   Named extends Flags,
 > = Own & {
   readonly body: Body;
+  /** Where it is not the usual one. */
+  readonly status?: 201 | 202;
   /** Where it is not the row. */
   readonly answer?: Answer;
   readonly command?: WriteCommand<z.output<Answer>, z.input<Body>, Argument, Named>;
@@ -119,10 +125,12 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
     >({
       command,
       answer,
+      status,
       ...own
     }: Writes<Body, Answer, Argument, Named>): Operation<Params, undefined, Body, NoInfer<Answer>> => ({
       ...own,
       ...fixed,
+      status: status ?? fixed.status,
       query: undefined,
       answer: (answer ?? item) as Answer,
       command: command && { kind: 'write', ...(command as WriteCommand<unknown, unknown>) },
@@ -160,6 +168,21 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
         method: 'GET',
         answer: item,
         command: command && { kind: 'show', ...command },
+      }),
+    /** GET of a page of what one row has: `{path}/{key}/{name}`. */
+    listOf: <Part extends z.ZodType, Query extends z.ZodRawShape = typeof pageQuery>(
+      name: string,
+      part: Part,
+      { query, ...own }: Own & { readonly query?: Query },
+    ) =>
+      operation({
+        ...own,
+        ...one,
+        path: `${one.path}/${name}`,
+        method: 'GET',
+        findsFirst: true,
+        query: z.strictObject({ ...pageQuery, ...query } as typeof pageQuery & Query),
+        answer: pageSchema(part),
       }),
     /** POST of a new row: 201, with its address where rows can be shown. */
     create: write({ path, params: undefined, method: 'POST', status: 201 }),

@@ -1,9 +1,11 @@
 -- Reserves what a call may use (DU-7), in all the accounts it counts for or in none: null when no budget applies, {held} when
 -- it may run, else {exceeded: the account that has no room}. Holds of earlier attempts of the same call become spent: whether
 -- they were paid for is not known. The same attempt again keeps what it holds. p_last is what the call before used.
+-- What is never settled counts as spent when its owner ends, be that a turn, a delegation or a task's judging (count_turn_holds):
+-- p_owner, else the turn. p_turn is null for the work of a session that no turn has done.
 -- Accounts are the last rows that a transaction locks, always in the same order; those of a refused call are let go.
 create function reserve_budget(
-  p_tenant text, p_session text, p_turn text, p_holder text, p_last jsonb, p_budget jsonb
+  p_tenant text, p_session text, p_turn text, p_holder text, p_last jsonb, p_budget jsonb, p_owner text default null
 ) returns jsonb
 language plpgsql as $$
 declare
@@ -35,7 +37,7 @@ begin
         where x.tenant_id = p_tenant and x.budget_id = b.budget_id and x.subject = b.subject and x.since = b.since
           and x.measure = b.measure and x.spent + x.reserved + wanted <= b.most + x.extra;
       if not found then raise exception using errcode = 'BDG01', message = 'no room in a budget'; end if;
-      insert into budget_holds values (p_tenant, p_holder, attempt_no, coalesce(p_turn, p_holder), b.budget_id, b.subject, b.since, b.measure, wanted);
+      insert into budget_holds values (p_tenant, p_holder, attempt_no, coalesce(p_owner, p_turn, p_holder), b.budget_id, b.subject, b.since, b.measure, wanted);
     end loop;
   exception when sqlstate 'BDG01' then
     -- Read after the locks are gone, so the numbers may be newer than the refusal; it was true when it was made.

@@ -103,7 +103,6 @@ create table sessions (
   budget_root      jsonb,
   position         bigint not null default 0,
   event_seq        bigint not null default 0,
-  events_from      bigint not null default 1,
   summary          text,
   summary_position bigint not null default 0,
   turns            int not null default 0,

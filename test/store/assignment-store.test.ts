@@ -194,10 +194,9 @@ describe('DE-1 limits', () => {
     }
     return tenant;
   }
-  const work = (n: number, source = 'lead', load = 1_000, mostOnLink = 0): DelegationRequest => ({
+  const work = (n: number, source = 'lead', load = 1_000): DelegationRequest => ({
     id: `del-${source}-${n}`,
     link: `lnk-${source}`,
-    mostOnLink,
     target: 'target',
     load,
     label: `${n}`,
@@ -219,7 +218,7 @@ describe('DE-1 limits', () => {
   for (const round of [1, 2, 3])
     it(`of ${AT_ONCE} at once over a link for one, one gets the place (round ${round})`, async () => {
       const tenant = await newTenant(1);
-      const taken = await atOnce(tenant, (n) => work(n, 'lead', 1_000, 1));
+      const taken = await atOnce(tenant, (n) => work(n));
       assert.equal(taken.filter(({ kind }) => kind === 'taken').length, 1);
       assert.ok(
         taken.every(
@@ -231,10 +230,7 @@ describe('DE-1 limits', () => {
 
   it('the load of an agent counts over all its links, and each link has its own limit beside it', async () => {
     const tenant = await newTenant(3);
-    const taken = await atOnce(tenant, (n) => work(n, n % 2 === 0 ? 'lead' : 'other', 5, 3), [
-      'lead',
-      'other',
-    ]);
+    const taken = await atOnce(tenant, (n) => work(n, n % 2 === 0 ? 'lead' : 'other', 5), ['lead', 'other']);
     const rows = taken.flatMap((one) => (one.kind === 'taken' ? [one.row] : []));
     assert.equal(rows.length, 5);
     for (const source of ['lead', 'other'])
@@ -247,8 +243,17 @@ describe('DE-1 limits', () => {
     assert.equal(first.kind, 'taken');
     assert.deepEqual(await take(tenant, 0), first);
     await Promise.all([finish(tenant, 0), finish(tenant, 0, { status: 'failed' })]);
-    const taken = await atOnce(tenant, (n) => work(n + 1, 'lead', 1_000, 1));
+    const taken = await atOnce(tenant, (n) => work(n + 1));
     assert.equal(taken.filter(({ kind }) => kind === 'taken').length, 1);
+  });
+
+  it('a limit of the link that is lowered holds for all that come after it, however many come at once', async () => {
+    const tenant = await newTenant(3);
+    assert.equal((await take(tenant, 0)).kind, 'taken');
+    await pool.query('update agent_links set max_concurrent = 2 where tenant_id = $1', [tenant]);
+    const taken = await atOnce(tenant, (n) => work(n + 1));
+    assert.equal(taken.filter(({ kind }) => kind === 'taken').length, 1);
+    assert.equal((await openAssignments(pool, tenant)).length, 2);
   });
 
   it('two that end at once are told by one message, which has both', async () => {

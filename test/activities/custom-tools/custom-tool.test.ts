@@ -152,8 +152,9 @@ describe('CU-2 what reaches the program', () => {
 
   test('a stored template that is refused by now ends its calls instead of trying them for ever', async () => {
     const row = { ...definition({ command: 'echo "{{.name}}"' }), is_deleted: false, sealed: null };
+    const client = { query: async () => ({ rows: [row] }), release: () => undefined };
     const toolOf = createToolOfCall({
-      pool: { query: async () => ({ rows: [row] }) } as unknown as Pool,
+      pool: { totalCount: 1, connect: async () => client } as unknown as Pool,
       sealer: {} as Sealer,
       resolve: async (_tenant, text) => text,
     });

@@ -1,0 +1,225 @@
+/** Work that agents gave to others: a page of it, one as it is now, ending one, and steering a subagent. */
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { ASSIGNMENT, type AssignmentKind, type WorkStatus } from '#domain/assignment.ts';
+import { Failure } from '#domain/errors.ts';
+import type { EvaluationStatus } from '#domain/evaluate-loop.ts';
+import { assignmentWorkflowId } from '#domain/ids.ts';
+import { delegations, evaluations, subagents } from '#domain/resource/assignments.ts';
+import type { delegationSchema, evaluationSchema, subagentSchema } from '#domain/schema/assignment.ts';
+import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/subagent.ts';
+import {
+  type AssignmentFilter,
+  type AssignmentRow,
+  findRounds,
+  pageAssignments,
+} from '#store/assignment-store.ts';
+import { gateRows } from '#store/gate-store.ts';
+import { stopAssignment } from '#temporal/stop-assignments.ts';
+import type { Caller } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { reachableAssignment } from '../found.ts';
+import { stemOf } from '../idempotency.ts';
+import { assignmentsToStop } from '../lost-work.ts';
+import { type Page, type PageQuery, readTimePage } from '../pages.ts';
+import { type Call, serveResource } from '../serve-resource.ts';
+import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
+
+type StopCall = Pick<
+  Call<(typeof subagents.operations)['stopSubagent']>,
+  'caller' | 'tenant' | 'by' | 'params' | 'body'
+>;
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
+  const link = createTemporalLink(deps.settings);
+  const toStop = assignmentsToStop(deps);
+  const finderOf = (kind: AssignmentKind) => (caller: Caller, id: string) =>
+    reachableAssignment(pool, caller, kind, id);
+  const currentOf = async (kind: AssignmentKind, caller: Caller, id: string) => {
+    const row = await reachableAssignment(pool, caller, kind, id);
+    return row && toStop.lost.current(caller.tenant, row);
+  };
+  const stopOf =
+    <Status>(kind: AssignmentKind) =>
+    async ({ caller, tenant, by, params, body }: StopCall) => {
+      const row = await reachableAssignment(pool, caller, kind, params.id);
+      if (!row) return undefined;
+      if (!(await stopAssignment(toStop, tenant, row, { by, reason: body.reason }))) throw notRunning(row);
+      return { id: row.id, status: row.status as Status };
+    };
+
+  serveResource(
+    app,
+    delegations,
+    {
+      listDelegations({ caller, query }) {
+        const { source, target, session_key: session, status } = query;
+        const filter = {
+          kind: 'delegation',
+          source,
+          target,
+          session,
+          status,
+          user: caller.confinedTo,
+        } as const;
+        return pageOfAssignments(deps, caller.tenant, query, filter, (row) => showDelegation(row, link));
+      },
+      async getDelegation({ caller, tenant, params }) {
+        const row = await currentOf('delegation', caller, params.id);
+        if (!row) return undefined;
+        const checks = await gateRows(pool, tenant, row.id);
+        return {
+          ...showDelegation(row, link),
+          checks: checks.map(({ name: gate, attempt, kind, step, feedback, created_at }) => {
+            return { gate, attempt, kind, step, feedback, at: isoOf(created_at) };
+          }),
+        };
+      },
+      stopDelegation: stopOf<WorkStatus>('delegation'),
+    },
+    finderOf('delegation'),
+  );
+
+  serveResource(
+    app,
+    evaluations,
+    {
+      listEvaluations({ caller, query }) {
+        const { session_key: session, status } = query;
+        const filter = { kind: 'evaluation', session, status, user: caller.confinedTo } as const;
+        return pageOfAssignments(deps, caller.tenant, query, filter, (row) => showEvaluation(row, link));
+      },
+      async getEvaluation({ caller, tenant, params }) {
+        const row = await currentOf('evaluation', caller, params.id);
+        return row && { ...showEvaluation(row, link), rounds: [...(await findRounds(pool, tenant, row.id))] };
+      },
+      stopEvaluation: stopOf<EvaluationStatus>('evaluation'),
+    },
+    finderOf('evaluation'),
+  );
+
+  serveResource(
+    app,
+    subagents,
+    {
+      async getSubagent({ caller, params }) {
+        const row = await currentOf('subagent', caller, params.id);
+        return row && showSubagent(row, link);
+      },
+      stopSubagent: stopOf<WorkStatus>('subagent'),
+      async steerSubagent({ caller, tenant, by, params, body, request }) {
+        const row = await reachableAssignment(pool, caller, 'subagent', params.id);
+        if (!row) return undefined;
+        if (row.ended_at !== null) throw notRunning(row);
+        const scrubber = await deps.secrets.vault.scrubberOf(tenant);
+        const input: SteerSubagentInput = { message: scrubber.text(body.message), by };
+        const receipt = await deps.temporal.update<SteerSubagentReceipt>(
+          assignmentWorkflowId('subagent', row.id),
+          ASSIGNMENT.updates.steer,
+          input,
+          stemOf(request, caller, 'steer', row.id) ?? randomUUID(),
+        );
+        if (!receipt) throw notRunning(row);
+        return { id: row.id, replaced_by: receipt.replaced_by };
+      },
+    },
+    finderOf('subagent'),
+  );
+}
+
+/** Those whose workflow was ended from outside are seen to be over. */
+export function pageOfAssignments<Shown>(
+  deps: ApiDeps,
+  tenant: string,
+  query: PageQuery,
+  filter: AssignmentFilter,
+  show: (row: AssignmentRow) => Shown,
+): Promise<Page<Shown>> {
+  const { pool, lost } = assignmentsToStop(deps);
+  return readTimePage(
+    query,
+    async (limit, after) => lost.currents(tenant, await pageAssignments(pool, tenant, filter, limit, after)),
+    (row) => [row.created_at.replace('T', ' '), row.id],
+    show,
+  );
+}
+
+function notRunning({ kind, id, status, ended_at }: AssignmentRow): Failure {
+  const name = kind === 'evaluation' ? 'evaluate loop' : kind;
+  const how = ended_at === null ? '' : ` (status=${status})`;
+  return new Failure('Conflict', `${name} "${id}" is not running${how}`);
+}
+
+/** Of every kind. */
+function sharedFields(row: AssignmentRow, link: TemporalLink) {
+  const workflowId = assignmentWorkflowId(row.kind, row.id);
+  return {
+    id: row.id,
+    workflow_id: workflowId,
+    label: row.label,
+    task: row.task,
+    error: row.error,
+    stopped_by: row.stopped_by,
+    links: { temporal: link(workflowId) },
+    created_at: isoOf(row.created_at),
+    ended_at: row.ended_at && isoOf(row.ended_at),
+  };
+}
+
+/** Of those that one session works on. */
+function workFields(row: AssignmentRow, link: TemporalLink) {
+  return {
+    ...sharedFields(row, link),
+    session_key: row.session_key,
+    depth: row.depth,
+    user: row.user_id,
+    mode: row.mode,
+    result: row.result,
+    iterations: row.iterations,
+    usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
+    started_at: row.started_at && isoOf(row.started_at),
+  };
+}
+
+function isoOf(time: string): string {
+  return new Date(time).toISOString();
+}
+
+function showDelegation(row: AssignmentRow, link: TemporalLink): z.infer<typeof delegationSchema> {
+  return {
+    ...workFields(row, link),
+    origin_session: row.origin_session,
+    origin_turn: row.origin_turn,
+    origin_call: row.origin_call,
+    source: row.source_key,
+    target: row.target_key,
+    status: row.status as WorkStatus,
+    warnings: [...row.warnings],
+  };
+}
+
+function showEvaluation(row: AssignmentRow, link: TemporalLink): z.infer<typeof evaluationSchema> {
+  return {
+    ...sharedFields(row, link),
+    origin_session: row.origin_session,
+    generator: row.target_key,
+    evaluator: row.details?.evaluator ?? '',
+    max_rounds: row.details?.max_rounds ?? 0,
+    status: row.status as EvaluationStatus,
+  };
+}
+
+export function showSubagent(row: AssignmentRow, link: TemporalLink): z.infer<typeof subagentSchema> {
+  return {
+    ...workFields(row, link),
+    parent_session: row.origin_session,
+    parent_turn: row.origin_turn,
+    parent_call: row.origin_call,
+    agent: row.target_key,
+    announce: row.announce,
+    detached: row.detached,
+    status: row.status as WorkStatus,
+    replaced_by: row.replaced_by,
+  };
+}

@@ -1,0 +1,92 @@
+/** Approvals: what waits for a person, and the decision; links and tokens with which others decide. */
+import { z } from 'zod';
+import { isMessageId } from '../ids.ts';
+import { approvalLinkCreateSchema, approvalLinkSchema } from '../schema/approval-link.ts';
+import {
+  approvalDetailSchema,
+  approvalFilterShape,
+  approvalSchema,
+  approvalTokenCreateSchema,
+  approvalTokenSchema,
+  bulkDecisionSchema,
+  bulkReceiptSchema,
+  decisionReceiptSchema,
+  decisionSchema,
+} from '../schema/approval.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+export const approvals = defineResource(
+  {
+    path: '/v1/approvals',
+    tag: 'approvals',
+    item: approvalSchema,
+    key: 'id',
+    isKey: isMessageId,
+    missing: 'There is no approval with this id',
+  },
+  ({ list, show, action }) => ({
+    listApprovals: list({
+      scope: 'read',
+      summary: 'List approvals, newest first',
+      description:
+        'A key with a user sees what is its user’s or nobody’s, and what names it as an approver; other keys see the tenant’s.',
+      query: approvalFilterShape,
+    }),
+    getApproval: {
+      ...show({ scope: 'read', summary: 'Get an approval with its decisions' }),
+      answer: approvalDetailSchema,
+    },
+    decideApproval: action('decision')({
+      scope: 'approve',
+      repeatable: true,
+      summary: 'Decide an approval',
+      description:
+        'The first valid decision wins; where the rule has a quorum, it is pending with a `tally` until enough people agree to the same arguments. Who decides is told by the key. The same decision again is 200 with `already`; another one, and a second edit or response, 409.',
+      body: decisionSchema,
+      answer: decisionReceiptSchema,
+      refuses: ['AlreadyDecided', 'Conflict', 'ApprovalExpired', 'ApprovalWithdrawn', 'Unprocessable'],
+    }),
+    decideApprovals: operation({
+      method: 'POST',
+      path: '/v1/approvals/decisions',
+      scope: 'approve',
+      repeatable: true,
+      summary: 'Decide up to 100 approvals',
+      description:
+        'Each has an outcome of its own: a receipt, or the error that a single decision would have got. The answer is 200 whatever they are.',
+      body: bulkDecisionSchema,
+      answer: bulkReceiptSchema,
+    }),
+    createApprovalLink: action('links')({
+      scope: 'approve',
+      status: 201,
+      shownOnce: ['url'],
+      summary: 'Make a link that decides an approval',
+      description:
+        'Works once, for one person, until the approval ends. A key makes links for its own user; an admin’s for everybody. Opening it decides nothing.',
+      body: approvalLinkCreateSchema,
+      answer: approvalLinkSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+    }),
+    revokeApprovalLink: operation({
+      method: 'DELETE',
+      path: '/v1/approvals/:id/links/:link',
+      scope: 'approve',
+      summary: 'Revoke a link',
+      params: z.object({ id: z.string(), link: z.string().max(64) }),
+      findsFirst: true,
+      answer: z.null(),
+      status: 204,
+    }),
+    createDecisionToken: action('token')({
+      scope: 'approve',
+      shownOnce: ['token'],
+      summary: 'Make a token that decides an approval over Temporal',
+      description:
+        'For the update or signal `decide` of a Temporal client. It works for any decision until the approval ends. A key makes tokens for its own user; an admin’s for everybody.',
+      body: approvalTokenCreateSchema,
+      answer: approvalTokenSchema,
+      refuses: ['Conflict', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'],
+    }),
+  }),
+);

@@ -1,0 +1,79 @@
+/** Sessions: which there are, what they are doing and what was said; steering and stopping their turns. */
+import { z } from 'zod';
+import { isSessionKey } from '../ids.ts';
+import { WORK_STATUSES } from '../assignment.ts';
+import { subagentSchema } from '../schema/assignment.ts';
+import {
+  messageReceiptSchema,
+  messageSchema,
+  steerSchema,
+  stopReceiptSchema,
+  stopSchema,
+} from '../schema/message.ts';
+import { labelSchema, nameSchema, sessionKeySchema } from '../schema/scalars.ts';
+import { sessionSchema } from '../schema/session.ts';
+import { turnSchema } from '../schema/turn.ts';
+import { defineResource } from './define-resource.ts';
+
+export const sessions = defineResource(
+  {
+    path: '/v1/sessions',
+    tag: 'sessions',
+    item: sessionSchema,
+    key: 'key',
+    keySchema: sessionKeySchema,
+    isKey: isSessionKey,
+    missing: 'There is no session with this key',
+  },
+  ({ list, show, listOf, action }) => ({
+    listSessions: list({
+      scope: 'read',
+      summary: 'List sessions, newest change first',
+      query: {
+        agent: nameSchema.optional(),
+        user: labelSchema.optional(),
+        channel: labelSchema.optional(),
+      },
+    }),
+    getSession: show({ scope: 'read', summary: 'Get a session' }),
+    listSessionTurns: listOf('turns', turnSchema, {
+      scope: 'read',
+      summary: 'List a session’s turns, newest first',
+    }),
+    listMessages: listOf('messages', messageSchema, {
+      scope: 'read',
+      summary: 'Read the transcript',
+      query: { order: z.enum(['asc', 'desc']).default('asc') },
+    }),
+    listSubagents: listOf('subagents', subagentSchema, {
+      scope: 'read',
+      tag: 'subagents',
+      summary: 'List the subagents that a session has started, newest first',
+      query: { status: z.enum(WORK_STATUSES).optional() },
+    }),
+    steerTurn: action('steer')({
+      scope: 'run',
+      tag: 'messages',
+      repeatable: true,
+      status: 202,
+      summary: 'Steer the running turn',
+      description:
+        'The text is read by the next model call of the turn that runs; the answer says which step.',
+      body: steerSchema,
+      answer: messageReceiptSchema,
+      refuses: ['Conflict', 'StaleTurn'],
+    }),
+    stopTurn: action('stop')({
+      scope: 'run',
+      tag: 'messages',
+      repeatable: true,
+      status: 202,
+      summary: 'Stop a turn',
+      description:
+        'A stop names its turn, so a late one never hits the next; without `turn_id` the running one is meant. `now` and `all` also stop the subagents that the session has started and the work that it gave away, and `all` ends its background commands and its own box; `turn_id` is null when no turn ran.',
+      body: stopSchema,
+      answer: stopReceiptSchema,
+      refuses: ['Conflict', 'StaleTurn'],
+    }),
+  }),
+);

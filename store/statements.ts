@@ -1,0 +1,46 @@
+/** Statements as they are written, their values in place: on any connection, or as a part of a transaction. */
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import type { Pool } from './pool.ts';
+import type { Tables } from './tables.ts';
+import { databaseOf, type Transaction } from './transaction.ts';
+
+export type Db = Pool | Transaction;
+
+/** A value becomes a parameter (null where it is undefined); what `sql` has made is a part of the text. */
+type Statement<Result> = (text: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Result>;
+
+/** A table's row as it is read, without its tenant and the columns that are left out. bigint and numeric are text. */
+export type RowOf<Table extends keyof Tables, Without extends keyof Tables[Table] = never> = Readonly<
+  Omit<Selectable<Tables[Table]>, 'tenant_id' | Without>
+>;
+
+export function readRows<Row>(db: Db): Statement<Row[]> {
+  return async (text, ...values) => (await sql<Row>(text, ...values).execute(databaseOf(db))).rows;
+}
+
+export function readRow<Row>(db: Db): Statement<Row | undefined> {
+  return async (text, ...values) => (await readRows<Row>(db)(text, ...values))[0];
+}
+
+/** How many rows were changed, or found. */
+export function execute(db: Db): Statement<number> {
+  return async (text, ...values) => {
+    const { numAffectedRows, rows } = await sql(text, ...values).execute(databaseOf(db));
+    return Number(numAffectedRows ?? rows.length);
+  };
+}
+
+/** Whether any row was changed, or found. */
+export function affects(db: Db): Statement<boolean> {
+  return async (text, ...values) => (await execute(db)(text, ...values)) > 0;
+}
+
+/** The last row of the page before: its time with all its digits, as Postgres writes it, and its id. */
+export type PageEnd = readonly [time: string, id: string];
+
+/** Of rows by time, the newest first, and by id: those after the last one of the page before. */
+export function below(time: string, id: string, after: PageEnd | undefined): RawBuilder<unknown> {
+  if (!after) return sql``;
+  const [at, key] = [sql.ref(time), sql.ref(id)];
+  return sql`and (${at} < ${after[0]}::timestamptz or (${at} = ${after[0]}::timestamptz and ${key} > ${after[1]}))`;
+}
