@@ -31,16 +31,21 @@ const claimUpdate = defineUpdate<string, [{ member: string }]>(BARE_TASK.claim);
 const completeUpdate = defineUpdate<void, [{ member: string; result: string }]>(BARE_TASK.complete);
 const rows = proxyLocalActivities<AgentsActivities>(OPTIONS);
 
-/** Loop B with `spawn` as its tool: each call is a child that goes on by itself. */
+/** Loop B with `spawn` as its tool: each call is an assignment that goes on by itself. */
 export async function bareParent({ conversation }: { conversation: string }): Promise<void> {
   await loop(conversation, async (_, call) => {
     const child = await rows.open_child(call);
-    await startChild(bareTabled, {
+    await startChild(bareAssignment, {
       workflowId: child,
       args: [{ conversation: child, text: '' }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
     });
   });
+}
+
+/** Work that is followed and stopped apart from the conversation that it is done in, which is loop B as its child. */
+export async function bareAssignment(turn: BareInput): Promise<string> {
+  return executeChild(bareTabled, { workflowId: `${turn.conversation}/turn`, args: [turn] });
 }
 
 /** Loop B with `team_tasks` as its tool; then a child workflow a task. */
