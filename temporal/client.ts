@@ -59,6 +59,8 @@ export interface TemporalOptions {
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;
+  /** How long a session's run waits for the next message (AgentTurnInput.linger_seconds). */
+  readonly lingerSeconds?: number;
   readonly apiKey?: string;
   readonly tls?: NonNullable<ConnectionOptions['tls']>;
   readonly metadata?: Record<string, string>;
@@ -139,7 +141,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
 
   return {
     ...reach,
-    ...sessionStartsOf(reach),
+    ...sessionStartsOf(reach, options.lingerSeconds),
     steer: (tenant, key, message) =>
       reach.update<Receipt>(sessionWorkflowId(tenant, key), AGENT_TURN.updates.steer, message, message.id),
     stop: (tenant, key, stop) => reach.signal(sessionWorkflowId(tenant, key), AGENT_TURN.signals.stop, stop),

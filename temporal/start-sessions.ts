@@ -39,9 +39,14 @@ export interface SessionStarts {
 
 export function sessionStartsOf(
   reach: Pick<WorkflowReach, 'updateWithStart' | 'signalWithStart'>,
+  lingerSeconds?: number,
 ): SessionStarts {
   const start = (tenant: string, session: string, labels: SessionLabels): WorkflowStart => {
-    const input: AgentTurnInput = { tenant, session_key: session };
+    const input: AgentTurnInput = {
+      tenant,
+      session_key: session,
+      linger_seconds: lingerSeconds || undefined,
+    };
     return {
       type: AGENT_TURN.type,
       id: sessionWorkflowId(tenant, session),

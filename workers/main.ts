@@ -67,6 +67,7 @@ async function main(): Promise<void> {
     ...temporalConnection(config),
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,
+    lingerSeconds: config.temporal.lingerSeconds,
     dataConverter,
   });
   const boxes = createWorkerBoxes(config);

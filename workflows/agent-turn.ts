@@ -33,7 +33,7 @@ import { stopMeant } from '#domain/stop-of-work.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
-import { awaitAnnouncement, awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
+import { awaitAnnouncement, awaitNextTurn, awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
 import { reasonOf } from './steps/failure-cause.ts';
@@ -59,10 +59,23 @@ interface Scopes {
   readonly questions: CancellationScope;
 }
 
-/** The turn as it goes: what a cancelled step leaves behind is read from here. */
-interface Going {
+/** What the handlers of a run and its turns share. */
+interface SessionRun {
+  /** What the turn begins with. */
+  input: AgentTurnInput;
+  readonly inbox: TurnInbox;
+  readonly idleStop: IdleStop;
+  readonly view: TurnView;
   readonly steps: Steps;
-  readonly questions: CancellationScope;
+  /** Of the turn that runs, or comes next. */
+  scopes: Scopes;
+  /** Messages that the run has taken. */
+  received: number;
+}
+
+/** The turn so far: what a cancelled step leaves behind is read from here. */
+interface TurnProgress {
+  readonly turn: QueuedTurn;
   step: number;
   messages: readonly HeldMessage[];
   settle: readonly SettledCall[];
@@ -75,20 +88,41 @@ interface Going {
 export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   refuseWrongStart(sessionStartProblem(input, workflowInfo().workflowId), Object.values(AGENT_TURN.updates));
   const inbox = createTurnInbox(input.carry);
-  const outcome = await oneTurn(input, inbox);
+  const run: SessionRun = {
+    input,
+    inbox,
+    idleStop: createIdleStop(input, inbox.isIdle),
+    view: createTurnView(input),
+    steps: createInlineSteps(input.quick),
+    scopes: createScopes(),
+    received: 0,
+  };
+  handleMessages(run);
+  let outcome = await oneTurn(run);
+  while (await hasNextInThisRun(run)) {
+    run.input = sessionOf(input);
+    outcome = await oneTurn(run);
+  }
   if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
   return outcome;
 }
 
-async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome> {
-  const view = createTurnView(input);
-  const turnScope = new CancellationScope();
-  const questions = new CancellationScope({ cancellable: true, parent: turnScope });
-  const scopes = { turn: turnScope, questions };
-  const idleStop = createIdleStop(input, inbox.isIdle);
-  const received = handleMessages(input, inbox, idleStop, view, scopes);
-  const resume = input.carry?.resume;
+function createScopes(): Scopes {
+  const turn = new CancellationScope();
+  return { turn, questions: new CancellationScope({ cancellable: true, parent: turn }) };
+}
 
+/** A run that was started to linger (`linger_seconds`) takes the next turn, and waits for it. */
+async function hasNextInThisRun({ input, inbox, idleStop, view, received }: SessionRun): Promise<boolean> {
+  if (input.linger_seconds === undefined || input.assigned !== undefined) return false;
+  if (CancellationScope.current().consideredCancelled || shouldGoOnInNewRun(received)) return false;
+  view.idle();
+  return inbox.hasTurn() || awaitNextTurn(input.linger_seconds, inbox, idleStop);
+}
+
+async function oneTurn(run: SessionRun): Promise<TurnOutcome> {
+  const { input, inbox, idleStop, view } = run;
+  const resume = input.carry?.resume;
   const without =
     resume || hasTurnAtOnce(input, inbox, idleStop) ? undefined : await awaitTurn(input, inbox, idleStop);
   if (without) return without;
@@ -96,10 +130,11 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   const turn = resume?.turn ?? inbox.startTurn();
   labelUnlabelled(input);
   view.begin(turn);
-  const end = await runTurn(turn, input, inbox, view, scopes, received);
+  const end = await runTurn(run, turn);
   const stop = inbox.stopWanted();
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
+  run.scopes = createScopes();
   idleStop.turnEnded(turn.turnId);
   const { status, isPending } = await recordTurnEnd(turn, end, stop, input, inbox);
   const outcome = outcomeOf(turn, status === null || status === end.status ? end : { status, preview: '' });
@@ -116,21 +151,14 @@ function outcomeOf(
   return { turn_id: turnId, status, preview, error };
 }
 
-/** Returns how many messages this run has taken. */
-function handleMessages(
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-  idleStop: IdleStop,
-  view: TurnView,
-  scopes: Scopes,
-): () => number {
-  let received = 0;
+function handleMessages(run: SessionRun): void {
+  const { input, inbox, idleStop, view } = run;
   const act = <Result>(change: () => Result): Result => {
-    received += 1;
+    run.received += 1;
     const result = change();
     const stop = inbox.stopWanted();
-    if (stop?.level === 'step') scopes.questions.cancel();
-    else if (stop) scopes.turn.cancel();
+    if (stop?.level === 'step') run.scopes.questions.cancel();
+    else if (stop) run.scopes.turn.cancel();
     return result;
   };
   const refuse = (given: unknown, steering = false): void => {
@@ -156,21 +184,12 @@ function handleMessages(
       log.info('stop hits no turn', { turn_id: wanted?.turn_id });
   });
   setHandler(stateQuery, () => view.state(inbox));
-  return () => received;
 }
 
-async function runTurn(
-  turn: QueuedTurn,
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-  view: TurnView,
-  scopes: Scopes,
-  received: () => number,
-): Promise<TurnEnd> {
-  const resume = input.carry?.resume;
-  const going: Going = {
-    steps: createInlineSteps(input.quick),
-    questions: scopes.questions,
+async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {
+  const resume = run.input.carry?.resume;
+  const progress: TurnProgress = {
+    turn,
     step: resume?.step ?? 1,
     messages: resume ? [] : turn.messages,
     settle: resume?.settle ?? [],
@@ -178,37 +197,31 @@ async function runTurn(
     gate: resume?.gate,
   };
   try {
-    return await scopes.turn.run(() => untilHandedOut(turn, going, input, inbox, view, received));
+    return await run.scopes.turn.run(() => untilAnswered(run, progress));
   } catch (error) {
-    if (isCancellation(error)) return { ...going, status: 'stopped', preview: '' };
+    if (isCancellation(error)) return { ...progress, status: 'stopped', preview: '' };
     if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
-    return { ...going, status: 'failed', preview: '', error: reasonOf(error) };
+    return { ...progress, status: 'failed', preview: '', error: reasonOf(error) };
   }
 }
 
 /** Steps to an answer, its gates, and on when somebody has spoken to the turn meanwhile. */
-async function untilHandedOut(
-  turn: QueuedTurn,
-  going: Going,
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-  view: TurnView,
-  received: () => number,
-): Promise<TurnEnd> {
-  const answered = (): Promise<TurnEnd> => steps(turn, going, input, inbox, view, received);
+async function untilAnswered(run: SessionRun, progress: TurnProgress): Promise<TurnEnd> {
+  const { input, inbox, view } = run;
+  const answered = (): Promise<TurnEnd> => takeSteps(run, progress);
   for (let end = await answered(); ; end = await answered()) {
     if (end.status !== 'completed' || end.gates === undefined) return end;
     const verdict = await judgeTurn(
       {
         tenant: input.tenant,
-        turn,
+        turn: progress.turn,
         gates: end.gates,
-        from: going.gate,
+        from: progress.gate,
         stopWanted: inbox.stopWanted,
         async revise(messageId, next) {
-          going.gate = next;
-          going.step += 1;
-          going.messages = [{ id: messageId }];
+          progress.gate = next;
+          progress.step += 1;
+          progress.messages = [{ id: messageId }];
           const revised = await answered();
           return revised.status === 'completed' ? revised : undefined;
         },
@@ -216,83 +229,77 @@ async function untilHandedOut(
       },
       end,
     );
-    if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
+    if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
     if (verdict.kind === 'blocked') {
       const { message } = verdict;
-      return { ...going, status: 'failed', preview: message, error: { code: 'GateBlocked', message } };
+      return { ...progress, status: 'failed', preview: message, error: { code: 'GateBlocked', message } };
     }
     const { step, preview } = verdict.answer;
-    if (inbox.steeringWaits() === 0) return { ...going, status: 'completed', preview, releaseAnswer: step };
-    going.gate = verdict.next;
-    going.step += 1;
+    if (inbox.steeringWaits() === 0)
+      return { ...progress, status: 'completed', preview, releaseAnswer: step };
+    progress.gate = verdict.next;
+    progress.step += 1;
   }
 }
 
-async function steps(
-  turn: QueuedTurn,
-  going: Going,
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-  view: TurnView,
-  received: () => number,
-): Promise<TurnEnd> {
+async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnEnd> {
+  const { input, inbox, view } = run;
   const around = {
     tenant: input.tenant,
     sessionKey: input.session_key,
-    turnId: turn.turnId,
+    turnId: progress.turn.turnId,
     onChange: view.call,
-    steps: going.steps,
-    questions: going.questions,
-    onStopped: (settled: SettledCall) => void (going.settle = [...going.settle, settled]),
+    steps: run.steps,
+    questions: run.scopes.questions,
+    onStopped: (settled: SettledCall) => void (progress.settle = [...progress.settle, settled]),
   };
-  for (; ; going.step += 1) {
-    if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
-    if (shouldGoOnInNewRun(received())) await goOnInNewRun(turn, going, input, inbox);
-    inbox.reachStep(going.step);
-    going.messages = [...going.messages, ...inbox.takeSteering()];
-    view.step(going.step);
+  for (; ; progress.step += 1) {
+    if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
+    if (shouldGoOnInNewRun(run.received)) await goOnInNewRun(input, progress, inbox);
+    inbox.reachStep(progress.step);
+    progress.messages = [...progress.messages, ...inbox.takeSteering()];
+    view.step(progress.step);
 
-    const answer = await answerOf(turn, going, input, around);
+    const answer = await answerOf(run, progress, around);
     view.spent(answer);
     if (answer.kind === 'duplicate')
-      return { ...going, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
+      return { ...progress, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
     if (answer.kind === 'limit') {
       // The stop has taken the question for more back.
-      if (inbox.stopWanted()) return { ...going, status: 'stopped', preview: '' };
+      if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
       const { code, message } = answer;
-      return { ...going, status: 'failed', preview: message, error: { code, message }, limit: message };
+      return { ...progress, status: 'failed', preview: message, error: { code, message }, limit: message };
     }
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
-      going.tasks = true;
-    if (answer.kind === 'calls') going.settle = await runCalls(answer, around);
+      progress.tasks = true;
+    if (answer.kind === 'calls') progress.settle = await runCalls(answer, around);
     else if (!answer.unheard && inbox.steeringWaits() === 0) {
       const { preview, gates, ended: recorded } = answer;
-      return { ...going, status: 'completed', preview, gates, recorded };
+      return { ...progress, status: 'completed', preview, gates, recorded };
     }
   }
 }
 
 /** Asks as often as people allow the step more budget. */
 async function answerOf(
-  turn: QueuedTurn,
-  going: Going,
-  input: AgentTurnInput,
+  { input, steps }: SessionRun,
+  progress: TurnProgress,
   around: CallSurroundings,
 ): Promise<Exclude<ModelAnswer, { kind: 'budget' }>> {
   for (let asked = 0; ; asked += 1) {
-    const answer = await going.steps.askModel({
+    const answer = await steps.askModel({
       tenant: input.tenant,
       session: input.session_key,
-      turn: turn.turnId,
-      step: going.step,
-      messages: going.messages,
-      settle: going.settle.length > 0 ? going.settle : undefined,
+      turn: progress.turn.turnId,
+      step: progress.step,
+      messages: progress.messages,
+      settle: progress.settle.length > 0 ? progress.settle : undefined,
       asked: asked > 0 ? asked : undefined,
       // What it has made for a team is released with its end.
-      ends: going.tasks || input.assigned !== undefined ? undefined : true,
+      ends: progress.tasks || input.assigned !== undefined ? undefined : true,
     });
-    going.messages = [];
-    going.settle = [];
+    progress.messages = [];
+    progress.settle = [];
     if (answer.kind !== 'budget') return answer;
     const refusal = await askForBudget(answer, around);
     if (refusal !== undefined) return { kind: 'limit', code: 'BudgetExceeded', message: refusal };
@@ -300,9 +307,8 @@ async function answerOf(
 }
 
 async function goOnInNewRun(
-  turn: QueuedTurn,
-  going: Going,
   input: AgentTurnInput,
+  { turn, step, messages, settle, tasks, gate }: TurnProgress,
   inbox: TurnInbox,
 ): Promise<never> {
   const stop = inbox.stopWanted();
@@ -310,16 +316,16 @@ async function goOnInNewRun(
     ...sessionOf(input),
     carry: inbox.carry({
       turn,
-      step: going.step,
-      steering: [...going.messages, ...inbox.takeSteering()],
-      settle: going.settle,
-      tasks: going.tasks,
+      step,
+      steering: [...messages, ...inbox.takeSteering()],
+      settle,
+      tasks,
       stop,
-      gate: going.gate,
+      gate,
     }),
   });
 }
 
-function sessionOf({ tenant, session_key, assigned }: AgentTurnInput): AgentTurnInput {
-  return { tenant, session_key, assigned };
+function sessionOf({ tenant, session_key, assigned, linger_seconds }: AgentTurnInput): AgentTurnInput {
+  return { tenant, session_key, assigned, linger_seconds };
 }

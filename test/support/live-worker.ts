@@ -165,8 +165,8 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
   const boxes = createWorkerBoxes(config);
   const tools = await createToolDeps(config, pool, secrets.vault, host, boxes);
-  const { namespace, taskQueue } = config.temporal;
-  const temporal = connectTemporal({ address, namespace, taskQueue, ...encoding });
+  const { namespace, taskQueue, lingerSeconds } = config.temporal;
+  const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
   const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
   const worker = await createWorker({
     config,
