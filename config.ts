@@ -39,17 +39,9 @@ export interface Config extends Omit<ParsedConfig, 'temporal' | 'rehearsal' | 'w
 }
 
 /** Settings given on a command line. */
-export interface ConfigFlags {
-  readonly config?: string | undefined;
-  readonly stateDir?: string | undefined;
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-  readonly temporalAddress?: string | undefined;
-  readonly temporalNamespace?: string | undefined;
-  readonly taskQueue?: string | undefined;
-  readonly databaseUrl?: string | undefined;
-  readonly logLevel?: string | undefined;
-}
+export type ConfigFlags = { readonly config?: string | undefined; readonly port?: number | undefined } & {
+  readonly [Name in Exclude<keyof typeof FLAGS, 'port'>]?: string | undefined;
+};
 
 /** Refused settings: `problems` has one line each, naming the source, the key and what is allowed. */
 export class ConfigError extends Error {
@@ -67,11 +59,10 @@ const FLAGS = {
   host: ['api.host', '--host'],
   port: ['api.port', '--port'],
   temporalAddress: ['temporal.address', '--temporal-address'],
-  temporalNamespace: ['temporal.namespace', '--temporal-namespace'],
   taskQueue: ['temporal.taskQueue', '--task-queue'],
   databaseUrl: ['database.url', '--database-url'],
   logLevel: ['log.level', '--log-level'],
-} as const satisfies Record<Exclude<keyof ConfigFlags, 'config'>, readonly [string, string]>;
+} as const;
 
 /** Loads the settings. Throws ConfigError with every problem at once. */
 export function loadConfig(
@@ -221,12 +212,7 @@ export function temporalConnection(config: Config): {
   if (address === undefined) {
     throw new ConfigError(['temporal.address: not set; run `tempoclaw up`, or set TEMPORAL_ADDRESS']);
   }
-  return {
-    address,
-    apiKey,
-    tls,
-    metadata,
-  };
+  return { address, apiKey, tls, metadata };
 }
 
 /** Contradictions that parsing alone cannot see; nothing should start while there are any. */

@@ -36,7 +36,7 @@ export function readOfficialSettings(env: Environment): OfficialSettings | strin
       address: address || undefined,
       namespace: namespace || undefined,
       apiKey: typeof apiKey === 'string' ? apiKey : undefined,
-      tls: tls !== undefined && tls !== null ? plainTls(tls) : undefined,
+      tls: tls ?? undefined,
       metadata: plainMetadata.length > 0 ? Object.fromEntries(plainMetadata) : undefined,
     };
   } catch (error) {
@@ -46,28 +46,12 @@ export function readOfficialSettings(env: Environment): OfficialSettings | strin
 
 /** TLS from `temporal.tls` in the file. Throws when a certificate file cannot be read. */
 export function readTlsFiles(tls: NonNullable<ParsedConfig['temporal']['tls']>): TemporalTls {
-  if (tls.disabled === true) return false;
-  const made: Exclude<TemporalTls, boolean> = {
-    serverNameOverride: tls.serverName,
-    serverRootCACertificate:
-      tls.serverCaCertPath !== undefined ? readFileSync(tls.serverCaCertPath) : undefined,
-    clientCertPair:
-      tls.clientCertPath !== undefined && tls.clientKeyPath !== undefined
-        ? { crt: readFileSync(tls.clientCertPath), key: readFileSync(tls.clientKeyPath) }
-        : undefined,
-  };
-  return Object.keys(made).length === 0 ? true : made;
-}
-
-function plainTls(
-  tls: NonNullable<ReturnType<typeof loadClientConnectConfig>['connectionOptions']['tls']>,
-): TemporalTls {
-  if (typeof tls === 'boolean') return tls;
+  const { disabled, serverName, serverCaCertPath: ca, clientCertPath: crt, clientKeyPath: key } = tls;
+  if (disabled === true) return false;
   return {
-    serverNameOverride: tls.serverNameOverride || undefined,
-    serverRootCACertificate: tls.serverRootCACertificate,
-    clientCertPair: tls.clientCertPair
-      ? { crt: tls.clientCertPair.crt, key: tls.clientCertPair.key }
-      : undefined,
+    serverNameOverride: serverName,
+    serverRootCACertificate: ca === undefined ? undefined : readFileSync(ca),
+    clientCertPair:
+      crt === undefined || key === undefined ? undefined : { crt: readFileSync(crt), key: readFileSync(key) },
   };
 }

@@ -3,8 +3,8 @@
  * allowed there, and `${NAME}` in a string stands for an environment variable, so keys need not be in the file.
  */
 import { readFileSync } from 'node:fs';
-import type { Document, Node, Scalar } from 'yaml';
-import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Scalar } from 'yaml';
+import { isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { Environment } from './environment.ts';
 import { isTree } from './layer.ts';
 
@@ -90,28 +90,13 @@ function locate(
   onKey: boolean,
   at: (offset: number) => string,
 ): string | undefined {
-  const node: unknown = onKey ? keyNode(document, path) : document.getIn(path.map(yamlKey), true);
+  const keys = path.map(String);
+  const node = onKey ? keyNode(document, keys) : document.getIn(keys, true);
   return isNode(node) && node.range ? at(node.range[0]) : undefined;
 }
 
-function keyNode(document: Document.Parsed, path: readonly PropertyKey[]): Node | undefined {
-  const parent: unknown =
-    path.length === 1 ? document.contents : document.getIn(path.slice(0, -1).map(yamlKey), true);
-  if (typeof parent !== 'object' || parent === null || !('items' in parent) || !Array.isArray(parent.items)) {
-    return undefined;
-  }
-  const items: readonly unknown[] = parent.items;
-  for (const pair of items) {
-    if (typeof pair !== 'object' || pair === null || !('key' in pair)) continue;
-    if (isScalar(pair.key) && String(pair.key.value) === String(path.at(-1))) return pair.key;
-  }
-  return undefined;
-}
-
-function yamlKey(key: PropertyKey): string | number {
-  return typeof key === 'symbol' ? String(key) : key;
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'range' in value;
+function keyNode(document: Document.Parsed, path: readonly string[]): unknown {
+  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  if (!isMap(parent)) return undefined;
+  return parent.items.find(({ key }) => isScalar(key) && String(key.value) === path.at(-1))?.key;
 }

@@ -5,32 +5,30 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { userCacheDir } from '#config';
 
 /** docker-compose.yml says which version production has. */
 const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
 const VERSION = `v${/temporalio\/server:(\S+)/.exec(compose)?.[1]}`;
-/** Programs by the name of their package's folder, which is what Go calls them. */
-const PROGRAMS = { server: 'temporal-server', sql: 'temporal-sql-tool' } as const;
-const PACKAGES = { server: 'cmd/server', sql: 'cmd/tools/sql' } as const;
+/** Programs by their package, whose folder's name is what Go calls them. */
+const PROGRAMS = { 'cmd/server': 'temporal-server', 'cmd/tools/sql': 'temporal-sql-tool' };
 
 const [given] = process.argv.slice(2);
 const folder = given === undefined ? join(userCacheDir(), `temporal-server-${VERSION}`) : resolve(given);
 mkdirSync(folder, { recursive: true });
-for (const name of ['server', 'sql'] as const) {
-  const program = join(folder, PROGRAMS[name]);
+for (const [source, name] of Object.entries(PROGRAMS)) {
+  const program = join(folder, name);
   if (given === undefined && existsSync(program)) continue;
-  const { status, error } = spawnSync(
-    'go',
-    ['install', `go.temporal.io/server/${PACKAGES[name]}@${VERSION}`],
-    { env: { ...process.env, GOBIN: folder }, stdio: ['ignore', 2, 2] },
-  );
+  const { status, error } = spawnSync('go', ['install', `go.temporal.io/server/${source}@${VERSION}`], {
+    env: { ...process.env, GOBIN: folder },
+    stdio: ['ignore', 2, 2],
+  });
   if (error ?? status !== 0) {
-    console.error(`${PROGRAMS[name]} could not be built: ${error?.message ?? 'see above'}. Is Go there?`);
+    console.error(`${name} could not be built: ${error?.message ?? 'see above'}. Is Go there?`);
     process.exit(1);
   }
   // Only what is whole has its name.
-  renameSync(join(folder, name), program);
+  renameSync(join(folder, basename(source)), program);
 }
 console.log(folder);

@@ -1,9 +1,6 @@
-/** Makes docs/errors.md from domain/errors.ts: `--write` writes it, `--check` fails when it is not what it should be. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+/** Makes docs/errors.md from domain/errors.ts. */
 import { FAILURES, type FailureType, TOOL_ERROR_CODES, type ToolErrorCode } from '#domain/errors.ts';
-
-const FILE = fileURLToPath(new URL('../docs/errors.md', import.meta.url));
+import { keepPage } from './generated-page.ts';
 
 /** What a caller does about it. */
 const REMEDIES: Readonly<Record<FailureType, string>> = {
@@ -81,20 +78,4 @@ ${codes.join('\n')}
 `;
 }
 
-const [mode] = process.argv.slice(2);
-if (mode === '--write') await writeFile(FILE, page());
-else if (mode === '--check') {
-  const found = await readFile(FILE, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  if (found !== page()) {
-    process.stderr.write(
-      'docs/errors.md is not what domain/errors.ts says: npx node scripts/generate-errors-doc.ts --write\n',
-    );
-    process.exitCode = 1;
-  }
-} else {
-  process.stderr.write('usage: npx node scripts/generate-errors-doc.ts --check|--write\n');
-  process.exitCode = 2;
-}
+keepPage('docs/errors.md', page());

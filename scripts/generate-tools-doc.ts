@@ -1,11 +1,8 @@
-/** Makes docs/tools.md from the catalog: `--write` writes it, `--check` fails when it is not what it should be. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+/** Makes docs/tools.md from the catalog. */
 import { loadCatalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { jsonSchemaOf } from '#policy/read-arguments.ts';
-
-const FILE = fileURLToPath(new URL('../docs/tools.md', import.meta.url));
+import { keepPage } from './generated-page.ts';
 
 const REPLAY_WORDS: Readonly<Record<Tool['replay'], string>> = {
   readonly: 'changes nothing; run again after a crash',
@@ -93,12 +90,4 @@ does not have are refused by name, \`null\` counts as not given, and a number or
 ${parts.join('\n')}`;
 }
 
-const wanted = await page();
-if (process.argv.includes('--write')) await writeFile(FILE, wanted);
-else {
-  const found = await readFile(FILE, 'utf8').catch(() => '');
-  if (found !== wanted) {
-    console.error('docs/tools.md is not up to date: run npx node scripts/generate-tools-doc.ts --write');
-    process.exitCode = 1;
-  }
-}
+keepPage('docs/tools.md', await page());
