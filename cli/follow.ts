@@ -1,5 +1,6 @@
 /** Follows the API's feeds over SSE and goes on after a cut; of a session's, each event is seen once and in order. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { StoredEvent } from '#domain/event.ts';
 import { CliError } from './cli-error.ts';
 import { ApiError, type Client } from './client.ts';
@@ -29,8 +30,8 @@ export interface Frame {
 /** The API sends a heartbeat at least every 15 s; three missed ones mean a dead connection. */
 const SILENCE_MS = 50_000;
 const MAX_PAUSE_MS = 5_000;
-/** One event's data is far smaller; a line without end is not an event stream. */
-const MAX_BLOCK = 8 * 1024 * 1024;
+/** One event is far smaller; a line without end is not an event stream. */
+const MAX_EVENT = 8 * 1024 * 1024;
 
 /** Ends when `signal` aborts. Throws for what will not get better: no such session, a refused key, trimmed events. */
 export async function* followEvents(options: FollowOptions): AsyncGenerator<StoredEvent> {
@@ -84,10 +85,11 @@ async function* readConnection(options: FeedOptions, place: Place): AsyncGenerat
     const response = await client.stream(path, { after: place.last }, headers, either);
     if (place.failures > 0) onConnection?.(undefined);
     place.failures = 0;
-    for await (const block of readBlocks(response, () => timer.refresh())) {
-      if (block.retry !== undefined) place.retryMs = Math.min(block.retry, MAX_PAUSE_MS);
-      const frame = readFrame(block);
-      if (frame === undefined) continue;
+    const heard = {
+      bytes: () => timer.refresh(),
+      retry: (ms: number) => (place.retryMs = Math.min(ms, MAX_PAUSE_MS)),
+    };
+    for await (const frame of readFrames(response, heard)) {
       place.last = Math.max(place.last ?? 0, frame.id);
       yield frame;
     }
@@ -103,57 +105,41 @@ function isFinal(error: unknown): boolean {
   return error.status < 500 && error.status !== 429 && error.status !== 408;
 }
 
-interface Block {
-  id?: string;
-  event?: string;
-  data?: string;
-  retry?: number;
-}
-
-/** Splits an event stream into its blocks, for any chunking and any of the three line ends (WHATWG HTML §9.2.6). */
-export async function* readBlocks(response: Response, onBytes: () => void = () => {}): AsyncGenerator<Block> {
-  if (response.body === null) return;
+/** The frames of an event stream. Throws a CliError when it is none: not JSON, or an event without end. */
+export async function* readFrames(
+  { body }: Response,
+  heard?: { bytes(): void; retry(ms: number): void },
+): AsyncGenerator<Frame> {
   const decoder = new TextDecoder();
-  let rest = '';
-  let block: Block = {};
-  for await (const chunk of response.body) {
-    onBytes();
-    rest += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (rest.length + (block.data?.length ?? 0) > MAX_BLOCK)
-      throw new CliError('An event of more than 8 MB came; the stream is not an event feed.');
-    // A carriage return at the very end may be the first half of a line end that is still under way.
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      takeField(block, line);
-      if (line !== '') continue;
-      if (Object.keys(block).length > 0) yield block;
-      block = {};
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT,
+    onEvent: (event) => events.push(event),
+    onRetry: heard?.retry,
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded')
+        throw new CliError('An event of more than 8 MB came; the stream is not an event feed.');
+    },
+  });
+  for await (const chunk of body ?? []) {
+    heard?.bytes();
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    for (const event of events.splice(0)) {
+      const frame = readFrame(event);
+      if (frame) yield frame;
     }
   }
 }
 
-function takeField(block: Block, line: string): void {
-  const colon = line.indexOf(':');
-  if (colon === 0) return;
-  const name = colon < 0 ? line : line.slice(0, colon);
-  const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
-  if (name === 'data') block.data = block.data === undefined ? value : `${block.data}\n${value}`;
-  else if (name === 'id') block.id = value;
-  else if (name === 'event') block.event = value;
-  else if (name === 'retry' && /^\d+$/.test(value)) block.retry = Number(value);
-}
-
-function readFrame(block: Block): Frame | undefined {
-  if (block.data === undefined) return undefined;
+function readFrame({ id: named, data }: EventSourceMessage): Frame | undefined {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(block.data);
+    parsed = JSON.parse(data);
   } catch {
     throw new CliError('The event feed sent something that is not JSON.');
   }
   if (typeof parsed !== 'object' || parsed === null) return undefined;
   const body = parsed as Frame['body'];
-  const id = Number(block.id ?? body['id']);
+  const id = Number(named ?? body['id']);
   return Number.isSafeInteger(id) ? { id, body } : undefined;
 }
