@@ -1,11 +1,8 @@
 /** Takes the approvals of a watched session one after another: asks in place, approves all, or says how to decide. */
 import type { StoredEvent } from '#domain/event.ts';
-import { askApproval, decide, decideCommands, isRefusedDecision, lateWords } from './ask-approval.ts';
-import type { Client } from './client.ts';
+import { decideCommands, decideInTime, settleApproval, type Settling } from './ask-approval.ts';
 import { orMissing, pathOf } from './command-context.ts';
 import { textOf } from './feed-view.ts';
-import type { Output } from './output.ts';
-import { oneLine } from './text.ts';
 import type { Approval } from './wire.ts';
 
 export type DeskMode = 'ask' | 'approve-all' | 'tell';
@@ -19,15 +16,9 @@ export interface ApprovalDesk {
   close(): void;
 }
 
-export interface ApprovalDeskOptions {
-  readonly client: Client;
+/** How to decide one that is left open is said too. */
+export interface ApprovalDeskOptions extends Settling {
   readonly mode: DeskMode;
-  /** Where questions are asked. */
-  readonly output: Output;
-  /** A line that is no question: how to decide, or that a decision came too late. */
-  readonly say: (line: string) => void;
-  /** Holds everything else back from the terminal while a question is on it. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
   readonly onInterrupt: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -36,7 +27,7 @@ export interface ApprovalDeskOptions {
 const TURN_ENDS = new Set<string>(['turn.completed', 'turn.failed', 'turn.stopped']);
 
 export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
-  const { client, mode, output, say } = options;
+  const { client, mode, say } = options;
   const open = new Map<string, { readonly turnId: string | undefined; readonly gone: AbortController }>();
   let line: Promise<void> = Promise.resolve();
 
@@ -46,29 +37,10 @@ export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
     const approval = await orMissing(client.get<Approval>(pathOf('approvals', id)));
     if (approval?.status !== 'pending' || gone.aborted) return;
     if (mode === 'tell') return say(`  to decide: ${decideCommands(id)}`);
-    if (mode === 'approve-all') return send(id, { decision: 'approve' });
-    for (;;) {
-      const asked = await options.alone(() => askApproval(approval, output, gone));
-      if (asked === 'gone') return;
-      if (asked === 'interrupted') return options.onInterrupt();
-      if (asked === 'later') return say(`  left open; to decide: ${decideCommands(id)}`);
-      try {
-        return await send(id, asked);
-      } catch (error) {
-        if (!isRefusedDecision(error)) throw error;
-        say(output.paint('red', `  ${error.message}`));
-      }
-    }
-  }
-
-  async function send(id: string, body: Parameters<typeof decide>[2]): Promise<void> {
-    try {
-      await decide(client, id, body);
-    } catch (error) {
-      const late = lateWords(error);
-      if (late === undefined) throw error;
-      say(output.paint('yellow', `  too late: ${oneLine(late, 200)}`));
-    }
+    if (mode === 'approve-all') return void (await decideInTime(options, id, { decision: 'approve' }));
+    const end = await settleApproval(options, approval, gone);
+    if (end === 'interrupted') return options.onInterrupt();
+    if (end === 'later') say(`  left open; to decide: ${decideCommands(id)}`);
   }
 
   function close(which: (turnId: string | undefined) => boolean): void {

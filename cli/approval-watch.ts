@@ -15,26 +15,24 @@ export interface ApprovalWatchOptions {
 }
 
 /** Ends by rejecting only: with what `handle` throws, or since the feed cannot be followed. */
-export async function watchApprovals(options: ApprovalWatchOptions): Promise<void> {
-  const { client, handle, onConnection } = options;
+export async function watchApprovals({ client, handle, onConnection }: ApprovalWatchOptions): Promise<void> {
   const closing = new AbortController();
-  /** Those to be handled, in the order in which they came. */
-  const waiting = new Map<string, Approval>();
-  /** Which call was handled, by id; no longer than it is pending. */
-  const handled = new Map<string, string>();
-  let current: { readonly id: string; readonly gone: AbortController } | undefined;
-  let news = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<never>();
+  /** What is handled or waits for it, by id; no longer than it is pending. */
+  const open = new Map<string, { readonly digest: string; readonly gone: AbortController }>();
+  let last: Promise<void> = Promise.resolve();
 
   function take(approval: Approval): void {
     const { id, digest, status } = approval;
-    if (status === 'pending' && handled.get(id) === digest) return;
-    if (current?.id === id) current.gone.abort();
-    handled.delete(id);
-    waiting.delete(id);
+    const before = open.get(id);
+    if (status === 'pending' && before?.digest === digest) return;
+    before?.gone.abort();
+    open.delete(id);
     if (status !== 'pending') return;
-    handled.set(id, digest);
-    waiting.set(id, approval);
-    news.resolve();
+    const gone = new AbortController();
+    open.set(id, { digest, gone });
+    last = last.then(() => (gone.signal.aborted ? undefined : handle(approval, gone.signal)));
+    last.catch(failed.reject);
   }
 
   async function follow(): Promise<void> {
@@ -46,23 +44,8 @@ export async function watchApprovals(options: ApprovalWatchOptions): Promise<voi
     }
   }
 
-  async function handleAll(): Promise<void> {
-    for (;;) {
-      const [next] = waiting.values();
-      if (next === undefined) {
-        await news.promise;
-        news = Promise.withResolvers();
-        continue;
-      }
-      waiting.delete(next.id);
-      current = { id: next.id, gone: new AbortController() };
-      await handle(next, current.gone.signal);
-      current = undefined;
-    }
-  }
-
   try {
-    await Promise.race([follow(), handleAll()]);
+    await Promise.race([follow(), failed.promise]);
   } finally {
     // Else the feed's connection would keep the process alive.
     closing.abort();

@@ -1,10 +1,10 @@
 /** Puts one approval to the person at the terminal and turns the answer into the API's decision. */
-import { isCancel, select, text } from '@clack/prompts';
+import { isCancel, select, text, type TextOptions } from '@clack/prompts';
 import type { Decision } from '#domain/approval.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 import { CliError } from './cli-error.ts';
 import { ApiError, type Client } from './client.ts';
-import { pathOf } from './command-context.ts';
+import { pathOf, readJsonObject } from './command-context.ts';
 import { fitted, indent, type Output } from './output.ts';
 import { agoWords, oneLine, printable } from './text.ts';
 import type { Approval, DecisionReceipt } from './wire.ts';
@@ -20,7 +20,7 @@ export interface DecisionBody {
 }
 
 /** `later`: left open. `interrupted`: Ctrl-C. `gone`: decided elsewhere while asking (the signal). */
-export type Asked = DecisionBody | 'later' | 'interrupted' | 'gone';
+type Asked = DecisionBody | 'later' | 'interrupted' | 'gone';
 
 /** Arguments that are shown at most; the whole of them is at `npx tempoclaw approvals show`. */
 const MAX_ARGS = 4_000;
@@ -28,6 +28,7 @@ const MAX_ARGS = 4_000;
 /** The call that is asked about, in full: who wants what, why it is asked, and until when. */
 export function approvalLines(approval: Approval, output: Output): string[] {
   const { paint } = output;
+  const { runs } = approval;
   const args = printable(JSON.stringify(approval.args, null, 2));
   const cut =
     args.length > MAX_ARGS
@@ -47,13 +48,8 @@ export function approvalLines(approval: Approval, output: Output): string[] {
   return [
     `${paint(['yellow', 'bold'], '?')} ${paint('bold', oneLine(approval.summary || approval.tool, 400))}`,
     dim(`  ${about.filter(Boolean).join(' · ')}`),
-    ...(approval.runs
-      ? [
-          fitted(
-            output,
-            paint(approval.runs === 'host' ? 'yellow' : 'dim', `  runs ${runsAtWords(approval.runs)}`),
-          ),
-        ]
+    ...(runs
+      ? [fitted(output, paint(runs === 'host' ? 'yellow' : 'dim', `  runs ${runsAtWords(runs)}`))]
       : []),
     ...(approval.reason ? [dim(`  asked because: ${oneLine(approval.reason, 400)}`)] : []),
     indent(cut),
@@ -78,59 +74,94 @@ export function alwaysLine({ always }: Approval): string {
   return file === null ? allows : `${allows} (${program} is the file ${file})`;
 }
 
-/** Asks until there is an answer, Ctrl-C, or `signal` aborts since somebody else decided. */
-export async function askApproval(approval: Approval, output: Output, signal: AbortSignal): Promise<Asked> {
+export interface Settling {
+  readonly client: Client;
+  /** Where questions are asked. */
+  readonly output: Output;
+  /** A line that is no question: why a decision came to nothing. */
+  readonly say: (line: string) => void;
+  /** Holds everything else back from the terminal while a question is on it. */
+  readonly alone?: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** Asks, and asks again when the API refuses the decision, until it is decided, left open, or `gone` aborts since it is over. */
+export async function settleApproval(
+  settling: Settling,
+  approval: Approval,
+  gone: AbortSignal,
+): Promise<DecisionReceipt | 'late' | Exclude<Asked, object>> {
+  const { output, say, alone = (work) => work() } = settling;
+  for (;;) {
+    const asked = await alone(() => askApproval(approval, output, gone));
+    if (typeof asked === 'string') return asked;
+    try {
+      return await decideInTime(settling, approval.id, asked);
+    } catch (error) {
+      if (!isRefusedDecision(error)) throw error;
+      say(output.paint('red', `  ${error.message}`));
+    }
+  }
+}
+
+/** As `decide`, but that somebody or the clock was first is said, and no error. */
+export async function decideInTime(
+  { client, output, say }: Settling,
+  id: string,
+  body: DecisionBody,
+): Promise<DecisionReceipt | 'late'> {
+  try {
+    return await decide(client, id, body);
+  } catch (error) {
+    if (!(error instanceof ApiError && LATE.has(error.code))) throw error;
+    const { detail, title } = error.problem;
+    say(output.paint('yellow', `  too late: ${oneLine(detail ?? title ?? error.code, 200)}`));
+    return 'late';
+  }
+}
+
+const LATE: ReadonlySet<string> = new Set(['AlreadyDecided', 'ApprovalExpired', 'ApprovalWithdrawn']);
+
+async function askApproval(approval: Approval, output: Output, gone: AbortSignal): Promise<Asked> {
   // A prompt that has ended still listens to its signal, and would take the terminal out of raw mode from the next one.
   const asking = new AbortController();
   const forward = (): void => asking.abort();
-  signal.addEventListener('abort', forward);
+  gone.addEventListener('abort', forward);
   try {
     return await ask(approval, output, asking.signal);
   } finally {
-    signal.removeEventListener('abort', forward);
+    gone.removeEventListener('abort', forward);
   }
 }
 
 async function ask(approval: Approval, output: Output, signal: AbortSignal): Promise<Asked> {
   if (signal.aborted) return 'gone';
+  const { digest } = approval;
   const io = { output: output.stream, signal };
   for (const line of approvalLines(approval, output)) output.line(line);
-  const choice = await select({
-    ...io,
-    message: 'Run it?',
-    options: choicesOf(approval),
-  });
-  if (isCancel(choice)) return signal.aborted ? 'gone' : 'interrupted';
-  if (choice === 'edit') return askForArgs(approval, io);
-  if (choice === 'reject') {
-    const reason = await text({
-      ...io,
-      message: 'Why not? The model is told.',
-      placeholder: 'no reason',
-      defaultValue: '',
-    });
-    if (isCancel(reason)) return signal.aborted ? 'gone' : 'interrupted';
-    return reason ? { decision: 'reject', reason } : { decision: 'reject' };
-  }
-  if (choice === 'respond') {
-    const words = await text({
-      ...io,
-      message: 'What should the model read?',
-      validate: (value) => (value ? undefined : 'Write something, or press Ctrl-C'),
-    });
-    if (isCancel(words)) return signal.aborted ? 'gone' : 'interrupted';
-    return { decision: 'respond', text: words };
-  }
-  return choice === 'later' ? 'later' : { decision: choice as Decision, digest: approval.digest };
+  const choice = await select({ ...io, message: 'Run it?', options: choicesOf(approval) });
+  if (choice === 'later') return 'later';
+  if (choice === 'approve' || choice === 'approve_always') return { decision: choice, digest };
+  const words = isCancel(choice) ? choice : await text({ ...io, ...questionOf(choice, approval) });
+  if (isCancel(words)) return signal.aborted ? 'gone' : 'interrupted';
+  if (choice === 'edit') return { decision: 'edit', args: readJsonObject(words, 'The input'), digest };
+  if (choice === 'reject') return { decision: 'reject', reason: words || undefined };
+  return { decision: 'respond', text: words };
 }
 
 /** “Always” only where something would be stored. */
-function choicesOf(approval: Approval): { value: string; label: string; hint: string }[] {
+function choicesOf({ always }: Approval): { value: Decision | 'later'; label: string; hint: string }[] {
+  const isOffered = always?.allows != null;
   return [
     { value: 'approve', label: 'Approve', hint: 'this once' },
-    ...(approval.always?.allows == null
-      ? []
-      : [{ value: 'approve_always', label: 'Always', hint: 'this once, and exactly that from now on' }]),
+    ...(isOffered
+      ? [
+          {
+            value: 'approve_always',
+            label: 'Always',
+            hint: 'this once, and exactly that from now on',
+          } as const,
+        ]
+      : []),
     { value: 'edit', label: 'Edit', hint: 'change the arguments, then run it' },
     { value: 'reject', label: 'Reject', hint: 'tell the model why' },
     { value: 'respond', label: 'Respond', hint: 'answer the model yourself instead of running it' },
@@ -138,28 +169,27 @@ function choicesOf(approval: Approval): { value: string; label: string; hint: st
   ];
 }
 
-async function askForArgs(
-  approval: Approval,
-  io: { output: NodeJS.WriteStream; signal: AbortSignal },
-): Promise<Asked> {
-  const edited = await text({
-    ...io,
+/** What else there is to say. */
+function questionOf(choice: Decision, { args }: Approval): TextOptions {
+  if (choice === 'reject')
+    return { message: 'Why not? The model is told.', placeholder: 'no reason', defaultValue: '' };
+  if (choice === 'respond')
+    return {
+      message: 'What should the model read?',
+      validate: (value) => (value ? undefined : 'Write something, or press Ctrl-C'),
+    };
+  return {
     message: 'The arguments to run instead (JSON)',
-    initialValue: JSON.stringify(approval.args),
-    validate: (value) => (parseObject(value) ? undefined : 'This is not a JSON object'),
-  });
-  if (isCancel(edited)) return io.signal.aborted ? 'gone' : 'interrupted';
-  const args = parseObject(edited);
-  return args ? { decision: 'edit', args, digest: approval.digest } : 'later';
+    initialValue: JSON.stringify(args),
+    validate: (value) => (isJsonObject(value ?? '') ? undefined : 'This is not a JSON object'),
+  };
 }
 
-function parseObject(value: string | undefined): Record<string, unknown> | undefined {
+function isJsonObject(text: string): boolean {
   try {
-    const parsed: unknown = JSON.parse(value ?? '');
-    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-    return isObject ? (parsed as Record<string, unknown>) : undefined;
+    return Boolean(readJsonObject(text, ''));
   } catch {
-    return undefined;
+    return false;
   }
 }
 
@@ -175,13 +205,6 @@ export function receiptWords(receipt: DecisionReceipt): string {
   return `pending, ${receipt.tally ?? ''} agreed${receipt.already ? ' (you had before)' : ''}`;
 }
 
-/** Why a decision came to nothing, when that is no error of the person who decided: somebody or the clock was first. */
-export function lateWords(error: unknown): string | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  const isLate = ['AlreadyDecided', 'ApprovalExpired', 'ApprovalWithdrawn'].includes(error.code);
-  return isLate ? (error.problem.detail ?? error.problem.title ?? error.code) : undefined;
-}
-
 /** The commands that decide it, for where nobody can be asked. */
 export function decideCommands(approvalId: string): string {
   return `npx tempoclaw approvals approve ${approvalId}   (or: reject ${approvalId} --reason "…")`;
@@ -191,6 +214,6 @@ export function decideCommands(approvalId: string): string {
 const REFUSED: ReadonlySet<number> = new Set([400, 403, 422]);
 
 /** A decision that the API refused, such as edited arguments that do not fit; the person may try again. */
-export function isRefusedDecision(error: unknown): error is CliError {
+function isRefusedDecision(error: unknown): error is CliError {
   return error instanceof ApiError && (REFUSED.has(error.status) || error.code === 'Conflict');
 }

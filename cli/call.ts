@@ -4,29 +4,31 @@ import type { z } from 'zod';
 import type { Client, Query } from './client.ts';
 
 /** What is undefined in the definition is not asked for here. */
-export type Asked<One extends Operation> = {
+type Asked<One extends Operation> = {
   readonly [Part in 'params' | 'query' | 'body' as One[Part] extends z.ZodType ? Part : never]: InputOf<
     One[Part]
   >;
 };
 
-export type AnswerOf<One extends Operation> = z.output<One['answer']>;
-
 /** Throws as the client does. The key of an idempotent POST is the client's. */
 export async function call<One extends Operation>(
   client: Client,
-  { method, path }: One,
+  operation: One,
   asked: Asked<One>,
-): Promise<AnswerOf<One>> {
-  const {
-    params = {},
-    query,
-    body,
-  } = asked as {
-    params?: Readonly<Record<string, string>>;
-    query?: Query;
-    body?: unknown;
-  };
-  const address = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-  return (await client.send(method, address, body, query)) as AnswerOf<One>;
+): Promise<z.output<One['answer']>> {
+  const { params = {}, query, body } = asked as Partial<Record<'params' | 'query' | 'body', object>>;
+  return (await send(client, operation, params, query ?? body)) as z.output<One['answer']>;
+}
+
+/** `sent` is the query or the body, whichever the method has. */
+export function send(
+  client: Client,
+  { method, path }: Pick<Operation, 'method' | 'path'>,
+  params: object,
+  sent: object | undefined,
+): Promise<unknown> {
+  const words = new Map(Object.entries(params));
+  const address = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(words.get(name)));
+  const isRead = method === 'GET' || method === 'DELETE';
+  return client.send(method, address, isRead ? undefined : sent, isRead ? (sent as Query) : undefined);
 }

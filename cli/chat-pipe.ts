@@ -29,7 +29,7 @@ export async function chatFromPipe(chat: Chat, input: NodeJS.ReadStream): Promis
         onError: broken.reject,
       });
       const end = await Promise.race([watch.end(receipt.turn_id), broken.promise]);
-      if (end.status !== 'completed') exit = EXIT.failed;
+      if (end !== 'completed') exit = EXIT.failed;
     }
     return exit;
   } finally {

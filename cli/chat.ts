@@ -2,8 +2,7 @@
 import type { StoredEvent } from '#domain/event.ts';
 import { createApprovalDesk, type DeskMode } from './approval-desk.ts';
 import { type CommandContext, orMissing, pathOf } from './command-context.ts';
-import { createFeedView, type FeedSink } from './feed-view.ts';
-import { createOutput } from './output.ts';
+import { connectionLine, createFeedView, type FeedSink } from './feed-view.ts';
 import { type SessionWatch, watchSession } from './session-watch.ts';
 import type { Approval, MessageReceipt, Page, Session } from './wire.ts';
 
@@ -36,16 +35,14 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
 
   function listen(known: Session | undefined, place: ChatPlace): SessionWatch {
     const { sink } = place;
-    const asksInPlace = place.mode === 'ask';
-    const view = createFeedView({
+    const show = createFeedView({
       sink,
       output: out,
       answer: true,
       received: (id) => !sent.has(id),
-      asksInPlace,
+      asksInPlace: place.mode === 'ask',
     });
-    const output = createOutput(process.stdout);
-    const desk = createApprovalDesk({ ...place, client, output, say: (line) => sink.line(line) });
+    const desk = createApprovalDesk({ ...place, client, output: out, say: (line) => sink.line(line) });
     const watch = watchSession({
       client,
       sessionKey,
@@ -53,25 +50,19 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
       running: known?.turn_id,
       onEvent(event: StoredEvent) {
         // Whether a message is ours is known when its receipt has come, which may be after its event.
-        if (event.type === 'message.received') sending.then(() => view.show(event), place.onError);
-        else view.show(event);
+        if (event.type === 'message.received') sending.then(() => show(event), place.onError);
+        else show(event);
         desk.take(event);
       },
-      onConnection: (reason) =>
-        sink.line(
-          out.paint('yellow', reason === undefined ? '… connected again' : `… ${reason} Trying again.`),
-        ),
+      onConnection: (reason) => sink.line(connectionLine(out, reason)),
     });
     if (known?.status === 'waiting_approval') askOpen().catch(place.onError);
 
     /** Approvals that were asked for before the feed is followed. */
     async function askOpen(): Promise<void> {
-      const { data } = await client.get<Page<Approval>>(pathOf('approvals'), {
-        status: 'pending',
-        limit: 200,
-      });
-      for (const { id, session_key: key, turn_id: turnId } of data)
-        if (key === sessionKey) desk.ask(id, turnId);
+      const query = { status: 'pending', session_key: sessionKey, limit: 200 };
+      const { data } = await client.get<Page<Approval>>(pathOf('approvals'), query);
+      for (const { id, turn_id: turnId } of data) desk.ask(id, turnId);
     }
 
     return {

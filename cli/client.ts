@@ -11,10 +11,7 @@ export interface Client {
   get<T>(path: string, query?: Query): Promise<T>;
   /** Sent with an Idempotency-Key, so that trying again cannot do it twice. */
   post<T>(path: string, body: unknown, query?: Query): Promise<T>;
-  patch<T>(path: string, body: unknown): Promise<T>;
-  put<T>(path: string, body: unknown): Promise<T>;
-  delete(path: string): Promise<void>;
-  /** Any of these, for what the definition of a resource names (`call`). */
+  /** By any method. */
   send(method: string, path: string, body: unknown, query?: Query): Promise<unknown>;
   /** An event stream: throws as `get` does, without trying again. */
   stream(path: string, query: Query, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
@@ -34,12 +31,11 @@ export interface Problem {
 export class ApiError extends CliError {
   readonly status: number;
   readonly problem: Problem;
+  /** Milliseconds, as its Retry-After says. */
+  retryAfter: number | undefined;
 
   constructor(status: number, problem: Problem, remedy: string | undefined) {
-    super(wordsOf(status, problem), {
-      code: problem.code ?? `Http${status}`,
-      remedy: remedy || undefined,
-    });
+    super(wordsOf(status, problem), { code: problem.code ?? `Http${status}`, remedy });
     this.status = status;
     this.problem = problem;
   }
@@ -84,13 +80,8 @@ export function createClient(first: Target, retarget: () => Target = () => first
     const until = Date.now() + PATIENCE_MS;
     for (;;) {
       try {
-        const init = { headers, body: body === undefined ? undefined : JSON.stringify(body) };
-        const response = await once(
-          method,
-          path,
-          { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) },
-          query,
-        );
+        const signal = AbortSignal.timeout(TIMEOUT_MS);
+        const response = await once(method, path, { headers, body: JSON.stringify(body), signal }, query);
         const text = await response.text();
         return text === '' ? undefined : JSON.parse(text);
       } catch (error) {
@@ -106,9 +97,6 @@ export function createClient(first: Target, retarget: () => Target = () => first
     get: async <T>(path: string, query?: Query) => (await send('GET', path, undefined, query)) as T,
     post: async <T>(path: string, body: unknown, query?: Query) =>
       (await send('POST', path, body, query)) as T,
-    patch: async <T>(path: string, body: unknown) => (await send('PATCH', path, body)) as T,
-    put: async <T>(path: string, body: unknown) => (await send('PUT', path, body)) as T,
-    delete: async (path) => void (await send('DELETE', path, undefined)),
     send,
     async stream(path, query, headers, signal) {
       target = retarget();
@@ -122,15 +110,11 @@ export function createClient(first: Target, retarget: () => Target = () => first
 function pauseBefore(error: unknown, method: string, hasAnswered: boolean): number | undefined {
   if (error instanceof ApiError) {
     if (!TRY_AGAIN.has(error.code)) return undefined;
-    return retryAfter.get(error) ?? PAUSE_MS;
+    return error.retryAfter ?? PAUSE_MS;
   }
-  const isSafe = method === 'GET' || method === 'POST' || method === 'PUT' || method === 'DELETE';
-  return error instanceof CliError && error.code === 'Unreachable' && hasAnswered && isSafe
-    ? PAUSE_MS
-    : undefined;
+  const isUnreachable = error instanceof CliError && error.code === 'Unreachable';
+  return isUnreachable && hasAnswered && method !== 'PATCH' ? PAUSE_MS : undefined;
 }
-
-const retryAfter = new WeakMap<ApiError, number>();
 
 async function refusal(response: Response, target: Target): Promise<ApiError> {
   const text = await response.text().catch(() => '');
@@ -143,7 +127,7 @@ async function refusal(response: Response, target: Target): Promise<ApiError> {
   }
   const error = new ApiError(response.status, problem, remedyFor(response.status, problem.code, target));
   const seconds = Number(response.headers.get('retry-after'));
-  if (seconds > 0) retryAfter.set(error, seconds * 1000);
+  if (seconds > 0) error.retryAfter = seconds * 1000;
   return error;
 }
 

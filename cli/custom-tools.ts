@@ -1,82 +1,63 @@
 /** `tempoclaw tools custom`: shell commands as tools of the agents, from YAML or JSON files. */
 import type { Command } from 'commander';
+import type { z } from 'zod';
+import { customTools as resource } from '#domain/resource/custom-tools.ts';
+import { addApiCommand, PAGE_FLAGS } from './api-commands.ts';
+import { call } from './call.ts';
 import { CliError, usageError } from './cli-error.ts';
-import {
-  type ApiOptions,
-  type CommandContext,
-  createContext,
-  pathOf,
-  readJsonObject,
-  readLimit,
-  withApiOptions,
-} from './command-context.ts';
+import { type ApiOptions, type CommandContext, createContext, readJsonObject } from './command-context.ts';
 import { readObjectFile } from './object-file.ts';
 import { printFields, printJson, printTable } from './output.ts';
-import type { CustomTool, CustomToolVerdict } from './wire.ts';
+import type { CustomTool } from './wire.ts';
+
+const { listCustomTools, getCustomTool, createCustomTool, putCustomTool, deleteCustomTool, testCustomTool } =
+  resource.operations;
+
+type CustomToolPage = z.output<typeof listCustomTools.answer>;
 
 interface ToolOptions extends ApiOptions {
   /** Of the tool, where several have its name. */
   readonly agent?: string;
 }
 
-interface CustomToolPage {
-  readonly tools: readonly CustomTool[];
-  readonly total: number;
-}
-
 export function addCustomToolCommands(tools: Command): void {
   const custom = tools
     .command('custom')
     .description('tools made of shell commands: list, show, add, test, remove');
-  withApiOptions(
+  addApiCommand(custom, {
+    word: 'list',
+    isDefault: true,
+    help: 'the custom tools there are',
+    path: '/v1/tools/custom',
+    flags: {
+      agent_id: { flags: '--agent <key>', help: 'only those of this agent' },
+      search: { flags: '--search <words>', help: 'part of a name or description' },
+      limit: PAGE_FLAGS.limit,
+      offset: { flags: '--offset <n>', help: 'rows to leave out' },
+    },
+    print: printList,
+  });
+  custom
+    .command('add')
+    .description('make a tool, or change the one of the same name and agent')
+    .argument('<file>', 'YAML or JSON with its fields; - is a pipe')
+    .action(add);
+  const ofOne = (word: string, help: string): Command =>
     custom
-      .command('list', { isDefault: true })
-      .description('the custom tools there are')
-      .option('--agent <key>', 'only those of this agent')
-      .option('--search <words>', 'part of a name or description')
-      .option('--limit <n>', 'rows to show, 1 to 200', readLimit, 50)
-      .option('--offset <n>', 'rows to leave out'),
-  ).action(list);
-  withToolOptions(custom.command('show').description('one custom tool'), '<name>').action(show);
-  withApiOptions(
-    custom
-      .command('add')
-      .description('make a tool, or change the one of the same name and agent')
-      .argument('<file>', 'YAML or JSON with its fields; - is a pipe'),
-  ).action(add);
-  withToolOptions(
-    custom.command('test').description('what it would run with these arguments; runs nothing'),
-    '<name>',
-  )
+      .command(word)
+      .description(help)
+      .argument('<name>', 'its name, its id, or the file that it was made from')
+      .option('--agent <key>', 'the agent that it belongs to, when it is of one');
+  ofOne('show', 'one custom tool').action(show);
+  ofOne('test', 'what it would run with these arguments; runs nothing')
     .option('--args <json>', 'its arguments', '{}')
     .option('--as <key>', 'the agent whose rules apply')
     .action(test);
-  withToolOptions(custom.command('remove').description('remove a tool'), '<name>').action(remove);
+  ofOne('remove', 'remove a tool').action(remove);
 }
 
-function withToolOptions(command: Command, argument: string): Command {
-  return withApiOptions(command)
-    .argument(argument, 'its name, its id, or the file that it was made from')
-    .option('--agent <key>', 'the agent that it belongs to, when it is of one');
-}
-
-interface ListOptions extends ToolOptions {
-  readonly search?: string;
-  readonly limit: number;
-  readonly offset?: string;
-}
-
-async function list(options: ListOptions): Promise<void> {
-  const { client, out, err, json } = createContext(options);
-  const { agent, search, limit, offset } = options;
-  const page = await client.get<CustomToolPage>(pathOf('tools', 'custom'), {
-    agent_id: agent,
-    search,
-    limit,
-    offset,
-  });
-  if (json) return printJson(out, page);
-  if (page.tools.length === 0)
+function printList({ out, err }: CommandContext, { tools, offset, total }: CustomToolPage): void {
+  if (tools.length === 0)
     return err.line('No custom tools. Make one: npx tempoclaw tools custom add FILE.yaml');
   printTable(
     out,
@@ -87,10 +68,10 @@ async function list(options: ListOptions): Promise<void> {
       { title: 'replay', cell: (tool) => tool.replay },
       { title: 'command', cell: (tool) => tool.command, flexible: true },
     ],
-    page.tools,
+    tools,
   );
-  const shown = Number(offset ?? 0) + page.tools.length;
-  if (shown < page.total) err.line(err.paint('dim', `more: --offset ${shown} (${page.total} in all)`));
+  const shown = offset + tools.length;
+  if (shown < total) err.line(err.paint('dim', `more: --offset ${shown} (${total} in all)`));
 }
 
 async function show(name: string, options: ToolOptions): Promise<void> {
@@ -104,7 +85,6 @@ async function add(file: string, options: ApiOptions): Promise<void> {
   const fields = readObjectFile(file, EXAMPLE);
   const { name, agent_id: agent } = fields;
   if (typeof name !== 'string') throw usageError(`${file} has no name.`);
-  const path = pathOf('tools', 'custom');
   const old = await toolNamed(context, name, typeof agent === 'string' ? agent : null);
   // What the file does not say is as in a new tool.
   const unset = {
@@ -115,10 +95,11 @@ async function add(file: string, options: ApiOptions): Promise<void> {
     replay: 'once',
     timeout_seconds: 0,
     description: '',
-  };
+  } as const;
+  const { client } = context;
   const tool = old
-    ? await context.client.put<CustomTool>(pathOf('tools', 'custom', old.id), { ...unset, ...fields })
-    : await context.client.post<CustomTool>(path, fields);
+    ? await call(client, putCustomTool, { params: { id: old.id }, body: { ...unset, ...fields } })
+    : await call(client, createCustomTool, { body: fields as never });
   printTool(context, tool);
 }
 
@@ -132,18 +113,18 @@ async function test(
   const context = createContext(options);
   const args = readJsonObject(options.args, '--args');
   const tool = await findTool(context, name, options.agent);
-  const verdict = await context.client.post<CustomToolVerdict>(pathOf('tools', 'custom', tool.id, 'test'), {
-    args,
-    agent_id: options.as,
+  const verdict = await call(context.client, testCustomTool, {
+    params: { id: tool.id },
+    body: { args, agent_id: options.as },
   });
   if (context.json) printJson(context.out, verdict);
-  else printFields(context.out, { ...verdict, command: verdict.command ?? undefined });
+  else printFields(context.out, verdict);
 }
 
 async function remove(name: string, options: ToolOptions): Promise<void> {
   const context = createContext(options);
   const tool = await findTool(context, name, options.agent);
-  await context.client.delete(pathOf('tools', 'custom', tool.id));
+  await call(context.client, deleteCustomTool, { params: { id: tool.id } });
   if (context.json) printJson(context.out, { id: tool.id, name: tool.name, deleted: true });
   else context.out.line(`custom tool ${tool.name} is removed`);
 }
@@ -164,7 +145,7 @@ async function findTool(
   given: string,
   agent: string | undefined,
 ): Promise<CustomTool> {
-  if (ID.test(given)) return context.client.get<CustomTool>(pathOf('tools', 'custom', given));
+  if (ID.test(given)) return call(context.client, getCustomTool, { params: { id: given } });
   const file = /\.(?:ya?ml|json)$/.test(given) ? readObjectFile(given, EXAMPLE) : undefined;
   const name = file ? String(file['name']) : given;
   const owner = agent ?? (typeof file?.['agent_id'] === 'string' ? file['agent_id'] : null);
@@ -182,9 +163,7 @@ async function toolNamed(
   name: string,
   agent: string | null,
 ): Promise<CustomTool | undefined> {
-  const { tools } = await client.get<CustomToolPage>(pathOf('tools', 'custom'), {
-    name,
-    agent_id: agent ?? undefined,
-  });
+  const query = { name, agent_id: agent ?? undefined, limit: 200, offset: 0 };
+  const { tools } = await call(client, listCustomTools, { query });
   return tools.find((tool) => tool.name === name && tool.agent_id === agent);
 }

@@ -44,8 +44,9 @@ export function createPlainSink(output: Pick<Output, 'stream' | 'columns'>): Fee
   return output.stream.isTTY ? wrapSink(sink, () => output.columns) : sink;
 }
 
-export interface FeedView {
-  show(event: StoredEvent): void;
+/** What is said of a feed whose connection was cut, or is back. */
+export function connectionLine({ paint }: Pick<Output, 'paint'>, reason: string | undefined): string {
+  return paint('yellow', reason === undefined ? '… connected again' : `… ${reason} Trying again.`);
 }
 
 export interface FeedViewOptions {
@@ -67,7 +68,7 @@ interface Step {
 /** Text of one output event that is shown at most. */
 const MAX_OUTPUT = 2_000;
 
-export function createFeedView(options: FeedViewOptions): FeedView {
+export function createFeedView(options: FeedViewOptions): (event: StoredEvent) => void {
   const { sink, output } = options;
   const { paint } = output;
   const steps = new Map<string, Step>();
@@ -169,7 +170,7 @@ export function createFeedView(options: FeedViewOptions): FeedView {
     },
   };
 
-  return { show: (event) => shows[event.type]?.(event) };
+  return (event) => shows[event.type]?.(event);
 }
 
 function decidedLine(event: StoredEvent, paint: Output['paint']): string {

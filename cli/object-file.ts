@@ -1,4 +1,4 @@
-/** Files that a command takes: one object in YAML or JSON, from a path or a pipe. */
+/** What a command reads beside its arguments: an object in YAML or JSON, or text, from a path or a pipe. */
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { CliError, usageError } from './cli-error.ts';
@@ -22,4 +22,14 @@ export function readTextFile(path: string): string {
     const what = path === '-' ? 'The pipe' : path;
     throw new CliError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** All of standard input; throws a usage error with `tooLong` when it has more characters than `most`. */
+export async function readPipe(most: number, tooLong: string): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += chunk as string;
+    if (text.length > most) throw usageError(tooLong);
+  }
+  return text;
 }

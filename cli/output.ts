@@ -1,6 +1,6 @@
 /** How results are printed: tables and fields for people, JSON for programs, colour only where a terminal shows it. */
 import { styleText } from 'node:util';
-import { columnsOf, oneLine, printable } from './text.ts';
+import { agoWords, columnsOf, oneLine, printable } from './text.ts';
 import { wrapText } from './wrap.ts';
 
 export type Style = Parameters<typeof styleText>[0];
@@ -42,15 +42,21 @@ export function printText(output: Output, text: string): void {
 
 export interface Column<Row> {
   readonly title: string;
-  readonly cell: (row: Row) => unknown;
-  readonly style?: (row: Row) => Style | undefined;
+  cell(row: Row): unknown;
+  /** The cell is a time, shown as how long ago it was. */
+  readonly ago?: true;
+  /** That of the word in a column named `status` when absent. */
+  style?(row: Row): Style | undefined;
   /** Gives way when the terminal is narrow; one a table. */
   readonly flexible?: boolean;
 }
 
 /** One line a row; cells are cut, never wrapped, and the flexible column fills what is left of the terminal's width. */
 export function printTable<Row>(output: Output, columns: readonly Column<Row>[], rows: readonly Row[]): void {
-  const cells = rows.map((row) => columns.map((column) => cellText(column.cell(row))));
+  const now = Date.now();
+  const cells = rows.map((row) =>
+    columns.map(({ cell, ago }) => cellText(ago ? agoWords(cell(row), now) : cell(row))),
+  );
   const widths = columns.map((column, i) =>
     Math.max(columnsOf(column.title), ...cells.map((row) => columnsOf(row[i] ?? ''))),
   );
@@ -67,8 +73,13 @@ export function printTable<Row>(output: Output, columns: readonly Column<Row>[],
   };
   output.line(columns.map((column, i) => pad(column.title.toUpperCase(), i, 'dim')).join(''));
   rows.forEach((row, r) => {
-    output.line(columns.map((column, i) => pad(cells[r]?.[i] ?? '', i, column.style?.(row))).join(''));
+    output.line(columns.map((column, i) => pad(cells[r]?.[i] ?? '', i, styleOf(column, row))).join(''));
   });
+}
+
+function styleOf<Row>({ title, cell, style }: Column<Row>, row: Row): Style | undefined {
+  if (style) return style(row);
+  return title === 'status' ? statusStyle(cell(row)) : undefined;
 }
 
 /** `name  value` lines; undefined and null are left out, long text and objects stand below their name. */

@@ -7,10 +7,7 @@ import type { Client } from './client.ts';
 import { followEvents } from './follow.ts';
 import type { Turn } from './wire.ts';
 
-export interface TurnEnd {
-  readonly turnId: string;
-  readonly status: 'completed' | 'failed' | 'stopped';
-}
+export type TurnEnd = 'completed' | 'failed' | 'stopped';
 
 export interface SessionWatch {
   /** Resolves when that turn has ended, also when it had before; rejects when the feed cannot be followed any more. */
@@ -31,7 +28,7 @@ export interface SessionWatchOptions {
 }
 
 const CHECK_MS = 10_000;
-const ENDS: Readonly<Record<string, TurnEnd['status']>> = {
+const ENDS: Readonly<Record<string, TurnEnd>> = {
   'turn.completed': 'completed',
   'turn.failed': 'failed',
   'turn.stopped': 'stopped',
@@ -44,18 +41,18 @@ export function watchSession(options: SessionWatchOptions): SessionWatch {
   const waiting = new Map<string, PromiseWithResolvers<TurnEnd>>();
   let broken: unknown;
 
-  function settle(end: TurnEnd): void {
-    running.delete(end.turnId);
-    ended.set(end.turnId, end);
-    waiting.get(end.turnId)?.resolve(end);
-    waiting.delete(end.turnId);
+  function settle(turnId: string, end: TurnEnd): void {
+    running.delete(turnId);
+    ended.set(turnId, end);
+    waiting.get(turnId)?.resolve(end);
+    waiting.delete(turnId);
   }
 
   function take(event: StoredEvent): void {
     if (event.turn_id && event.type === 'turn.started') running.add(event.turn_id);
     options.onEvent(event);
-    const status = ENDS[event.type];
-    if (status !== undefined && event.turn_id) settle({ turnId: event.turn_id, status });
+    const end = ENDS[event.type];
+    if (end !== undefined && event.turn_id) settle(event.turn_id, end);
   }
 
   function breakOff(error: unknown): void {
@@ -65,25 +62,16 @@ export function watchSession(options: SessionWatchOptions): SessionWatch {
   }
 
   async function follow(): Promise<void> {
-    const { client, sessionKey, after, onConnection } = options;
-    const signal = closing.signal;
-    const feed = followEvents({
-      client,
-      sessionKey,
-      after,
-      signal,
-      onConnection,
-    });
-    for await (const event of feed) take(event);
+    for await (const event of followEvents({ ...options, signal: closing.signal })) take(event);
   }
 
   /** A row may be final a moment before its event is read: only what is still unknown at the next check counts. */
   const suspects = new Set<string>();
   async function check(): Promise<void> {
     for (const turnId of waiting.keys()) {
-      const turn = await options.client.get<Turn>(`/v1/turns/${encodeURIComponent(turnId)}`);
-      if (turn.status !== 'completed' && turn.status !== 'failed' && turn.status !== 'stopped') continue;
-      if (suspects.has(turnId)) settle({ turnId, status: turn.status });
+      const { status } = await options.client.get<Turn>(`/v1/turns/${encodeURIComponent(turnId)}`);
+      if (status !== 'completed' && status !== 'failed' && status !== 'stopped') continue;
+      if (suspects.has(turnId)) settle(turnId, status);
       suspects.add(turnId);
     }
   }

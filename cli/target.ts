@@ -1,8 +1,9 @@
 /** Which API a command talks to, and with which key: flags, then the environment, then `.tempoclaw/run.json`. */
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { ClientEnvironment } from '#config/client-environment.ts';
 import { CliError, usageError } from './cli-error.ts';
+import type { RunInfo } from './services/run-state.ts';
 
 export interface Target {
   /** Without a slash at its end. */
@@ -14,21 +15,7 @@ export interface Target {
 }
 
 /** What `tempoclaw up` writes for programs; every part may be missing, since a file is not to be trusted. */
-export interface RunFile {
-  readonly path: string;
-  readonly api: string | undefined;
-  readonly temporal: string | undefined;
-  readonly temporalUi: string | undefined;
-  readonly namespace: string | undefined;
-  readonly apiKeyFile: string | undefined;
-  readonly pids: Readonly<Record<string, readonly number[]>>;
-}
-
-export interface TargetOptions {
-  readonly url?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly stateDir?: string | undefined;
-}
+export type RunFile = Partial<RunInfo> & { readonly path: string };
 
 const STATE_DIR = '.tempoclaw';
 
@@ -36,7 +23,7 @@ const STATE_DIR = '.tempoclaw';
  * The local key is only ever sent to the address that the same run.json names.
  * Throws a CliError when no address is known.
  */
-export function findTarget(options: TargetOptions, env: ClientEnvironment, cwd: string): Target {
+export function findTarget(options: Partial<ClientEnvironment>, env: ClientEnvironment, cwd: string): Target {
   const stateDir = options.stateDir ?? env.stateDir;
   const run = findRunFile(stateDir, cwd);
   // A folder that a flag names is meant before an address that the environment names.
@@ -46,10 +33,10 @@ export function findTarget(options: TargetOptions, env: ClientEnvironment, cwd: 
   if (wished !== undefined) {
     const source = options.url === undefined ? 'TEMPOCLAW_URL' : '--url';
     const url = readUrl(wished, source);
-    const own = run?.api !== undefined && readUrl(run.api, run.path) === url ? run : undefined;
+    const own = run?.api && readUrl(run.api, run.path) === url ? run : undefined;
     return { url, key: key ?? (own && readKey(own)), source, run: own };
   }
-  if (run?.api === undefined) throw notKnown(stateDir, cwd);
+  if (!run?.api) throw notKnown(stateDir, cwd);
   return { url: readUrl(run.api, run.path), key: key ?? readKey(run), source: run.path, run };
 }
 
@@ -84,36 +71,18 @@ export function readRunFile(path: string): RunFile | undefined {
       remedy: 'Delete it and run `npm start` again.',
     });
   }
-  const fields = (typeof content === 'object' && content !== null ? content : {}) as Record<string, unknown>;
-  const keyFile = textOf(fields['api_key_file']);
-  return {
-    path,
-    api: textOf(fields['api']),
-    temporal: textOf(fields['temporal']),
-    temporalUi: textOf(fields['temporal_ui']),
-    namespace: textOf(fields['namespace']),
-    // A relative path means: from the folder that holds the state folder, where `up` was started.
-    apiKeyFile:
-      keyFile === undefined || isAbsolute(keyFile) ? keyFile : join(dirname(dirname(path)), keyFile),
-    pids: readPids(fields['pids']),
-  };
-}
-
-function readPids(value: unknown): Record<string, number[]> {
-  if (typeof value !== 'object' || value === null) return {};
-  const isPid = (pid: unknown): pid is number => Number.isSafeInteger(pid) && (pid as number) > 1;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, pids]) => [name, (Array.isArray(pids) ? pids : [pids]).filter(isPid)]),
-  );
+  const fields = typeof content === 'object' && content !== null ? (content as Partial<RunInfo>) : {};
+  return { ...fields, path };
 }
 
 function readKey(run: RunFile): string | undefined {
-  if (run.apiKeyFile === undefined) return undefined;
+  const { api_key_file: file } = run;
+  if (file === undefined) return undefined;
   try {
-    return readFileSync(run.apiKeyFile, 'utf8').trim() || undefined;
+    return readFileSync(file, 'utf8').trim() || undefined;
   } catch (error) {
     throw new CliError(
-      `The API key's file ${run.apiKeyFile} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `The API key's file ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
       { remedy: 'Give a key with TEMPOCLAW_API_KEY or --api-key.', code: 'Unauthorized' },
     );
   }
@@ -127,8 +96,4 @@ function readUrl(value: string, where: string): string {
       'Write it like http://127.0.0.1:7400',
     );
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -18,7 +18,7 @@ import type {
   subagentSchema,
   subagentSteerReceiptSchema,
 } from '#domain/schema/assignment.ts';
-import type { customToolSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
+import type { customToolSchema } from '#domain/schema/custom-tool.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
@@ -34,7 +34,6 @@ export type Budget = z.infer<typeof budgetSchema>;
 export type BudgetAccount = z.infer<typeof budgetAccountSchema>;
 export type BulkReceipt = z.infer<typeof bulkReceiptSchema>;
 export type CustomTool = z.infer<typeof customToolSchema>;
-export type CustomToolVerdict = z.infer<typeof customToolVerdictSchema>;
 export type DecisionReceipt = z.infer<typeof decisionReceiptSchema>;
 export type Delegation = z.infer<typeof delegationSchema>;
 export type DelegationDetail = z.infer<typeof delegationDetailSchema>;

@@ -2,98 +2,90 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { agents as resource } from '#domain/resource/agents.ts';
+import { addApiCommand, type Flags } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { usageError } from '#cli/cli-error.ts';
-import { type ApiOptions, type CommandContext, createContext, withApiOptions } from '#cli/command-context.ts';
+import type { CommandContext } from '#cli/command-context.ts';
 import { readObjectFile, readTextFile } from '#cli/object-file.ts';
-import { printFields, printJson } from '#cli/output.ts';
+import { printFields } from '#cli/output.ts';
 import { addCommands } from '#cli/resource-commands.ts';
 import { agoWords } from '#cli/text.ts';
 import type { Agent } from '#cli/wire.ts';
 
-const { getAgent, createAgent, updateAgent } = resource.operations;
+type Fields = Record<string, unknown>;
 
-interface AgentFlags extends ApiOptions {
-  readonly file?: string;
-  readonly model?: readonly string[];
-  readonly name?: string;
-  readonly type?: string;
-  readonly instructions?: string;
-  readonly profile?: string;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
-  readonly execSecurity?: string;
-  readonly execAsk?: string;
-  readonly iterations?: number;
-  readonly workspace?: string;
-}
+/** By the field that each fills, or the group and the field in it. */
+const FLAGS = {
+  file: {
+    flags: '--file <path>',
+    help: 'a YAML or JSON file with the agent (- reads it from a pipe); flags win over it',
+  },
+  model: { flags: '--model <ref...>', help: 'provider/model; several are tried in order' },
+  name: { flags: '--name <name>' },
+  type: { flags: '--type <type>', help: 'open or predefined' },
+  instructions: {
+    flags: '--instructions <text>',
+    help: 'what the agent is told; @FILE reads them from a file',
+  },
+  'tools.profile': { flags: '--profile <name>', help: 'tool profile' },
+  'tools.allow': { flags: '--allow <tool...>', help: 'tools it may use: names, globs, group:NAME' },
+  'tools.deny': { flags: '--deny <tool...>', help: 'tools it may not use' },
+  'exec.security': { flags: '--exec-security <level>', help: 'deny, allowlist or full' },
+  'exec.ask': { flags: '--exec-ask <when>', help: 'off, on-miss or always' },
+  'limits.iterations': { flags: '--iterations <n>', help: 'model calls in a turn', kind: 'number' },
+  workspace: { flags: '--workspace <name>', help: 'folder under the workspace root' },
+} as const satisfies Flags;
 
 export function register(agents: Command): void {
   addCommands(agents, resource, { getAgent: addShow, createAgent: addCreate, updateAgent: addUpdate });
 }
 
 function addShow(agents: Command): void {
-  withApiOptions(agents.command('show').description('one agent').argument('<key>')).action(show);
+  addApiCommand(agents, { word: 'show', help: 'one agent', path: '/v1/agents/:key', print: printAgent });
 }
 
 function addCreate(agents: Command): void {
-  withAgentFlags(agents.command('create').description('make an agent').argument('[key]')).action(create);
+  addApiCommand(agents, {
+    word: 'create',
+    help: 'make an agent',
+    method: 'POST',
+    path: '/v1/agents',
+    arguments: ['key'],
+    mayLackLast: true,
+    flags: FLAGS,
+    sends({ key, ...flags }) {
+      const agent = readAgent(flags);
+      const wished: unknown = key ?? agent['key'];
+      if (typeof wished === 'string') return { ...agent, key: wished };
+      throw usageError('The agent has no key.', 'Write: npx tempoclaw agents create KEY --model …');
+    },
+    print: printAgent,
+  });
 }
 
 function addUpdate(agents: Command): void {
-  withAgentFlags(
-    agents
-      .command('update')
-      .description('change an agent; what is given replaces what was there')
-      .argument('<key>'),
-  ).action(update);
+  addApiCommand(agents, {
+    word: 'update',
+    help: 'change an agent; what is given replaces what was there',
+    method: 'PATCH',
+    path: '/v1/agents/:key',
+    flags: FLAGS,
+    async sends({ key, ...flags }, { client }) {
+      // A flag changes one part of a group such as `tools`; the API replaces the group whole.
+      const isWhole = flags.file !== undefined || Object.keys(flags).length === 0;
+      const old = isWhole ? {} : await call(client, resource.operations.getAgent, { params: { key } });
+      const { key: named, ...changes } = readAgent(flags, old);
+      if (named !== undefined && named !== key)
+        throw usageError(`The file is about agent ${String(named)}, not ${key}.`);
+      if (Object.keys(changes).length === 0)
+        throw usageError('Nothing to change was given.', 'See: npx tempoclaw agents update --help');
+      return changes;
+    },
+    print: printAgent,
+  });
 }
 
-function withAgentFlags(command: Command): Command {
-  return withApiOptions(command)
-    .option('--file <path>', 'a YAML or JSON file with the agent (- reads it from a pipe); flags win over it')
-    .option('--model <ref...>', 'provider/model; several are tried in order')
-    .option('--name <name>')
-    .option('--type <type>', 'open or predefined')
-    .option('--instructions <text>', 'what the agent is told; @FILE reads them from a file')
-    .option('--profile <name>', 'tool profile')
-    .option('--allow <tool...>', 'tools it may use: names, globs, group:NAME')
-    .option('--deny <tool...>', 'tools it may not use')
-    .option('--exec-security <level>', 'deny, allowlist or full')
-    .option('--exec-ask <when>', 'off, on-miss or always')
-    .option('--iterations <n>', 'model calls in a turn', readCount)
-    .option('--workspace <name>', 'folder under the workspace root');
-}
-
-async function show(key: string, options: ApiOptions): Promise<void> {
-  const context = createContext(options);
-  printAgent(context, await call(context.client, getAgent, { params: { key } }));
-}
-
-async function create(key: string | undefined, options: AgentFlags): Promise<void> {
-  const context = createContext(options);
-  const agent = readAgent(options);
-  const wished = key ?? agent['key'];
-  if (typeof wished !== 'string')
-    throw usageError('The agent has no key.', 'Write: npx tempoclaw agents create KEY --model …');
-  printAgent(context, await call(context.client, createAgent, { body: { ...agent, key: wished } as never }));
-}
-
-async function update(key: string, options: AgentFlags): Promise<void> {
-  const context = createContext(options);
-  const { key: named, ...changes } = readAgent(options);
-  if (named !== undefined && named !== key)
-    throw usageError(`The file is about agent ${String(named)}, not ${key}.`);
-  if (Object.keys(changes).length === 0)
-    throw usageError('Nothing to change was given.', 'See: npx tempoclaw agents update --help');
-  // A flag changes one part of a group such as `tools`; the API replaces the group whole.
-  const old = await call(context.client, getAgent, { params: { key } });
-  const groups = options.file === undefined ? mergeGroups(old, changes) : changes;
-  printAgent(context, await call(context.client, updateAgent, { params: { key }, body: groups }));
-}
-
-function printAgent({ out, json }: CommandContext, agent: Agent): void {
-  if (json) return printJson(out, agent);
+function printAgent({ out }: CommandContext, agent: Agent): void {
   const now = Date.now();
   const { key, name, description, type, model, revision, created_at, updated_at, instructions, ...rest } =
     agent;
@@ -115,51 +107,21 @@ function asYaml(value: unknown): unknown {
   return typeof value === 'object' ? stringify(value).trim() : value;
 }
 
-function mergeGroups(old: Agent, changes: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...changes };
-  for (const group of ['tools', 'exec', 'limits'] as const) {
-    const change = changes[group];
-    if (typeof change === 'object') merged[group] = { ...old[group], ...change };
-  }
-  return merged;
-}
-
 const EXAMPLE = 'one agent, such as:\nkey: helper\nmodel: openai/gpt-4.1-mini';
 
-function readAgent(flags: AgentFlags): Record<string, unknown> {
-  const file = flags.file === undefined ? {} : readObjectFile(flags.file, EXAMPLE);
-  const { model } = flags;
-  const tools = given({ profile: flags.profile, allow: flags.allow, deny: flags.deny });
-  const exec = given({ security: flags.execSecurity, ask: flags.execAsk });
-  const limits = given({ iterations: flags.iterations });
-  return {
-    ...file,
-    ...given({
-      model: model?.length === 1 ? model[0] : model,
-      name: flags.name,
-      type: flags.type,
-      instructions: flags.instructions === undefined ? undefined : readInstructions(flags.instructions),
-      workspace: flags.workspace,
-      tools: tools && { ...(file['tools'] as object | undefined), ...tools },
-      exec: exec && { ...(file['exec'] as object | undefined), ...exec },
-      limits: limits && { ...(file['limits'] as object | undefined), ...limits },
-    }),
-  };
+/** The file's fields and over them the flags'; groups that the file does not have begin as in `old`. */
+function readAgent({ file, ...flags }: { readonly file?: string | undefined }, old: Fields = {}): Fields {
+  const agent: Fields = file === undefined ? {} : readObjectFile(file, EXAMPLE);
+  for (const [name, value] of Object.entries(flags)) {
+    const [field = name, inner] = name.split('.');
+    const group = agent[field] ?? old[field];
+    agent[field] = inner === undefined ? readField(name, value) : { ...(group as Fields), [inner]: value };
+  }
+  return agent;
 }
 
-/** Without what was not given; undefined when nothing was. */
-function given(fields: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
-}
-
-function readInstructions(value: string): string {
-  return value.startsWith('@') ? readTextFile(value.slice(1)) : value;
-}
-
-function readCount(value: string): number {
-  const count = Number(value);
-  if (!Number.isInteger(count) || count < 1)
-    throw usageError(`--iterations must be a number from 1, not ${value}`);
-  return count;
+function readField(name: string, value: unknown): unknown {
+  if (name === 'instructions' && typeof value === 'string' && value.startsWith('@'))
+    return readTextFile(value.slice(1));
+  return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }

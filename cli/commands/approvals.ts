@@ -1,16 +1,15 @@
 /** `tempoclaw approvals`: what waits for a person, deciding it, and watching for more. */
 import type { Command } from 'commander';
 import { APPROVAL_STATUSES } from '#domain/approval.ts';
+import { addApiCommand, type Flags, PAGE_FLAGS, printRows } from '#cli/api-commands.ts';
 import {
   alwaysLine,
   approvalLines,
-  askApproval,
   decide,
   decideCommands,
   type DecisionBody,
-  isRefusedDecision,
-  lateWords,
   receiptWords,
+  settleApproval,
 } from '#cli/ask-approval.ts';
 import { printApproval } from '#cli/approval-detail.ts';
 import { watchApprovals } from '#cli/approval-watch.ts';
@@ -19,145 +18,141 @@ import {
   type ApiOptions,
   type CommandContext,
   createContext,
-  pageQuery,
-  type PageOptions,
   pathOf,
-  printPage,
   readJsonObject,
-  withApiOptions,
-  withPageOptions,
 } from '#cli/command-context.ts';
-import { printJson, statusStyle } from '#cli/output.ts';
+import { printJson } from '#cli/output.ts';
 import { agoWords, oneLine } from '#cli/text.ts';
-import type { Approval, ApprovalDetail, ApprovalLink, ApprovalToken, BulkReceipt } from '#cli/wire.ts';
+import type { Approval, ApprovalDetail, ApprovalLink, ApprovalToken, BulkReceipt, Page } from '#cli/wire.ts';
 
-interface ListOptions extends PageOptions {
-  readonly status: string;
-  readonly session?: string;
-  readonly agent?: string;
-  readonly tool?: string;
-  readonly user?: string;
-  readonly since?: string;
-  readonly before?: string;
-  readonly mine?: boolean;
+const LIST_FLAGS = {
+  ...PAGE_FLAGS,
+  status: {
+    flags: '--status <status>',
+    help: 'of all when all',
+    choices: [...APPROVAL_STATUSES, 'all'],
+    default: 'pending',
+  },
+  session_key: { flags: '--session <key>', help: 'of one session' },
+  agent: { flags: '--agent <key>', help: 'of one agent' },
+  tool: { flags: '--tool <name>', help: 'of one tool' },
+  user: { flags: '--user <id>', help: 'of one user’s turns' },
+  requested_after: { flags: '--since <time>', help: 'asked after this time (2026-01-31T12:00:00Z)' },
+  requested_before: { flags: '--before <time>', help: 'asked before this time' },
+  mine: { flags: '--mine', help: 'those that your key may decide' },
+} as const satisfies Flags;
+
+export function register(approvals: Command): void {
+  addApiCommand(approvals, {
+    word: 'list',
+    isDefault: true,
+    help: 'what waits for a decision',
+    path: '/v1/approvals',
+    flags: LIST_FLAGS,
+    sends: ({ status, ...given }) => ({ ...given, status: status === 'all' ? undefined : status }),
+    print: (context, page: Page<Approval>, { status }) => printList(context, page, status ?? ''),
+  });
+  addApiCommand(approvals, {
+    word: 'show',
+    help: 'one approval with the whole call',
+    path: '/v1/approvals/:id',
+    print: ({ out }, approval: ApprovalDetail) => printApproval(out, approval),
+  });
+  addDecisions(approvals);
+  addGrants(approvals);
+  approvals
+    .command('watch')
+    .description('wait for approvals and, at a terminal, decide each in place; --json prints one a line')
+    .option('--print-only', 'ask nothing')
+    .action(watch);
+}
+
+function printList(context: CommandContext, page: Page<Approval>, status: string): void {
+  const now = Date.now();
+  const isPending = status === 'pending';
+  printRows(
+    context,
+    page,
+    [
+      { title: 'approval', cell: (one) => one.id },
+      { title: 'status', cell: (one) => one.status },
+      { title: 'call', cell: (one) => one.summary, flexible: true },
+      { title: 'agent', cell: (one) => one.agent },
+      { title: 'agreed', cell: (one) => one.tally ?? '' },
+      { title: 'always', cell: (one) => oneLine(alwaysLine(one), 40) },
+      {
+        title: isPending ? 'expires' : 'asked',
+        cell: (one) => agoWords(isPending ? one.expires_at : one.created_at, now),
+      },
+    ],
+    status === 'all' ? 'No approvals.' : `No approvals are ${status}.`,
+  );
+}
+
+function addDecisions(approvals: Command): void {
+  approvals
+    .command('approve <id...>')
+    .description('let the calls run')
+    .option('--always', 'and calls like it from now on')
+    .option('--args <json>', 'run it with these arguments instead')
+    .action(approve);
+  approvals
+    .command('reject <id...>')
+    .description('refuse the calls')
+    .option('--reason <text>', 'the model is told')
+    .action((ids: string[], options: ApiOptions & { reason?: string }) =>
+      send(createContext(options), ids, { decision: 'reject', reason: options.reason || undefined }),
+    );
+  approvals
+    .command('respond <id>')
+    .description('answer the model yourself instead of running the call')
+    .requiredOption('--text <text>', 'what the model reads')
+    .action((id: string, options: ApiOptions & { text: string }) =>
+      send(createContext(options), [id], { decision: 'respond', text: options.text }),
+    );
+}
+
+/** What decides later, and elsewhere. */
+function addGrants(approvals: Command): void {
+  addApiCommand(approvals, {
+    word: 'link',
+    help: 'make a link with which one person decides one approval, once',
+    method: 'POST',
+    path: '/v1/approvals/:id/links',
+    flags: {
+      for: { flags: '--for <user>', help: 'who decides by it', required: true },
+      decision: { flags: '--only <decision>', help: 'approve or reject, and not the other' },
+      expires_seconds: {
+        flags: '--expires <seconds>',
+        help: 'when it ends; with the approval at the latest',
+        kind: 'number',
+      },
+    },
+    print({ out, err }, made: ApprovalLink) {
+      out.line(made.url ?? '');
+      const who = oneLine(made.for, 80);
+      err.line(err.paint('dim', `whoever has it decides as ${who}, once, until ${made.expires_at}`));
+    },
+  });
+  addApiCommand(approvals, {
+    word: 'token',
+    help: 'make a token with which a Temporal client decides it',
+    method: 'POST',
+    path: '/v1/approvals/:id/token',
+    flags: { by: { flags: '--by <user>', help: 'who decides with it; your key’s user when it has one' } },
+    print({ out, err }, made: ApprovalToken) {
+      out.line(made.token ?? '');
+      const by = made.by === null ? '' : `, with "by": ${JSON.stringify(oneLine(made.by, 80))}`;
+      err.line(
+        err.paint('dim', `send it as "token" with update or signal "decide"${by}, until ${made.expires_at}`),
+      );
+    },
+  });
 }
 
 interface ApproveOptions extends ApiOptions {
   readonly always?: boolean;
   readonly args?: string;
-}
-
-export function register(approvals: Command): void {
-  withPageOptions(
-    approvals
-      .command('list', { isDefault: true })
-      .description('what waits for a decision')
-      .option('--status <status>', `${APPROVAL_STATUSES.join(', ')} or all`, 'pending')
-      .option('--session <key>', 'of one session')
-      .option('--agent <key>', 'of one agent')
-      .option('--tool <name>', 'of one tool')
-      .option('--user <id>', 'of one user’s turns')
-      .option('--since <time>', 'asked after this time (2026-01-31T12:00:00Z)')
-      .option('--before <time>', 'asked before this time')
-      .option('--mine', 'those that your key may decide'),
-  ).action(list);
-  withApiOptions(
-    approvals.command('show').description('one approval with the whole call').argument('<id>'),
-  ).action(show);
-  withApiOptions(
-    approvals
-      .command('approve')
-      .description('let the calls run')
-      .argument('<id...>')
-      .option('--always', 'and calls like it from now on')
-      .option('--args <json>', 'run it with these arguments instead'),
-  ).action(approve);
-  withApiOptions(
-    approvals
-      .command('reject')
-      .description('refuse the calls')
-      .argument('<id...>')
-      .option('--reason <text>', 'the model is told'),
-  ).action((ids: string[], options: ApiOptions & { reason?: string }) =>
-    send(createContext(options), ids, {
-      decision: 'reject',
-      reason: options.reason || undefined,
-    }),
-  );
-  withApiOptions(
-    approvals
-      .command('respond')
-      .description('answer the model yourself instead of running the call')
-      .argument('<id>')
-      .requiredOption('--text <text>', 'what the model reads'),
-  ).action((id: string, options: ApiOptions & { text: string }) =>
-    send(createContext(options), [id], { decision: 'respond', text: options.text }),
-  );
-  withApiOptions(
-    approvals
-      .command('link')
-      .description('make a link with which one person decides one approval, once')
-      .argument('<id>')
-      .requiredOption('--for <user>', 'who decides by it')
-      .option('--only <decision>', 'approve or reject, and not the other')
-      .option('--expires <seconds>', 'when it ends; with the approval at the latest', readSeconds),
-  ).action(link);
-  withApiOptions(
-    approvals
-      .command('token')
-      .description('make a token with which a Temporal client decides it')
-      .argument('<id>')
-      .option('--by <user>', 'who decides with it; your key’s user when it has one'),
-  ).action(token);
-  withApiOptions(
-    approvals
-      .command('watch')
-      .description('wait for approvals and, at a terminal, decide each in place; --json prints one a line')
-      .option('--print-only', 'ask nothing'),
-  ).action(watch);
-}
-
-async function list(options: ListOptions): Promise<void> {
-  const known = options.status === 'all' || APPROVAL_STATUSES.some((status) => status === options.status);
-  if (!known)
-    throw usageError(`--status must be one of ${APPROVAL_STATUSES.join(', ')} or all, not ${options.status}`);
-  const now = Date.now();
-  const status = options.status === 'all' ? undefined : options.status;
-  await printPage<Approval>(
-    createContext(options),
-    pathOf('approvals'),
-    {
-      ...pageQuery(options),
-      status,
-      session_key: options.session,
-      agent: options.agent,
-      tool: options.tool,
-      user: options.user,
-      requested_after: options.since,
-      requested_before: options.before,
-      mine: options.mine,
-    },
-    [
-      { title: 'approval', cell: (a) => a.id },
-      { title: 'status', cell: (a) => a.status, style: (a) => statusStyle(a.status) },
-      { title: 'call', cell: (a) => a.summary, flexible: true },
-      { title: 'agent', cell: (a) => a.agent },
-      { title: 'agreed', cell: (a) => a.tally ?? '' },
-      { title: 'always', cell: (a) => oneLine(alwaysLine(a), 40) },
-      {
-        title: status === 'pending' ? 'expires' : 'asked',
-        cell: (a) => agoWords(status === 'pending' ? a.expires_at : a.created_at, now),
-      },
-    ],
-    status === undefined ? 'No approvals.' : `No approvals are ${status}.`,
-  );
-}
-
-async function show(id: string, options: ApiOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const approval = await client.get<ApprovalDetail>(pathOf('approvals', id));
-  if (json) printJson(out, approval);
-  else printApproval(out, approval);
 }
 
 async function approve(ids: string[], options: ApproveOptions): Promise<void> {
@@ -178,44 +173,6 @@ async function send(context: CommandContext, ids: readonly string[], body: Decis
   const receipt = await decide(context.client, id, body);
   if (context.json) return printJson(context.out, receipt);
   context.out.line(`${id} is ${receiptWords(receipt)}`);
-}
-
-interface LinkOptions extends ApiOptions {
-  readonly for: string;
-  readonly only?: string;
-  readonly expires?: number;
-}
-
-async function link(id: string, options: LinkOptions): Promise<void> {
-  const { client, out, err, json } = createContext(options);
-  const made = await client.post<ApprovalLink>(pathOf('approvals', id, 'links'), {
-    for: options.for,
-    decision: options.only,
-    expires_seconds: options.expires,
-  });
-  if (json) return printJson(out, made);
-  out.line(made.url ?? '');
-  err.line(
-    err.paint('dim', `whoever has it decides as ${oneLine(made.for, 80)}, once, until ${made.expires_at}`),
-  );
-}
-
-async function token(id: string, options: ApiOptions & { by?: string }): Promise<void> {
-  const { client, out, err, json } = createContext(options);
-  const made = await client.post<ApprovalToken>(pathOf('approvals', id, 'token'), { by: options.by });
-  if (json) return printJson(out, made);
-  out.line(made.token ?? '');
-  const by = made.by === null ? '' : `, with "by": ${JSON.stringify(oneLine(made.by, 80))}`;
-  err.line(
-    err.paint('dim', `send it as "token" with update or signal "decide"${by}, until ${made.expires_at}`),
-  );
-}
-
-function readSeconds(value: string): number {
-  const seconds = Number(value);
-  if (!Number.isInteger(seconds) || seconds < 1)
-    throw usageError(`--expires must be a number of seconds, not ${value}`);
-  return seconds;
 }
 
 /** One request for all; fails when any of them did, after all are told. */
@@ -257,18 +214,8 @@ async function printOne({ out, json }: CommandContext, approval: Approval): Prom
 }
 
 async function askOne({ client, err }: CommandContext, approval: Approval, gone: AbortSignal): Promise<void> {
-  try {
-    const asked = await askApproval(approval, err, gone);
-    if (asked === 'interrupted')
-      throw new CliError('Left.', { exitCode: EXIT.interrupted, code: 'Interrupted' });
-    if (asked === 'gone')
-      return err.line(err.paint('yellow', '  it was decided, edited, or expired, meanwhile'));
-    if (asked === 'later') return;
-    const receipt = await decide(client, approval.id, asked);
-    err.line(err.paint('green', `  ${receiptWords(receipt)}`));
-  } catch (error) {
-    const late = lateWords(error) ?? (isRefusedDecision(error) ? error.message : undefined);
-    if (late === undefined) throw error;
-    err.line(err.paint('yellow', `  ${late}`));
-  }
+  const end = await settleApproval({ client, output: err, say: (line) => err.line(line) }, approval, gone);
+  if (end === 'interrupted') throw new CliError('Left.', { exitCode: EXIT.interrupted, code: 'Interrupted' });
+  if (end === 'gone') err.line(err.paint('yellow', '  it was decided, edited, or expired, meanwhile'));
+  if (typeof end === 'object') err.line(err.paint('green', `  ${receiptWords(end)}`));
 }

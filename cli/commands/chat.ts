@@ -5,7 +5,7 @@ import { createChat } from '#cli/chat.ts';
 import { chatFromPipe } from '#cli/chat-pipe.ts';
 import { chatAtTerminal } from '#cli/chat-terminal.ts';
 import { EXIT, usageError } from '#cli/cli-error.ts';
-import { type ApiOptions, createContext, withApiOptions } from '#cli/command-context.ts';
+import { type ApiOptions, createContext } from '#cli/command-context.ts';
 
 interface ChatOptions extends ApiOptions {
   readonly session?: string;
@@ -15,19 +15,21 @@ interface ChatOptions extends ApiOptions {
 export function register(command: Command): void {
   command
     .option('--session <key>', 'go on in this session (default: a new one)')
-    .option('--agent <key>', 'who answers (default: main)');
-  withApiOptions(command).action(async (options: ChatOptions) => {
-    if (options.json) throw usageError('chat has no --json.', 'Use: tempoclaw run "text" --json');
-    const context = createContext(options);
-    const sessionKey = options.session ?? newSessionKey(new Date());
-    const chat = createChat(context, sessionKey, options.agent);
-    const isTerminal = context.canAsk && process.stdout.isTTY === true;
-    process.exitCode = isTerminal
-      ? await chatAtTerminal(chat, options.agent)
-      : await chatFromPipe(chat, process.stdin);
-    if (isTerminal && process.exitCode === EXIT.ok)
-      context.err.line(context.err.paint('dim', `go on with: npx tempoclaw chat --session ${sessionKey}`));
-  });
+    .option('--agent <key>', 'who answers (default: main)')
+    .action(chat);
+}
+
+async function chat(options: ChatOptions): Promise<void> {
+  if (options.json) throw usageError('chat has no --json.', 'Use: tempoclaw run "text" --json');
+  const context = createContext(options);
+  const sessionKey = options.session ?? newSessionKey(new Date());
+  const chat = createChat(context, sessionKey, options.agent);
+  const isTerminal = context.canAsk && process.stdout.isTTY === true;
+  process.exitCode = isTerminal
+    ? await chatAtTerminal(chat, options.agent)
+    : await chatFromPipe(chat, process.stdin);
+  if (isTerminal && process.exitCode === EXIT.ok)
+    context.err.line(context.err.paint('dim', `go on with: npx tempoclaw chat --session ${sessionKey}`));
 }
 
 function newSessionKey(now: Date): string {

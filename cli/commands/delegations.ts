@@ -1,53 +1,41 @@
 /** `tempoclaw delegations`: what agents gave to each other, and ending one that runs. */
 import type { Command } from 'commander';
-import { addShow, addStop, listOf } from '#cli/assignment-commands.ts';
-import { type PageOptions, pathOf, withPageOptions } from '#cli/command-context.ts';
-import type { Output } from '#cli/output.ts';
+import { addAssignmentCommands } from '#cli/assignment-commands.ts';
 import { printable } from '#cli/text.ts';
 import type { Delegation, DelegationDetail } from '#cli/wire.ts';
 
-interface ListOptions extends PageOptions {
-  readonly source?: string;
-  readonly target?: string;
-  readonly session?: string;
-  readonly status?: string;
-}
-
-const list = listOf<Delegation>(
-  'delegation',
-  [
-    { title: 'from', cell: (one) => one.source },
-    { title: 'to', cell: (one) => one.target },
-    { title: 'label', cell: (one) => one.label, flexible: true },
-  ],
-  'No delegations.',
-);
-
 export function register(delegations: Command): void {
-  withPageOptions(
-    delegations
-      .command('list', { isDefault: true })
-      .description('newest first')
-      .option('--source <agent>', 'that gave it')
-      .option('--target <agent>', 'that works on it')
-      .option('--session <key>', 'in which it was given')
-      .option('--status <status>', 'queued, running, completed, failed, cancelled or timeout'),
-  ).action((options: ListOptions) => {
-    const { source, target, session } = options;
-    return list(options, pathOf('delegations'), { source, target, session_key: session });
+  addAssignmentCommands<Delegation, DelegationDetail>(delegations, {
+    kind: 'delegations',
+    list: {
+      help: 'newest first',
+      path: '/v1/delegations',
+      flags: {
+        source: { flags: '--source <agent>', help: 'that gave it' },
+        target: { flags: '--target <agent>', help: 'that works on it' },
+        session_key: { flags: '--session <key>', help: 'in which it was given' },
+        status: {
+          flags: '--status <status>',
+          help: 'queued, running, completed, failed, cancelled or timeout',
+        },
+      },
+      title: 'delegation',
+      columns: [
+        { title: 'from', cell: (one) => one.source },
+        { title: 'to', cell: (one) => one.target },
+        { title: 'label', cell: (one) => one.label, flexible: true },
+      ],
+      nothing: 'No delegations.',
+    },
+    show: 'one with its result and its gates',
+    hidden: ['checks', 'warnings'],
+    more(out, { checks, warnings }) {
+      for (const { gate, attempt, kind, feedback } of checks)
+        out.line(
+          printable(`gate ${gate}, attempt ${attempt + 1}: ${kind}${feedback ? `: ${feedback}` : ''}`),
+        );
+      for (const warning of warnings) out.line(printable(warning));
+    },
+    stop: 'end one; who gave the work is told',
   });
-  addShow<DelegationDetail>(
-    delegations,
-    'delegations',
-    'one with its result and its gates',
-    ['checks', 'warnings'],
-    printGates,
-  );
-  addStop(delegations, 'delegations', 'end one; who gave the work is told');
-}
-
-function printGates(out: Output, { checks, warnings }: DelegationDetail): void {
-  for (const { gate, attempt, kind, feedback } of checks)
-    out.line(printable(`gate ${gate}, attempt ${attempt + 1}: ${kind}${feedback ? `: ${feedback}` : ''}`));
-  for (const warning of warnings) out.line(printable(warning));
 }

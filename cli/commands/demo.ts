@@ -1,12 +1,13 @@
 /** `tempoclaw demo crash`: the promise of durable turns, before one's own eyes. */
 import type { Command } from 'commander';
-import { type ApiOptions, createContext, withApiOptions } from '#cli/command-context.ts';
+import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { demoCrash } from '#cli/demo/crash.ts';
 
 export function register(demo: Command): void {
-  withApiOptions(
-    demo.command('crash').description('kill the worker in the middle of a tool and watch the turn finish'),
-  ).action(async (options: ApiOptions) => {
-    process.exitCode = await demoCrash(createContext(options));
-  });
+  demo
+    .command('crash')
+    .description('kill the worker in the middle of a tool and watch the turn finish')
+    .action(async (options: ApiOptions) => {
+      process.exitCode = await demoCrash(createContext(options));
+    });
 }

@@ -9,8 +9,6 @@ import { findTarget } from '#cli/target.ts';
 
 export function register(command: Command): void {
   command
-    .option('--state-dir <folder>', 'the state folder (or TEMPOCLAW_STATE_DIR; else the nearest .tempoclaw)')
-    .option('--json', 'print JSON for programs')
     .addHelpText('after', '\nIn bash, zsh and other POSIX shells: eval "$(npx tempoclaw env)"')
     .action(env);
 }

@@ -3,13 +3,7 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
-import {
-  type ApiOptions,
-  createContext,
-  pathOf,
-  readJsonObject,
-  withApiOptions,
-} from '#cli/command-context.ts';
+import { type ApiOptions, createContext, pathOf, readJsonObject } from '#cli/command-context.ts';
 import { readJsonLines } from '#cli/json-lines.ts';
 import { createOutput, type Output, printFields, printJson, printText } from '#cli/output.ts';
 import { createLocalExplain, type Explain } from '#cli/services/explain-locally.ts';
@@ -71,9 +65,10 @@ export function register(explain: Command): void {
 }
 
 function add(parent: Command, kind: ExplainKind, argument: string, words: string, toCase: ToCase): Command {
-  return withApiOptions(parent.command(kind).description(words).argument(argument))
+  return parent
+    .command(`${kind} ${argument}`)
+    .description(words)
     .option('--jsonl', 'cases from standard input, one JSON object a line')
-    .option('--config <file>', 'another settings file than tempoclaw.yaml')
     .option('--agent <key>', 'under the rules of this agent, asked of the server')
     .action(async (text: string | undefined, options: ExplainOptions) => {
       const explain =

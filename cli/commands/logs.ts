@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '#config';
 import { clientEnvironment } from '#config/client-environment.ts';
-import { CliError, usageError } from '#cli/cli-error.ts';
+import { CliError } from '#cli/cli-error.ts';
+import { wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, type Style } from '#cli/output.ts';
 import { followLog, readLogTail } from '#cli/services/log-tail.ts';
 import { findRunFile } from '#cli/target.ts';
@@ -23,8 +24,7 @@ export function register(command: Command): void {
   command
     .addArgument(new Argument('[part]', 'whose log (default: all, in order of time)').choices(PARTS))
     .option('-f, --follow', 'go on with what is written, until Ctrl-C')
-    .option('-n, --lines <n>', 'lines of each part to begin with, 0 to 10000', readCount, 50)
-    .option('--state-dir <folder>', 'the state folder (or TEMPOCLAW_STATE_DIR; else the nearest .tempoclaw)')
+    .option('-n, --lines <n>', 'lines of each part to begin with, 0 to 10000', wholeNumber(0, 10_000), 50)
     .option('--json', 'print the lines as they are')
     .action(logs);
 }
@@ -108,11 +108,4 @@ function wordsOf(out: Output, part: string | undefined, line: string): string {
     .join(' ');
   const shown = level === '' ? '' : `${out.paint(STYLES[level] ?? 'dim', level.padEnd(5))} `;
   return `${name}${out.paint('dim', time)} ${shown}${printable(String(fields['msg'] ?? ''))} ${out.paint('dim', printable(rest))}`.trimEnd();
-}
-
-function readCount(value: string): number {
-  const count = Number(value);
-  if (!Number.isInteger(count) || count < 0 || count > 10_000)
-    throw usageError(`--lines must be a number from 0 to 10000, not ${value}`);
-  return count;
 }

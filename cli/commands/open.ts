@@ -1,29 +1,22 @@
 /** `tempoclaw open`: shows a page of the running TempoClaw in the browser, and says its address. */
 import { type Command, Argument } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
-import { type ApiOptions, createContext, withApiOptions } from '#cli/command-context.ts';
+import type { Client } from '#cli/client.ts';
+import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
 import { openInBrowser } from '#cli/services/browser.ts';
-import type { Target } from '#cli/target.ts';
 
 const PAGES = ['ui', 'docs', 'approvals', 'start'] as const;
 
 export function register(command: Command): void {
-  withApiOptions(
-    command.addArgument(
-      new Argument(
-        '[page]',
-        "ui: Temporal's web UI; approvals: in it, those that wait; docs: the API's reference; start: the API's first page",
-      )
-        .choices(PAGES)
-        .default('ui'),
-    ),
-  ).action(open);
+  const help =
+    "ui: Temporal's web UI; approvals: in it, those that wait; docs: the API's reference; start: the API's first page";
+  command.addArgument(new Argument('[page]', help).choices(PAGES).default('ui')).action(open);
 }
 
 async function open(page: (typeof PAGES)[number], options: ApiOptions): Promise<void> {
   const { client, out, err, json } = createContext(options);
-  const address = await addressOf(page, client.target());
+  const address = await addressOf(page, client);
   if (json) return printJson(out, { address });
   out.line(address);
   if (process.stdout.isTTY && !openInBrowser(address))
@@ -31,29 +24,15 @@ async function open(page: (typeof PAGES)[number], options: ApiOptions): Promise<
 }
 
 /** The API says where things are, so that this works for one that runs elsewhere too. */
-async function addressOf(page: (typeof PAGES)[number], { url }: Target): Promise<string> {
+async function addressOf(page: (typeof PAGES)[number], client: Client): Promise<string> {
+  const { url } = client.target();
   if (page === 'start') return `${url}/`;
   if (page === 'docs') return `${url}/docs`;
-  const places = await askPlaces(url);
+  const places = await client.get<{ temporal_ui?: string | null; approvals?: string | null }>('/');
   const address = page === 'ui' ? places.temporal_ui : places.approvals;
   if (!address)
     throw new CliError('No Temporal web UI is configured.', {
       remedy: 'Set TEMPOCLAW_TEMPORAL_UI_URL (temporal.uiUrl) for the API.',
     });
   return address;
-}
-
-async function askPlaces(url: string): Promise<{ temporal_ui?: string | null; approvals?: string | null }> {
-  try {
-    const response = await fetch(`${url}/`, {
-      headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(5_000),
-    });
-    return (await response.json()) as { temporal_ui?: string | null };
-  } catch (error) {
-    throw new CliError(`${url} does not answer: ${error instanceof Error ? error.message : String(error)}`, {
-      code: 'Unreachable',
-      remedy: 'See: npx tempoclaw status',
-    });
-  }
 }

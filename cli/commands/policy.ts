@@ -2,112 +2,92 @@
 import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import type { backtestReportSchema, policyChangeSchema } from '#domain/schema/policy.ts';
-import { usageError } from '#cli/cli-error.ts';
-import {
-  type ApiOptions,
-  createContext,
-  pageQuery,
-  type PageOptions,
-  pathOf,
-  printPage,
-  withApiOptions,
-  withPageOptions,
-} from '#cli/command-context.ts';
-import { printFields, printJson, printTable, type Style } from '#cli/output.ts';
+import { addApiCommand, addList, PAGE_FLAGS, printNext } from '#cli/api-commands.ts';
+import type { CommandContext } from '#cli/command-context.ts';
+import { printFields, printTable, type Style } from '#cli/output.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import type { z } from 'zod';
 
 type Report = z.infer<typeof backtestReportSchema>;
 type Change = z.infer<typeof policyChangeSchema>;
 
-interface BacktestOptions extends ApiOptions {
-  readonly days: string;
-  readonly config: string;
-  readonly limit: string;
-  readonly after?: string;
+interface Policy {
+  readonly warnings?: readonly string[];
 }
 
 export function register(policy: Command): void {
-  withApiOptions(
-    policy.command('show', { isDefault: true }).description('what holds for all agents of the tenant'),
-  ).action(show);
-  withApiOptions(
-    policy
-      .command('set')
-      .description('replace it by a file with tools and exec')
-      .argument('<file>', 'YAML or JSON; - is a pipe'),
-  ).action(set);
-  withPageOptions(policy.command('history').description('who changed it when, newest first')).action(history);
-  withApiOptions(
-    policy.command('restore').description('put it back as it was before a change').argument('<change>'),
-  ).action(restore);
-  withApiOptions(
-    policy
-      .command('backtest')
-      .description('how the calls of the last days would be judged by other settings; nothing is run')
-      .requiredOption('--config <file>', 'settings to try: tools and exec of a tempoclaw.yaml')
-      .option('--days <n>', 'days to look back, 1 to 90', '7')
-      .option('--limit <n>', 'differing calls to show, 1 to 200', '50')
-      .option('--after <cursor>', 'go on after the page whose next_cursor this is'),
-  ).action(backtest);
-}
-
-async function show(options: ApiOptions): Promise<void> {
-  const { client, out, err, json } = createContext(options);
-  const { warnings = [], ...policy } = await client.get<{ warnings?: string[] }>(pathOf('policy'));
-  if (json) return printJson(out, { ...policy, warnings });
-  if (Object.keys(policy).length === 0) err.line('The tenant sets no policy.');
-  else printFields(out, policy);
-  for (const warning of warnings) err.line(err.paint('yellow', warning));
-}
-
-async function set(file: string, options: ApiOptions): Promise<void> {
-  const { client, out, err, json } = createContext(options);
-  const { warnings, ...policy } = await client.put<{ warnings: string[] }>(
-    pathOf('policy'),
-    readObjectFile(file, 'a policy such as {"tools":{"deny":["exec"]}}'),
-  );
-  if (json) return printJson(out, { ...policy, warnings });
-  err.line(`${err.paint('green', '✔')} holds from the next judged call on`);
-  for (const warning of warnings) err.line(err.paint('yellow', warning));
-}
-
-async function history(options: PageOptions): Promise<void> {
-  await printPage<Change>(
-    createContext(options),
-    pathOf('policy', 'history'),
-    pageQuery(options),
-    [
+  addApiCommand(policy, {
+    word: 'show',
+    isDefault: true,
+    help: 'what holds for all agents of the tenant',
+    path: '/v1/policy',
+    print(context, { warnings, ...fields }: Policy) {
+      if (Object.keys(fields).length === 0) context.err.line('The tenant sets no policy.');
+      else printFields(context.out, fields);
+      warn(context, warnings);
+    },
+  });
+  addApiCommand(policy, {
+    word: 'set',
+    help: 'replace it by a file with tools and exec: YAML or JSON; - is a pipe',
+    method: 'PUT',
+    path: '/v1/policy',
+    arguments: ['file'],
+    sends: ({ file }) => readObjectFile(file, 'a policy such as {"tools":{"deny":["exec"]}}'),
+    print: (context, { warnings }: Policy) => warn(context, warnings, 'holds from the next judged call on'),
+  });
+  addList<Change>(policy, {
+    word: 'history',
+    help: 'who changed it when, newest first',
+    path: '/v1/policy/history',
+    columns: [
       { title: 'change', cell: (one) => one.id },
       { title: 'when', cell: (one) => one.changed_at },
       { title: 'by', cell: (one) => one.changed_by },
       { title: 'to', cell: (one) => JSON.stringify(one.to), flexible: true },
     ],
-    'Nobody has changed the policy.',
-  );
+    nothing: 'Nobody has changed the policy.',
+  });
+  addApiCommand(policy, {
+    word: 'restore',
+    help: 'put it back as it was before a change',
+    method: 'POST',
+    path: '/v1/policy/restore',
+    arguments: ['change'],
+    print: (context, { warnings }: Policy, { change }) =>
+      warn(context, warnings, `it is again as it was before change ${change}`),
+  });
+  addApiCommand(policy, {
+    word: 'backtest',
+    help: 'how the calls of the last days would be judged by other settings; nothing is run',
+    method: 'POST',
+    path: '/v1/policy/backtest',
+    flags: {
+      config: {
+        flags: '--config <file>',
+        help: 'settings to try: tools and exec of a tempoclaw.yaml',
+        required: true,
+      },
+      days: { flags: '--days <n>', help: 'days to look back, 1 to 90', bounds: [1, 90], default: 7 },
+      limit: { ...PAGE_FLAGS.limit, help: 'differing calls to show, 1 to 200' },
+      after: PAGE_FLAGS.after,
+    },
+    sends({ config, ...given }) {
+      const { tools, exec } = loadConfig({ flags: { config } });
+      const { rate_limit_per_hour: _limit, ...policy } = tools;
+      return { ...given, settings: { tools: policy, exec } };
+    },
+    print: printReport,
+  });
 }
 
-async function restore(change: string, options: ApiOptions): Promise<void> {
-  const { client, out, err, json } = createContext(options);
-  const { warnings, ...policy } = await client.post<{ warnings: string[] }>(pathOf('policy', 'restore'), {
-    change,
-  });
-  if (json) return printJson(out, { ...policy, warnings });
-  err.line(`${err.paint('green', '✔')} it is again as it was before change ${change}`);
+function warn({ err }: CommandContext, warnings: readonly string[] = [], done?: string): void {
+  if (done !== undefined) err.line(`${err.paint('green', '✔')} ${done}`);
   for (const warning of warnings) err.line(err.paint('yellow', warning));
 }
 
-async function backtest(options: BacktestOptions): Promise<void> {
-  const { client, out, err, json } = createContext(options);
-  const { tools, exec } = loadConfig({ flags: { config: options.config } });
-  const { rate_limit_per_hour: _limit, ...policy } = tools;
-  const report = await client.post<Report>(pathOf('policy', 'backtest'), {
-    days: numberOf(options.days, '--days'),
-    limit: numberOf(options.limit, '--limit'),
-    settings: { tools: policy, exec },
-    after: options.after,
-  });
-  if (json) return printJson(out, report);
+function printReport(context: CommandContext, report: Report): void {
+  const { out, err } = context;
   const row = (name: string, counts: Report['before']) => ({ name, ...counts });
   printTable(
     out,
@@ -133,7 +113,7 @@ async function backtest(options: BacktestOptions): Promise<void> {
     ],
     report.data,
   );
-  if (report.has_more) err.line(err.paint('dim', `more: --after ${report.next_cursor ?? ''}`));
+  printNext(context, report);
 }
 
 const COLOURS: Readonly<Record<'allow' | 'ask' | 'deny', Style>> = {
@@ -146,9 +126,4 @@ function wordsOf({ calls, differ, unreadable, truncated, since }: Report): strin
   const left = unreadable === 0 ? '' : `; ${unreadable} cannot be judged any more`;
   const more = truncated ? ' (the newest; there are more)' : '';
   return `${differ} of ${calls} calls${more} since ${since.slice(0, 10)} would be judged otherwise${left}.`;
-}
-
-function numberOf(text: string, flag: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw usageError(`${flag} must be a number, not ${text}`);
-  return Number(text);
 }

@@ -10,10 +10,10 @@ import {
   createContext,
   orMissing,
   pathOf,
-  withApiOptions,
 } from '#cli/command-context.ts';
-import { createFeedView, createPlainSink, type FeedSink, textOf } from '#cli/feed-view.ts';
+import { connectionLine, createFeedView, createPlainSink, type FeedSink, textOf } from '#cli/feed-view.ts';
 import { interruptTwice } from '#cli/interrupt.ts';
+import { readPipe } from '#cli/object-file.ts';
 import { fitted, printJson, printText } from '#cli/output.ts';
 import { watchSession } from '#cli/session-watch.ts';
 import type { MessageReceipt, Session, Turn } from '#cli/wire.ts';
@@ -33,10 +33,10 @@ export function register(command: Command): void {
     .option('--agent <key>', 'who answers (default: main)')
     .addOption(new Option('--mode <mode>', 'when a turn runs already').choices(SUBMIT_MODES).default('queue'))
     .option('--approve-all', 'approve every call of this turn that is asked about')
-    .option('--quiet', 'no progress');
-  withApiOptions(command).action(async (text: string | undefined, options: RunOptions) => {
-    process.exitCode = await run(await readText(text), options);
-  });
+    .option('--quiet', 'no progress')
+    .action(async (text: string | undefined, options: RunOptions) => {
+      process.exitCode = await run(await readText(text), options);
+    });
 }
 
 async function run(text: string, options: RunOptions): Promise<ExitCode> {
@@ -68,7 +68,7 @@ async function watchToEnd(
   const streams = !context.json && out.stream.isTTY === true;
   const sink = runSink(context, streams, options.quiet === true);
   const mode = deskMode(context, options);
-  const view = createFeedView({ sink, output: err, answer: streams, asksInPlace: mode === 'ask' });
+  const show = createFeedView({ sink, output: err, answer: streams, asksInPlace: mode === 'ask' });
   let answer = '';
   const stopped = Promise.withResolvers<never>();
   const interrupt = interruptTwice({
@@ -103,13 +103,10 @@ async function watchToEnd(
     onEvent: (event) => {
       if (event.turn_id !== turnId) return;
       if (event.type === 'message.completed') answer = textOf(event.data['text']);
-      view.show(event);
+      show(event);
       desk.take(event);
     },
-    onConnection: (reason) =>
-      sink.line(
-        err.paint('yellow', reason === undefined ? '… connected again' : `… ${reason} Trying again.`),
-      ),
+    onConnection: (reason) => sink.line(connectionLine(err, reason)),
   });
   try {
     await Promise.race([watch.end(turnId), stopped.promise]);
@@ -152,12 +149,7 @@ async function readText(given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '-') return given;
   if (process.stdin.isTTY)
     throw usageError('Nothing to say was given.', 'Write it as in: npx tempoclaw run "List the files here"');
-  let text = '';
-  for await (const chunk of process.stdin.setEncoding('utf8')) {
-    text += chunk;
-    if (text.length > MAX_INPUT)
-      throw usageError('More than 1 MB came from the pipe; a message may have 64 KB.');
-  }
+  const text = await readPipe(MAX_INPUT, 'More than 1 MB came from the pipe; a message may have 64 KB.');
   if (text.trim() === '') throw usageError('The pipe had no text.');
   return text;
 }

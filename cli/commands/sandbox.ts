@@ -16,10 +16,8 @@ export function register(sandbox: Command): void {
   sandbox
     .command('test')
     .description('make a box here and try it from inside; exit 1 when something does not hold')
-    .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
     .option('--image <name>', 'another image than the settings’')
     .option('--bubblewrap', 'try bubblewrap, which is used where there is no container')
-    .option('--json', 'print JSON for programs')
     .action(async (options: TestOptions) => {
       process.exitCode = await test(options);
     });

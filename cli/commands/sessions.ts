@@ -1,21 +1,11 @@
 /** `tempoclaw sessions`: what conversations there are, what was said and done in them, and stopping one. */
-import { type Command, Option } from 'commander';
-import type { StoredEvent } from '#domain/event.ts';
+import type { Command } from 'commander';
 import { STOP_LEVELS } from '#domain/turn.ts';
-import { usageError } from '#cli/cli-error.ts';
-import {
-  type ApiOptions,
-  createContext,
-  pageQuery,
-  type PageOptions,
-  pathOf,
-  printPage,
-  withApiOptions,
-  withPageOptions,
-} from '#cli/command-context.ts';
-import { createFeedView, createPlainSink } from '#cli/feed-view.ts';
+import { addApiCommand, addList, PAGE_FLAGS, printNext } from '#cli/api-commands.ts';
+import { type ApiOptions, createContext, pathOf, wholeNumber } from '#cli/command-context.ts';
+import { connectionLine, createFeedView, createPlainSink } from '#cli/feed-view.ts';
 import { followEvents } from '#cli/follow.ts';
-import { indent, printFields, printJson, printText, statusStyle } from '#cli/output.ts';
+import { indent, type Output, printFields, printJson, printText, statusStyle } from '#cli/output.ts';
 import { agoWords, printable } from '#cli/text.ts';
 import type { Message, Page, Session, StopReceipt, Turn } from '#cli/wire.ts';
 
@@ -27,66 +17,57 @@ interface EventsOptions extends ApiOptions {
   readonly after: number;
 }
 
-interface StopOptions extends ApiOptions {
-  readonly level: string;
-  readonly turn?: string;
-  readonly reason?: string;
-}
-
 export function register(sessions: Command): void {
-  withPageOptions(
-    sessions.command('list', { isDefault: true }).description('the sessions, newest first'),
-  ).action(list);
-  withApiOptions(
-    sessions
-      .command('show')
-      .description('one session, and each of its turns with its run in Temporal')
-      .argument('<key>'),
-  ).action(show);
-  withPageOptions(sessions.command('messages').description('what was said').argument('<key>')).action(
-    messages,
-  );
-  withApiOptions(
-    sessions
-      .command('events')
-      .description('what happened, as a person reads it; --json prints one event a line')
-      .argument('<key>')
-      .option('--follow', 'go on with what happens, until Ctrl-C')
-      .option('--after <id>', 'events after this number', readEventId, 0),
-  ).action(events);
-  withApiOptions(
-    sessions
-      .command('stop')
-      .description('stop the turn that runs, or what a session without one has left running')
-      .argument('<key>')
-      .addOption(
-        new Option(
-          '--level <level>',
-          'step: after this step; now: at once; all: at once, with what waits and all that the session has left running',
-        )
-          .choices(STOP_LEVELS)
-          .default('now'),
-      )
-      .option('--turn <id>', 'the turn that is meant (default: the running one)')
-      .option('--reason <text>'),
-  ).action(stop);
-}
-
-async function list(options: PageOptions): Promise<void> {
-  const now = Date.now();
-  await printPage<Session>(
-    createContext(options),
-    pathOf('sessions'),
-    pageQuery(options),
-    [
-      { title: 'session', cell: (s) => s.key, flexible: true },
-      { title: 'agent', cell: (s) => s.agent },
-      { title: 'status', cell: (s) => s.status, style: (s) => statusStyle(s.status) },
-      { title: 'turns', cell: (s) => s.turns },
-      { title: 'last active', cell: (s) => agoWords(s.updated_at, now) },
+  addList<Session>(sessions, {
+    help: 'the sessions, newest first',
+    path: '/v1/sessions',
+    columns: [
+      { title: 'session', cell: (session) => session.key, flexible: true },
+      { title: 'agent', cell: (session) => session.agent },
+      { title: 'status', cell: (session) => session.status },
+      { title: 'turns', cell: (session) => session.turns },
+      { title: 'last active', cell: (session) => session.updated_at, ago: true },
     ],
-    'No sessions yet. Begin one with: npx tempoclaw chat',
-  );
+    nothing: 'No sessions yet. Begin one with: npx tempoclaw chat',
+  });
+  sessions
+    .command('show <key>')
+    .description('one session, and each of its turns with its run in Temporal')
+    .action(show);
+  addApiCommand(sessions, {
+    word: 'messages',
+    help: 'what was said',
+    path: '/v1/sessions/:key/messages',
+    flags: PAGE_FLAGS,
+    print(context, page: Page<Message>) {
+      for (const message of page.data) printMessage(context.out, message);
+      printNext(context, page);
+    },
+  });
+  sessions
+    .command('events <key>')
+    .description('what happened, as a person reads it; --json prints one event a line')
+    .option('--follow', 'go on with what happens, until Ctrl-C')
+    .option('--after <id>', 'events after this number', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0)
+    .action(events);
+  addApiCommand(sessions, {
+    word: 'stop',
+    help: 'stop the turn that runs, or what a session without one has left running',
+    method: 'POST',
+    path: '/v1/sessions/:key/stop',
+    flags: {
+      level: {
+        flags: '--level <level>',
+        help: 'step: after this step; now: at once; all: at once, with what waits and all that the session has left running',
+        choices: STOP_LEVELS,
+        default: 'now',
+      },
+      turn_id: { flags: '--turn <id>', help: 'the turn that is meant (default: the running one)' },
+      reason: { flags: '--reason <text>' },
+    },
+    print: ({ out }, { level, turn_id: turn }: StopReceipt) =>
+      out.line(`stop (${level}) was sent to ${turn ?? 'what the session has left running'}`),
+  });
 }
 
 async function show(key: string, options: ApiOptions): Promise<void> {
@@ -105,67 +86,36 @@ async function show(key: string, options: ApiOptions): Promise<void> {
   if (turns.has_more) out.line(`\n${out.paint('dim', `all of them: npx tempoclaw turns list ${key}`)}`);
 }
 
-async function messages(key: string, options: PageOptions): Promise<void> {
-  const { client, out, err, json } = createContext(options);
-  const page = await client.get<Page<Message>>(pathOf('sessions', key, 'messages'), pageQuery(options));
-  if (json) return printJson(out, page);
-  for (const message of page.data) {
-    const who = message.role === 'user' ? out.paint('cyan', 'user') : out.paint('green', 'assistant');
-    out.line(`${who} ${out.paint('dim', message.created_at)}`);
-    if (message.text) printText(out, indent(printable(message.text)));
-    for (const call of message.calls ?? [])
-      out.line(
-        out.paint(
-          'dim',
-          indent(
-            `→ ${printable(String(call['tool'] ?? ''))} ${printable(JSON.stringify(call['args'] ?? {}))}`,
-          ),
-        ),
-      );
+function printMessage(out: Output, { role, text, calls, created_at: at }: Message): void {
+  const who = role === 'user' ? out.paint('cyan', 'user') : out.paint('green', 'assistant');
+  out.line(`${who} ${out.paint('dim', at)}`);
+  if (text) printText(out, indent(printable(text)));
+  for (const call of calls ?? []) {
+    const words = `${String(call['tool'] ?? '')} ${JSON.stringify(call['args'] ?? {})}`;
+    out.line(out.paint('dim', indent(`→ ${printable(words)}`)));
   }
-  if (page.has_more) err.line(err.paint('dim', `more: --after ${page.next_cursor ?? ''}`));
 }
 
 async function events(key: string, options: EventsOptions): Promise<void> {
   const { client, out, err, json } = createContext(options);
   const { last_event_id: last } = await client.get<Session>(pathOf('sessions', key));
   if (!options.follow && options.after >= last) return;
-  const view = createFeedView({
+  const show = createFeedView({
     sink: createPlainSink(out),
     output: out,
     answer: true,
     received: () => true,
   });
   const done = new AbortController();
-  const show = (event: StoredEvent): void => (json ? out.line(JSON.stringify(event)) : view.show(event));
-  const onConnection = (reason: string | undefined): void =>
-    err.line(err.paint('yellow', reason === undefined ? '… connected again' : `… ${reason} Trying again.`));
   for await (const event of followEvents({
     client,
     sessionKey: key,
     after: options.after,
     signal: done.signal,
-    onConnection,
+    onConnection: (reason) => err.line(connectionLine(err, reason)),
   })) {
-    show(event);
+    if (json) out.line(JSON.stringify(event));
+    else show(event);
     if (!options.follow && event.id >= last) return;
   }
-}
-
-async function stop(key: string, options: StopOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const receipt = await client.post<StopReceipt>(pathOf('sessions', key, 'stop'), {
-    level: options.level,
-    turn_id: options.turn || undefined,
-    reason: options.reason || undefined,
-  });
-  if (json) return printJson(out, receipt);
-  out.line(`stop (${receipt.level}) was sent to ${receipt.turn_id ?? 'what the session has left running'}`);
-}
-
-function readEventId(value: string): number {
-  const id = Number(value);
-  if (!Number.isSafeInteger(id) || id < 0)
-    throw usageError(`--after must be the number of an event, not ${value}`);
-  return id;
 }

@@ -18,13 +18,9 @@ interface StatusOptions {
 }
 
 export function register(command: Command): void {
-  command
-    .option('--state-dir <folder>', 'the state folder (or TEMPOCLAW_STATE_DIR; else the nearest .tempoclaw)')
-    .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
-    .option('--json', 'print JSON for programs')
-    .action(async (options: StatusOptions) => {
-      process.exitCode = await status(options);
-    });
+  command.action(async (options: StatusOptions) => {
+    process.exitCode = await status(options);
+  });
 }
 
 const STYLES: Readonly<Record<string, Style>> = {

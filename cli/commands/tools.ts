@@ -2,70 +2,47 @@
 import type { Command } from 'commander';
 import { decideCommands } from '#cli/ask-approval.ts';
 import { CliError } from '#cli/cli-error.ts';
-import {
-  type ApiOptions,
-  createContext,
-  pathOf,
-  readJsonObject,
-  withApiOptions,
-} from '#cli/command-context.ts';
+import { addApiCommand } from '#cli/api-commands.ts';
+import { type ApiOptions, createContext, pathOf, readJsonObject } from '#cli/command-context.ts';
 import { addCustomToolCommands } from '#cli/custom-tools.ts';
 import { printFields, printJson, printTable, printText } from '#cli/output.ts';
 import type { Page, Tool, ToolInvocation } from '#cli/wire.ts';
 
-interface InvokeOptions extends ApiOptions {
-  readonly args: string;
-  readonly session?: string;
-  readonly agent?: string;
-}
-
 export function register(tools: Command): void {
-  withApiOptions(
-    tools
-      .command('list', { isDefault: true })
-      .description('the tools there are')
-      .option('--agent <key>', 'with those of its own'),
-  ).action(list);
-  withApiOptions(
-    tools
-      .command('show')
-      .description('one tool and its arguments')
-      .argument('<name>')
-      .option('--agent <key>', 'also among those of its own'),
-  ).action(show);
-  withApiOptions(
-    tools
-      .command('invoke')
-      .description('call a tool by hand; policy, approval and record as for an agent')
-      .argument('<name>')
-      .option('--args <json>', 'its arguments, such as {"path":"README.md"}', '{}')
-      .option('--session <key>', 'the session it belongs to (default: its own)')
-      .option('--agent <key>', 'whose policy and workspace apply (default: main)'),
-  ).action(invoke);
+  addApiCommand(tools, {
+    word: 'list',
+    isDefault: true,
+    help: 'the tools there are',
+    path: '/v1/tools',
+    flags: { agent: { flags: '--agent <key>', help: 'with those of its own' } },
+    print: ({ out }, { data }: Page<Tool>) =>
+      printTable(
+        out,
+        [
+          { title: 'tool', cell: (tool) => tool.name },
+          { title: 'group', cell: (tool) => tool.group },
+          { title: 'replay', cell: (tool) => tool.replay },
+          { title: 'what it does', cell: (tool) => tool.description, flexible: true },
+        ],
+        data,
+      ),
+  });
+  tools
+    .command('show <name>')
+    .description('one tool and its arguments')
+    .option('--agent <key>', 'also among those of its own')
+    .action(show);
+  tools
+    .command('invoke <name>')
+    .description('call a tool by hand; policy, approval and record as for an agent')
+    .option('--args <json>', 'its arguments, such as {"path":"README.md"}', '{}')
+    .option('--session <key>', 'the session it belongs to (default: its own)')
+    .option('--agent <key>', 'whose policy and workspace apply (default: main)')
+    .action(invoke);
   addCustomToolCommands(tools);
 }
 
-interface ListOptions extends ApiOptions {
-  readonly agent?: string;
-}
-
-async function list(options: ListOptions): Promise<void> {
-  const { client, out, json } = createContext(options);
-  const tools = await client.get<Page<Tool>>(pathOf('tools'), { agent: options.agent });
-  if (json) return printJson(out, tools);
-  printTable(
-    out,
-    [
-      { title: 'tool', cell: (tool) => tool.name },
-      { title: 'group', cell: (tool) => tool.group },
-      { title: 'replay', cell: (tool) => tool.replay },
-      { title: 'what it does', cell: (tool) => tool.description, flexible: true },
-    ],
-    tools.data,
-  );
-}
-
-async function show(name: string, options: ListOptions): Promise<void> {
+async function show(name: string, options: ApiOptions & { readonly agent?: string }): Promise<void> {
   const { client, out, json } = createContext(options);
   const { data } = await client.get<Page<Tool>>(pathOf('tools'), { agent: options.agent });
   const tool = data.find((one) => one.name === name || one.aliases.includes(name));
@@ -78,12 +55,18 @@ async function show(name: string, options: ListOptions): Promise<void> {
   printFields(out, { ...tool, aliases: tool.aliases.join(', ') || undefined });
 }
 
+interface InvokeOptions extends ApiOptions {
+  readonly args: string;
+  readonly session?: string;
+  readonly agent?: string;
+}
+
 async function invoke(name: string, options: InvokeOptions): Promise<void> {
   const { client, out, err, json } = createContext(options);
   const result = await client.post<ToolInvocation>(pathOf('tools', name, 'invoke'), {
     args: readJsonObject(options.args, '--args'),
-    session_key: options.session || undefined,
-    agent: options.agent || undefined,
+    session_key: options.session,
+    agent: options.agent,
   });
   if (json) printJson(out, result);
   else if (result.text) printText(out, result.text);

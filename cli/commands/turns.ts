@@ -1,47 +1,29 @@
 /** `tempoclaw turns`: those of a session, and how one went, with its ledger of tool calls. */
 import type { Command } from 'commander';
-import {
-  type ApiOptions,
-  createContext,
-  pageQuery,
-  type PageOptions,
-  pathOf,
-  printPage,
-  withApiOptions,
-  withPageOptions,
-} from '#cli/command-context.ts';
-import { indent, printFields, printJson, printTable, printText, statusStyle } from '#cli/output.ts';
-import { agoWords, durationWords, oneLine, printable } from '#cli/text.ts';
+import { addList } from '#cli/api-commands.ts';
+import { type ApiOptions, createContext, pathOf } from '#cli/command-context.ts';
+import { indent, printFields, printJson, printTable, printText } from '#cli/output.ts';
+import { durationWords, oneLine, printable } from '#cli/text.ts';
 import type { Page, ToolCall, Turn } from '#cli/wire.ts';
 
 export function register(turns: Command): void {
-  withPageOptions(
-    turns.command('list').description('the turns of a session, newest first').argument('<session>'),
-  ).action(list);
-  withApiOptions(turns.command('show').description('one turn and its tool calls').argument('<id>')).action(
-    show,
-  );
-}
-
-async function list(session: string, options: PageOptions): Promise<void> {
-  const now = Date.now();
-  await printPage<Turn>(
-    createContext(options),
-    pathOf('sessions', session, 'turns'),
-    pageQuery(options),
-    [
+  addList<Turn>(turns, {
+    help: 'the turns of a session, newest first',
+    path: '/v1/sessions/:session/turns',
+    columns: [
       { title: 'turn', cell: (turn) => turn.id },
-      { title: 'status', cell: (turn) => turn.status, style: (turn) => statusStyle(turn.status) },
+      { title: 'status', cell: (turn) => turn.status },
       { title: 'steps', cell: (turn) => turn.steps },
-      { title: 'asked', cell: (turn) => agoWords(turn.created_at, now) },
+      { title: 'asked', cell: (turn) => turn.created_at, ago: true },
       {
         title: 'answer',
-        cell: (turn) => oneLine(turn.text ?? turn.error?.message ?? '', 80),
+        cell: ({ text, error }) => oneLine(text ?? error?.message ?? '', 80),
         flexible: true,
       },
     ],
-    'No turns.',
-  );
+    nothing: 'No turns.',
+  });
+  turns.command('show <id>').description('one turn and its tool calls').action(show);
 }
 
 async function show(id: string, options: ApiOptions): Promise<void> {
@@ -54,7 +36,7 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   const { text, links, usage, error, ...fields } = turn;
   printFields(out, {
     ...fields,
-    error: error ? `${error.code}: ${error.message}` : undefined,
+    error: error && `${error.code}: ${error.message}`,
     tokens: `${usage.input_tokens} in (${usage.cached_tokens} cached), ${usage.output_tokens} out`,
     cost: usage.cost_usd === null ? 'not known' : `$${usage.cost_usd}`,
     temporal: links.temporal,

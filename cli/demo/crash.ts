@@ -1,10 +1,11 @@
 /** `demo crash`: starts a turn, kills the worker while its tool runs, shows the turn finishing, and what that proves. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredEvent } from '#domain/event.ts';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { type CommandContext, orMissing, pathOf } from '#cli/command-context.ts';
-import { proofLines, type CrashProof } from './proof.ts';
-import { findWorker, killHard, type LocalWorker, nextWorker } from './worker-process.ts';
+import { type CrashProof, printProof } from './proof.ts';
+import { findWorker, type LocalWorker, nextWorker } from './worker-process.ts';
 import { createFeedView, textOf } from '#cli/feed-view.ts';
 import { interruptTwice } from '#cli/interrupt.ts';
 import { fitted, printJson } from '#cli/output.ts';
@@ -40,7 +41,7 @@ export async function demoCrash(context: CommandContext): Promise<ExitCode> {
   const outcome = await watchCrash(context, narrate, receipt, worker);
   const proof = await readProof(context, receipt, file, worker.pid, outcome);
   if (json) printJson(context.out, proof);
-  else for (const line of proofLines(proof, context.out)) context.out.line(fitted(context.out, line));
+  else printProof(context.out, proof);
   return proof.turn.status === 'completed' && outcome.wasKilled ? EXIT.ok : EXIT.failed;
 }
 
@@ -49,7 +50,7 @@ async function setUpAgent({ client }: CommandContext): Promise<void> {
   if (known === undefined)
     await client.post(pathOf('agents'), { key: AGENT_KEY, name: 'Crash demo', ...AGENT });
   else if (known.model !== AGENT.model || known.exec?.ask !== AGENT.exec.ask)
-    await client.patch(pathOf('agents', AGENT_KEY), AGENT);
+    await client.send('PATCH', pathOf('agents', AGENT_KEY), AGENT);
 }
 
 type Narrate = (words: string) => void;
@@ -75,67 +76,58 @@ async function watchCrash(
   worker: LocalWorker,
 ): Promise<Outcome> {
   const { client, err } = context;
-  const stop = new AbortController();
-  const running = Promise.withResolvers<void>();
-  const view = createFeedView({
+  const over = new AbortController();
+  const left = Promise.withResolvers<never>();
+  left.promise.catch(() => undefined);
+  const running = Promise.withResolvers<'running'>();
+  const show = createFeedView({
     sink: { text: () => {}, line: narrate, end: () => {} },
     output: err,
     answer: false,
   });
   const interrupt = interruptTwice({
-    first: () =>
-      stop.abort(
-        new CliError('Left; the turn goes on by itself.', {
-          exitCode: EXIT.interrupted,
-          code: 'Interrupted',
-        }),
-      ),
+    first: () => {
+      const end = { exitCode: EXIT.interrupted, code: 'Interrupted' };
+      left.reject(new CliError('Left; the turn goes on by itself.', end));
+    },
     second: () => process.exit(EXIT.interrupted),
-  });
-  const left = new Promise<never>((_resolve, reject) => {
-    stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
   });
   const onEvent = (event: StoredEvent): void => {
     if (event.turn_id !== receipt.turn_id) return;
-    view.show(event);
-    if (event.type === 'tool.started' && textOf(event.data['tool']) === 'exec') running.resolve();
+    show(event);
+    if (event.type === 'tool.started' && textOf(event.data['tool']) === 'exec') running.resolve('running');
   };
   const watch = watchSession({ client, sessionKey: receipt.session_key, after: 0, onEvent });
   const end = watch.end(receipt.turn_id);
   let newWorker: number | undefined;
   async function showNextWorker(): Promise<void> {
-    newWorker = await nextWorker(client.target().run?.path ?? '', worker, stop.signal);
+    newWorker = await nextWorker(client.target().run?.path ?? '', worker, over.signal);
     if (newWorker !== undefined)
       narrate(err.paint(['green', 'bold'], `⚡ tempoclaw up started a new worker, pid ${newWorker}`));
   }
   try {
-    const late = AbortSignal.timeout(START_WITHIN_MS);
-    const timeout = new Promise<'late'>((resolve) => late.addEventListener('abort', () => resolve('late')));
     const first = await Promise.race([
-      running.promise.then(() => 'running' as const),
+      running.promise,
       end.then(() => 'ended' as const),
-      timeout,
-      left,
+      sleep(START_WITHIN_MS, 'late' as const, { ref: false }),
+      left.promise,
     ]);
     if (first === 'late')
       throw new CliError(`The command did not start within ${durationWords(START_WITHIN_MS)}.`, {
         remedy: `See: npx tempoclaw turns show ${receipt.turn_id}`,
       });
     if (first === 'ended') return { wasKilled: false, newWorker };
-    await Promise.race([new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS)), left]);
-    killHard(worker.pid);
+    await Promise.race([sleep(KILL_AFTER_MS), left.promise]);
+    process.kill(worker.pid, 'SIGKILL');
     narrate(
       err.paint(['red', 'bold'], `⚡ kill -9 ${worker.pid}: the worker is dead, in the middle of exec`),
     );
     const back = showNextWorker();
-    await Promise.race([end, left, back.then(() => end)]);
-    await Promise.race([back, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    await Promise.race([end, left.promise, back.then(() => end)]);
+    await Promise.race([back, sleep(1_000)]);
     return { wasKilled: true, newWorker };
   } finally {
-    if (!stop.signal.aborted) {
-      left.catch(() => undefined);
-      stop.abort();
-    }
+    over.abort();
     watch.close();
     interrupt.off();
   }

@@ -1,7 +1,7 @@
 /** What a crash demo proved, from the ledger's rows, in words that claim no more than the rows say. */
 import { outcomeOf, timeOf } from '#cli/commands/turns.ts';
-import { columnsOf, durationWords, oneLine, printable } from '#cli/text.ts';
-import { indent, type Output } from '#cli/output.ts';
+import { durationWords, oneLine, printable } from '#cli/text.ts';
+import { fitted, indent, type Output, printTable } from '#cli/output.ts';
 import type { Tool, ToolCall, Turn } from '#cli/wire.ts';
 
 export interface CrashProof {
@@ -14,40 +14,30 @@ export interface CrashProof {
   readonly linesWritten: number | null;
 }
 
-export function proofLines(proof: CrashProof, output: Output): string[] {
+export function printProof(out: Output, proof: CrashProof): void {
   const { turn } = proof;
-  const { paint } = output;
-  const lines = [
-    '',
-    paint('bold', 'What the ledger says'),
-    ...ledgerLines(proof, output),
-    '',
-    paint('bold', 'What that proves'),
-  ];
+  const { paint } = out;
+  const say = (line = ''): void => out.line(fitted(out, line));
+  say(`\n${paint('bold', 'What the ledger says')}`);
+  printTable<CrashProof['calls'][number]>(
+    out,
+    [
+      { title: 'step', cell: (call) => call.step },
+      { title: 'tool', cell: (call) => call.tool },
+      { title: 'replay', cell: (call) => call.replay },
+      { title: 'outcome', cell: outcomeOf, style: (call) => (outcomeOf(call) === 'ok' ? 'green' : 'yellow') },
+      { title: 'time', cell: timeOf },
+      { title: 'meaning', cell: meaningOf },
+    ],
+    proof.calls,
+  );
+  say(`\n${paint('bold', 'What that proves')}`);
   for (const [holds, words] of claims(proof))
-    lines.push(`  ${holds ? paint('green', '✔') : paint('red', '✘')} ${words}`);
-  if (turn.text) lines.push('', paint('bold', 'The answer'), indent(printable(turn.text.trim())));
-  lines.push('', paint('dim', `turn:        npx tempoclaw turns show ${turn.id}`));
-  if (turn.links.temporal) lines.push(paint('dim', `in Temporal: ${turn.links.temporal}`));
-  return lines;
-}
-
-function ledgerLines({ calls }: CrashProof, { paint }: Output): string[] {
-  const rows = calls.map((call) => [
-    `step ${call.step}`,
-    call.tool,
-    call.replay,
-    outcomeOf(call),
-    timeOf(call),
-    meaningOf(call),
-  ]);
-  const widths = [0, 1, 2, 3, 4].map((i) => Math.max(...rows.map((row) => columnsOf(row[i] ?? ''))));
-  return rows.map((row) => {
-    const cells = row.map((cell, i) => cell + ' '.repeat(Math.max(0, (widths[i] ?? 0) - columnsOf(cell))));
-    const [step = '', tool = '', replay = '', outcome = '', time = '', meaning = ''] = cells;
-    const style = row[3] === 'ok' ? 'green' : 'yellow';
-    return `  ${paint('dim', step)}  ${tool}  ${paint('dim', replay)}  ${paint(style, outcome)}  ${paint('dim', time)}  ${meaning}`;
-  });
+    say(`  ${holds ? paint('green', '✔') : paint('red', '✘')} ${words}`);
+  if (turn.text) say(`\n${paint('bold', 'The answer')}\n${indent(printable(turn.text.trim()))}`);
+  say();
+  say(paint('dim', `turn:        npx tempoclaw turns show ${turn.id}`));
+  if (turn.links.temporal) say(paint('dim', `in Temporal: ${turn.links.temporal}`));
 }
 
 function meaningOf(call: CrashProof['calls'][number]): string {

@@ -15,7 +15,7 @@ export interface LocalWorker {
 
 /** Throws a CliError when no worker of this folder's `up` is known, the pid is not a worker, or nobody would start another. */
 export function findWorker(run: RunFile | undefined): LocalWorker {
-  const pid = run?.pids['worker']?.[0];
+  const pid = run?.pids?.['worker'];
   if (pid === undefined)
     throw new CliError(
       'The demo kills the worker, so it needs one that `tempoclaw up` started in this folder.',
@@ -26,16 +26,12 @@ export function findWorker(run: RunFile | undefined): LocalWorker {
     throw new CliError(`Process ${pid}, which ${run?.path} calls the worker, is not one now.`, {
       remedy: REMEDY,
     });
-  const up = markProcess(run?.pids['up']?.[0] ?? 0);
+  const up = markProcess(run?.pids?.['up'] ?? 0);
   if (up === undefined)
     throw new CliError('The `tempoclaw up` of this folder has ended: nobody would start another worker.', {
       remedy: REMEDY,
     });
   return { pid, up };
-}
-
-export function killHard(pid: number): void {
-  process.kill(pid, 'SIGKILL');
 }
 
 /**
@@ -48,7 +44,7 @@ export async function nextWorker(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   while (!signal.aborted) {
-    const pid = readRunFile(runPath)?.pids['worker']?.[0];
+    const pid = readRunFile(runPath)?.pids?.['worker'];
     if (pid !== undefined && pid !== old.pid) return pid;
     if (!isSameProcess(old.up))
       throw new CliError(`\`tempoclaw up\` (pid ${old.up.pid}) has ended: nobody starts another worker.`, {

@@ -23,7 +23,7 @@ describe('IN-6 tempoclaw budgets and usage', () => {
     runCli(args, { url: stack.url, cwd: folder, env: { TEMPOCLAW_API_KEY: stack.key } });
 
   it('limits, shows what was used, and takes the limit away', async () => {
-    assert.match((await cli('budgets')).stdout, /^There is no budget/);
+    assert.match((await cli('budgets')).stderr, /^There is no budget/);
     const added = await cli(
       'budgets',
       'add',

@@ -17,7 +17,7 @@ describe('IN-6 finding the API', () => {
   const info = {
     api: 'http://127.0.0.1:7400/',
     api_key_file: join(state, 'api-key'),
-    pids: { up: 10, worker: 12, bad: 'x' },
+    pids: { up: 10, worker: 12 },
   };
   writeFileSync(join(state, 'run.json'), JSON.stringify(info));
   after(() => rmSync(home, { recursive: true }));
@@ -26,7 +26,7 @@ describe('IN-6 finding the API', () => {
     const target = findTarget({}, NOTHING, deep);
     assert.equal(target.url, 'http://127.0.0.1:7400');
     assert.equal(target.key, 'tc_local');
-    assert.deepEqual(target.run?.pids, { up: [10], worker: [12], bad: [] });
+    assert.deepEqual(target.run?.pids, { up: 10, worker: 12 });
   });
 
   test('flags win over the environment, and the environment over run.json', () => {

@@ -1,0 +1,158 @@
+/** Commands of the API as data: what is asked, what flags fill, and how a person reads the answer. `--json` prints it as it came. */
+import { type Command, Option } from 'commander';
+import type { Flag as NamedFlag, Given } from '#domain/resource/command.ts';
+import type { Operation } from '#domain/resource/define-resource.ts';
+import { send } from './call.ts';
+import {
+  type ApiOptions,
+  type CommandContext,
+  createContext,
+  readJsonObject,
+  wholeNumber,
+} from './command-context.ts';
+import { usageError } from './cli-error.ts';
+import { type Column, printJson, printTable } from './output.ts';
+import type { Page } from './wire.ts';
+
+export interface Flag extends NamedFlag {
+  readonly default?: string | number;
+  readonly required?: true;
+  /** Of a whole number; both count. */
+  readonly bounds?: readonly [least: number, most: number];
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+type ParamOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamOf<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+export interface ApiCommand<
+  Answer,
+  Path extends string = string,
+  Argument extends string = string,
+  Named extends Flags = Flags,
+> {
+  /** Absent where the command is the parent itself, which has its help. */
+  readonly word?: string;
+  readonly help?: string;
+  /** Runs when no command below the parent is named. */
+  readonly isDefault?: boolean;
+  /** GET when absent. */
+  readonly method?: Operation['method'];
+  /** Its parameters (`:id`) are the first arguments. */
+  readonly path: Path;
+  readonly arguments?: readonly Argument[];
+  /** The last argument is undefined then. */
+  readonly mayLackLast?: boolean;
+  readonly flags?: Named;
+  /** The query of GET and DELETE, the body of others; all that is given beside the path when absent. */
+  sends?(given: Given<ParamOf<Path> | Argument, Named>, context: CommandContext): object | Promise<object>;
+  /** Printed for programs in place of an answer that is empty. */
+  answer?(given: Given<ParamOf<Path> | Argument, Named>): Answer;
+  print(context: CommandContext, answer: Answer, given: Given<ParamOf<Path> | Argument, Named>): void;
+}
+
+export function addApiCommand<
+  Answer,
+  const Path extends string,
+  const Argument extends string = never,
+  const Named extends Flags = Flags,
+>(parent: Command, one: ApiCommand<Answer, Path, Argument, Named>): void {
+  const { word, help = '', isDefault, method = 'GET', path, flags } = one;
+  const params = path.match(/(?<=:)\w+/g) ?? [];
+  const names = [...params, ...(one.arguments ?? [])];
+  const command = word === undefined ? parent : parent.command(word, { isDefault }).description(help);
+  for (const name of names)
+    command.argument(one.mayLackLast && name === names.at(-1) ? `[${name}]` : `<${name}>`);
+  for (const flag of Object.values(flags ?? {})) command.addOption(optionOf(flag));
+  command.action(async (...line: unknown[]) => {
+    const options = line[names.length] as ApiOptions & Readonly<Record<string, unknown>>;
+    const context = createContext(options);
+    const words = Object.fromEntries(names.map((name, at) => [name, line[at]]));
+    const given = { ...words, ...readFlags(flags ?? {}, options) } as Parameters<typeof one.print>[2];
+    const sent = (await one.sends?.(given, context)) ?? without(given, params);
+    const came = await send(context.client, { method, path }, words, sent);
+    const answer = one.answer?.(given) ?? (came as Answer);
+    if (context.json) printJson(context.out, answer);
+    else one.print(context, answer, given);
+  });
+}
+
+export const PAGE_FLAGS = {
+  limit: { flags: '--limit <n>', help: 'rows to show, 1 to 200', bounds: [1, 200], default: 50 },
+  after: { flags: '--after <cursor>', help: 'go on after the page whose next_cursor this is' },
+} as const satisfies Flags;
+
+export interface List<Row> extends Pick<ApiCommand<Page<Row>>, 'help' | 'path' | 'flags' | 'isDefault'> {
+  /** `list` when absent. */
+  readonly word?: string;
+  /** All rows come at once. */
+  readonly isWhole?: boolean;
+  readonly columns: readonly Column<Row>[];
+  /** Said when there is no row. */
+  readonly nothing: string;
+}
+
+/** A table; its flags are fields of the query. The default unless it takes an argument. */
+export function addList<Row>(parent: Command, { columns, nothing, isWhole, ...list }: List<Row>): void {
+  addApiCommand(parent, {
+    word: 'list',
+    isDefault: list.word === undefined && !list.path.includes(':'),
+    ...list,
+    flags: { ...(isWhole ? {} : PAGE_FLAGS), ...list.flags },
+    print: (context, page: Page<Row>) => printRows(context, page, columns, nothing),
+  });
+}
+
+export function printRows<Row>(
+  context: CommandContext,
+  page: Page<Row>,
+  columns: readonly Column<Row>[],
+  nothing: string,
+): void {
+  if (page.data.length === 0) return context.err.line(nothing);
+  printTable(context.out, columns, page.data);
+  printNext(context, page);
+}
+
+/** The way to the next page. */
+export function printNext({ err }: CommandContext, page: Omit<Page<unknown>, 'data'>): void {
+  if (page.has_more) err.line(err.paint('dim', `more: --after ${page.next_cursor ?? ''}`));
+}
+
+export function without(fields: object, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+}
+
+function optionOf({ flags, help, choices, required, bounds, default: usual }: Flag): Option {
+  const option = new Option(flags, help).makeOptionMandatory(required === true).default(usual);
+  if (bounds) option.argParser(wholeNumber(...bounds));
+  return choices ? option.choices([...choices]) : option;
+}
+
+/** Those that were named, or have a default. */
+function readFlags(flags: Flags, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const given = Object.entries(flags).map(([name, flag]) => {
+    const option = optionOf(flag);
+    return [name, readFlag(flag, options[option.attributeName()], option.long ?? name)] as const;
+  });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+function readFlag({ kind }: Flag, value: unknown, name: string): unknown {
+  if (typeof value !== 'string') return value;
+  if (kind === 'number') return readNumber(value, name);
+  if (kind === 'commas') return value.split(',').flatMap((one) => one.trim() || []);
+  if (kind === 'json') return readJsonObject(value, name);
+  return value;
+}
+
+/** Whether it is in bounds is the API's to say. */
+function readNumber(value: string, name: string): number {
+  const number = Number(value);
+  if (Number.isFinite(number)) return number;
+  throw usageError(`${name} must be a number, not ${value}`);
+}
