@@ -1,10 +1,14 @@
 /** What a process of ours tells the `tempoclaw up` that started it. Started by something else, it tells nobody. */
 import type { RunsAt } from '#domain/sandbox.ts';
 
-type Told =
-  | { readonly type: 'progress'; readonly step: string }
-  | { readonly type: 'ready'; readonly address?: string; readonly runs?: RunsAt }
-  | { readonly type: 'beat' };
+export interface Ready {
+  readonly type: 'ready';
+  readonly address?: string | undefined;
+  /** Where a worker's commands run, unless an agent says otherwise. */
+  readonly runs?: RunsAt | undefined;
+}
+
+export type Told = Ready | { readonly type: 'progress'; readonly step: string } | { readonly type: 'beat' };
 
 /** A few of these fit into the silence after which a process counts as hung (cli/services/node-program.ts). */
 const BEAT_MS = 2_000;

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { ConfigError, describe, loadConfig } from '#config';
 import { EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { createOutput, printJson, type Style } from '#cli/output.ts';
-import { diagnose, type Finding } from '#cli/services/diagnose.ts';
+import { diagnose } from '#cli/services/diagnose.ts';
+import { type Finding, finding } from '#cli/services/finding.ts';
 
 interface DoctorOptions {
   readonly config?: string;
@@ -12,13 +13,9 @@ interface DoctorOptions {
 }
 
 export function register(command: Command): void {
-  command
-    .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
-    .option('--state-dir <folder>', 'where data, logs and keys are kept (default: .tempoclaw)')
-    .option('--json', 'print JSON for programs')
-    .action(async (options: DoctorOptions) => {
-      process.exitCode = await doctor(options);
-    });
+  command.action(async (options: DoctorOptions) => {
+    process.exitCode = await doctor(options);
+  });
 }
 
 const MARKS: Readonly<Record<Finding['status'], readonly [string, Style]>> = {
@@ -56,9 +53,7 @@ async function examine(flags: {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const remedy = 'Correct it in the place named; tempoclaw.example.yaml shows every setting.';
-    const findings = error.problems.map(
-      (detail): Finding => ({ check: 'Settings', status: 'missing', detail, remedy }),
-    );
+    const findings = error.problems.map((problem) => finding('Settings', 'missing', problem, remedy));
     return { findings, settings: [] };
   }
 }

@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InvalidArgumentError } from 'commander';
 import type { Config } from '#config';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
+import { wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, printFields } from '#cli/output.ts';
 import { endLeftovers } from '#cli/services/leftovers.ts';
-import { type RunState, readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
+import { readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 
@@ -28,10 +28,8 @@ export interface UpOptions {
 
 export function register(command: Command): void {
   command
-    .option('--port <port>', 'port of the API (default: 7400, or the next free one)', readPort)
+    .option('--port <port>', 'port of the API (default: 7400, or the next free one)', wholeNumber(0, 65_535))
     .option('--host <host>', 'address the API listens on (default: 127.0.0.1)')
-    .option('--state-dir <folder>', 'where data, logs and keys are kept (default: .tempoclaw)')
-    .option('--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)')
     .option(
       '--temporal-address <host:port>',
       'use this Temporal instead of starting one (or TEMPORAL_ADDRESS)',
@@ -61,7 +59,7 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   const state = await takeStateFolder(config.stateDir);
   if (state === undefined) throw alreadyRunning(config.stateDir);
   const signal = awaitSignal();
-  const leftovers = await endLeftovers(config.stateDir, state);
+  const leftovers = await endLeftovers(config.stateDir);
   if (leftovers.length > 0) say(`ended what a former start left running: ${leftovers.join(', ')}`);
   let announced = false;
   const stack = createStack({
@@ -72,7 +70,7 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
     onEvent: (text) => {
       say(text);
       // A part that came back may have another address.
-      if (announced) publish(state, config, stack.info);
+      if (announced) state.publish(stack.info);
     },
   });
   const end = async (): Promise<void> => {
@@ -107,7 +105,7 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
     return EXIT.ok;
   }
   const { info } = stack;
-  publish(state, config, info);
+  state.publish(info);
   announced = true;
   announce(out, { json, config, info, onlyServices, seconds: (performance.now() - began) / 1_000 });
 
@@ -117,18 +115,6 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   await end();
   if (!json) out.line(`Ended. Everything is kept in ${shortPath(config.stateDir)}.`);
   return EXIT.ok;
-}
-
-function publish(state: RunState, config: Config, info: StackInfo): void {
-  state.publish({
-    api: info.api,
-    temporal: info.temporal,
-    temporal_ui: info.temporalUi,
-    namespace: config.temporal.namespace,
-    task_queue: config.temporal.taskQueue,
-    database_url: info.databaseUrl,
-    api_key_file: info.apiKeyFile,
-  });
 }
 
 function announce(
@@ -143,7 +129,7 @@ function announce(
         type: 'ready',
         api: info.api,
         temporal: info.temporal,
-        temporal_ui: info.temporalUi,
+        temporal_ui: info.temporal_ui,
         run_file: runFile,
         commands: info.runs ?? null,
       }),
@@ -155,8 +141,8 @@ function announce(
   printFields(out, {
     API: info.api ?? undefined,
     'API docs': info.api === null ? undefined : `${info.api}/docs`,
-    'API key': info.api === null ? undefined : `in ${shortPath(info.apiKeyFile)}`,
-    'Temporal UI': info.temporalUi ?? undefined,
+    'API key': info.api === null ? undefined : `in ${shortPath(info.api_key_file)}`,
+    'Temporal UI': info.temporal_ui ?? undefined,
     Temporal: `${info.temporal}, namespace ${config.temporal.namespace}`,
     Models: providers.length > 0 ? providers.join(', ') : 'rehearsal (scripted; needs no key)',
     Commands: info.runs && `run ${runsAtWords(info.runs)}${info.runs === 'host' ? ' (docs/sandbox.md)' : ''}`,
@@ -233,13 +219,6 @@ function awaitSignal(): SignalWatch {
       second = act;
     },
   };
-}
-
-function readPort(value: string): number {
-  const port = Number(value);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
-  return port;
 }
 
 function shortPath(path: string): string {

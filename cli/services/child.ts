@@ -2,12 +2,13 @@
  * One long-running child process: its output goes straight to a log file (so it outlives a killed parent),
  * it runs in its own process group (so Ctrl-C reaches it only through us), and it is stopped by pid.
  */
-import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFull } from '#domain/disk-full.ts';
+import { readRange } from './log-tail.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { endProcess, markProcess } from './process-identity.ts';
 
@@ -67,7 +68,11 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const exited = new Promise<Exit>((resolve) => {
     process_.once('exit', (code, signal) => resolve({ code, signal }));
   });
-  await spawned(process_, name, options.command);
+  await once(process_, 'spawn').catch((error: Error) => {
+    throw new Error(`${name} cannot be started (${options.command}): ${error.message}`);
+  });
+  // A signal that cannot be sent: its end is waited for all the same.
+  process_.on('error', () => undefined);
   const pid = process_.pid ?? 0;
   const mark = markProcess(pid) ?? { pid, started: 'ended at once' };
   if (options.onMessage) process_.on('message', options.onMessage);
@@ -116,15 +121,6 @@ function tail(child: Child): string {
   return text === '' ? '' : `\nIts last output:\n${text.split('\n').slice(-15).join('\n')}`;
 }
 
-function spawned(child: ChildProcess, name: string, command: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    child.once('spawn', resolve);
-    child.once('error', (error) =>
-      reject(new Error(`${name} cannot be started (${command}): ${error.message}`)),
-    );
-  });
-}
-
 /** Without a log, since its disk is full, the process runs all the same. */
 function openLog(file: string): { log: number | 'ignore'; from: number } {
   try {
@@ -143,13 +139,5 @@ function openLog(file: string): { log: number | 'ignore'; from: number } {
 function readFrom(file: string, from: number): string {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const start = Math.max(from, size - 8_192);
-  if (size <= start) return '';
-  const buffer = Buffer.alloc(size - start);
-  const fd = openSync(file, 'r');
-  try {
-    const read = readSync(fd, buffer, 0, buffer.length, start);
-    return buffer.toString('utf8', 0, read);
-  } finally {
-    closeSync(fd);
-  }
+  return size <= start ? '' : readRange(file, start, size).toString('utf8');
 }

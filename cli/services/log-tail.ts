@@ -1,5 +1,5 @@
 /** The end of a log file, and what is written to it from then on. */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Read from the end at most. */
@@ -15,19 +15,14 @@ export interface LogTail {
 
 /** The last whole lines; none when there is no such file. */
 export function readLogTail(file: string, count: number): LogTail {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) return { lines: [], end: 0 };
-  const fd = openSync(file, 'r');
-  try {
-    const { size } = fstatSync(fd);
-    const start = Math.max(0, size - MAX_TAIL);
-    const bytes = readRange(fd, start, size);
-    const end = bytes.lastIndexOf(0x0a) + 1;
-    const whole = bytes.toString('utf8', start === 0 ? 0 : bytes.indexOf(0x0a) + 1, end);
-    const lines = whole.split('\n').slice(0, -1);
-    return { lines: count === 0 ? [] : lines.slice(-count), end: start + end };
-  } finally {
-    closeSync(fd);
-  }
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return { lines: [], end: 0 };
+  const start = Math.max(0, size - MAX_TAIL);
+  const bytes = readRange(file, start, size);
+  const end = bytes.lastIndexOf(0x0a) + 1;
+  const whole = bytes.toString('utf8', start === 0 ? 0 : bytes.indexOf(0x0a) + 1, end);
+  const lines = whole.split('\n').slice(0, -1);
+  return { lines: count === 0 ? [] : lines.slice(-count), end: start + end };
 }
 
 /** Lines as they are written, for ever; a file that was set aside is followed in its new place. */
@@ -41,14 +36,9 @@ export async function* followLog(file: string, from: number): AsyncGenerator<str
       await sleep(LOOK_MS);
       continue;
     }
-    const fd = openSync(file, 'r');
-    try {
-      const piece = readRange(fd, at, Math.min(size, at + CHUNK));
-      at += piece.length;
-      rest = Buffer.concat([rest, piece]);
-    } finally {
-      closeSync(fd);
-    }
+    const piece = readRange(file, at, Math.min(size, at + CHUNK));
+    at += piece.length;
+    rest = Buffer.concat([rest, piece]);
     const end = rest.lastIndexOf(0x0a) + 1;
     yield* rest.toString('utf8', 0, end).split('\n').slice(0, -1);
     // What goes on and on without an end of line is no line of a log: it is not kept.
@@ -56,7 +46,13 @@ export async function* followLog(file: string, from: number): AsyncGenerator<str
   }
 }
 
-function readRange(fd: number, start: number, end: number): Buffer {
+/** The bytes from `start` to before `end`, as far as they are there. */
+export function readRange(file: string, start: number, end: number): Buffer {
   const buffer = Buffer.alloc(end - start);
-  return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, start));
+  const fd = openSync(file, 'r');
+  try {
+    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, start));
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -1,20 +1,7 @@
 /** Starts one of our own Node programs (API, worker) and waits until it says that it is ready. */
-import { z } from 'zod';
+import type { Ready, Told } from '#config/supervisor.ts';
 import type { Child } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
-import { RUNS_AT, type RunsAt } from '#domain/sandbox.ts';
-
-/** What the programs send over IPC (config/supervisor.ts), or print as a JSON log line while they start. */
-const messageSchema = z.union([
-  z.object({
-    type: z.literal('ready'),
-    address: z.string().optional(),
-    /** Where a worker's commands run, unless an agent says otherwise. */
-    runs: z.enum(RUNS_AT).optional(),
-  }),
-  z.object({ type: z.literal('progress'), step: z.string() }),
-  z.object({ type: z.literal('beat') }),
-]);
 
 /** Bundling workflows on a slow machine takes the longest of all that happens here. */
 const READY_MS = 180_000;
@@ -37,14 +24,10 @@ export interface NodeProgramOptions {
   readonly silentMs?: number;
 }
 
-/** What a program tells of itself when it is ready. */
-interface Ready {
-  readonly address?: string | undefined;
-  readonly runs?: RunsAt | undefined;
-}
-
 /** Resolves when the program is ready. Ends it and throws, with its last output, when it does not get there. */
-export async function startNodeProgram(options: NodeProgramOptions): Promise<{ child: Child } & Ready> {
+export async function startNodeProgram(
+  options: NodeProgramOptions,
+): Promise<{ child: Child } & Omit<Ready, 'type'>> {
   let ready: Ready | undefined;
   let beat = (): void => undefined;
   const child = await startChild({
@@ -62,23 +45,18 @@ export async function startNodeProgram(options: NodeProgramOptions): Promise<{ c
     ipc: true,
     stopGraceMs: options.stopGraceMs,
     onMessage: (message) => {
-      const parsed = messageSchema.safeParse(message);
-      if (!parsed.success) return;
-      if (parsed.data.type === 'ready') {
-        const { type: _, ...told } = parsed.data;
-        ready = told;
-      } else if (parsed.data.type === 'progress') {
-        options.onProgress?.(parsed.data.step);
-      } else {
-        beat();
-      }
+      // What config/supervisor.ts of the same checkout sends.
+      const told = message as Told;
+      if (told.type === 'ready') ready = told;
+      else if (told.type === 'progress') options.onProgress?.(told.step);
+      else beat();
     },
   });
   options.onSpawn?.(child);
   try {
-    const told = await waitUntil(child, () => ready ?? readyLine(child.output()), READY_MS);
+    const { address, runs } = await waitUntil(child, () => ready, READY_MS);
     if (options.onHung !== undefined) beat = watchBeats(child, options.onHung, options.silentMs ?? SILENT_MS);
-    return { child, ...told };
+    return { child, address, runs };
   } catch (error) {
     await child.stop();
     throw error;
@@ -102,13 +80,4 @@ function watchBeats(child: Child, onHung: (silentMs: number) => void, silentMs: 
   return () => {
     looks = 0;
   };
-}
-
-/** A JSON log line with `"ready":true`, for a program that was started by something without IPC in mind. */
-function readyLine(output: string): Ready | undefined {
-  const line = output.split('\n').find((each) => /"ready":\s*true/.test(each));
-  if (line === undefined) return undefined;
-  const address = /"address":\s*"([^"]+)"/.exec(line)?.[1];
-  const named = /"runs":\s*"(\w+)"/.exec(line)?.[1];
-  return { address, runs: RUNS_AT.find((each) => each === named) };
 }

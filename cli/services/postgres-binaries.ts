@@ -78,10 +78,8 @@ export function findPostgresPackage(): string {
 function makeLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;
-  const links: unknown = JSON.parse(readFileSync(list, 'utf8'));
-  if (!Array.isArray(links)) throw new Error(`${list} is not a list; reinstall with \`npm ci\`.`);
-  for (const link of links as readonly unknown[]) {
-    if (!isLink(link)) continue;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly { source: string; target: string }[];
+  for (const link of links) {
     const source = join(dirname(native), link.source);
     const target = join(dirname(native), link.target);
     if (existsSync(target) || !existsSync(source)) continue;
@@ -103,23 +101,9 @@ function makeLink(source: string, target: string): boolean {
   }
 }
 
-function isLink(value: unknown): value is { source: string; target: string } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'source' in value &&
-    typeof value.source === 'string' &&
-    'target' in value &&
-    typeof value.target === 'string'
-  );
-}
-
 function copyOut(packageDir: string, parent: string): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'));
-  const version =
-    typeof manifest === 'object' && manifest !== null && 'version' in manifest
-      ? String(manifest.version)
-      : 'unknown';
+  const manifest = readFileSync(join(packageDir, 'package.json'), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
   const target = join(parent, `postgres-${version}-${basename(packageDir)}`);
   const native = join(target, 'native');
   if (existsSync(native)) return native;

@@ -7,7 +7,6 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -25,13 +24,15 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 import { DATABASE_FOLDER_OF_ROOT } from '#config';
 import { findPostgresBinaries, mayReach } from './postgres-binaries.ts';
 import type { ProcessMark } from './process-identity.ts';
-import { commandLineOf, endProcess, markProcess } from './process-identity.ts';
+import { commandLineOf, commandLines, endProcess, markProcess } from './process-identity.ts';
 
 const USER = 'tempoclaw';
 const DATABASE = 'tempoclaw';
 /** Crash recovery of a busy database takes a while; a hang takes for ever. */
 const READY_MS = 60_000;
 const SESSIONS_END_MS = 20_000;
+/** Names a data folder elsewhere. The random name of that ties the data to this state folder: deleting this starts afresh. */
+const POINTER = 'postgres-elsewhere';
 
 export interface PostgresOptions {
   readonly stateDir: string;
@@ -127,11 +128,19 @@ function serverArguments(dataDir: string, port: number, durable: boolean): strin
 function chooseDataDir(stateDir: string, { user }: PostgresBinaries): string {
   const usual = join(stateDir, 'postgres');
   if (user === undefined || mayReach(usual, user)) return usual;
-  // The random name ties the data to this state folder: deleting that starts afresh.
-  const pointer = join(stateDir, 'postgres-elsewhere');
+  const pointer = join(stateDir, POINTER);
   if (!existsSync(pointer))
     writeFileSync(pointer, join(DATABASE_FOLDER_OF_ROOT, randomBytes(8).toString('hex'), 'postgres'));
   return readFileSync(pointer, 'utf8').trim();
+}
+
+/** Whether a command is that of the Postgres of a state folder, or of what makes its files. */
+export function isPostgresOf(stateDir: string): (command: string) => boolean {
+  const pointer = join(stateDir, POINTER);
+  const folders = [join(stateDir, 'postgres'), join(realpathSync(stateDir), 'postgres')];
+  if (existsSync(pointer)) folders.push(readFileSync(pointer, 'utf8').trim());
+  const parts = folders.flatMap((folder) => [`/postgres -D ${folder} `, `/initdb --pgdata=${folder}.new `]);
+  return (command) => parts.some((part) => command.includes(part));
 }
 
 function readPassword(stateDir: string, isNew: boolean): string {
@@ -242,13 +251,11 @@ function isTaken(pid: number): boolean {
 function sessionsIn(dataDir: string): ProcessMark[] {
   if (process.platform !== 'linux') return [];
   const real = realpathSync(dataDir);
-  return readdirSync('/proc').flatMap((entry) => {
-    if (!/^\d+$/.test(entry)) return [];
+  return commandLines().flatMap(({ pid, command }) => {
+    // A person's shell may stand there too.
+    if (!/^postgres:|\/postgres /.test(command)) return [];
     try {
-      if (readlinkSync(`/proc/${entry}/cwd`) !== real) return [];
-      // A person's shell may stand there too.
-      const isPostgres = /^postgres:|\/postgres /.test(commandLineOf(Number(entry)) ?? '');
-      return isPostgres ? (markProcess(Number(entry)) ?? []) : [];
+      return readlinkSync(`/proc/${pid}/cwd`) === real ? (markProcess(pid) ?? []) : [];
     } catch {
       // Gone by now, or another user's, which cannot be one of ours.
       return [];

@@ -54,6 +54,14 @@ const CALLS = Object.fromEntries(
   ]),
 );
 
+const AFTER_IT: Probe = {
+  check: 'after it',
+  containerOnly: true,
+  wanted: 'the next command runs',
+  command: 'echo alive',
+  holds: (said) => said === 'alive',
+};
+
 const PROBES: readonly Probe[] = [
   {
     check: 'user',
@@ -142,13 +150,7 @@ const PROBES: readonly Probe[] = [
     timeoutMs: 3_000,
     holds: (_said, { ended }) => ended !== 'unboxed',
   },
-  {
-    check: 'after it',
-    containerOnly: true,
-    wanted: 'the next command runs',
-    command: 'echo alive',
-    holds: (said) => said === 'alive',
-  },
+  AFTER_IT,
   {
     check: 'memory',
     containerOnly: true,
@@ -156,13 +158,7 @@ const PROBES: readonly Probe[] = [
     command: 'head -c 256M /dev/zero | tail -n 1 | wc -c',
     holds: (said) => !/\d{9}/.test(said),
   },
-  {
-    check: 'after it',
-    containerOnly: true,
-    wanted: 'the next command runs',
-    command: 'echo alive',
-    holds: (said) => said === 'alive',
-  },
+  AFTER_IT,
   {
     check: 'time-out',
     wanted: 'ends it with what it started',

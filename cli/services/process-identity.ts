@@ -3,7 +3,7 @@
  * must never be killed. The identity is the kernel's start time of the process.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
@@ -59,6 +59,21 @@ export function commandLineOf(pid: number): string | undefined {
     // Ended meanwhile.
     return undefined;
   }
+}
+
+/** Of all processes with all their arguments. */
+const MOST_OUTPUT = 64 * 1_048_576;
+
+/** As `commandLineOf`, of every process there is. */
+export function commandLines(): { readonly pid: number; readonly command: string }[] {
+  if (process.platform === 'linux') {
+    const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+    return pids.map((pid) => ({ pid: Number(pid), command: commandLineOf(Number(pid)) ?? '' }));
+  }
+  const args = ['-axww', '-o', 'pid=,command='];
+  const lines = execFileSync('ps', args, { encoding: 'utf8', maxBuffer: MOST_OUTPUT });
+  const found = lines.matchAll(/^ *(\d+) (.*)$/gm);
+  return Array.from(found, ([, pid, command = '']) => ({ pid: Number(pid), command }));
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {

@@ -1,13 +1,12 @@
 /**
- * What `tempoclaw up` leaves on disk: the lock that allows one `up` a state folder, the marks of the processes
- * it started (so that a later start can end what a killed one left), and run.json for programs.
+ * What `tempoclaw up` leaves on disk: the lock that allows one `up` a state folder, and run.json for programs, with the pids of
+ * its parts.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull } from '#domain/disk-full.ts';
+import type { RunsAt } from '#domain/sandbox.ts';
 import { CliError } from '#cli/cli-error.ts';
-import type { ProcessMark } from './process-identity.ts';
-import { readMark } from './process-identity.ts';
 import { lockHolder, releaseLock, takeLock } from './state-lock.ts';
 
 /** The contents of run.json: where everything is, for programs. `database_url` holds a password; the file is 0600. */
@@ -19,16 +18,20 @@ export interface RunInfo {
   readonly task_queue: string;
   readonly database_url: string;
   readonly api_key_file: string;
+  /** Where commands of agents run that do not say otherwise. */
+  readonly runs?: RunsAt | undefined;
   readonly pids: Readonly<Record<string, number>>;
 }
 
+/** What of it is not known here. */
+export type PublishedInfo = Omit<RunInfo, 'pids'>;
+
 /** None of its methods throws: what cannot be written (a full disk) is written as soon as it can be. */
 export interface RunState {
-  /** Remembers a started process until it is forgotten or replaced under the same name. */
-  remember(name: string, mark: ProcessMark): void;
+  /** Of a started process, until it is forgotten or replaced under the same name. */
+  remember(name: string, pid: number): void;
   forget(name: string): void;
-  pids(): Record<string, number>;
-  publish(info: Omit<RunInfo, 'pids'>): void;
+  publish(info: PublishedInfo): void;
   /** Removes run.json and the lock. */
   release(): void;
 }
@@ -50,33 +53,28 @@ export async function takeStateFolder(stateDir: string): Promise<RunState | unde
   } catch (error) {
     throw unusable(stateDir, error);
   }
-  const marks = new Map<string, ProcessMark>(Object.entries(readMarks(stateDir)));
-  let info: Omit<RunInfo, 'pids'> | undefined;
+  const pids = new Map([['up', process.pid]]);
+  let info: PublishedInfo | undefined;
   let again: NodeJS.Timeout | undefined;
-  const pids = (): Record<string, number> => ({
-    up: process.pid,
-    ...Object.fromEntries([...marks].map(([name, { pid }]) => [name, pid])),
-  });
   const save = (): void => {
     clearTimeout(again);
+    if (info === undefined) return;
     try {
-      writeWhole(join(stateDir, 'processes.json'), Object.fromEntries(marks));
-      if (info !== undefined) writeWhole(join(stateDir, 'run.json'), { ...info, pids: pids() });
+      writeWhole(join(stateDir, 'run.json'), { ...info, pids: Object.fromEntries(pids) });
     } catch {
       // /readyz tells of a folder that cannot be written; what was there before stays whole.
       again = setTimeout(save, AGAIN_MS).unref();
     }
   };
   return {
-    remember(name, mark) {
-      marks.set(name, mark);
+    remember(name, pid) {
+      pids.set(name, pid);
       save();
     },
     forget(name) {
-      marks.delete(name);
+      pids.delete(name);
       save();
     },
-    pids,
     publish(next) {
       info = next;
       save();
@@ -95,25 +93,18 @@ export async function takeStateFolder(stateDir: string): Promise<RunState | unde
 
 /** What run.json says, if it is there and whole. */
 export function readRunInfo(stateDir: string): Partial<RunInfo> | undefined {
-  const content = readJson(join(stateDir, 'run.json'));
-  return typeof content === 'object' && content !== null ? (content as Partial<RunInfo>) : undefined;
+  try {
+    const content: unknown = JSON.parse(readFileSync(join(stateDir, 'run.json'), 'utf8'));
+    return typeof content === 'object' && content !== null ? (content as Partial<RunInfo>) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || (error instanceof Error && 'code' in error)) return undefined;
+    throw error;
+  }
 }
 
 /** The pid of the `up` that holds the folder now. */
 export function runningUp(stateDir: string): number | undefined {
   return lockHolder(stateDir);
-}
-
-/** The processes that a start wrote down; none where that is lost, which the search of leftovers.ts makes up for. */
-export function readMarks(stateDir: string): Record<string, ProcessMark> {
-  const content = readJson(join(stateDir, 'processes.json'));
-  if (typeof content !== 'object' || content === null) return {};
-  return Object.fromEntries(
-    Object.entries(content).flatMap(([name, value]) => {
-      const mark = readMark(value);
-      return mark === undefined ? [] : [[name, mark]];
-    }),
-  );
 }
 
 function unusable(stateDir: string, error: unknown): unknown {
@@ -124,16 +115,6 @@ function unusable(stateDir: string, error: unknown): unknown {
     code: 'StateFolder',
     remedy: 'Give --state-dir (or TEMPOCLAW_STATE_DIR) a folder that you may write.',
   });
-}
-
-/** Undefined for a file that is missing, cannot be read, or was cut short by a crash. */
-function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError || (error instanceof Error && 'code' in error)) return undefined;
-    throw error;
-  }
 }
 
 /** Written aside and renamed, so that a reader never sees half. */

@@ -1,5 +1,6 @@
 /** Runs Temporal's own command line against the server of a running TempoClaw: what is typed behind it goes through untouched. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
@@ -30,12 +31,8 @@ export async function runTemporal(
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   const child = spawn(path, args, { env, stdio: 'inherit' });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) =>
-      resolve(code ?? 128 + (signal === null ? 1 : constants.signals[signal])),
-    );
-  });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  return code ?? 128 + (signal === null ? 1 : constants.signals[signal]);
 }
 
 function placeVariables(config: Config, place: TemporalPlace): Record<string, string | undefined> {

@@ -6,15 +6,12 @@ import type { Config } from '#config';
 import { childEnvironment } from '#config';
 import type { Child } from './child.ts';
 import { startNodeProgram } from './node-program.ts';
+import type { PublishedInfo } from './run-state.ts';
 
 /** The stack that it is a part of. */
 export interface Surroundings {
   readonly options: { readonly config: Config; readonly onEvent: (text: string) => void };
-  readonly info: {
-    readonly temporal: string;
-    readonly temporalUi: string | null;
-    readonly databaseUrl: string;
-  };
+  readonly info: Pick<PublishedInfo, 'temporal' | 'temporal_ui' | 'database_url'>;
   readonly onSpawn: (name: Program['name']) => (child: Child) => void;
 }
 
@@ -54,11 +51,11 @@ function programEnvironment({ options: { config }, info }: Surroundings): Record
     TEMPOCLAW_CONFIG: config.file,
     TEMPOCLAW_HOST: config.api.host,
     TEMPOCLAW_TASK_QUEUE: config.temporal.taskQueue,
-    TEMPOCLAW_TEMPORAL_UI_URL: info.temporalUi ?? undefined,
+    TEMPOCLAW_TEMPORAL_UI_URL: info.temporal_ui ?? undefined,
     TEMPOCLAW_LOG_LEVEL: config.log.level,
     TEMPORAL_ADDRESS: info.temporal,
     TEMPORAL_NAMESPACE: config.temporal.namespace,
-    DATABASE_URL: info.databaseUrl,
+    DATABASE_URL: info.database_url,
     // Our own dev server speaks plain text, whatever a profile says about another one.
     ...(own && { TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: undefined }),
   });

@@ -17,14 +17,13 @@ import { listeningPorts, localHost, nextFreePort, portOf, portWords } from './po
 import { startPostgres } from './postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
-import type { RunState } from './run-state.ts';
-import { checkTemporal, connectionTo } from './reach-temporal.ts';
+import type { PublishedInfo, RunState } from './run-state.ts';
+import { askTemporal, connectionTo } from './reach.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import type { Supervised } from './supervise.ts';
 import { supervise } from './supervise.ts';
 import { obtainTemporalBinary } from './temporal-binary.ts';
 import { startTemporalServer } from './temporal-server.ts';
-import type { RunsAt } from '#domain/sandbox.ts';
 
 export interface StackOptions {
   readonly config: Config;
@@ -37,15 +36,7 @@ export interface StackOptions {
 }
 
 /** What is known once everything runs. */
-export interface StackInfo {
-  api: string | null;
-  temporal: string;
-  temporalUi: string | null;
-  databaseUrl: string;
-  apiKeyFile: string;
-  /** Where commands of agents run that do not say otherwise. */
-  runs?: RunsAt | undefined;
-}
+export type StackInfo = { -readonly [Part in keyof PublishedInfo]: PublishedInfo[Part] };
 
 export interface Stack {
   readonly info: StackInfo;
@@ -57,6 +48,9 @@ export interface Stack {
 
 type Name = (typeof END_ORDER)[number];
 
+/** Longest that a server of the settings is waited for. */
+const ANSWER_MS = 10_000;
+
 /** Prepares a stack; `start` runs the steps and throws when one fails (call `stop` then). */
 export function createStack(options: StackOptions): Stack & { start(): Promise<void> } {
   const { config, state } = options;
@@ -66,13 +60,15 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
   const info: StackInfo = {
     api: null,
     temporal: '',
-    temporalUi: null,
-    databaseUrl: '',
-    apiKeyFile: join(config.stateDir, 'api-key'),
+    temporal_ui: null,
+    namespace: config.temporal.namespace,
+    task_queue: config.temporal.taskQueue,
+    database_url: '',
+    api_key_file: join(config.stateDir, 'api-key'),
   };
   const onSpawn = (name: Name) => (child: Child) => {
     children.set(name, child);
-    state.remember(name, child.mark);
+    state.remember(name, child.pid);
     // A stop that came while this was being spawned has not seen it.
     if (stopping) void child.stop();
   };
@@ -151,7 +147,7 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
     title: 'Postgres',
     async run(detail) {
       if (config.database.url !== undefined) {
-        info.databaseUrl = config.database.url;
+        info.database_url = config.database.url;
         return `using ${withoutPassword(config.database.url)}`;
       }
       let port = config.database.port;
@@ -166,10 +162,10 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
           onSpawn: onSpawn('postgres'),
         });
         // After a crash the others still hold the first address, so only that one will do.
-        if (info.databaseUrl !== '' && running.url !== info.databaseUrl) return refuse(running.child, port);
+        if (info.database_url !== '' && running.url !== info.database_url) return refuse(running.child, port);
         port = running.port;
         dataDir = running.dataDir;
-        info.databaseUrl = running.url;
+        info.database_url = running.url;
         return running.child;
       });
       const elsewhere = dataDir.startsWith(config.stateDir) ? '' : `, data in ${dataDir}`;
@@ -185,9 +181,16 @@ function temporalStep({ options: { config }, info, keep, onSpawn }: Parts): Step
     async run(detail) {
       const { address, namespace, uiUrl } = config.temporal;
       if (address !== undefined) {
-        await checkTemporal(config);
+        await askTemporal(connectionTo(config, address), namespace, ANSWER_MS).catch((error: unknown) => {
+          const words = error instanceof Error ? error.message : String(error);
+          throw new Error(
+            `Temporal at ${address}, namespace ${namespace}, does not answer: ${words}. Check TEMPORAL_ADDRESS ` +
+              'and TEMPORAL_NAMESPACE, or unset the address to have a dev server started here.',
+            { cause: error },
+          );
+        });
         info.temporal = address;
-        info.temporalUi = uiUrl ?? null;
+        info.temporal_ui = uiUrl ?? null;
         return `using ${address}, namespace ${namespace}`;
       }
       const env = childEnvironment({});
@@ -211,7 +214,7 @@ function temporalStep({ options: { config }, info, keep, onSpawn }: Parts): Step
         });
         if (info.temporal !== '' && running.address !== info.temporal) return refuse(running.child, port);
         info.temporal = running.address;
-        info.temporalUi = uiUrl ?? running.uiUrl ?? null;
+        info.temporal_ui = uiUrl ?? running.uiUrl ?? null;
         port = portOf(running.address);
         uiPort = portOf(running.uiUrl ?? `:${uiPort}`);
         return running.child;
@@ -231,7 +234,7 @@ function migrationStep({ info }: Parts): Step {
     key: 'migrations',
     title: 'Database schema',
     async run() {
-      const ran = await migrate(info.databaseUrl);
+      const ran = await migrate(info.database_url);
       return ran.length === 0 ? 'up to date' : `brought up to date, ${ran.length} steps`;
     },
   };

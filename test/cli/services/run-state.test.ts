@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,7 +92,7 @@ describe('the state folder', () => {
   test('run.json is whole, for the owner only, and gone after a clean end', async () => {
     const folder = join(root, 'run');
     const state = await take('run');
-    state.remember('api', { pid: 4_000_000, started: 'x' });
+    state.remember('api', 4_000_000);
     state.publish(INFO);
     assert.deepEqual(readRunInfo(folder), { ...INFO, pids: { up: process.pid, api: 4_000_000 } });
     assert.equal(statSync(join(folder, 'run.json')).mode & 0o777, 0o600);
@@ -104,12 +103,12 @@ describe('the state folder', () => {
   test('that cannot be written costs nothing but time: it is written when it can be', async () => {
     const folder = join(root, 'later');
     const state = await take('later');
-    const inTheWay = ['processes.json.new', 'run.json.new'].map((name) => join(folder, name));
-    for (const path of inTheWay) mkdirSync(path);
+    const inTheWay = join(folder, 'run.json.new');
+    mkdirSync(inTheWay);
     state.publish(INFO);
-    state.remember('api', { pid: 4_000_000, started: 'x' });
+    state.remember('api', 4_000_000);
     assert.equal(readRunInfo(folder), undefined);
-    for (const path of inTheWay) rmSync(path, { recursive: true });
+    rmSync(inTheWay, { recursive: true });
     assert.ok(await eventually(() => readRunInfo(folder)?.pids?.['api'] === 4_000_000));
     state.release();
   });
@@ -126,50 +125,26 @@ describe('the state folder', () => {
 });
 
 describe('what a killed `up` left running', () => {
-  test('is ended, and a stranger that got a recorded pid is not', async () => {
+  test('is ended, found by its command lines; a stranger is not', async () => {
     const folder = join(root, 'left');
-    const ours = idle();
-    const stranger = idle();
-    const state = await take('left');
-    state.remember('worker', markProcess(ours.pid ?? 0) ?? assert.fail());
-    state.remember('api', { pid: stranger.pid ?? 0, started: 'before it was born' });
-    const ended = once(ours, 'exit');
-    assert.deepEqual(await endLeftovers(folder, state), [`worker (pid ${ours.pid})`]);
-    await ended;
-    assert.notEqual(markProcess(stranger.pid ?? 0), undefined);
-    assert.deepEqual(Object.keys(state.pids()), ['up']);
-    state.release();
-    stranger.kill('SIGKILL');
-    await once(stranger, 'exit');
+    mkdirSync(folder);
+    const ours = [
+      idle('/x/api/main.ts', folder),
+      idle('/x/workers/main.ts', folder),
+      idle('--db-filename', join(folder, 'temporal.db'), '--x'),
+      idle('/x/postgres', '-D', join(folder, 'postgres'), '-p'),
+    ];
+    const strangers = [
+      idle('/x/workers/main.ts', `${folder}-of-another`),
+      idle('--db-filename', join(folder, 'temporal.db2')),
+      idle('/x/postgres', '-D', join(folder, 'postgres2'), '-p'),
+      idle(folder),
+    ];
+    assert.deepEqual(
+      await endLeftovers(folder),
+      ['api', 'worker', 'temporal', 'postgres'].map((name, at) => `${name} (pid ${ours[at]?.pid})`),
+    );
+    for (const { pid } of strangers) assert.notEqual(markProcess(pid ?? 0), undefined);
+    for (const stranger of strangers) stranger.kill('SIGKILL');
   });
-
-  for (const [how, spoil] of [
-    ['cannot be read', (file: string) => mkdirSync(file)],
-    ['is damaged', (file: string) => writeFileSync(file, '{"worker": {"pid":')],
-    ['is empty', (file: string) => writeFileSync(file, '')],
-  ] as const)
-    test(`is found by its command lines when processes.json ${how}`, async () => {
-      const folder = join(root, how);
-      mkdirSync(folder);
-      spoil(join(folder, 'processes.json'));
-      const ours = [
-        idle('/x/api/main.ts', folder),
-        idle('/x/workers/main.ts', folder),
-        idle('--db-filename', join(folder, 'temporal.db'), '--x'),
-      ];
-      const strangers = [
-        idle('/x/workers/main.ts', `${folder}-of-another`),
-        idle('--db-filename', join(folder, 'temporal.db2')),
-        idle(folder),
-      ];
-      const state = await take(how);
-      const ended = await endLeftovers(folder, state);
-      assert.deepEqual(
-        ended,
-        ['api', 'worker', 'temporal'].map((name, at) => `${name} (pid ${ours[at]?.pid})`),
-      );
-      for (const { pid } of strangers) assert.notEqual(markProcess(pid ?? 0), undefined);
-      for (const stranger of strangers) stranger.kill('SIGKILL');
-      state.release();
-    });
 });
