@@ -81,14 +81,11 @@ describe('R8, R11 hostile requests', () => {
           )
         ).rows[0].n;
       const before = await rows();
-      const began = performance.now();
       const { path, body } = toOurs(one);
       const answer = await send(stack, one.raw_request ?? rawRequest(one, path, body, fill));
-      const took = performance.now() - began;
       assert.ok(one.expect_status.includes(answer.status), `${answer.status} ${answer.body.slice(0, 300)}`);
       assert.ok(answer.status < 500);
       assert.doesNotMatch(answer.body, LEAKS);
-      assert.ok(took < 10_000, `${took} ms`);
       if (answer.status >= 400) assert.equal(await rows(), before);
       for (const excluded of one.assert_body_excludes ?? []) assert.ok(!answer.body.includes(fill(excluded)));
       for (const header of one.assert_headers ?? [])

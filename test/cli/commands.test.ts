@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { type FakeApi, problem, startFakeApi, turnRow } from './support/fake-api.ts';
+import { type FakeApi, startFakeApi, turnRow } from './support/fake-api.ts';
 import { runCli } from './support/run-cli.ts';
 
 describe('IN-6 commands that read and decide', () => {
@@ -117,23 +117,6 @@ describe('IN-6 commands that read and decide', () => {
     assert.match((await cli('turns', 'list', 's')).stdout, /^TURN .*\nturn_1 /);
   });
 
-  test('AP-3 one approval is shown for a person: fields, the command as it is, and what happens next', async () => {
-    api.setApproval('apr_1', { args: { command: 'rm -r build\necho  done', cwd: 'sub' } });
-    const { stdout } = await cli('approvals', 'show', 'apr_1');
-    assert.match(stdout, /^status +pending, asked .*, expires in /m);
-    assert.match(stdout, /^command\n  rm -r build\n  echo  done$/m);
-    assert.match(stdout, /^arguments\n  \{\n    "cwd": "sub"/m);
-    assert.match(
-      stdout,
-      /Approved, exec runs and the turn goes on; .*\n  npx tempoclaw approvals approve apr_1 /,
-    );
-    api.setApproval('apr_1', { status: 'denied', decided_by: 'ann', decided_at: '2026-01-31T12:00:00Z' });
-    assert.match(
-      (await cli('approvals', 'show', 'apr_1')).stdout,
-      /denied by ann[\s\S]*It did not run: the model was told/,
-    );
-  });
-
   test('one agent is shown for a person: fields and, as in a file, what it may do', async () => {
     const agent = {
       key: 'a',
@@ -165,44 +148,6 @@ describe('IN-6 commands that read and decide', () => {
     assert.equal(api.requests.at(-1)?.query.get('after'), 'abc');
   });
 
-  test('AP-3 approvals are approved, edited, allowed always, rejected and answered', async () => {
-    const decisions: [string[], unknown][] = [
-      [['approve', 'apr_1'], { decision: 'approve' }],
-      [['approve', 'apr_1', '--always'], { decision: 'approve_always' }],
-      [['approve', 'apr_1', '--args', '{"command":"ls"}'], { decision: 'edit', args: { command: 'ls' } }],
-      [['reject', 'apr_1', '--reason', 'no'], { decision: 'reject', reason: 'no' }],
-      [['respond', 'apr_1', '--text', 'It is 4.'], { decision: 'respond', text: 'It is 4.' }],
-    ];
-    for (const [args, body] of decisions) {
-      const { code } = await cli('approvals', ...args);
-      assert.equal(code, 0);
-      assert.deepEqual(api.requests.at(-1)?.body, body);
-    }
-  });
-
-  test('SH-2 what “always” would store is in the list and in one approval, or why there is nothing', async () => {
-    const always = {
-      allows: null,
-      program: null,
-      file: null,
-      args: null,
-      refused: 'sh runs whatever it is given',
-    };
-    api.setApproval('apr_offered', {});
-    api.setApproval('apr_once', { always });
-    const { stdout: list } = await cli('approvals', 'list');
-    assert.match(list, /apr_offered .*\/usr\/bin\/rm -r build/);
-    assert.match(list, /apr_once .*not offered \(sh runs whatever/);
-    assert.match(
-      (await cli('approvals', 'show', 'apr_once')).stdout,
-      /always +not offered \(sh runs whatever it is given\)/,
-    );
-    const { stdout: offered } = await cli('approvals', 'show', 'apr_offered');
-    assert.match(offered, /always +\/usr\/bin\/rm -r build \(\/usr\/bin\/rm is the file \/usr\/lib\/rm\)/);
-    const { stdout: json } = await cli('approvals', 'show', 'apr_once', '--json');
-    assert.deepEqual(JSON.parse(json).always, always);
-  });
-
   test('the policy’s changes are listed, and one is taken back', async () => {
     const change = {
       id: '7',
@@ -218,84 +163,6 @@ describe('IN-6 commands that read and decide', () => {
     assert.equal(code, 0, stderr);
     assert.match(stderr, /as it was before change 7/);
     assert.deepEqual(api.requests.at(-1)?.body, { change: '7' });
-  });
-
-  test('AP-4 several are decided by one request, and those that were not are told', async () => {
-    answer('POST', '/v1/approvals/decisions', {
-      data: [
-        {
-          id: 'apr_1',
-          ok: true,
-          receipt: { approval_id: 'apr_1', status: 'pending', decided_by: 'ann', tally: '1 of 2' },
-        },
-        { id: 'apr_2', ok: false, error: { code: 'NotFound', status: 404, detail: 'There is none' } },
-      ],
-      has_more: false,
-    });
-    const { code, stdout, stderr } = await cli('approvals', 'approve', 'apr_1', 'apr_2');
-    assert.equal(code, 1);
-    assert.deepEqual(api.requests.at(-1)?.body, { ids: ['apr_1', 'apr_2'], decision: 'approve' });
-    assert.match(stdout, /apr_1 is pending, 1 of 2 agreed\napr_2: There is none/);
-    assert.match(stderr, /1 of 2 were not decided so/);
-    assert.equal((await cli('approvals', 'approve', 'apr_1', 'apr_2', '--args', '{}')).code, 2);
-  });
-
-  test('approvals are listed by session, agent, tool, user, time and who may decide', async () => {
-    const flags =
-      '--session s --agent a --tool exec --user u --mine --since 2026-01-31T12:00:00Z --before 2026-02-01T12:00:00Z';
-    const { code } = await cli('approvals', 'list', ...flags.split(' '));
-    assert.equal(code, 0);
-    assert.deepEqual(Object.fromEntries(api.requests.at(-1)?.query ?? []), {
-      limit: '50',
-      status: 'pending',
-      session_key: 's',
-      agent: 'a',
-      tool: 'exec',
-      user: 'u',
-      requested_after: '2026-01-31T12:00:00Z',
-      requested_before: '2026-02-01T12:00:00Z',
-      mine: 'true',
-    });
-  });
-
-  test('AP-2 a link to decide is printed alone, with a warning beside it', async () => {
-    const url = 'http://x/a/token';
-    answer('POST', '/v1/approvals/apr_1/links', {
-      id: 'l',
-      url,
-      for: 'ann',
-      decision: 'reject',
-      expires_at: 'T',
-    });
-    const flags = ['--for', 'ann', '--only', 'reject', '--expires', '60'];
-    const { code, stdout, stderr } = await cli('approvals', 'link', 'apr_1', ...flags);
-    assert.deepEqual([code, stdout], [0, `${url}\n`]);
-    assert.match(stderr, /decides as ann, once/);
-    const sent = { for: 'ann', decision: 'reject', expires_seconds: 60 };
-    assert.deepEqual(api.requests.at(-1)?.body, sent);
-    assert.equal((await cli('approvals', 'link', 'apr_1')).code, 2);
-    assert.equal((await cli('approvals', 'link', 'apr_1', '--for', 'ann', '--expires', 'soon')).code, 2);
-  });
-
-  test('AP-2 a token for a Temporal client is printed alone, and how to send it beside it', async () => {
-    const made = { approval_id: 'apr_1', token: 'T0ken', by: 'ann', expires_at: 'T' };
-    answer('POST', '/v1/approvals/apr_1/token', made);
-    const { code, stdout, stderr } = await cli('approvals', 'token', 'apr_1', '--by', 'ann');
-    assert.deepEqual([code, stdout], [0, 'T0ken\n']);
-    assert.match(stderr, /"token" with update or signal "decide", with "by": "ann", until T/);
-    assert.deepEqual(api.requests.at(-1)?.body, { by: 'ann' });
-    assert.deepEqual(JSON.parse((await cli('approvals', 'token', 'apr_1', '--json')).stdout), made);
-  });
-
-  test('AP-2 a decision that came too late says who was first, and exits 1', async () => {
-    api.on((request) =>
-      request.method === 'POST'
-        ? { status: 409, body: problem(409, 'AlreadyDecided', 'approved by key:boss') }
-        : undefined,
-    );
-    const { code, stderr } = await cli('approvals', 'reject', 'apr_1');
-    assert.equal(code, 1);
-    assert.match(stderr, /✘ approved by key:boss\n {2}\(AlreadyDecided, HTTP 409, request req_1\)/);
   });
 
   test('an agent is made from a YAML file, and flags win over it', async () => {

@@ -190,8 +190,6 @@ export const PATHS: Readonly<Record<string, Path>> = {
     await live.temporal.stopIdle(live.tenant, session, { turn_id, level: 'all', by: 'ann' }, labels);
   },
   'session-stopped-at-its-end': stoppedTooLate,
-  // Kept from workers for whom it changed nothing.
-  'turn-stopped-too-late': stoppedTooLate,
   'turn-cancelled': busy(async (live, session) => {
     await live.client.workflow.getHandle(workflowIdOf(live, session)).cancel();
     return [];
@@ -306,8 +304,6 @@ export const PATHS: Readonly<Record<string, Path>> = {
   'evaluate-stopped': judging((live, id) => live.temporal.signal(`evaluate/${id}`, 'stop', { by: 'ann' })),
   'evaluate-lost': judging((live, id) => loseWork(live, `evaluate/${id}`)),
   'approval-approve': decided({ decision: 'approve', by: 'ann' }),
-  // Its moment stands in the input, not its seconds only.
-  'approval-until': decided({ decision: 'approve', by: 'ann' }),
   'approval-reject': decided({ decision: 'reject', by: 'ann', reason: 'no' }),
   'approval-edit': decided({ decision: 'edit', by: 'ann', args: { note: 'edited' } }),
   'approval-respond': decided({ decision: 'respond', by: 'ann', text: 'Tuesday.' }),

@@ -1,17 +1,25 @@
 /**
- * Records a history of each path of the workflows, by hand: `npx node test/replay/record.ts [WORD]`, all paths or those
- * that have the word in their names. What is kept already stays as it is,
- * so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
+ * Walks each path of the workflows and keeps the histories that reach code which no other kept one reaches (covering.ts), by
+ * hand: `npx node test/replay/record.ts [WORD]`, all paths or those that have the word in their names. What is kept already stays as
+ * it is, so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
  */
 import type { QualityGate } from '#domain/gate.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
 import { AGENT_TURN } from '#domain/turn.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
-import { fetchChain, fetchHistory, HISTORIES_FOLDER, keepHistory } from '#test/support/histories.ts';
+import {
+  fetchChain,
+  fetchHistory,
+  HISTORIES_FOLDER,
+  keepHistory,
+  readHistories,
+  removeHistory,
+} from '#test/support/histories.ts';
 import { SUBMITS } from '#test/support/gate-scripts.ts';
 import { globalSetup, globalTeardown } from '#test/support/services.ts';
 import { startStack } from '#test/support/stack.ts';
+import { covering } from './covering.ts';
 import { type Path, PATHS, SECRET } from './paths.ts';
 import { TASK_PATHS, walkTaskPath } from './task-paths.ts';
 
@@ -81,7 +89,15 @@ async function recordSweep({ client, taskQueue }: LiveWorker): Promise<void> {
 }
 
 async function tell(name: string, history: unknown): Promise<void> {
-  console.log(`${(await keepHistory(name, history)) ? 'kept   ' : 'is kept'} ${name}`);
+  console.log(`${(await keepHistory(name, history)) ? 'recorded' : 'is kept '} ${name}`);
+}
+
+/** Of what was recorded now. */
+async function removeCovered(kept: ReadonlySet<string>): Promise<void> {
+  const histories = await readHistories();
+  const chosen = await covering(histories, kept);
+  for (const { name } of histories) if (!chosen.has(name)) await removeHistory(name);
+  console.log(`${chosen.size} of ${histories.length} are kept in ${HISTORIES_FOLDER}`);
 }
 
 function childrenOf(history: unknown): { id: string; type: string }[] {
@@ -125,6 +141,7 @@ const TASK_GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>
   endless: [{ type: 'command', command: 'while :; do sleep 0.1; done' }],
 };
 
+const kept = new Set((await readHistories()).map(({ name }) => name));
 await globalSetup();
 const stack = await startStack({
   settings: 'subagents: { maxDepth: 2 }',
@@ -201,7 +218,7 @@ try {
   for (const name of Object.keys(TASK_PATHS))
     if (name.includes(word)) await recordTasks(live, name, await walkTaskPath(stack, name));
   if (SWEEP.type.includes(word)) await recordSweep(live);
-  console.log(`in ${HISTORIES_FOLDER}`);
+  await removeCovered(kept);
 } finally {
   await stack.stop();
   await globalTeardown();

@@ -6,22 +6,29 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { before, describe, it } from 'node:test';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { Worker } from '@temporalio/worker';
 import { type KeptHistory, readHistories, withoutMachine } from '#test/support/histories.ts';
-import { quietRuntime } from '#test/support/quiet-runtime.ts';
+import { replayHistories } from '#test/support/replay.ts';
 import { bundleWorkflows } from '#workers/bundle.ts';
 
 const histories = await readHistories();
 
-function replay(code: string, { name, history }: KeptHistory): Promise<void> {
-  return Worker.runReplayHistory({ workflowBundle: { code }, replayName: name }, history);
+/** Why each does not replay, by name, on one worker: to evaluate the bundle takes longer than to replay most of them. */
+async function replay(
+  code: string,
+  kept: readonly KeptHistory[],
+): Promise<ReadonlyMap<string, Error | undefined>> {
+  const named = kept.map(({ name, history }) => ({ workflowId: name, history }));
+  const errors = new Map<string, Error | undefined>();
+  for await (const { workflowId, error } of replayHistories({ code }, named)) errors.set(workflowId, error);
+  return errors;
 }
 
 describe('DU-5 kept histories', () => {
   let code: string;
+  let errors: ReadonlyMap<string, Error | undefined>;
   before(async () => {
-    quietRuntime();
     ({ code } = await bundleWorkflows());
+    errors = await replay(code, histories);
   });
 
   it('are there for each workflow and each way that a run ends', () => {
@@ -53,7 +60,11 @@ describe('DU-5 kept histories', () => {
     for (const { name, history } of histories) assert.deepEqual(withoutMachine(history), history, name);
   });
 
-  for (const kept of histories) it(`${kept.name} replays`, () => replay(code, kept));
+  for (const { name } of histories)
+    it(`${name} replays`, () => {
+      assert.ok(errors.has(name));
+      assert.ifError(errors.get(name));
+    });
 
   it('F10: a bundle that runs the tool before it asks for the approval is caught', async () => {
     const asking = /if \(asked\.approval\) \{/;
@@ -62,10 +73,9 @@ describe('DU-5 kept histories', () => {
       asking,
       'await around.steps.runTool(asked, { tenant: around.tenant, call: call.id }); if (asked.approval) {',
     );
-    const asked = histories.filter(({ name }) => /^approval-(approve|reject|expires)(\.1)?$/.test(name));
-    assert.equal(asked.length, 3);
-    for (const kept of asked)
-      await assert.rejects(replay(swapped, kept), DeterminismViolationError, kept.name);
+    const asked = histories.filter(({ name }) => name === 'approval-approve');
+    const [error] = (await replay(swapped, asked)).values();
+    assert.ok(error instanceof DeterminismViolationError);
   });
 
   it('F10: a bundle that settles an approval twice is caught', async () => {
@@ -75,9 +85,9 @@ describe('DU-5 kept histories', () => {
       settling,
       "await settle_approval({ tenant: '', approval_id: '', outcome: 'expired' }); const result = await settle_approval(",
     );
-    const kept = histories.find(({ name }) => name === 'approval-approve.approval');
-    assert.ok(kept);
-    await assert.rejects(replay(doubled, kept), DeterminismViolationError);
+    const settled = histories.filter(({ name }) => name === 'approval-approve.approval');
+    const [error] = (await replay(doubled, settled)).values();
+    assert.ok(error instanceof DeterminismViolationError);
   });
 });
 

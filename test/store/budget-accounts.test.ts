@@ -1,25 +1,16 @@
 /** DU-7: what is reserved and settled is exact however many do it at once, and nothing that may have been used is forgotten. */
-import type { AnswerFate } from '#store/answer-record.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Budget, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
+import type { Budget } from '#domain/budget.ts';
 import { createBudgetDesk } from '#activities/budgets/budget-desk.ts';
 import { settleApproval } from '#store/approval-record.ts';
-import { createBudgetLedger, type BudgetRequest } from '#store/budget-ledger.ts';
+import { createBudgetLedger } from '#store/budget-ledger.ts';
 import type { Pool } from '#store/pool.ts';
-import { createTurnLedger, type StepBasis, type TurnLedger } from '#store/turn-ledger.ts';
+import { createTurnLedger, type TurnLedger } from '#store/turn-ledger.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
+import { answerOf, createBudgetSteps } from '#test/support/budget-steps.ts';
 import { createBudgetTenants } from '#test/support/budget-tenants.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
-
-interface Account {
-  readonly budget_id: string;
-  readonly subject: string;
-  readonly measure: string;
-  readonly spent: number;
-  readonly reserved: number;
-  readonly extra: number;
-}
 
 describe('DU-7 accounts of a budget', () => {
   let database: TestDatabase;
@@ -33,74 +24,7 @@ describe('DU-7 accounts of a budget', () => {
   after(() => database.drop());
 
   const { newTenant, newAgent, newSession } = createBudgetTenants(() => pool);
-  const answerOf = (session: string, step: number): string => `msg_${session}.${step}`;
-  function begin(
-    tenant: string,
-    session: string,
-    step = 1,
-    request: Partial<BudgetRequest> = {},
-    turn = `turn_${session}`,
-  ): Promise<StepBasis> {
-    return ledger.beginStep({
-      tenant,
-      session,
-      turn,
-      step,
-      messages: [],
-      settle: [],
-      after: 0,
-      summaryAfter: 0,
-      defaultAgent: 'main',
-      runId: '',
-      budget: { attempt: 1, holder: answerOf(session, step), reserve: DEFAULT_RESERVE, ...request },
-    });
-  }
-  function answer(
-    tenant: string,
-    session: string,
-    spent: Partial<Spent> = {},
-    step = 1,
-    attempt = 1,
-  ): Promise<AnswerFate> {
-    const { tokens = 0, seconds = 0, calls = 1 } = spent;
-    const usd = 'usd' in spent ? { usd: spent.usd ?? 0 } : {};
-    return ledger.recordAnswer(
-      { tenant, session, turn: `turn_${session}`, step },
-      {
-        id: answerOf(session, step),
-        text: 'x',
-        finish: 'stop',
-        model: 'p/m',
-        heard: 100,
-        usage: { inputTokens: tokens, outputTokens: 0, cachedInputTokens: 0 },
-        ...usd,
-        budget: { attempt, spent: { tokens, seconds, calls, ...usd } },
-      },
-      [],
-      [],
-      [],
-    );
-  }
-  async function accounts(tenant: string): Promise<Account[]> {
-    const { rows } = await pool.query<Account>(
-      `select budget_id, subject, measure, spent::float8, reserved::float8, extra::float8 from budget_accounts
-       where tenant_id = $1 order by 1, 2, 3`,
-      [tenant],
-    );
-    return rows;
-  }
-  async function only(tenant: string, measure: string): Promise<Account> {
-    const [account, ...others] = (await accounts(tenant)).filter((each) => each.measure === measure);
-    assert.ok(account && others.length === 0);
-    return account;
-  }
-  async function holds(tenant: string): Promise<number> {
-    const { rows } = await pool.query<{ n: number }>(
-      'select count(*)::int as n from budget_holds where tenant_id = $1',
-      [tenant],
-    );
-    return rows[0]?.n ?? -1;
-  }
+  const { begin, answer, accounts, only, holds } = createBudgetSteps(() => ({ pool, ledger }));
 
   it('without a budget nothing is written', async () => {
     const tenant = await newTenant();

@@ -23,6 +23,7 @@ import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
+import { engineVariables } from './engine.ts';
 import { createLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 import { startProductionTemporal } from './production-temporal.ts';
 import { createKillable, type Killable } from './worker-process.ts';
@@ -266,6 +267,7 @@ async function createPrograms({ folder, database, temporal, options }: Surroundi
     TEMPOCLAW_SANDBOX: 'off',
     // Tests may decide as any Temporal client does.
     TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'false',
+    ...engineVariables(),
     TEMPORAL_ADDRESS: temporal,
     DATABASE_URL: database,
   });

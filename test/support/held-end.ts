@@ -1,16 +1,23 @@
 /** A turn whose end takes as long to be recorded as a test needs: it is over for its workflow, which takes messages meanwhile. */
+import { AGENT_TURN } from '#domain/turn.ts';
 import { fetchHistory } from './histories.ts';
 import { type LiveWorker, workflowIdOf } from './live-worker.ts';
 
 /**
  * Stops a turn, does `meanwhile`, which sends one signal, while its end is being recorded, and lets that go on when the workflow has taken what came.
- * That is when the server's patience with one workflow task ends, so this takes some ten seconds.
+ * That is when the server's patience with one workflow task ends, which is short for this run.
  */
 export async function recordingItsEnd(
   live: LiveWorker,
   session: string,
   meanwhile: (turn: string) => Promise<unknown>,
 ): Promise<void> {
+  await live.client.workflow.start(AGENT_TURN.type, {
+    workflowId: workflowIdOf(live, session),
+    taskQueue: live.taskQueue,
+    args: [{ tenant: live.tenant, session_key: session }],
+    workflowTaskTimeout: '2 seconds',
+  });
   const { turn_id } = await live.say(session, `hold {"note":"${session}"}`);
   await live.probes.untilHeld(session);
   // The record looks for work to stop that was given away, which no other step of this turn does.

@@ -1,5 +1,5 @@
 /** Histories of workflow runs as JSON, the form in which the Temporal CLI and web UI export them. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -59,6 +59,10 @@ export async function keepHistory(name: string, history: unknown): Promise<boole
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
+}
+
+export function removeHistory(name: string): Promise<void> {
+  return rm(new URL(`${name}.json`, FOLDER));
 }
 
 /** Where the kept ones are, for people. */

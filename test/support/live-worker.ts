@@ -6,9 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, type ReplayWorkerOptions, Worker } from '@temporalio/worker';
+import { NativeConnection, type ReplayWorkerOptions } from '@temporalio/worker';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { Tool } from '#policy/define-tool.ts';
@@ -32,8 +31,11 @@ import type { Receipt, SubmitInput, TurnState } from '#domain/turn.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
 import { createMachine } from '#workers/create-machine.ts';
 import { createWorker } from '#workers/create-worker.ts';
+import { engineVariables } from './engine.ts';
 import { createProbes, type Probes } from './probe-tools.ts';
+import { growingWait } from './processes.ts';
 import { quietRuntime } from './quiet-runtime.ts';
+import { replayHistories } from './replay.ts';
 import { createTestDatabase } from './test-database.ts';
 
 /** Far above what anything in a test takes, so that only a hang meets it. */
@@ -49,6 +51,8 @@ export interface LiveWorkerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The text of a `tempoclaw.yaml`. */
   readonly settings?: string;
+  /** Changes the code of the workflows. */
+  readonly changeWorkflows?: (code: string) => string;
   /** Around commands on this machine; none, taken for a whole one, unless given. */
   readonly wall?: HostWall;
 }
@@ -112,10 +116,7 @@ const FOLLOWING: AgentConfig = {
   tools: { ask: [{ tool: 'poke', reason: 'test' }] },
 };
 
-/** `TEST_ENGINE=plain`: workers without the fast path, and the SDK's own as it is. */
-export function isPlainEngine(): boolean {
-  return process.env['TEST_ENGINE'] === 'plain';
-}
+let loaded: ReturnType<typeof loadWorkflowBundle> | undefined;
 
 export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<LiveWorker> {
   quietRuntime();
@@ -135,7 +136,9 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     env: {
       TEMPOCLAW_SANDBOX: 'off',
       TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'false',
-      ...(isPlainEngine() ? { TEMPOCLAW_FAST_PATH: 'false', TEMPOCLAW_STACK_TRACES: 'true' } : {}),
+      // What a test leaves in a tool must not hold up the worker's end.
+      TEMPOCLAW_SHUTDOWN_GRACE_SECONDS: '1',
+      ...engineVariables(),
       ...options.env,
       TEMPORAL_ADDRESS: address,
       DATABASE_URL: database.url,
@@ -159,7 +162,10 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   });
   const dataConverter = dataConverterOf(config.encryption);
   const encoding = dataConverter ? { dataConverter } : {};
-  const { bundle, buildId } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
+  const { bundle: ours, buildId } = await (loaded ??= loadWorkflowBundle(
+    join(userCacheDir(), 'test-bundles'),
+  ));
+  const bundle = options.changeWorkflows ? { code: options.changeWorkflows(ours.code) } : ours;
   // What a wall is worth has tests of its own; here it would only cost each start a second.
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
   const machine = await createMachine(config, pool, secrets.vault, host);
@@ -215,17 +221,22 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     state: (session) => temporal.state(tenant, session),
     approvalOf: (session) =>
       until('an approval', async () => {
-        const waiting = (await temporal.state(tenant, session))?.waiting_for[0];
-        if (!waiting) return undefined;
-        // The turn asks for the approval's workflow a moment before that is there.
+        const { rows } = await pool.query<{ id: string }>(
+          `select id from approvals where tenant_id = $1 and session_key = $2 and status = 'pending'
+           order by created_at limit 1`,
+          [tenant, session],
+        );
+        const [asked] = rows;
+        if (!asked) return undefined;
+        // It is asked for a moment before its workflow is there.
         const { name } = await client.workflow
-          .getHandle(waiting.workflow_id)
+          .getHandle(`approval/${asked.id}`)
           .describe()
           .then(
             ({ status }) => status,
             () => ({ name: 'MISSING' }),
           );
-        return name === 'MISSING' ? undefined : waiting.approval_id;
+        return name === 'MISSING' ? undefined : asked.id;
       }),
     shutDown,
     tokenSecret:
@@ -236,7 +247,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
       await machine.world.processes.stopOwn();
       host.close();
       try {
-        await replayAll(client, tenant, { workflowBundle: bundle, ...encoding });
+        await replayAll(client, tenant, bundle, encoding);
       } finally {
         await notifier.close();
         await secrets.close();
@@ -281,11 +292,11 @@ function readings(pool: Pool, tenant: string): Readings {
 }
 
 async function until<T>(what: string, probe: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const deadline = Date.now() + PATIENCE_MS; ; ) {
+  const wait = growingWait();
+  for (const deadline = Date.now() + PATIENCE_MS; ; await wait()) {
     const value = await Promise.resolve(probe()).catch(whenBusy);
     if (value !== undefined) return value;
     if (Date.now() > deadline) throw new Error(`${what} did not come about`);
-    await sleep(20);
   }
 }
 
@@ -321,10 +332,15 @@ async function endSessions(client: Client, tenant: string): Promise<void> {
 }
 
 /** I5: what the worker did replays, whatever the test was about. */
-async function replayAll(client: Client, tenant: string, options: ReplayWorkerOptions): Promise<void> {
+async function replayAll(
+  client: Client,
+  tenant: string,
+  bundle: { readonly code: string },
+  encoding: Pick<ReplayWorkerOptions, 'dataConverter'>,
+): Promise<void> {
   const ids = `TempoclawTenant = '${tenant}' or TaskQueue = 'q-${tenant}'`;
   const histories = client.workflow.list({ query: ids }).intoHistories({ concurrency: 4 });
-  for await (const { error, workflowId } of Worker.runReplayHistories(options, histories))
+  for await (const { error, workflowId } of replayHistories(bundle, histories, encoding))
     if (error) throw new Error(`${workflowId} does not replay`, { cause: error });
 }
 

@@ -8,8 +8,8 @@ export function runningWith(text: string): number[] {
     .filter((pid) => {
       try {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-        const state = /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1];
-        return command.includes(text) && state !== 'Z';
+        if (!command.includes(text)) return false;
+        return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1] !== 'Z';
       } catch {
         // Ended meanwhile.
         return false;
@@ -25,9 +25,17 @@ export function uniqueSeconds(): string {
 
 /** Waits until `check` holds; the test fails by its own assertion when it never does. */
 export async function eventually(check: () => boolean | Promise<boolean>, ms = 60_000): Promise<boolean> {
-  for (const until = performance.now() + ms; performance.now() < until; ) {
+  const wait = growingWait();
+  for (const until = performance.now() + ms; performance.now() < until; await wait())
     if (await check()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
   return false;
+}
+
+/** Looks often at first and then less: what is waited for shares the machine with who looks. */
+export function growingWait(): () => Promise<void> {
+  let pause = 5;
+  return () => {
+    pause = Math.min(100, pause * 1.3);
+    return new Promise((resolve) => setTimeout(resolve, pause));
+  };
 }

@@ -4,11 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { Worker } from '@temporalio/worker';
 import { userCacheDir } from '#config';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
 import type { Stand, Tenant } from './faults.ts';
-import { quietRuntime } from './quiet-runtime.ts';
+import { replayHistories } from './replay.ts';
 
 /** A message that the API accepted: it must end in exactly one turn. */
 export interface Accepted {
@@ -163,12 +162,11 @@ async function checkTenants(stand: Stand, accepted: readonly Accepted[]): Promis
 
 /** I5. */
 async function checkHistories(stand: Stand): Promise<void> {
-  quietRuntime();
   const client = await stand.client();
   const { bundle } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
   const histories = client.workflow.list().intoHistories({ concurrency: 4 });
   let replayed = 0;
-  for await (const result of Worker.runReplayHistories({ workflowBundle: bundle }, histories)) {
+  for await (const result of replayHistories(bundle, histories)) {
     assert.equal(result.error, undefined, `I5: ${result.workflowId} ${result.runId} does not replay`);
     replayed += 1;
   }

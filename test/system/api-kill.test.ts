@@ -7,7 +7,7 @@ import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { openSse, type SseEvent } from '#test/support/sse.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 const SESSIONS = 4;
 const READERS = 5;
 const WRITERS = 10;

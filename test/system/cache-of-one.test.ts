@@ -5,7 +5,7 @@ import { Failure } from '#domain/errors.ts';
 import type { Receipt } from '#domain/turn.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
-const TURNS = Number(process.env['TEST_TURNS'] ?? 500);
+const TURNS = Number(process.env['TEST_TURNS'] ?? 100);
 const AT_ONCE = 16;
 
 describe('DU-2 a worker with worker.maxCachedWorkflows: 1', () => {

@@ -8,7 +8,7 @@ import { createStand, type Reply, type Stand, type Tenant } from '#test/support/
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** In each round: so many that run, and so many that wait for a decision. */
 const EACH = 8;
 const DECISIONS = 10;

@@ -10,7 +10,7 @@ import { linkMain } from '#test/support/assignments.ts';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** Pieces of work that a session gives away in each round. */
 const PIECES = 3;
 

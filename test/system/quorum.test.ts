@@ -6,7 +6,7 @@ import { createStand, type Reply, type Stand, type Tenant } from '#test/support/
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 const PEOPLE = 50;
 const INSTANTS = 24;
 

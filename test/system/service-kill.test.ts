@@ -7,7 +7,7 @@ import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 import type { Killable } from '#test/support/worker-process.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** Turns that run when the service dies; one in three waits for a decision. */
 const TURNS = 6;
 

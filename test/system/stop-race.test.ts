@@ -10,7 +10,7 @@ import { runningWith } from '#test/support/processes.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** Of each kind in each round; n is their product. */
 const TURNS = 4;
 const COMMAND_MS = 300;

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 3);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** Parents in each round, each with so many children. */
 const PARENTS = 2;
 const CHILDREN = 3;

@@ -10,7 +10,7 @@ import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** Turns at each point in each round: n is their product. */
 const TURNS = 3;
 const POINTS = ['model', 'before', 'after', 'decided-down', 'decided-later', 'pause', 'steps'] as const;

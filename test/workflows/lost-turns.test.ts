@@ -71,7 +71,7 @@ describe('DU-1 turns whose workflow was ended from outside', () => {
       taskQueue,
       args: [{ tenant, session_key: 'stopped-at-once', lost: true }],
       // So that the first workflow task has both.
-      startDelay: '10 seconds',
+      startDelay: '3 seconds',
     });
     await handle.signal('message', { id: 'msg_unheard', text: 'Unheard.' });
     await handle.signal('stop', { turn_id: 'turn_unheard', level: 'all', by: 'ann' });

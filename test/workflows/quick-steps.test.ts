@@ -4,7 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer, type TestServer } from '#test/activities/model/provider-server.ts';
 import { activitiesOf, type RunActivity } from '#test/support/histories.ts';
-import { isPlainEngine, type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
+import { isPlainEngine } from '#test/support/engine.ts';
+import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 
 /** Far more than the workflow task waits. */

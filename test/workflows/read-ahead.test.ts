@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { activitiesOf } from '#test/support/histories.ts';
-import { isPlainEngine, type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
+import { isPlainEngine } from '#test/support/engine.ts';
+import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually } from '#test/support/processes.ts';
 
 describe('DU-1 calls that only look', { skip: isPlainEngine() }, () => {

@@ -150,7 +150,7 @@ describe('DU-4 stopping', () => {
           taskQueue: live.taskQueue,
           args: [{ tenant: live.tenant, session_key: session }],
           // So that the first workflow task has both.
-          startDelay: '10 seconds',
+          startDelay: '3 seconds',
         },
       );
       await handle.signal(AGENT_TURN.signals.message, { id: `msg_${session}`, text: 'Stopped unheard.' });

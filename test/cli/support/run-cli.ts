@@ -1,16 +1,18 @@
-/** Runs the command line as a child process, plainly or on a terminal of its own. */
-import { spawn, type ChildProcess } from 'node:child_process';
+/** Runs the command line: as a child process, plainly or on a terminal of its own, or in one that runs many. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { CliResult, CommandLine } from './cli-host.ts';
 import { KEY } from './fake-api.ts';
 
 const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
+const HOST = fileURLToPath(new URL('./cli-host.ts', import.meta.url));
 const TERMINAL = fileURLToPath(new URL('./terminal.py', import.meta.url));
 
-export interface CliResult {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** They hand on their streams, or are about signals and pipes. */
+const OF_THEIR_OWN = new Set(['chat', 'demo', 'run', 'temporal', 'up']);
+
+export type { CliResult };
 
 export interface CliRun {
   readonly child: ChildProcess;
@@ -38,16 +40,7 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): C
   const [program = '', ...rest] = settings.terminal ? ['python3', TERMINAL, ...command] : command;
   const child = spawn(program, rest, {
     cwd: settings.cwd ?? process.cwd(),
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      NO_COLOR: '1',
-      TERM: 'xterm',
-      // Else each command compiles the whole command line anew.
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-      ...(settings.terminal ? { TERMINAL_COLUMNS: String(settings.columns ?? 100) } : {}),
-      ...(settings.url === undefined ? {} : { TEMPOCLAW_URL: settings.url, TEMPOCLAW_API_KEY: KEY }),
-      ...settings.env,
-    },
+    env: variablesOf(settings),
     stdio: 'pipe',
   });
   let stdout = '';
@@ -93,6 +86,56 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): C
   };
 }
 
-export function runCli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
-  return startCli(args, settings).ended;
+function variablesOf({ terminal, columns, url, env }: CliSettings): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    NO_COLOR: '1',
+    TERM: 'xterm',
+    // Else each command compiles the whole command line anew.
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+    ...(terminal ? { TERMINAL_COLUMNS: String(columns ?? 100) } : {}),
+    ...(url === undefined ? {} : { TEMPOCLAW_URL: url, TEMPOCLAW_API_KEY: KEY }),
+    ...env,
+  };
+}
+
+let host: ChildProcess | undefined;
+let isBusy = false;
+
+/** Without a terminal, to its end. In the process that runs many, unless that runs one already. */
+export async function runCli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
+  if (isBusy || args.some((arg) => OF_THEIR_OWN.has(arg))) return startCli(args, settings).ended;
+  isBusy = true;
+  try {
+    const { cwd = process.cwd(), input = '' } = settings;
+    return await ask({ args, cwd, env: variablesOf(settings), input });
+  } finally {
+    isBusy = false;
+  }
+}
+
+async function ask(line: CommandLine): Promise<CliResult> {
+  host ??= fork(HOST, { execArgv: [], env: variablesOf({}), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const [asked, answered] = [host, new AbortController()];
+  // Else this process would not end before it.
+  const hold = (on: boolean): void => {
+    for (const one of [asked, asked.channel])
+      if (on) one?.ref();
+      else one?.unref();
+  };
+  hold(true);
+  try {
+    const { signal } = answered;
+    const ended = once(asked, 'exit', { signal }).then(([code]) => {
+      host = undefined;
+      throw new Error(`the process of \`tempoclaw ${line.args.join(' ')}\` ended with ${code}`);
+    });
+    const answer = once(asked, 'message', { signal }) as Promise<[CliResult]>;
+    asked.send(line);
+    const [result] = await Promise.race([answer, ended]);
+    return result;
+  } finally {
+    answered.abort();
+    hold(false);
+  }
 }

@@ -28,11 +28,13 @@ const HOSTILE = [
   '_[`touch ran`]',
 ];
 const BEFORE = ['', '-v', '-x', '-a', '-n', '-p', '-c', '-f', 'x', '-A x', '- -p', 'x=1'];
-const AFTER = ['', ' x', ' -eq 1', ' = 1'];
+const AFTER = ['', ' x'];
+/** What these judge stands on both sides. */
+const TESTS = ['test', '[', '[['];
 
 function accepted(builtin: string): string[] {
   return BEFORE.flatMap((before) =>
-    AFTER.flatMap((after) => {
+    [...AFTER, ...(TESTS.includes(builtin) ? [' -eq 1', ' = 1'] : [])].flatMap((after) => {
       const read = readTemplate(`${builtin} ${before} {{.a}}${after}`, parameters);
       if (!read.ok) return [];
       return HOSTILE.flatMap((a) => {

@@ -56,7 +56,7 @@ describe('SC-2 a secret that is cut by the edge of a piece', () => {
             assert.ok(!out.includes(secret), out);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -305,13 +305,9 @@ describe('SC-1 what holds for every text', () => {
     ['DSN="host=a password=b ', 40_000],
     ['Bearer 1', 125_000],
   ];
-  test('a megabyte of anything ends soon', { timeout: 60_000 }, () => {
-    const registered = registerValues(['FAKE registered value']);
-    for (const [piece, times] of hostile) {
-      const started = performance.now();
-      scrubText(piece.repeat(times), registered);
-      const took = performance.now() - started;
-      assert.ok(took < 5_000, `${JSON.stringify(piece)} took ${Math.round(took)} ms`);
-    }
-  });
+  // A quadratic reading of one of them would take minutes.
+  for (const [piece, times] of hostile)
+    test(`${times} times ${JSON.stringify(piece)} ends`, { timeout: 60_000 }, () => {
+      scrubText(piece.repeat(times), registerValues(['FAKE registered value']));
+    });
 });

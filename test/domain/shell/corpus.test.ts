@@ -128,19 +128,6 @@ describe('SH-1 the corpus of ways round a policy, with the default settings', ()
   });
 });
 
-describe('SH-1 speed', () => {
-  test('what a command of the corpus costs to judge', (context) => {
-    const commands = [...corpus.bypass, ...corpus.benign].map(({ cmd }) => cmd);
-    const judgeAll = (): void => commands.forEach((cmd) => void judgeCommand(cmd, DEFAULT_RULES));
-    judgeAll();
-    const began = performance.now();
-    judgeAll();
-    const each = (performance.now() - began) / commands.length;
-    context.diagnostic(`${each.toFixed(3)} ms each over ${commands.length} commands`);
-    assert.ok(commands.length > 0);
-  });
-});
-
 describe('SH-1 deny categories, with nobody to ask', () => {
   for (const { command, expect, groups } of vectors.cases) {
     test(`${JSON.stringify(command)}: ${expect}`, () => {
