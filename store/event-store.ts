@@ -31,6 +31,13 @@ export async function readEvents(
   }));
 }
 
+/** The oldest that is kept: ids of a session leave none out. Undefined when there are none. */
+export async function firstEventId(pool: Pool, tenant: string, session: string): Promise<number | undefined> {
+  const [row] = await readRows<{ id: string | null }>(pool)`
+    select min(id) as id from events where tenant_id = ${tenant} and session_key = ${session}`;
+  return row?.id ? Number(row.id) : undefined;
+}
+
 /** The newest ids of many sessions at once (the safety poll). Sessions that are not there are left out. */
 export async function readLastEventIds(
   pool: Pool,

@@ -1,6 +1,7 @@
 /** The feed of a session over SSE (IN-2): replays from the table after an id, then follows. */
 import { z } from 'zod';
-import { readEvents } from '#store/event-store.ts';
+import { firstEventId, readEvents } from '#store/event-store.ts';
+import { Failure } from '#domain/errors.ts';
 import { eventSchema } from '#domain/schema/event.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -24,7 +25,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         operationId: 'followSession',
         summary: 'Follow a session (SSE)',
         description:
-          'Replays what is kept after `Last-Event-ID` (or `?after=`), then goes on live. `id` rises by one per session; a comment comes at least every 15 seconds.',
+          'Replays what is kept after `Last-Event-ID` (or `?after=`), then goes on live. `id` rises by one per session; a comment comes at least every 15 seconds. 410 when what was asked for is no longer kept.',
         params: sessionParams,
         querystring: z.strictObject({
           after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
@@ -34,14 +35,20 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
             description: 'Events; `data` is',
             content: { 'text/event-stream': { schema: eventSchema } },
           },
-          ...problems('NotFound'),
+          ...problems('NotFound', 'EventsTrimmed'),
         },
       },
     },
     async (request, reply) => {
       const { tenant } = callerOf(request);
       const { key } = request.params;
-      let last = lastEventId(request.headers['last-event-id']) ?? request.query.after ?? 0;
+      const asked = lastEventId(request.headers['last-event-id']) ?? request.query.after;
+      const first = asked === undefined ? undefined : await firstEventId(deps.pool, tenant, key);
+      if (asked !== undefined && first !== undefined && asked < first - 1)
+        throw new Failure('EventsTrimmed', `Events up to ${first - 1} are no longer kept; begin after that`, {
+          first_id: first,
+        });
+      let last = asked ?? 0;
       await replies.open(request, reply, {
         subscribe: (wake) => deps.feed.subscribe(tenant, key, wake),
         async sendNew(write, signal) {

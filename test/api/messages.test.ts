@@ -225,6 +225,19 @@ describe('IN-1 messages over HTTP', () => {
     );
   });
 
+  it('IN-2 says 410 for events that are no longer kept, and begins with the oldest kept when none are asked for', async () => {
+    await stack.ask('POST', '/v1/sessions/trim/messages?wait=20', { body: { text: 'x', agent: 'echo' } });
+    await stack.pool.query("delete from events where session_key = 'trim' and id < 3");
+    const gone = await stack.ask('GET', '/v1/sessions/trim/events?after=1');
+    assert.deepEqual([gone.status, gone.body.code, gone.body.first_id], [410, 'EventsTrimmed', 3]);
+    const reader = await openSse(`${stack.url}/v1/sessions/trim/events`, {
+      authorization: `Bearer ${stack.key}`,
+    });
+    const [event] = await reader.until(() => true);
+    reader.close();
+    assert.equal(event?.id, 3);
+  });
+
   it('tells a caller that goes away nothing, and finishes the turn', async () => {
     const controller = new AbortController();
     const asked = fetch(`${stack.url}/v1/sessions/gone/messages?wait=60`, {
