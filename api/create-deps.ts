@@ -63,6 +63,7 @@ export async function createDeps(
     ...temporalConnection(config),
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,
+    lingerSeconds: config.temporal.lingerSeconds,
     dataConverter,
   });
   const [tokenSecret] = tokenSecrets(config.approvals.decisionToken.secret, secrets.masterKeys);

@@ -32,7 +32,7 @@ export interface BenchStack {
   /** Starts the worker of a side; the caller stops it, and the stack at its end whatever still runs. */
   startWorker(side: 'bare' | 'tempoclaw'): Promise<WorkerProcess>;
   /** TempoClaw's API beside its worker, with an admin key. */
-  startApi(): Promise<ApiProcess>;
+  startApi(settings?: Readonly<Record<string, string>>): Promise<ApiProcess>;
   /** Whom the agent `bench-words` asks. */
   readonly words: WordServer;
   /** Bytes that the two stores hold now: rows, indexes, histories. */
@@ -99,7 +99,7 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
         return worker;
       },
       words,
-      async startApi() {
+      async startApi(more = {}) {
         const { child, address = '' } = await startNodeProgram({
           name: 'The TempoClaw API',
           main: fileURLToPath(new URL('../api/main.ts', import.meta.url)),
@@ -107,6 +107,7 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
             ...settingsOf(stateDir, services),
             TEMPOCLAW_PORT: '0',
             TEMPOCLAW_RATE_LIMIT_PER_MINUTE: '0',
+            ...more,
           }),
           logFile: join(stateDir, 'logs', 'api.log'),
           stopGraceMs: 15_000,

@@ -23,6 +23,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
   [['TEMPOCLAW_ALLOWED_HOSTS'], 'api.allowedHosts', 'list'],
   [['TEMPOCLAW_TASK_QUEUE'], 'temporal.taskQueue', 'text'],
   [['TEMPOCLAW_TEMPORAL_UI_URL', 'TEMPORAL_UI_URL'], 'temporal.uiUrl', 'text'],
+  [['TEMPOCLAW_LINGER_SECONDS'], 'temporal.lingerSeconds', 'number'],
   [['TEMPOCLAW_TEMPORAL_PORT'], 'temporal.port', 'number'],
   [['TEMPOCLAW_TEMPORAL_UI_PORT'], 'temporal.uiPort', 'number'],
   [['DATABASE_URL', 'POSTGRES_URL'], 'database.url', 'text'],

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
 import { sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
 import { settingsBudgetsSchema } from '#domain/schema/budget.ts';
+import { MAX_LINGER_SECONDS } from '#domain/start-problem.ts';
 import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
 import { sandboxFields } from '#domain/schema/sandbox.ts';
@@ -94,6 +95,8 @@ const temporal = z.strictObject({
     .exactOptional(),
   namespace: z.string().min(1).max(255).default('default'),
   taskQueue: z.string().min(1).max(200).default('tempoclaw'),
+  /** A session's run waits so long for the next message when its turn is over; 0: each turn has a run of its own. */
+  lingerSeconds: z.int().min(0).max(MAX_LINGER_SECONDS).default(0),
   uiUrl: httpUrl.exactOptional(),
   /** First ports tried for the dev server that `tempoclaw up` starts when there is no address. */
   port: port.default(7233),

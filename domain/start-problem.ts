@@ -5,11 +5,16 @@
 import { isName, isSessionKey, sessionWorkflowId } from './ids.ts';
 import { taskWorkflowId } from './team.ts';
 
+/** A run that waits keeps a place in a worker's cache. */
+export const MAX_LINGER_SECONDS = 3600;
+
 /** Under another id than that of a session nothing is compared: a replay may give its run any name. */
 export function sessionStartProblem(input: unknown, workflowId: string): string | undefined {
-  const { tenant, session_key, carry } = fieldsOf(input);
+  const { tenant, session_key, carry, linger_seconds } = fieldsOf(input);
   if (!isName(tenant) || !isSessionKey(session_key))
     return 'agentTurn is started with {"tenant", "session_key"}, the two parts of its id session/{tenant}/{session_key}';
+  if (linger_seconds !== undefined && !(isWhole(linger_seconds) && linger_seconds <= MAX_LINGER_SECONDS))
+    return `linger_seconds is a whole number from 1 to ${MAX_LINGER_SECONDS}`;
   if (!isCarry(carry)) return 'carry is what one run hands to the next; leave it out';
   return otherId(workflowId, 'session/', sessionWorkflowId(tenant, session_key));
 }

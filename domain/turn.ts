@@ -100,6 +100,11 @@ export interface AgentTurnInput {
    * itself, and a stop that names this turn means whichever runs then.
    */
   readonly assigned?: string;
+  /**
+   * So long the run waits for the session's next message when its turn is over, and takes it too. Not for an assignment's session, whose
+   * run says by its end that the work is done.
+   */
+  readonly linger_seconds?: number;
   /** Its first model call is likely to be over at once. */
   readonly quick?: true;
 }
@@ -236,6 +241,8 @@ export type CallModelResult =
       readonly kind: 'answer';
       readonly preview: string;
       readonly spent?: string;
+      /** As of calls. */
+      readonly pace?: 'quick';
       /** Must judge it before it is handed out; absent when there are none (DE-6). */
       readonly gates?: readonly ShownGate[];
       /** It was recorded before the turn took the messages that it has by now: another step answers them. */

@@ -61,7 +61,6 @@ const LOST_CONNECTION = new Set([
   'ETIMEDOUT',
   'ENOTFOUND',
   'EHOSTUNREACH',
-  'ENOENT',
 ]);
 
 /**
@@ -71,6 +70,8 @@ const LOST_CONNECTION = new Set([
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  // The server's Unix socket, and no other file.
+  if (code === 'ENOENT') return 'syscall' in error && error.syscall === 'connect';
   if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|25P03|55P03)/.test(code)))
     return true;
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(

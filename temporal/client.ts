@@ -58,6 +58,8 @@ export interface TemporalOptions {
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;
+  /** How long a session's run waits for the next message (AgentTurnInput.linger_seconds). */
+  readonly lingerSeconds?: number;
   readonly apiKey?: string;
   readonly tls?: NonNullable<ConnectionOptions['tls']>;
   readonly metadata?: Record<string, string>;
@@ -137,7 +139,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   const session = (tenant: string, key: string) => client.getHandle(sessionWorkflowId(tenant, key));
 
   return {
-    ...sessionStartsOf(client, taskQueue, ask),
+    ...sessionStartsOf(client, options, ask),
     steer: (tenant, key, message) =>
       askRunning(() =>
         session(tenant, key).executeUpdate<Receipt, [SteerInput]>(AGENT_TURN.updates.steer, {

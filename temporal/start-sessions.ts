@@ -44,14 +44,14 @@ type StartSession = (input: AgentTurnInput) => Promise<TurnOutcome>;
 
 export function sessionStartsOf(
   client: WorkflowClient,
-  taskQueue: string,
+  { taskQueue, lingerSeconds }: { readonly taskQueue: string; readonly lingerSeconds?: number },
   ask: <Result>(request: () => Promise<Result>, withinMs?: number) => Promise<Result>,
 ): SessionStarts {
   const options = (tenant: string, key: string, labels: SessionLabels) => ({
     workflowId: sessionWorkflowId(tenant, key),
     taskQueue,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-    args: [{ tenant, session_key: key }] as [AgentTurnInput],
+    args: [{ tenant, session_key: key, linger_seconds: lingerSeconds || undefined }] as [AgentTurnInput],
     staticSummary: labels.summary,
     typedSearchAttributes: sessionAttributes(tenant, key, labels),
   });

@@ -65,6 +65,7 @@ async function main(): Promise<void> {
     ...temporalConnection(config),
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,
+    lingerSeconds: config.temporal.lingerSeconds,
     dataConverter,
   });
   const { host, why } = await wall;

@@ -33,7 +33,7 @@ import { stopMeant } from '#domain/stop-of-work.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
-import { awaitAnnouncement, awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
+import { awaitAnnouncement, awaitNextTurn, awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
 import { reasonOf } from './steps/failure-cause.ts';
@@ -59,16 +59,23 @@ interface Scopes {
   readonly questions: CancellationScope;
 }
 
-/** Of the turn: what a cancelled step leaves behind is read from here. */
-interface Progress {
-  readonly turn: QueuedTurn;
-  readonly input: AgentTurnInput;
+/** What the handlers of a run and its turns share. */
+interface SessionRun {
+  /** What the turn begins with. */
+  input: AgentTurnInput;
   readonly inbox: TurnInbox;
+  readonly idleStop: IdleStop;
   readonly view: TurnView;
-  /** How many messages this run has taken. */
-  readonly received: () => number;
   readonly steps: Steps;
-  readonly questions: CancellationScope;
+  /** Of the turn that runs, or comes next. */
+  scopes: Scopes;
+  /** Messages that the run has taken. */
+  received: number;
+}
+
+/** The turn so far: what a cancelled step leaves behind is read from here. */
+interface TurnProgress {
+  readonly turn: QueuedTurn;
   step: number;
   messages: readonly HeldMessage[];
   settle: readonly SettledCall[];
@@ -81,20 +88,41 @@ interface Progress {
 export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
   refuseWrongStart(sessionStartProblem(input, workflowInfo().workflowId), Object.values(AGENT_TURN.updates));
   const inbox = createTurnInbox(input.carry);
-  const outcome = await oneTurn(input, inbox);
+  const run: SessionRun = {
+    input,
+    inbox,
+    idleStop: createIdleStop(input, inbox.isIdle),
+    view: createTurnView(input),
+    steps: createInlineSteps(input.quick),
+    scopes: createScopes(),
+    received: 0,
+  };
+  handleMessages(run);
+  let outcome = await oneTurn(run);
+  while (await hasNextInThisRun(run)) {
+    run.input = sessionOf(input);
+    outcome = await oneTurn(run);
+  }
   if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
   return outcome;
 }
 
-async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome> {
-  const view = createTurnView(input);
-  const turnScope = new CancellationScope();
-  const questions = new CancellationScope({ cancellable: true, parent: turnScope });
-  const scopes = { turn: turnScope, questions };
-  const idleStop = createIdleStop(input, inbox.isIdle);
-  const received = handleMessages(input, inbox, idleStop, view, scopes);
-  const resume = input.carry?.resume;
+function createScopes(): Scopes {
+  const turn = new CancellationScope();
+  return { turn, questions: new CancellationScope({ cancellable: true, parent: turn }) };
+}
 
+/** A run that was started to linger (`linger_seconds`) takes the next turn, and waits for it. */
+async function hasNextInThisRun({ input, inbox, idleStop, view, received }: SessionRun): Promise<boolean> {
+  if (input.linger_seconds === undefined || input.assigned !== undefined) return false;
+  if (CancellationScope.current().consideredCancelled || shouldGoOnInNewRun(received)) return false;
+  view.idle();
+  return inbox.hasTurn() || awaitNextTurn(input.linger_seconds, inbox, idleStop);
+}
+
+async function oneTurn(run: SessionRun): Promise<TurnOutcome> {
+  const { input, inbox, idleStop, view } = run;
+  const resume = input.carry?.resume;
   const without =
     resume || hasTurnAtOnce(input, inbox, idleStop) ? undefined : await awaitTurn(input, inbox, idleStop);
   if (without) return without;
@@ -102,10 +130,11 @@ async function oneTurn(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOut
   const turn = resume?.turn ?? inbox.startTurn();
   labelUnlabelled(input);
   view.begin(turn);
-  const end = await runTurn(scopes, { turn, input, inbox, view, received });
+  const end = await runTurn(run, turn);
   const stop = inbox.stopWanted();
   // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
   inbox.endTurn();
+  run.scopes = createScopes();
   idleStop.turnEnded(turn.turnId);
   const { status, isPending } = await recordTurnEnd(turn, end, stop, input, inbox);
   const outcome = outcomeOf(turn, status === null || status === end.status ? end : { status, preview: '' });
@@ -122,21 +151,14 @@ function outcomeOf(
   return { turn_id: turnId, status, preview, error };
 }
 
-/** Returns how many messages this run has taken. */
-function handleMessages(
-  input: AgentTurnInput,
-  inbox: TurnInbox,
-  idleStop: IdleStop,
-  view: TurnView,
-  scopes: Scopes,
-): () => number {
-  let received = 0;
+function handleMessages(run: SessionRun): void {
+  const { input, inbox, idleStop, view } = run;
   const act = <Result>(change: () => Result): Result => {
-    received += 1;
+    run.received += 1;
     const result = change();
     const stop = inbox.stopWanted();
-    if (stop?.level === 'step') scopes.questions.cancel();
-    else if (stop) scopes.turn.cancel();
+    if (stop?.level === 'step') run.scopes.questions.cancel();
+    else if (stop) run.scopes.turn.cancel();
     return result;
   };
   const refuse = (given: unknown, steering = false): void => {
@@ -162,19 +184,12 @@ function handleMessages(
       log.info('stop hits no turn', { turn_id: wanted?.turn_id });
   });
   setHandler(stateQuery, () => view.state(inbox));
-  return () => received;
 }
 
-async function runTurn(
-  scopes: Scopes,
-  given: Pick<Progress, 'turn' | 'input' | 'inbox' | 'view' | 'received'>,
-): Promise<TurnEnd> {
-  const { input, turn } = given;
-  const resume = input.carry?.resume;
-  const progress: Progress = {
-    ...given,
-    steps: createInlineSteps(input.quick),
-    questions: scopes.questions,
+async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {
+  const resume = run.input.carry?.resume;
+  const progress: TurnProgress = {
+    turn,
     step: resume?.step ?? 1,
     messages: resume ? [] : turn.messages,
     settle: resume?.settle ?? [],
@@ -182,7 +197,7 @@ async function runTurn(
     gate: resume?.gate,
   };
   try {
-    return await scopes.turn.run(() => untilHandedOut(progress));
+    return await run.scopes.turn.run(() => untilAnswered(run, progress));
   } catch (error) {
     if (isCancellation(error)) return { ...progress, status: 'stopped', preview: '' };
     if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
@@ -191,14 +206,15 @@ async function runTurn(
 }
 
 /** Steps to an answer, its gates, and on when somebody has spoken to the turn meanwhile. */
-async function untilHandedOut(progress: Progress): Promise<TurnEnd> {
-  const { turn, input, inbox, view } = progress;
-  for (let end = await steps(progress); ; end = await steps(progress)) {
+async function untilAnswered(run: SessionRun, progress: TurnProgress): Promise<TurnEnd> {
+  const { input, inbox, view } = run;
+  const answered = (): Promise<TurnEnd> => takeSteps(run, progress);
+  for (let end = await answered(); ; end = await answered()) {
     if (end.status !== 'completed' || end.gates === undefined) return end;
     const verdict = await judgeTurn(
       {
         tenant: input.tenant,
-        turn,
+        turn: progress.turn,
         gates: end.gates,
         from: progress.gate,
         stopWanted: inbox.stopWanted,
@@ -206,7 +222,7 @@ async function untilHandedOut(progress: Progress): Promise<TurnEnd> {
           progress.gate = next;
           progress.step += 1;
           progress.messages = [{ id: messageId }];
-          const revised = await steps(progress);
+          const revised = await answered();
           return revised.status === 'completed' ? revised : undefined;
         },
         view,
@@ -226,25 +242,25 @@ async function untilHandedOut(progress: Progress): Promise<TurnEnd> {
   }
 }
 
-async function steps(progress: Progress): Promise<TurnEnd> {
-  const { turn, input, inbox, view } = progress;
+async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnEnd> {
+  const { input, inbox, view } = run;
   const around = {
     tenant: input.tenant,
     sessionKey: input.session_key,
-    turnId: turn.turnId,
+    turnId: progress.turn.turnId,
     onChange: view.call,
-    steps: progress.steps,
-    questions: progress.questions,
+    steps: run.steps,
+    questions: run.scopes.questions,
     onStopped: (settled: SettledCall) => void (progress.settle = [...progress.settle, settled]),
   };
   for (; ; progress.step += 1) {
     if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
-    if (shouldGoOnInNewRun(progress.received())) await goOnInNewRun(progress);
+    if (shouldGoOnInNewRun(run.received)) await goOnInNewRun(input, progress, inbox);
     inbox.reachStep(progress.step);
     progress.messages = [...progress.messages, ...inbox.takeSteering()];
     view.step(progress.step);
 
-    const answer = await answerOf(progress, around);
+    const answer = await answerOf(run, progress, around);
     view.spent(answer);
     if (answer.kind === 'duplicate')
       return { ...progress, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
@@ -266,15 +282,15 @@ async function steps(progress: Progress): Promise<TurnEnd> {
 
 /** Asks as often as people allow the step more budget. */
 async function answerOf(
-  progress: Progress,
+  { input, steps }: SessionRun,
+  progress: TurnProgress,
   around: CallSurroundings,
 ): Promise<Exclude<ModelAnswer, { kind: 'budget' }>> {
-  const { turn, input } = progress;
   for (let asked = 0; ; asked += 1) {
-    const answer = await progress.steps.askModel({
+    const answer = await steps.askModel({
       tenant: input.tenant,
       session: input.session_key,
-      turn: turn.turnId,
+      turn: progress.turn.turnId,
       step: progress.step,
       messages: progress.messages,
       settle: progress.settle.length > 0 ? progress.settle : undefined,
@@ -290,23 +306,26 @@ async function answerOf(
   }
 }
 
-async function goOnInNewRun(progress: Progress): Promise<never> {
-  const { turn, input, inbox } = progress;
+async function goOnInNewRun(
+  input: AgentTurnInput,
+  { turn, step, messages, settle, tasks, gate }: TurnProgress,
+  inbox: TurnInbox,
+): Promise<never> {
   const stop = inbox.stopWanted();
   return continueAsNew<typeof agentTurn>({
     ...sessionOf(input),
     carry: inbox.carry({
       turn,
-      step: progress.step,
-      steering: [...progress.messages, ...inbox.takeSteering()],
-      settle: progress.settle,
-      tasks: progress.tasks,
+      step,
+      steering: [...messages, ...inbox.takeSteering()],
+      settle,
+      tasks,
       stop,
-      gate: progress.gate,
+      gate,
     }),
   });
 }
 
-function sessionOf({ tenant, session_key, assigned }: AgentTurnInput): AgentTurnInput {
-  return { tenant, session_key, assigned };
+function sessionOf({ tenant, session_key, assigned, linger_seconds }: AgentTurnInput): AgentTurnInput {
+  return { tenant, session_key, assigned, linger_seconds };
 }

@@ -39,7 +39,8 @@ export async function readAhead(
     if ('changed' in result) throw new Error(`files of ${running.tool} were bound`);
     return [id, shownResult(deps, id, running, result, performance.now() - began)];
   });
-  const results = await within(MOST_MS, Promise.all(all));
+  // Postgres may be away: their activities wait for it.
+  const results = await within(MOST_MS, Promise.all(all)).catch(() => undefined);
   late.abort();
   if (!results || attempt.signal.aborted) return undefined;
   // What is kept beside a result has a row of its own.

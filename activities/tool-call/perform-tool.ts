@@ -8,7 +8,7 @@ import { teamWorkspace } from '#domain/team.ts';
 import { taskGates } from '#domain/gate.ts';
 import type { NewEvent } from '#domain/event.ts';
 import { MODEL_RESULT_BYTES, toolError, type ToolResult } from '#domain/tool.ts';
-import type { ToolErrorCode } from '#domain/errors.ts';
+import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import type { ChildStart, RunToolInput, RunToolResult } from '#domain/turn.ts';
 import type { CallDeps } from './call-deps.ts';
 import { callDigest, canonical } from './call-digest.ts';
@@ -20,6 +20,7 @@ import type { ToolDeps } from './tool-deps.ts';
 import type { RunnableCall } from '../fast-path/fast-path.ts';
 import { realArgs } from './plan-calls.ts';
 import { readArguments } from '#policy/read-arguments.ts';
+import { isTransient } from '#store/pool.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 
 export interface PerformDeps extends CallDeps {
@@ -37,7 +38,10 @@ export interface FilesChanged {
   readonly digest: string;
 }
 
-/** Never throws: what goes wrong in a tool is a result for the model (EX-4). */
+/**
+ * What goes wrong in a tool is a result for the model (EX-4). Throws only when Postgres or Temporal does not answer a tool that may
+ * run again: it is run again when they do.
+ */
 export async function perform(
   deps: PerformDeps,
   tool: Tool,
@@ -76,8 +80,14 @@ export async function perform(
     return await tool.run(deps.tools, read.input, callContext(deps, input, claim, signal));
   } catch (error) {
     if (signal.aborted) return stoppedResult(tool);
+    if (tool.replay !== 'once' && isAway(error)) throw error;
     return toolError('ExecutionFailed', error instanceof Error ? error.message : 'the tool failed');
   }
+}
+
+/** Tools that ask services of their own say themselves what their errors mean. */
+function isAway(error: unknown): boolean {
+  return isTransient(error) || (error instanceof Failure && error.type === 'Unavailable');
 }
 
 /** Why the call is not the one that was judged; undefined when it is. */

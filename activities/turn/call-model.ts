@@ -232,15 +232,10 @@ async function record(
   // Another attempt of this step was first: its answer is the one that counts, or the messages that it has taken are to be read.
   if (fate === 'refused') return callModel(deps, input, attempt);
   const spent = spentText(basis, answer, usd);
-  if (plan.calls.length > 0)
-    return {
-      kind: 'calls',
-      calls: plan.planned,
-      spent,
-      pace: deps.fastPath.isQuick(given.spent.seconds) ? ('quick' as const) : undefined,
-    };
+  const pace = deps.fastPath.isQuick(given.spent.seconds) ? ('quick' as const) : undefined;
+  if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent, pace };
   const ended = fate === 'ended' ? (true as const) : undefined;
-  return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, ...judging, ended };
+  return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, pace, ...judging, ended };
 }
 
 /** What history keeps of an answer, for people who read it in the web UI. */

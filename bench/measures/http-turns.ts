@@ -32,6 +32,7 @@ export const httpTurns: Measure = async (bench) => {
       rows.push([`${label}, ms to the reply`, await latency(bench, client, work)]);
       rows.push([`${label}, turns a second`, await rate(bench, client, work)]);
     }
+    const talks = await conversations(bench);
     bench.tell('the reply and the first words');
     const after = await afterTheEnd(bench, client);
     const first = await firstWords(bench, client);
@@ -47,6 +48,13 @@ export const httpTurns: Measure = async (bench) => {
           shown(spreadOf(ours)),
           shown(ratioOf(ours, bare)),
         ]),
+        [
+          'a further turn of a conversation whose run lingers, ms to the reply',
+          '',
+          shown(spreadOf(talks.ms)),
+          '',
+        ],
+        [`${AT_ONCE} such conversations, turns a second`, '', shown(spreadOf(talks.rates)), ''],
         ['reply after the end, ms', '', shown(spreadOf(after)), ''],
         ['first words after the model’s, ms', '', shown(spreadOf(first)), ''],
       ],
@@ -55,6 +63,13 @@ export const httpTurns: Measure = async (bench) => {
           const goal = GOALS[name];
           return goal ? [{ what: `${name}, ratio to bare`, value: ratioOf(ours, bare).median, ...goal }] : [];
         }),
+        { what: 'lingering run, ms to the reply', value: spreadOf(talks.ms).median, limit: 30, kind: 'max' },
+        {
+          what: 'lingering runs, turns a second',
+          value: spreadOf(talks.rates).median,
+          limit: 60,
+          kind: 'min',
+        },
         { what: 'reply after the end, ms', value: spreadOf(after).median, limit: 5, kind: 'max' },
         { what: 'first words after the model’s, ms', value: spreadOf(first).median, limit: 25, kind: 'max' },
       ],
@@ -66,7 +81,11 @@ export const httpTurns: Measure = async (bench) => {
 
 interface HttpClient {
   bare(work: Work): Promise<void>;
-  ours(text: string, agent?: string): Promise<{ readonly turn: string; readonly repliedAt: number }>;
+  ours(
+    text: string,
+    agent?: string,
+    session?: string,
+  ): Promise<{ readonly turn: string; readonly repliedAt: number }>;
   /** Has the agent answer, and resolves with the moment (Date.now) of the answer's first piece. */
   firstPiece(agent: string): Promise<number>;
 }
@@ -85,7 +104,7 @@ function clientOf({ bareA, stack }: Bench, api: ApiProcess): HttpClient {
   };
   return {
     bare: async (work) => (await bareA.start(work)).end(),
-    ours: (text, agent) => send(`http-${randomUUID()}`, text, agent),
+    ours: (text, agent, session = `http-${randomUUID()}`) => send(session, text, agent),
     async firstPiece(agent) {
       const session = `http-${randomUUID()}`;
       // The session is there, and its feed can be read.
@@ -139,6 +158,38 @@ async function rate({ quick }: Bench, client: HttpClient, work: Work): Promise<L
     lists.ours.push(await perSecond(() => client.ours(text)));
   }
   return lists;
+}
+
+/** Turns without tools, each the next of its session, with `temporal.lingerSeconds`: one after the other, and many sessions at once. */
+async function conversations(bench: Bench): Promise<{ readonly ms: number[]; readonly rates: number[] }> {
+  bench.tell(`conversations over HTTP, ${AT_ONCE} at once`);
+  const { quick, stack } = bench;
+  const api = await stack.startApi({ TEMPOCLAW_LINGER_SECONDS: '30' });
+  try {
+    const client = clientOf(bench, api);
+    const text = textOf({ steps: 0, tool: 'datetime' });
+    const [ms, rates]: [number[], number[]] = [[], []];
+    const alone = randomUUID();
+    await client.ours(text, undefined, alone);
+    for (let round = quick ? 2 : 30; round > 0; round -= 1)
+      ms.push(await timed(() => client.ours(text, undefined, alone)));
+    const sessions = Array.from({ length: AT_ONCE }, () => randomUUID());
+    await Promise.all(sessions.map((session) => client.ours(text, undefined, session)));
+    const turnsEach = quick ? 2 : 10;
+    for (let round = quick ? 1 : 3; round > 0; round -= 1) {
+      const took = await timed(() =>
+        Promise.all(
+          sessions.map(async (session) => {
+            for (let turn = turnsEach; turn > 0; turn -= 1) await client.ours(text, undefined, session);
+          }),
+        ),
+      );
+      rates.push((AT_ONCE * turnsEach * 1000) / took);
+    }
+    return { ms, rates };
+  } finally {
+    await api.stop();
+  }
 }
 
 /** By the row's own time, which is its transaction's: the commit is part of it. */

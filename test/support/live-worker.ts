@@ -163,8 +163,8 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   // What a wall is worth has tests of its own; here it would only cost each start a second.
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
   const machine = await createMachine(config, pool, secrets.vault, host);
-  const { namespace, taskQueue } = config.temporal;
-  const temporal = connectTemporal({ address, namespace, taskQueue, ...encoding });
+  const { namespace, taskQueue, lingerSeconds } = config.temporal;
+  const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
   const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
   const worker = await createWorker({
     config,

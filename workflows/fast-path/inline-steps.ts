@@ -41,7 +41,7 @@ export function createInlineSteps(isQuick = false): Steps {
       const answer =
         (isInline ? await askInline(input) : undefined) ??
         (await plainSteps.askModel(isInline ? { ...input, tried: TRIES } : input));
-      isModelQuick = answer.kind === 'calls' && answer.pace === 'quick';
+      isModelQuick = 'pace' in answer && answer.pace === 'quick';
       return answer;
     },
     async runTool(call, input) {

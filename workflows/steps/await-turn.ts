@@ -28,6 +28,18 @@ export async function awaitTurn(
   return inbox.hasTurn() ? undefined : outcomeWithoutTurn(input, hasCleaned);
 }
 
+/** The run is over when nothing has come by then, or somebody cancels it. */
+export async function awaitNextTurn(seconds: number, inbox: TurnInbox, idleStop: IdleStop): Promise<boolean> {
+  setCurrentDetails('Waits for the next message');
+  const hasWork = (): boolean => inbox.hasTurn() || inbox.hasUnbegun() || idleStop.isWanted();
+  try {
+    await condition(hasWork, seconds * 1000);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+  }
+  return hasWork();
+}
+
 /** A message and the stop of it may come in one moment. */
 async function recordUnbegun(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome | undefined> {
   const unbegun = inbox.takeUnbegun();

@@ -15,6 +15,8 @@ type TurnWorkState = Extract<WorkState, 'running' | 'waiting_approval'>;
 
 export interface TurnView {
   begin(turn: QueuedTurn): void;
+  /** No turn runs. */
+  idle(): void;
   step(step: number): void;
   spent(result: CallModelResult): void;
   readonly check: (check: ShownCheck) => void;
@@ -56,7 +58,15 @@ export function createTurnView(session: AgentTurnInput): TurnView {
   return {
     begin(begun) {
       turn = begun;
+      step = 0;
+      spent = '';
+      checks.length = 0;
+      waiting.clear();
+      running.clear();
       show();
+    },
+    idle() {
+      turn = undefined;
     },
     step(reached) {
       step = reached;

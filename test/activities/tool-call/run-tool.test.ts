@@ -5,6 +5,7 @@ import { CancelledFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
+import { Failure } from '#domain/errors.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { createPlainPath, type RunnableCall } from '#activities/fast-path/fast-path.ts';
 import { callDigest } from '#activities/tool-call/call-digest.ts';
@@ -141,6 +142,25 @@ describe('EX-3 a call that may run', () => {
     const { run, records } = stage(tool, running());
     assert.deepEqual(await run(), { ok: false, code: 'ExecutionFailed', child: undefined });
     assert.equal(records[0]?.text, 'ExecutionFailed: out of paper');
+  });
+
+  for (const [what, error] of [
+    ['Postgres', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
+    ['Temporal', new Failure('Unavailable', 'it does not answer')],
+  ] as const)
+    test(`and meets ${what} away is run again where that is safe, and told to the model where not`, async () => {
+      const again = countingTool('act', 'idempotent', () => Promise.reject(error));
+      const { run, records } = stage(again.tool, running());
+      await assert.rejects(run(), { type: 'Unavailable', nonRetryable: false });
+      assert.deepEqual(records, []);
+      const once = stage(countingTool('act', 'once', () => Promise.reject(error)).tool, running());
+      assert.deepEqual((await once.run()).code, 'ExecutionFailed');
+    });
+
+  test('and meets a file that is gone is not run again for it', async () => {
+    const error = Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' });
+    const { tool } = countingTool('act', 'readonly', () => Promise.reject(error));
+    assert.deepEqual((await stage(tool, running()).run()).code, 'ExecutionFailed');
   });
 
   test('has its result written down when Postgres is there again, and is not run again for it', async () => {
