@@ -3,16 +3,16 @@ import type { z } from 'zod';
 import type { ApprovalFilter } from '#store/approval-store.ts';
 import type { approvalFilterSchema } from '#domain/schema/approval.ts';
 
-export function readApprovalFilter(given: Partial<z.output<typeof approvalFilterSchema>>): ApprovalFilter {
+export function readApprovalFilter(query: Partial<z.output<typeof approvalFilterSchema>>): ApprovalFilter {
   return {
-    status: given.status,
-    session: given.session_key,
-    turn: given.turn_id,
-    agent: given.agent,
-    tool: given.tool,
-    user: given.user,
-    requestedAfter: given.requested_after,
-    requestedBefore: given.requested_before,
-    mine: given.mine,
+    status: query.status,
+    session: query.session_key,
+    turn: query.turn_id,
+    agent: query.agent,
+    tool: query.tool,
+    user: query.user,
+    requestedAfter: query.requested_after,
+    requestedBefore: query.requested_before,
+    mine: query.mine,
   };
 }

@@ -74,7 +74,7 @@ ${decision === 'approve' ? '' : form(row, 'reject', '<label for="reason">Why not
 }
 
 /** Says how it stands, of which call; nothing can be decided any more. */
-export function tellingPage(title: string, words: string, summary?: string): string {
+export function noticePage(title: string, words: string, summary?: string): string {
   const call = summary === undefined ? '' : `<pre>${marked(summary)}</pre>`;
   return page(title, `<h1>${marked(title)}</h1>${call}<p>${marked(words)}</p>`);
 }

@@ -13,9 +13,9 @@ export async function explainFor(
   deps: ApiDeps,
   caller: Caller,
   kind: ExplainKind,
-  given: Readonly<Record<string, unknown>>,
+  body: Readonly<Record<string, unknown>>,
 ): Promise<ExplainAnswer> {
-  const user = userOf(caller, userIn(given));
+  const user = userOf(caller, userIn(body));
   const agentOf = async (key: string = MAIN_AGENT): Promise<RulesOfAgent> => {
     const found = await findRulesOfAgent(deps.pool, caller.tenant, key, user ?? null);
     if (!found) throw new Failure('NotFound', 'There is no agent with this key');
@@ -39,11 +39,11 @@ export async function explainFor(
       },
     },
     kind,
-    withUser(kind, given, user),
+    withUser(kind, body, user),
   );
   if (kind === 'path' && answer.resolved !== undefined)
     return { ...answer, resolved: relative(folder, answer.resolved) || '.' };
-  return kind === 'url' && given['dns'] === undefined ? withoutInnerNames(answer) : answer;
+  return kind === 'url' && body['dns'] === undefined ? withoutInnerNames(answer) : answer;
 }
 
 function userIn({ context }: Readonly<Record<string, unknown>>): string | undefined {
@@ -54,12 +54,12 @@ function userIn({ context }: Readonly<Record<string, unknown>>): string | undefi
 
 function withUser(
   kind: ExplainKind,
-  given: Readonly<Record<string, unknown>>,
+  body: Readonly<Record<string, unknown>>,
   user: string | undefined,
 ): Readonly<Record<string, unknown>> {
-  if (kind !== 'tool' || user === undefined) return given;
-  const { context } = given;
-  return { ...given, context: { ...(typeof context === 'object' ? context : {}), user } };
+  if (kind !== 'tool' || user === undefined) return body;
+  const { context } = body;
+  return { ...body, context: { ...(typeof context === 'object' ? context : {}), user } };
 }
 
 /** Who may ask is not told what the names of the server's own net resolve to. */

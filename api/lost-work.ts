@@ -14,7 +14,7 @@ export function assignmentsToStop({
 }: Pick<ApiDeps, 'pool' | 'notifier' | 'temporal'>): StopAssignmentsDeps & { readonly lost: LostWork } {
   const lost = createLostWork({
     pool,
-    onWrite: notifier.poke,
+    onWrite: notifier.notify,
     reach: temporal,
     now: Date.now,
     lookMs: LOOK_MS,

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { migrate } from '#store/migrate.ts';
-import { startBeat, tellSupervisor } from '#config/supervisor.ts';
+import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { listen } from './listen.ts';
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   const logs = createLogStream(openLogOutput());
   const log = pino({ level: config.log.level, base: { process: 'api', pid: process.pid } }, logs);
 
-  tellSupervisor({ type: 'progress', step: 'migrations' });
+  notifySupervisor({ type: 'progress', step: 'migrations' });
   await migrate(config.database.url);
   const owned = await createDeps(config, config.database.url, log, logs);
   const { deps } = owned;
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     });
 
   log.info({ ready: true, address }, 'API is ready');
-  tellSupervisor({ type: 'ready', address });
+  notifySupervisor({ type: 'ready', address });
   startBeat();
 }
 

@@ -42,7 +42,7 @@ type HandOver = (
   labels: { agent: string; user?: string | undefined },
 ) => Promise<Receipt | undefined>;
 
-type Needs = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics' | 'secrets'>;
+type SubmitDeps = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics' | 'secrets'>;
 
 /** A worker that is there takes a message within milliseconds; without one the sender need not wait long to be told so. */
 const TAKEN_MS = 5_000;
@@ -58,7 +58,7 @@ const MOST_LEFT = INBOX_LIMITS.turns / 2;
  * Throws NotFound for an agent that is not there, Conflict for a session with another agent, and the workflow's refusals.
  * With no worker there, the message is left with Temporal, which is as good: the next worker runs it once.
  */
-export function submitMessage(deps: Needs, tenant: string, message: Submission): Promise<Accepted> {
+export function submitMessage(deps: SubmitDeps, tenant: string, message: Submission): Promise<Accepted> {
   const mode = message.mode ?? 'queue';
   return handIn(deps, tenant, message, async (input, { agent, user }) => {
     const summary = `${agent}${user === undefined ? '' : ` for ${user}`}: session ${message.session}`;
@@ -80,7 +80,7 @@ export function submitMessage(deps: Needs, tenant: string, message: Submission):
 
 /** Throws Conflict when no turn runs, StaleTurn when another one does. */
 export function steerTurn(
-  deps: Needs,
+  deps: SubmitDeps,
   tenant: string,
   message: Submission,
   turnId: string | undefined,
@@ -94,7 +94,7 @@ export function steerTurn(
 }
 
 async function handIn(
-  deps: Needs,
+  deps: SubmitDeps,
   tenant: string,
   submission: Submission,
   handOver: HandOver,
@@ -129,13 +129,13 @@ async function handIn(
 async function nothing(): Promise<void> {}
 
 async function insertTurn(
-  deps: Needs,
+  deps: SubmitDeps,
   tenant: string,
   { session, context, id: messageId }: Submission,
   { turn_id: id, ahead }: Receipt,
 ): Promise<void> {
   const grown = await insertQueuedTurn(deps.pool, tenant, { id, session, context, ahead, messageId });
-  if (grown) deps.notifier.poke(tenant, session);
+  if (grown) deps.notifier.notify(tenant, session);
 }
 
 /** SC-3: what users send is hidden before it is written down, like all else; the real arguments of a call are sealed. */
@@ -153,7 +153,7 @@ function hide(scrubber: Scrubber, sealer: Sealer, tenant: string, message: Submi
 }
 
 async function offer(
-  deps: Needs,
+  deps: SubmitDeps,
   tenant: string,
   message: Submission,
   { agent, preview }: { readonly agent: string; readonly preview: string },

@@ -8,14 +8,14 @@ export interface Turnstile {
   pass<Result>(name: string, work: (waited: boolean) => Promise<Result>): Promise<Result>;
 }
 
-interface Place {
+interface Slot {
   inside: number;
   readonly waiting: (() => void)[];
 }
 
 /** In this process; first come, first served. Whoever goes in leaves by `work`'s end, so `work` must have one. */
 export function createTurnstile(limit: number): Turnstile {
-  const places = new Map<string, Place>();
+  const places = new Map<string, Slot>();
   return {
     async pass(name, work) {
       const place = places.get(name) ?? { inside: 0, waiting: [] };

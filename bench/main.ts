@@ -64,13 +64,13 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const tell = (words: string): void => console.error(`bench: ${words}`);
-tell('starting Postgres, Temporal and the workers');
+const log = (words: string): void => console.error(`bench: ${words}`);
+log('starting Postgres, Temporal and the workers');
 const stack = await startBenchStack({ profileDir: flags.profile, server: flags.server });
 const sections: Section[] = [];
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
-    tell('stopping');
+    log('stopping');
     void stack.stop().finally(() => process.exit(130));
   });
 try {
@@ -83,9 +83,9 @@ try {
     temporal: tempoclaw.temporal,
     workers: { bare: await stack.startWorker('bare'), tempoclaw: await stack.startWorker('tempoclaw') },
     quick: flags.quick,
-    tell,
+    log: log,
   };
-  tell('warming up');
+  log('warming up');
   await inRounds(bench, flags.quick ? 1 : 6, (contender) =>
     timeTurn(contender, { steps: 5, tool: 'datetime' }),
   );
@@ -103,7 +103,7 @@ if (flags.json) console.log(JSON.stringify({ quick: flags.quick, sections }, nul
 const whole = !flags.quick && flags.only === undefined;
 if (whole) await writeResults(flags.server === undefined ? 'dev' : 'production', resultsText());
 const goals = sections.flatMap((section) => section.goals);
-if (!flags.quick) tell(`${goals.filter(reached).length} of ${goals.length} goals reached`);
+if (!flags.quick) log(`${goals.filter(reached).length} of ${goals.length} goals reached`);
 
 /** The part of the other server stays as it is. */
 async function writeResults(part: keyof typeof PARTS, text: string): Promise<void> {

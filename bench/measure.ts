@@ -15,7 +15,7 @@ export interface Bench {
   readonly workers: { bare: WorkerProcess; tempoclaw: WorkerProcess };
   /** Few and small rounds: shows that it works, not how fast. */
   readonly quick: boolean;
-  readonly tell: (words: string) => void;
+  readonly log: (words: string) => void;
 }
 
 export type Measure = (bench: Bench) => Promise<Section>;

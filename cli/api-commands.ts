@@ -1,6 +1,6 @@
 /** Commands of the API as data: what is asked, what flags fill, and how a person reads the answer. `--json` prints it as it came. */
 import { type Command, Option } from 'commander';
-import type { Flag as NamedFlag, Given } from '#domain/resource/command.ts';
+import type { Flag as NamedFlag, CommandInput } from '#domain/resource/command.ts';
 import type { Operation } from '#domain/resource/define-resource.ts';
 import { send } from './call.ts';
 import {
@@ -49,10 +49,10 @@ export interface ApiCommand<
   readonly mayLackLast?: boolean;
   readonly flags?: Named;
   /** The query of GET and DELETE, the body of others; all that is given beside the path when absent. */
-  sends?(given: Given<ParamOf<Path> | Argument, Named>, context: CommandContext): object | Promise<object>;
+  sends?(given: CommandInput<ParamOf<Path> | Argument, Named>, context: CommandContext): object | Promise<object>;
   /** Printed for programs in place of an answer that is empty. */
-  answer?(given: Given<ParamOf<Path> | Argument, Named>): Answer;
-  print(context: CommandContext, answer: Answer, given: Given<ParamOf<Path> | Argument, Named>): void;
+  answer?(given: CommandInput<ParamOf<Path> | Argument, Named>): Answer;
+  print(context: CommandContext, answer: Answer, given: CommandInput<ParamOf<Path> | Argument, Named>): void;
 }
 
 export function addApiCommand<

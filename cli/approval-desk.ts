@@ -5,9 +5,9 @@ import { orMissing, pathOf } from './command-context.ts';
 import { textOf } from './feed-view.ts';
 import type { Approval } from './wire.ts';
 
-export type DeskMode = 'ask' | 'approve-all' | 'tell';
+export type ApprovalMode = 'ask' | 'approve-all' | 'tell';
 
-export interface ApprovalDesk {
+export interface ApprovalPrompter {
   /** Give it every event; it takes those about approvals. */
   take(event: StoredEvent): void;
   /** One that was asked for before the feed was followed. */
@@ -17,8 +17,8 @@ export interface ApprovalDesk {
 }
 
 /** How to decide one that is left open is said too. */
-export interface ApprovalDeskOptions extends Settling {
-  readonly mode: DeskMode;
+export interface ApprovalPrompterOptions extends Settling {
+  readonly mode: ApprovalMode;
   readonly onInterrupt: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -26,7 +26,7 @@ export interface ApprovalDeskOptions extends Settling {
 /** A turn that has ended withdraws what it asked. */
 const TURN_ENDS = new Set<string>(['turn.completed', 'turn.failed', 'turn.stopped']);
 
-export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
+export function createApprovalPrompter(options: ApprovalPrompterOptions): ApprovalPrompter {
   const { client, mode, say } = options;
   const open = new Map<string, { readonly turnId: string | undefined; readonly gone: AbortController }>();
   let line: Promise<void> = Promise.resolve();

@@ -20,7 +20,7 @@ export interface DecisionBody {
 }
 
 /** `later`: left open. `interrupted`: Ctrl-C. `gone`: decided elsewhere while asking (the signal). */
-type Asked = DecisionBody | 'later' | 'interrupted' | 'gone';
+type PromptOutcome = DecisionBody | 'later' | 'interrupted' | 'gone';
 
 /** Arguments that are shown at most; the whole of them is at `npx tempoclaw approvals show`. */
 const MAX_ARGS = 4_000;
@@ -89,7 +89,7 @@ export async function settleApproval(
   settling: Settling,
   approval: Approval,
   gone: AbortSignal,
-): Promise<DecisionReceipt | 'late' | Exclude<Asked, object>> {
+): Promise<DecisionReceipt | 'late' | Exclude<PromptOutcome, object>> {
   const { output, say, alone = (work) => work() } = settling;
   for (;;) {
     const asked = await alone(() => askApproval(approval, output, gone));
@@ -121,7 +121,7 @@ export async function decideInTime(
 
 const LATE: ReadonlySet<string> = new Set(['AlreadyDecided', 'ApprovalExpired', 'ApprovalWithdrawn']);
 
-async function askApproval(approval: Approval, output: Output, gone: AbortSignal): Promise<Asked> {
+async function askApproval(approval: Approval, output: Output, gone: AbortSignal): Promise<PromptOutcome> {
   // A prompt that has ended still listens to its signal, and would take the terminal out of raw mode from the next one.
   const asking = new AbortController();
   const forward = (): void => asking.abort();
@@ -133,7 +133,7 @@ async function askApproval(approval: Approval, output: Output, gone: AbortSignal
   }
 }
 
-async function ask(approval: Approval, output: Output, signal: AbortSignal): Promise<Asked> {
+async function ask(approval: Approval, output: Output, signal: AbortSignal): Promise<PromptOutcome> {
   if (signal.aborted) return 'gone';
   const { digest } = approval;
   const io = { output: output.stream, signal };

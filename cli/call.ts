@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Client, Query } from './client.ts';
 
 /** What is undefined in the definition is not asked for here. */
-type Asked<One extends Operation> = {
+type RequestOf<One extends Operation> = {
   readonly [Part in 'params' | 'query' | 'body' as One[Part] extends z.ZodType ? Part : never]: InputOf<
     One[Part]
   >;
@@ -14,7 +14,7 @@ type Asked<One extends Operation> = {
 export async function call<One extends Operation>(
   client: Client,
   operation: One,
-  asked: Asked<One>,
+  asked: RequestOf<One>,
 ): Promise<z.output<One['answer']>> {
   const { params = {}, query, body } = asked as Partial<Record<'params' | 'query' | 'body', object>>;
   return (await send(client, operation, params, query ?? body)) as z.output<One['answer']>;

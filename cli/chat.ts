@@ -1,6 +1,6 @@
 /** The session behind a chat: what is said to it, and its feed as it is shown and asked about. */
 import type { StoredEvent } from '#domain/event.ts';
-import { createApprovalDesk, type DeskMode } from './approval-desk.ts';
+import { createApprovalPrompter, type ApprovalMode } from './approval-desk.ts';
 import { type CommandContext, orMissing, pathOf } from './command-context.ts';
 import { connectionLine, createFeedView, type FeedSink } from './feed-view.ts';
 import { type SessionWatch, watchSession } from './session-watch.ts';
@@ -9,7 +9,7 @@ import type { Approval, MessageReceipt, Page, Session } from './wire.ts';
 /** Where the chat happens: what it prints to, and who is asked. */
 export interface ChatPlace {
   readonly sink: FeedSink;
-  readonly mode: DeskMode;
+  readonly mode: ApprovalMode;
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
   readonly onInterrupt: () => void;
   readonly onError: (error: unknown) => void;
@@ -42,7 +42,7 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
       received: (id) => !sent.has(id),
       asksInPlace: place.mode === 'ask',
     });
-    const desk = createApprovalDesk({ ...place, client, output: out, say: (line) => sink.line(line) });
+    const service = createApprovalPrompter({ ...place, client, output: out, say: (line) => sink.line(line) });
     const watch = watchSession({
       client,
       sessionKey,
@@ -52,7 +52,7 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
         // Whether a message is ours is known when its receipt has come, which may be after its event.
         if (event.type === 'message.received') sending.then(() => show(event), place.onError);
         else show(event);
-        desk.take(event);
+        service.take(event);
       },
       onConnection: (reason) => sink.line(connectionLine(out, reason)),
     });
@@ -62,13 +62,13 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
     async function askOpen(): Promise<void> {
       const query = { status: 'pending', session_key: sessionKey, limit: 200 };
       const { data } = await client.get<Page<Approval>>(pathOf('approvals'), query);
-      for (const { id, turn_id: turnId } of data) desk.ask(id, turnId);
+      for (const { id, turn_id: turnId } of data) service.ask(id, turnId);
     }
 
     return {
       ...watch,
       close() {
-        desk.close();
+        service.close();
         watch.close();
       },
     };

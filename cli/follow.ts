@@ -50,7 +50,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Stor
 /** As followEvents, of any feed; a frame may come again after a cut, where the feed gives it again. */
 export async function* followFeed(options: FeedOptions): AsyncGenerator<Frame> {
   const { signal, onConnection, after } = options;
-  const place: Place = { last: after, failures: 0, retryMs: 1_000 };
+  const place: FeedPosition = { last: after, failures: 0, retryMs: 1_000 };
   while (!signal.aborted) {
     try {
       yield* readConnection(options, place);
@@ -67,7 +67,7 @@ export async function* followFeed(options: FeedOptions): AsyncGenerator<Frame> {
 }
 
 /** Where the reader stands, over all connections. */
-interface Place {
+interface FeedPosition {
   last: number | undefined;
   /** In a row. */
   failures: number;
@@ -75,7 +75,7 @@ interface Place {
 }
 
 /** The frames of one connection, until it ends or falls silent. */
-async function* readConnection(options: FeedOptions, place: Place): AsyncGenerator<Frame> {
+async function* readConnection(options: FeedOptions, place: FeedPosition): AsyncGenerator<Frame> {
   const { client, path, signal, onConnection } = options;
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(new CliError('The API has fallen silent.')), SILENCE_MS);

@@ -8,10 +8,10 @@ import { setAt } from './layer.ts';
 /** An environment as Node gives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Kind = 'text' | 'number' | 'boolean' | 'boolean or auto' | 'list';
+type ValueKind = 'text' | 'number' | 'boolean' | 'boolean or auto' | 'list';
 
 /** [variables in order of preference, key, kind]. An empty variable counts as unset, as in a compose file. */
-const VARIABLES: readonly (readonly [readonly string[], string, Kind])[] = [
+const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = [
   [['TEMPOCLAW_STATE_DIR'], 'stateDir', 'text'],
   [['TEMPOCLAW_WORKSPACE_ROOT'], 'workspaceRoot', 'text'],
   [['TEMPOCLAW_HOST'], 'api.host', 'text'],
@@ -170,7 +170,7 @@ function firstSet(
   return undefined;
 }
 
-const EXPECTED: Readonly<Record<Kind, string>> = {
+const EXPECTED: Readonly<Record<ValueKind, string>> = {
   text: 'text',
   number: 'a number',
   boolean: 'true or false (also yes/no, on/off, 1/0)',
@@ -178,7 +178,7 @@ const EXPECTED: Readonly<Record<Kind, string>> = {
   list: 'a list separated by commas',
 };
 
-function parseText(text: string, kind: Kind): unknown {
+function parseText(text: string, kind: ValueKind): unknown {
   if (kind === 'text') return text;
   if (kind === 'number') return /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
   if (kind === 'boolean or auto' && /^auto$/i.test(text)) return 'auto';

@@ -8,17 +8,17 @@ export interface Ready {
   readonly runs?: RunsAt | undefined;
 }
 
-export type Told = Ready | { readonly type: 'progress'; readonly step: string } | { readonly type: 'beat' };
+export type SupervisorMessage = Ready | { readonly type: 'progress'; readonly step: string } | { readonly type: 'beat' };
 
 /** A few of these fit into the silence after which a process counts as hung (cli/services/node-program.ts). */
 const BEAT_MS = 2_000;
 
-export function tellSupervisor(told: Told): void {
+export function notifySupervisor(message: SupervisorMessage): void {
   // One that was killed has closed the channel: its processes run on, and the next `up` ends them.
-  if (process.connected) process.send?.(told, () => undefined);
+  if (process.connected) process.send?.(message, () => undefined);
 }
 
 /** From now on says regularly that this process does its work; call it when it is ready. Keeps no process alive. */
 export function startBeat(): void {
-  setInterval(() => tellSupervisor({ type: 'beat' }), BEAT_MS).unref();
+  setInterval(() => notifySupervisor({ type: 'beat' }), BEAT_MS).unref();
 }

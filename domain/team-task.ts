@@ -170,7 +170,7 @@ export interface TaskTeam {
   readonly escalates: boolean;
   readonly reminder_minutes: number;
   readonly reminders: number;
-  readonly tells_each: boolean;
+  readonly notifies_each: boolean;
 }
 
 /** The answer to every update. */
@@ -227,7 +227,7 @@ export interface TaskChange {
 }
 
 /** What the rows have, from the recorded revision on. */
-export interface StandingTask {
+export interface RecordedState {
   readonly task: TaskState;
   readonly changes: readonly {
     readonly revision: number;
@@ -237,12 +237,12 @@ export interface StandingTask {
   /** Tasks that wait for this one, when it is closed. */
   readonly dependents: readonly number[];
   /** It was the last open task of its request to be closed: this one tells the lead. */
-  readonly tells: boolean;
+  readonly notifies_lead: boolean;
   /** By which it is closed; 0 when it is not. */
   readonly closed_revision: number;
 }
 
-export interface RecordedChange extends StandingTask {
+export interface RecordedChange extends RecordedState {
   readonly kind: 'recorded';
 }
 
@@ -260,7 +260,7 @@ export interface LoadedTask {
   /** No turn is open that made it. */
   readonly over: boolean;
   /** What this very run has recorded before its worker died, and Temporal does not know of. */
-  readonly lost?: StandingTask | null;
+  readonly lost?: RecordedState | null;
 }
 
 /** A member's turn on the task: the message's row is written, its session's workflow is to be started. */
@@ -273,7 +273,7 @@ export interface MemberTurn {
 }
 
 /** `turn` is there when the change stands and gave the task to a member; null when that is no agent any more. */
-export interface GivenTask {
+export interface AssignedTask {
   readonly recorded: RecordResult;
   readonly turn?: MemberTurn | null;
 }
@@ -285,7 +285,7 @@ export interface TeamTaskActivities {
   load_team_task(input: Key): Promise<LoadedTask | null>;
   record_team_task(input: Key & { readonly change: TaskChange }): Promise<RecordResult>;
   /** Records a change, and, when that gives the task to its member, also writes the message that says so: one commit. */
-  give_team_task(input: Key & { readonly change: TaskChange }): Promise<GivenTask>;
+  give_team_task(input: Key & { readonly change: TaskChange }): Promise<AssignedTask>;
   /** Null when the member is no agent any more. */
   prepare_member_turn(input: Key & { readonly task: TaskState }): Promise<MemberTurn | null>;
   /** Signals the tasks that wait for this one, started when need be. */

@@ -139,8 +139,8 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     explain: (scope) => explainTools(deps.catalog.list().map(factOf), layersOf(scope)),
 
     judge(call) {
-      const given = decideTool(factOf(call.tool), layersOf(call));
-      if (!given.allowed) return notGiven(call, given);
+      const decision = decideTool(factOf(call.tool), layersOf(call));
+      if (!decision.allowed) return notOffered(call, decision);
       const command = verdictOn(call);
       if (command?.decision === 'deny') return verdictOf(command);
       const found = ruleOn(call, command);
@@ -149,14 +149,14 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
       if (always) return always;
       if (found?.rule.decision === 'ask') return byRule(found);
       if (command) return verdictOf(command);
-      return found ? byRule(found) : byList(given);
+      return found ? byRule(found) : byList(decision);
     },
 
     judgeTool(call) {
-      const given = decideTool(factOf(call.tool), layersOf(call));
-      if (!given.allowed) return notGiven(call, given);
+      const decision = decideTool(factOf(call.tool), layersOf(call));
+      if (!decision.allowed) return notOffered(call, decision);
       const found = ruleOn({ ...call, args: {} }, null);
-      return found ? byRule(found) : byList(given);
+      return found ? byRule(found) : byList(decision);
     },
 
     alwaysOffer({ tool, args, definition, place, quorum = 1 }) {
@@ -196,9 +196,9 @@ export function policyLayers(
   };
 }
 
-function notGiven(call: Omit<CallToJudge, 'args' | 'allowlist'>, given: ToolDecision): Verdict {
-  const { step, rule } = given;
-  const reason = `${call.tool.name} is not among the tools that ${call.agent.key} was given: ${explainDecision(given)}`;
+function notOffered(call: Omit<CallToJudge, 'args' | 'allowlist'>, decision: ToolDecision): Verdict {
+  const { step, rule } = decision;
+  const reason = `${call.tool.name} is not among the tools that ${call.agent.key} was given: ${explainDecision(decision)}`;
   return { verdict: 'deny', reason, step, rule };
 }
 

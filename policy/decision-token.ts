@@ -2,8 +2,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /** Of the settings, else one of each master key: the first makes tokens, all of them check, so that keys may be rotated. */
-export function tokenSecrets(given: string | undefined, keys: readonly Buffer[]): readonly string[] {
-  if (given !== undefined) return [given];
+export function tokenSecrets(token: string | undefined, keys: readonly Buffer[]): readonly string[] {
+  if (token !== undefined) return [token];
   return keys.map((key) =>
     Buffer.from(hkdfSync('sha256', key, '', 'decision token', 32)).toString('base64url'),
   );
@@ -19,8 +19,8 @@ export function decisionToken(secret: string, tenant: string, approvalId: string
 }
 
 /** In a time that tells nothing about `expected`. */
-export function isToken(given: string | undefined, expected: string): boolean {
-  const actual = Buffer.from(given ?? '');
+export function isToken(token: string | undefined, expected: string): boolean {
+  const actual = Buffer.from(token ?? '');
   const wanted = Buffer.from(expected);
   return actual.length === wanted.length && timingSafeEqual(actual, wanted);
 }

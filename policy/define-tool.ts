@@ -66,7 +66,7 @@ export interface RunningCall extends CallContext {
   /** How much the caller's model thinks; undefined: as its provider likes. */
   readonly thinking: Thinking | undefined;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
-  readonly toolsGiven: () => Promise<readonly string[]>;
+  readonly offeredTools: () => Promise<readonly string[]>;
 }
 
 /** `Needs`: what it uses of the world. */

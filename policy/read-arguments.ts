@@ -13,8 +13,8 @@ export type ReadArguments =
  * `args` of the result are the canonical ones without defaults: reading them again under the tool's own name gives the
  * same `input`. The message lists every problem, in words a model can act on.
  */
-export function readArguments(tool: Tool, alias: ToolAlias | undefined, given: unknown): ReadArguments {
-  const object = asObject(given);
+export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unknown): ReadArguments {
+  const object = asObject(raw);
   if (object === undefined)
     return { ok: false, message: `${tool.name} takes its arguments as a JSON object` };
   const translated = alias?.toCanonical ? alias.toCanonical(withoutNulls(object)) : object;
@@ -65,9 +65,9 @@ export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   return rest;
 }
 
-function asObject(given: unknown): Arguments | undefined {
-  if (given === undefined || given === null || given === '') return {};
-  const value = typeof given === 'string' ? parsed(given) : given;
+function asObject(raw: unknown): Arguments | undefined {
+  if (raw === undefined || raw === null || raw === '') return {};
+  const value = typeof raw === 'string' ? parsed(raw) : raw;
   return isRecord(value) ? value : undefined;
 }
 

@@ -19,16 +19,16 @@ const OTHERS = 12;
 /** Of more than types. */
 const IMPORTS = /^import (?!type\b)[^;]*? from '(?:#(test\/[^']+)|(\.[^']+))'/gm;
 
-export type Kind = 'unit' | 'live' | 'system';
+export type TestKind = 'unit' | 'live' | 'system';
 
 /** All test files of the kinds, sorted. */
-export function testFiles(kinds: readonly Kind[]): string[] {
+export function testFiles(kinds: readonly TestKind[]): string[] {
   return globSync('test/**/*.test.ts')
     .filter((file) => kinds.includes(kindOf(file)))
     .toSorted();
 }
 
-function kindOf(file: string): Kind {
+function kindOf(file: string): TestKind {
   const closure = closureOf([file]);
   if (SYSTEM_FOLDERS.test(file) || PROGRAMS.some((program) => closure.has(program))) return 'system';
   return UNIT_FOLDERS.test(file) && serversOf([file]).size === 0 ? 'unit' : 'live';
@@ -61,7 +61,7 @@ function closureOf(files: readonly string[]): ReadonlyMap<string, string> {
  * running. The long ones come first, so that the last process is a short one.
  */
 export function batchesOf(files: readonly string[]): readonly (readonly string[])[] {
-  const of = (kind: Kind): string[] => files.filter((file) => kindOf(file) === kind);
+  const of = (kind: TestKind): string[] => files.filter((file) => kindOf(file) === kind);
   return [...of('system').map((file) => [file]), ...dealt(of('live'), OTHERS), ...dealt(of('unit'), UNITS)];
 }
 

@@ -20,7 +20,7 @@ const GATHER_MS = 40;
 export type NotifyReaders = (tenant: string, session: string, atOnce?: boolean) => void;
 
 export interface EventNotifier {
-  readonly poke: NotifyReaders;
+  readonly notify: NotifyReaders;
   /** Sends what is gathered. */
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
   }
 
   return {
-    poke(tenant, session, atOnce = false) {
+    notify(tenant, session, atOnce = false) {
       const name = `${tenant}/${session}`;
       gathered.set(name, atOnce || (gathered.get(name) ?? false));
       if (atOnce) flush();

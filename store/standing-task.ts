@@ -1,5 +1,5 @@
 /** What stands of a task, for the workflow that decides about it. */
-import { CLOSED, type LoadedTask, type StandingTask } from '#domain/team-task.ts';
+import { CLOSED, type LoadedTask, type RecordedState } from '#domain/team-task.ts';
 import type { Pool } from './pool.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
 import { readRow } from './statements.ts';
@@ -31,7 +31,7 @@ export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<
      where t.tenant_id = ${tenant} and t.team_key = ${team} and t.number = ${number}`;
   if (!found) return null;
   const { has_recorded, ...loaded } = found;
-  return { ...loaded, lost: has_recorded ? await readStanding(databaseOf(pool), key, 1, run) : null };
+  return { ...loaded, lost: has_recorded ? await readRecordedState(databaseOf(pool), key, 1, run) : null };
 }
 
 /**
@@ -39,12 +39,12 @@ export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<
  * when it was the last of its request to be closed, the lead (tells): of the revision that closed it, whatever was said of it since,
  * so that the lead is told of that once.
  */
-export async function readStanding(
+export async function readRecordedState(
   db: Database,
   key: TaskKey,
   from: number,
   run?: string,
-): Promise<StandingTask> {
+): Promise<RecordedState> {
   const row = await db
     .selectFrom('team_tasks')
     .select(['state', 'closed_at', 'told_by'])
@@ -61,7 +61,7 @@ export async function readStanding(
   return {
     task: row.state,
     changes: changes.map(({ notices, ...change }) => ({ ...change, notices: notices ?? [] })),
-    tells: row.closed_at !== null && row.told_by === key[2],
+    notifies_lead: row.closed_at !== null && row.told_by === key[2],
     ...(row.closed_at === null ? { closed_revision: 0, dependents: [] } : await closedAs(db, key)),
   };
 }

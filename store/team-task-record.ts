@@ -9,7 +9,7 @@ import { type NewMemberTurn, openMemberSession, writeMemberTurn } from './member
 import type { Pool } from './pool.ts';
 import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
 import { callWithin } from './sql-call.ts';
-import { readStanding } from './standing-task.ts';
+import { readRecordedState } from './standing-task.ts';
 import { readText, takeTexts } from './task-text-record.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 
@@ -141,7 +141,7 @@ async function writeChange(tx: Transaction, key: TaskKey, asked: WrittenChange):
     if (typeof task === 'string') return { kind: 'refused', message: task };
     await write(tx, key, row, { ...asked, task });
   }
-  return { kind: 'recorded', ...(await readStanding(tx, key, revision)) };
+  return { kind: 'recorded', ...(await readRecordedState(tx, key, revision)) };
 }
 
 type TaskRow = NonNullable<Awaited<ReturnType<typeof lockTask>>>;

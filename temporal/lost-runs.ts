@@ -46,7 +46,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
   return { sweep: async (age) => (await sessions(age)) + (await tasks(age)) };
 }
 
-interface Kind<Row> {
+interface WorkflowKind<Row> {
   readonly page: (olderThanSeconds: number, after: Row | undefined) => Promise<readonly Row[]>;
   readonly start: (row: Row) => WorkflowStart;
   /** As the rows say now. */
@@ -55,7 +55,7 @@ interface Kind<Row> {
 
 function sweepOf<Row extends { readonly created_at: Date }>(
   { reach, now }: LostRunsDeps,
-  { page, start, isOpen }: Kind<Row>,
+  { page, start, isOpen }: WorkflowKind<Row>,
 ): (olderThanSeconds: number) => Promise<number> {
   let after: Row | undefined;
   return async (olderThanSeconds) => {

@@ -2,7 +2,7 @@
 import { childEnvironment, type Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
-import { createBudgetDesk } from '#activities/budgets/budget-desk.ts';
+import { createBudgetGuard } from '#activities/budgets/budget-desk.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import type { OwnQueue } from '#activities/fast-path/take-over.ts';
@@ -76,7 +76,7 @@ export function createActivities(
     decisionToken: asking.decisionToken,
     masterKeys: parts.masterKeys,
   });
-  const budgets = createBudgetDesk({
+  const budgets = createBudgetGuard({
     ...base,
     ledger: createBudgetLedger(pool, base.onWrite),
     settings: config.budgets,
@@ -156,7 +156,7 @@ function sharedBy({
   return {
     ...world,
     pool,
-    onWrite: notifier.poke,
+    onWrite: notifier.notify,
     scrubberOf: vault.scrubberOf,
     reach: temporal,
     sealer,
@@ -165,7 +165,7 @@ function sharedBy({
     sandbox,
     wall,
     workspaceOf,
-    ledger: createTurnLedger(pool, notifier.poke),
+    ledger: createTurnLedger(pool, notifier.notify),
     transcripts: createTranscriptCache(TRANSCRIPTS),
     rules: createCallRules({
       catalog,

@@ -13,7 +13,7 @@ import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { createPool } from '#store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
-import { startBeat, tellSupervisor } from '#config/supervisor.ts';
+import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
 import { loadWorkflowBundle } from './bundle.ts';
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
     throw new Error('a worker needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts and gives both');
 
   const wall = hostWall(config);
-  tellSupervisor({ type: 'progress', step: 'bundle' });
+  notifySupervisor({ type: 'progress', step: 'bundle' });
   const { bundle, buildId } = await loadWorkflowBundle(join(config.stateDir, 'bundles'));
   const pool = createPool({
     url: config.database.url,
@@ -104,7 +104,7 @@ async function main(): Promise<void> {
   );
   const runs = RUNS_AT_PLACE[await machine.world.shell.placeOf(sandboxOf(config.sandbox, undefined))];
   log.info({ ready: true, runs, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
-  tellSupervisor({ type: 'ready', runs });
+  notifySupervisor({ type: 'ready', runs });
   startBeat();
   await running;
   const ended = await machine.world.processes.stopOwn();

@@ -161,16 +161,16 @@ function handleMessages(run: SessionRun): void {
     else if (stop) run.scopes.turn.cancel();
     return result;
   };
-  const refuse = (given: unknown, steering = false): void => {
-    const refusal = inbox.refusal(given, steering);
+  const refuse = (payload: unknown, steering = false): void => {
+    const refusal = inbox.refusal(payload, steering);
     if (refusal) throw ApplicationFailure.nonRetryable(refusal.message, refusal.type);
   };
 
   setHandler(submitUpdate, (message) => act(() => inbox.submit(message)), {
-    validator: (given) => refuse(given),
+    validator: (payload) => refuse(payload),
   });
   setHandler(steerUpdate, (message) => act(() => inbox.steer(message)), {
-    validator: (given) => refuse(given, true),
+    validator: (payload) => refuse(payload, true),
   });
   setHandler(messageSignal, (message) => {
     const refusal = inbox.refusal(message);
@@ -178,8 +178,8 @@ function handleMessages(run: SessionRun): void {
     if (refusal) log.warn('message refused', { problem: refusal.message });
     else act(() => inbox.submit(message));
   });
-  setHandler(stopSignal, (given) => {
-    const wanted = stopMeant(input, given);
+  setHandler(stopSignal, (payload) => {
+    const wanted = stopMeant(input, payload);
     if (!act(() => inbox.stop(wanted)) && !idleStop.take(wanted))
       log.info('stop hits no turn', { turn_id: wanted?.turn_id });
   });

@@ -111,21 +111,21 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
 
 function handleMessages(progress: Progress): void {
   const { approval_id } = progress.input;
-  setHandler(decideUpdate, (given) => decide(progress, given), {
-    validator: (given) => {
-      const problem = decisionProblem(given);
+  setHandler(decideUpdate, (payload) => decide(progress, payload), {
+    validator: (payload) => {
+      const problem = decisionProblem(payload);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
     },
   });
-  setHandler(decideSignal, async (given) => {
+  setHandler(decideSignal, async (payload) => {
     // A signal cannot be answered: what is wrong with it is counted in the state and logged.
-    const problem = decisionProblem(given);
+    const problem = decisionProblem(payload);
     if (problem) {
       progress.refused += 1;
       log.warn('decision refused', { approval_id, problem });
       return;
     }
-    await decide(progress, given).catch((error: unknown) => {
+    await decide(progress, payload).catch((error: unknown) => {
       if (!(error instanceof ApplicationFailure)) throw error;
       log.warn('decision refused', { approval_id, problem: error.message });
     });
@@ -163,12 +163,12 @@ function settle(
   });
 }
 
-async function decide(progress: Progress, given: DecideInput): Promise<DecisionReceipt> {
+async function decide(progress: Progress, payload: DecideInput): Promise<DecisionReceipt> {
   const { approval_id } = progress.input;
-  const decision = readDecision(given.decision) ?? given.decision;
+  const decision = readDecision(payload.decision) ?? payload.decision;
   const key = currentUpdateInfo()?.id ?? uuid4();
   const result = await CancellationScope.nonCancellable(() =>
-    settle(progress, 'decided', key, { ...given, decision }),
+    settle(progress, 'decided', key, { ...payload, decision }),
   );
   if (result.kind === 'refused') {
     progress.refused += 1;

@@ -69,7 +69,7 @@ interface Progress {
   readonly checks: ShownCheck[];
 }
 
-type End = Omit<FinishAssignmentInput, 'tenant' | 'id'>;
+type AssignmentEnd = Omit<FinishAssignmentInput, 'tenant' | 'id'>;
 
 export function subagent(input: AssignmentInput): Promise<AssignmentOutcome> {
   return assignment('subagent', input);
@@ -92,7 +92,7 @@ async function assignment(kind: WorkKind, input: AssignmentInput): Promise<Assig
     checks: [],
   };
   handleMessages(progress);
-  let end: End = { status: 'failed', lost: true };
+  let end: AssignmentEnd = { status: 'failed', lost: true };
   if (!input.lost) {
     show(progress, 'running');
     end = await work(progress).catch(ifCancelled);
@@ -105,7 +105,7 @@ async function assignment(kind: WorkKind, input: AssignmentInput): Promise<Assig
   );
 }
 
-function ifCancelled(error: unknown): End {
+function ifCancelled(error: unknown): AssignmentEnd {
   if (!isCancellation(error)) throw error;
   return { status: 'cancelled' };
 }
@@ -124,8 +124,8 @@ function idOf({ kind, input }: Progress): { readonly subagent_id?: string; reado
 function handleMessages(progress: Progress): void {
   const { kind, input } = progress;
   if (kind === 'subagent') handleSteering(progress);
-  setHandler(stopSignal, (given) => {
-    progress.stop ??= given ?? {};
+  setHandler(stopSignal, (payload) => {
+    progress.stop ??= payload ?? {};
   });
   setHandler(stateQuery, () => {
     const { source, target, label, session_key, tenant } = input;
@@ -143,12 +143,12 @@ function handleMessages(progress: Progress): void {
 
 function handleSteering(progress: Progress): void {
   const { id } = progress.input;
-  const steer = (given: SteerSubagentInput): SteerSubagentReceipt => {
-    progress.steer ??= { ...given, nextId: `sub-${uuid4().replaceAll('-', '').slice(0, 16)}` };
+  const steer = (payload: SteerSubagentInput): SteerSubagentReceipt => {
+    progress.steer ??= { ...payload, nextId: `sub-${uuid4().replaceAll('-', '').slice(0, 16)}` };
     return { subagent_id: id, replaced_by: progress.steer.nextId };
   };
-  const refuse = (given: unknown): void => {
-    const problem = steerProblem(given);
+  const refuse = (payload: unknown): void => {
+    const problem = steerProblem(payload);
     if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
     if (progress.isEnding || progress.stop)
       throw ApplicationFailure.nonRetryable(
@@ -157,20 +157,20 @@ function handleSteering(progress: Progress): void {
       );
   };
   setHandler(steerUpdate, steer, { validator: refuse });
-  setHandler(steerSignal, (given) => {
+  setHandler(steerSignal, (payload) => {
     try {
-      refuse(given);
+      refuse(payload);
     } catch (error) {
       // A signal cannot be answered; those who want to know use the update.
       log.warn('steer refused', { problem: error instanceof Error ? error.message : '' });
       return;
     }
-    steer(given);
+    steer(payload);
   });
 }
 
 /** The turns of its session, then its gates. */
-async function work(progress: Progress): Promise<End> {
+async function work(progress: Progress): Promise<AssignmentEnd> {
   const { input } = progress;
   const limits: SessionLimits = {
     deadline: Date.now() + input.timeout_seconds * 1000,
@@ -200,7 +200,7 @@ async function work(progress: Progress): Promise<End> {
   return limits.isAsked() || !inTime ? endOf(progress, { inTime }) : end;
 }
 
-function endOf({ stop, steer }: Progress, { outcome, problem, inTime }: SessionEnd): End {
+function endOf({ stop, steer }: Progress, { outcome, problem, inTime }: SessionEnd): AssignmentEnd {
   if (stop) {
     const { by, reason, silent } = stop;
     return { status: 'cancelled', by, reason, silent };
@@ -215,7 +215,7 @@ function endOf({ stop, steer }: Progress, { outcome, problem, inTime }: SessionE
   return reason === undefined ? { status: 'cancelled' } : { status: 'failed', reason };
 }
 
-const STATUS_OF: Readonly<Record<TurnOutcome['status'], End['status']>> = {
+const STATUS_OF: Readonly<Record<TurnOutcome['status'], AssignmentEnd['status']>> = {
   completed: 'completed',
   failed: 'failed',
   stopped: 'cancelled',

@@ -39,7 +39,7 @@ import { refuseWrongStart } from './steps/refuse-start.ts';
 const stopSignal = defineSignal<[StopAssignmentInput?]>(ASSIGNMENT.signals.stop);
 const stateQuery = defineQuery<EvaluationState>(ASSIGNMENT.queries.state);
 
-type End = Omit<FinishAssignmentInput, 'tenant' | 'id'>;
+type EvaluationEnd = Omit<FinishAssignmentInput, 'tenant' | 'id'>;
 
 interface Progress {
   status: EvaluationStatus;
@@ -53,8 +53,8 @@ export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLo
   refuseWrongStart(inputProblem('evaluateLoop', input, ['tenant', 'id'], ['rounds']));
   const progress: Progress = { status: 'running', stop: undefined, round: 0, doing: null, rounds: [] };
   const { tenant, id } = input;
-  setHandler(stopSignal, (given) => {
-    progress.stop ??= given ?? {};
+  setHandler(stopSignal, (payload) => {
+    progress.stop ??= payload ?? {};
   });
   setHandler(stateQuery, () => ({
     evaluation_id: id,
@@ -64,7 +64,7 @@ export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLo
     doing: progress.doing,
     rounds: progress.rounds,
   }));
-  const end: End = input.lost
+  const end: EvaluationEnd = input.lost
     ? { status: 'failed', lost: true }
     : await rounds(input, progress).catch(ifCancelled);
   const { finish_assignment } = proxyLocalActivities<AssignmentActivities>(RECORD);
@@ -84,19 +84,19 @@ export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLo
   };
 }
 
-function ifCancelled(error: unknown): End {
+function ifCancelled(error: unknown): EvaluationEnd {
   if (!isCancellation(error)) throw error;
   return { status: 'cancelled' };
 }
 
-function stopped({ by }: StopAssignmentInput): End {
+function stopped({ by }: StopAssignmentInput): EvaluationEnd {
   return { status: 'cancelled', by };
 }
 
-async function rounds(input: EvaluateLoopInput, progress: Progress): Promise<End> {
+async function rounds(input: EvaluateLoopInput, progress: Progress): Promise<EvaluationEnd> {
   for (let round = 1; round <= input.rounds; round += 1) {
     progress.round = round;
-    const failed = (role: EvaluationRole, why: string): End => ({
+    const failed = (role: EvaluationRole, why: string): EvaluationEnd => ({
       status: 'failed',
       failed: { role, round, why },
     });

@@ -21,7 +21,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { decideTask } from '#domain/team/decide-task.ts';
-import type { Decision, Moment } from '#domain/team/decision.ts';
+import type { TaskDecision, Moment } from '#domain/team/decision.ts';
 import { judged } from '#domain/team/judge-task.ts';
 import {
   dependencyEnded,
@@ -61,7 +61,7 @@ import {
   notFound,
   takeUp,
   taskOf,
-  type Telling,
+  type Notification,
 } from './steps/task-record.ts';
 import { answerOf, show, viewOf } from './steps/task-view.ts';
 
@@ -119,7 +119,7 @@ async function cancelled(progress: Progress): Promise<void> {
   await apply(progress, (moment) => decideTask(moment, 'cancel', { by: { name: 'system' } }));
   if (progress.turn) await progress.turn.stop('system', 'the task was cancelled');
   await progress.judgement?.stop();
-  await tell(progress);
+  await notifyOthers(progress);
   await condition(allHandlersFinished);
 }
 
@@ -129,7 +129,7 @@ async function untilAtRest(progress: Progress): Promise<void> {
     await hearSignals(progress);
     await followTurn(progress);
     await followJudging(progress);
-    await tell(progress);
+    await notifyOthers(progress);
     if (isLong() && !progress.turn && !progress.judgement) await condition(allHandlersFinished);
     if (isSettled(progress)) {
       if (isAtRest(progress)) return;
@@ -156,7 +156,7 @@ async function hearSignals(progress: Progress): Promise<void> {
 }
 
 /** Applies what may give the task to its member, whose message is then written with it. */
-async function give(progress: Progress, decide: (moment: Moment) => Decision): Promise<void> {
+async function give(progress: Progress, decide: (moment: Moment) => TaskDecision): Promise<void> {
   await apply(progress, decide, undefined, async (input) => {
     const { recorded, turn } = await local.give_team_task(input);
     if (turn !== undefined) progress.given = { fence: input.change.task.fence, turn };
@@ -218,28 +218,28 @@ async function takeWhatIsLeft(progress: Progress, { fence, turn, end }: RunningT
 const NO_AGENT = 'there is no such agent any more';
 
 /** What cannot be told is on the board all the same. */
-async function tell(progress: Progress): Promise<void> {
-  for (let telling = progress.untold.shift(); telling; telling = progress.untold.shift()) {
+async function notifyOthers(progress: Progress): Promise<void> {
+  for (let notification = progress.pending.shift(); notification; notification = progress.pending.shift()) {
     try {
-      await CancellationScope.nonCancellable(() => tellOne(progress.input, telling));
+      await CancellationScope.nonCancellable(() => notifyOne(progress.input, notification));
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
-      log.warn('nobody could be told', { kind: telling.kind, problem: error.cause?.message ?? '' });
+      log.warn('nobody could be told', { kind: notification.kind, problem: error.cause?.message ?? '' });
     }
   }
 }
 
-function tellOne(input: TeamTaskInput, telling: Telling): Promise<void> {
-  if (telling.kind === 'lead') {
-    const { notice, revision } = telling;
+function notifyOne(input: TeamTaskInput, notification: Notification): Promise<void> {
+  if (notification.kind === 'lead') {
+    const { notice, revision } = notification;
     return remote.wake_lead({ ...input, notice, revision });
   }
-  const { numbers, status } = telling;
+  const { numbers, status } = notification;
   return remote.tell_dependents({ ...input, numbers, status });
 }
 
 function isSettled(progress: Progress): boolean {
-  const nothingSaid = progress.ended.length === 0 && progress.untold.length === 0 && !progress.released;
+  const nothingSaid = progress.ended.length === 0 && progress.pending.length === 0 && !progress.released;
   const nothingRuns = !progress.turn && !progress.judgement && !taskOf(progress).judging;
   return nothingSaid && nothingRuns && !isDue(taskOf(progress)) && allHandlersFinished();
 }
@@ -284,7 +284,7 @@ function handle(progress: Progress, name: string, action: TaskAction): void {
     validator: (asked) => {
       const problem = requestProblem(asked);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
-      const stands = progress.standing.has(currentUpdateInfo()?.id ?? '');
+      const stands = progress.recordedRequests.has(currentUpdateInfo()?.id ?? '');
       if (progress.loaded && !stands) refuse(decideTask(momentOf(progress, ''), action, readRequest(asked)));
     },
   });
@@ -299,7 +299,7 @@ async function answer(progress: Progress, action: TaskAction, asked: TaskRequest
   return answerOf(progress.input, taskOf(progress), action, asked.by.member, decision);
 }
 
-function refuse(decision: Decision): void {
+function refuse(decision: TaskDecision): void {
   if (decision.kind !== 'refused') return;
   const { type, message, details } = decision;
   throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [details ?? {}] });

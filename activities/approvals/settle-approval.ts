@@ -99,9 +99,9 @@ function refusal(
 }
 
 /** Agent Inbox's `accept` brings what it accepts along, the tool's name around it. */
-function isAsShown(given: Readonly<Record<string, unknown>>, { tool, args }: ApprovalBasis): boolean {
+function isAsShown(edited: Readonly<Record<string, unknown>>, { tool, args }: ApprovalBasis): boolean {
   const shown = canonical(args);
-  return canonical(given) === shown || (given['action'] === tool && canonical(given['args']) === shown);
+  return canonical(edited) === shown || (edited['action'] === tool && canonical(edited['args']) === shown);
 }
 
 /** By a proof of the API, or by a user's token; else what the payload claims. */

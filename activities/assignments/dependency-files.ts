@@ -20,12 +20,12 @@ export interface Dependency {
 export async function readDependencyFiles(
   files: Pick<Files, 'readBytes' | 'list'>,
   dependencies: readonly Dependency[],
-  given: readonly PassedFile[],
+  passed: readonly PassedFile[],
 ): Promise<{ readonly read: readonly PassedFile[]; readonly leftOut: readonly string[] }> {
   const read: PassedFile[] = [];
   const leftOut: string[] = [];
-  let places = DELEGATION_LIMITS.files - given.length;
-  let bytes = DELEGATION_LIMITS.filesBytes - given.reduce((sum, file) => sum + file.bytes.length, 0);
+  let places = DELEGATION_LIMITS.files - passed.length;
+  let bytes = DELEGATION_LIMITS.filesBytes - passed.reduce((sum, file) => sum + file.bytes.length, 0);
   for (const { id, result, workspace } of dependencies) {
     if (workspace === undefined) continue;
     const scope = { workspace, idempotencyKey: id };

@@ -40,7 +40,7 @@ export async function spawnSubagent(
     announce: request.announce,
     detached: request.detached,
     timeout_seconds: request.seconds ?? settings.timeoutSeconds,
-    within: await call.toolsGiven(),
+    within: await call.offeredTools(),
   };
   const taken = await takePlace(deps, call, {
     id: asked.id,

@@ -17,7 +17,7 @@ import type {
   NewBudgetAsk,
 } from '#store/budget-ledger.ts';
 
-export interface BudgetDesk {
+export interface BudgetGuard {
   /** `holder` is an answer's id; absent for a tool's call. */
   request(attempt: number, holder?: string): BudgetRequest;
   /** What a model call holds, settled without an answer; nothing to do when it holds nothing. */
@@ -63,7 +63,7 @@ export interface BudgetDesk {
   atLimit(input: CallModelInput, exceeded: BudgetExceeded, now: number): Promise<CallModelResult>;
 }
 
-export interface BudgetDeskParts {
+export interface BudgetGuardParts {
   readonly ledger: BudgetLedger;
   readonly settings: readonly Budget[];
   /** How long a question for more waits. */
@@ -74,16 +74,16 @@ export interface BudgetDeskParts {
 /** What a command uses beside time. */
 const COMMAND = { tokens: 0, usd: 0, calls: 1 };
 
-export function createBudgetDesk({
+export function createBudgetGuard({
   ledger,
   settings,
   approvalSeconds,
   needsToken,
-}: BudgetDeskParts): BudgetDesk {
-  const release: BudgetDesk['release'] = async (input, hold, attempt, spent) => {
+}: BudgetGuardParts): BudgetGuard {
+  const release: BudgetGuard['release'] = async (input, hold, attempt, spent) => {
     if (hold?.held) await ledger.settle(input.tenant, answerIdOf(input.turn, input.step), { attempt, spent });
   };
-  const request: BudgetDesk['request'] = (attempt, holder) => ({
+  const request: BudgetGuard['request'] = (attempt, holder) => ({
     attempt,
     holder,
     reserve: DEFAULT_RESERVE,

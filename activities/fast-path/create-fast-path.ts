@@ -4,7 +4,7 @@ import { answerIdOf, isCallOf } from '#domain/ids.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { AnswerFate, NewCall } from '#store/answer-record.ts';
 import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
-import type { BudgetDesk } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-desk.ts';
 import type { TranscriptCache } from '../prompt/transcript-cache.ts';
 import type { PerformDeps, ShownResult } from '../tool-call/perform-tool.ts';
 import { allowedReads } from './allowed-reads.ts';
@@ -24,7 +24,7 @@ export interface FastPathParts {
   readonly ledger: TurnLedger;
   readonly ownQueue: OwnQueue;
   readonly transcripts: Pick<TranscriptCache, 'known'>;
-  readonly budgets: Pick<BudgetDesk, 'request'>;
+  readonly budgets: Pick<BudgetGuard, 'request'>;
   /** Every call takes its token from the bucket, and the ledger has that: where there is one, calls are claimed. */
   readonly isRateLimited: boolean;
   /** To run tools with. */

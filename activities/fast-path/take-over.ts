@@ -32,13 +32,13 @@ export interface TakeOver<Input, Result> {
   /** The activity; undefined from a local one whose work goes on. */
   readonly run: (input: Input) => Promise<Result | undefined>;
   /** A place for work that begins before its activity, which then follows it; undefined when there is none. */
-  readonly reserve: () => Place<Input, Result> | undefined;
+  readonly reserve: () => Slot<Input, Result> | undefined;
   /** Stops what nobody follows and was begun for such an input; resolves when it is over. */
   readonly endAll: (isMeant: (input: Input) => boolean) => Promise<void>;
 }
 
 /** To be used or given up. */
-export interface Place<Input, Result> {
+export interface Slot<Input, Result> {
   begin(input: Input, runId: string, work: Work<Input, Result>): void;
   giveUp(): void;
 }

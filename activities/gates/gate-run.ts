@@ -20,7 +20,7 @@ import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import { teamWorkspace } from '#domain/team.ts';
 import { Failure } from '#domain/errors.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { BudgetDesk } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-desk.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from '../process/shell.ts';
 import type { RoomDeps } from '../room-deps.ts';
@@ -34,13 +34,13 @@ import type { Files } from '../workspace/files.ts';
 export interface GateRunDeps extends RoomDeps {
   readonly shell: Shell;
   readonly files: Pick<Files, 'hold'>;
-  readonly budgets: Pick<BudgetDesk, 'around' | 'askFor' | 'takeBack'>;
+  readonly budgets: Pick<BudgetGuard, 'around' | 'askFor' | 'takeBack'>;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
   readonly workspaceOf: (tenant: string, workspace: string) => string;
 }
 
-interface Found {
+interface LoadedGate {
   readonly work: GatedWork;
   readonly gate: QualityGate;
 }
@@ -79,7 +79,7 @@ export function createReleaseAnswer(pool: Pool): ReleaseAnswer {
   };
 }
 
-async function find(deps: GateRunDeps, run: GateRun): Promise<Found> {
+async function find(deps: GateRunDeps, run: GateRun): Promise<LoadedGate> {
   const work = await findJudgedWork(deps.pool, run);
   const wanted = work?.gates[run.gate];
   if (!work || !wanted)
@@ -102,7 +102,7 @@ const PREVIEW = 300;
 async function runCommand(
   deps: GateRunDeps,
   run: CheckGateInput,
-  { work, gate }: Found,
+  { work, gate }: LoadedGate,
 ): Promise<GateCheck | GateAsk> {
   const { agent, session, turn } = work;
   const id = `${run.owner_id}.g${run.gate}.${run.attempt}`;
@@ -176,7 +176,7 @@ async function readReply(
 async function record(
   deps: GateRunDeps,
   run: GateRun,
-  { work, gate }: Found,
+  { work, gate }: LoadedGate,
   check: GateCheck,
 ): Promise<GateVerdict> {
   const scrubber = await deps.scrubberOf(run.tenant);

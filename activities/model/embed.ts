@@ -8,7 +8,7 @@ import { Context } from '@temporalio/activity';
 import type { Spent } from '#domain/budget.ts';
 import { costsNothing } from '#domain/budget/meter.ts';
 import { type Embeddings, ModelError, type Usage } from '#domain/model.ts';
-import type { BudgetDesk } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-desk.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import type { EmbeddingStore } from '#store/embedding-store.ts';
 import type { TurnPlace } from '#store/message-store.ts';
@@ -28,7 +28,7 @@ export interface EmbedDeps {
   /** `provider/model`; absent: no vectors. */
   readonly model: string | undefined;
   /** Without room there are no vectors, as when the provider is away. */
-  readonly budgets: Pick<BudgetDesk, 'around'>;
+  readonly budgets: Pick<BudgetGuard, 'around'>;
 }
 
 /** Of one text; the rest is cut off. The usual models read 8,000 tokens and more. */
@@ -84,7 +84,7 @@ function workOf(
 function spentBy(
   models: EmbedDeps['models'],
   ref: string,
-): (asked: Asked) => Omit<Spent, 'seconds'> | undefined {
+): (asked: EmbedOutcome) => Omit<Spent, 'seconds'> | undefined {
   return ({ answer, error }) => {
     if (answer) {
       const usd = models.cost(ref, usageOf(answer.tokens))?.usd;
@@ -99,11 +99,11 @@ function usageOf(inputTokens: number): Usage {
   return { inputTokens, outputTokens: 0, cachedInputTokens: 0 };
 }
 
-type Asked =
+type EmbedOutcome =
   | { readonly answer: Embeddings; readonly error?: never }
   | { readonly answer?: never; readonly error: unknown };
 
-async function ask(models: EmbedDeps['models'], ref: string, texts: readonly string[]): Promise<Asked> {
+async function ask(models: EmbedDeps['models'], ref: string, texts: readonly string[]): Promise<EmbedOutcome> {
   const { cancellationSignal, log } = Context.current();
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {

@@ -33,7 +33,7 @@ export function baseUrlOf(settings: ProviderSettings, usual: string): string {
  * @throws ModelError Auth when the vendor's service is asked without one.
  */
 export async function apiKeyOf(settings: ProviderSettings): Promise<string> {
-  const key = await givenKeyOf(settings);
+  const key = await configuredKeyOf(settings);
   if (key) return key;
   if (settings.baseUrl) return 'none';
   throw new ModelError(
@@ -43,7 +43,7 @@ export async function apiKeyOf(settings: ProviderSettings): Promise<string> {
 }
 
 /** The key of the settings, if any, with the secret that it may refer to. @throws ModelError Auth when that is not there. */
-export async function givenKeyOf(settings: ProviderSettings): Promise<string | undefined> {
+export async function configuredKeyOf(settings: ProviderSettings): Promise<string | undefined> {
   if (!settings.apiKey) return undefined;
   try {
     return await settings.resolveSecret(settings.apiKey);

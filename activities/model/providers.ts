@@ -8,7 +8,7 @@ import { ModelError, type ModelProvider, type ModelRequest } from '#domain/model
 import { embedWithAiSdk, type SdkEmbedding } from './embed-with-ai-sdk.ts';
 import { generateWithAiSdk, type SdkCall } from './generate-with-ai-sdk.ts';
 import type { ProviderConfig, ProviderType } from './models-config.ts';
-import { apiKeyOf, baseUrlOf, givenKeyOf, type ProviderSettings } from './provider-settings.ts';
+import { apiKeyOf, baseUrlOf, configuredKeyOf, type ProviderSettings } from './provider-settings.ts';
 
 interface Access {
   readonly apiKey: string;
@@ -98,7 +98,7 @@ export function createProvider(
   const reach = async () => {
     if (isCompatible && !settings.baseUrl)
       throw new ModelError('BadRequest', `models.providers.${name}.baseUrl is not set (docs/models.md)`);
-    const apiKey = isCompatible ? ((await givenKeyOf(settings)) ?? '') : await apiKeyOf(settings);
+    const apiKey = isCompatible ? ((await configuredKeyOf(settings)) ?? '') : await apiKeyOf(settings);
     return { apiKey, baseURL: baseUrlOf(settings, protocol.usual) };
   };
   return {

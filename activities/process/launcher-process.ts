@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { type Asked, headerOf, startOf, type Told } from './launcher.ts';
+import { type LaunchRequest, headerOf, startOf, type LauncherMessage } from './launcher.ts';
 
 const path = process.argv[2] ?? '';
 // Ctrl-C reaches the whole group; the worker decides when its commands end.
@@ -14,21 +14,21 @@ process.on('disconnect', () => {
   rmSync(dirname(path), { recursive: true, force: true });
   process.exit();
 });
-process.on('message', (asked: Asked) => {
+process.on('message', (asked: LaunchRequest) => {
   start(asked).catch((error: unknown) => {
-    tell({ id: asked.id, failed: error instanceof Error ? error.message : String(error) });
+    send({ id: asked.id, failed: error instanceof Error ? error.message : String(error) });
   });
 });
 
-tell({ up: true });
+send({ up: true });
 
-async function start({ id, file, args, cwd, env }: Asked): Promise<void> {
+async function start({ id, file, args, cwd, env }: LaunchRequest): Promise<void> {
   const outputs = await Promise.all([output(id, 1), output(id, 2)]);
   try {
     const child = spawn(file, args, { cwd, env, stdio: ['ignore', ...outputs], detached: true });
-    child.once('exit', (code, signal) => tell({ id, code, signal }));
+    child.once('exit', (code, signal) => send({ id, code, signal }));
     if (child.pid === undefined) throw (await once(child, 'error'))[0];
-    tell({ id, pid: child.pid, since: startOf(child.pid) });
+    send({ id, pid: child.pid, since: startOf(child.pid) });
   } finally {
     for (const socket of outputs) socket.destroy();
   }
@@ -42,7 +42,7 @@ async function output(id: string, which: 1 | 2): Promise<Socket> {
   return socket;
 }
 
-function tell(told: Told): void {
+function send(message: LauncherMessage): void {
   // Without a worker there is nobody to tell; the end of the channel ends this process.
-  process.send?.(told, () => undefined);
+  process.send?.(message, () => undefined);
 }

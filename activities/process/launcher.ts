@@ -30,10 +30,10 @@ export interface Launched {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Never rejects. Both null when nobody can say. */
-  readonly end: Promise<Ended>;
+  readonly end: Promise<CommandEnd>;
 }
 
-export interface Ended {
+export interface CommandEnd {
   readonly code: number | null;
   readonly signal: string | null;
 }
@@ -42,22 +42,22 @@ export interface Ended {
 export class LaunchLost extends Error {}
 
 /** Throws when the program does not start; a `LaunchLost` when it may have. */
-export type Launcher = (launch: Launch & Pick<Asked, 'folder'>) => Promise<Launched>;
+export type Launcher = (launch: Launch & Pick<LaunchRequest, 'folder'>) => Promise<Launched>;
 
 /** To the small process. */
-export interface Asked extends Launch {
+export interface LaunchRequest extends Launch {
   readonly id: string;
   /** Device and inode of `cwd`. */
   readonly folder?: string;
 }
 
 /** From it: that a program runs, that it does not, or that it has ended. */
-export type Told =
+export type LauncherMessage =
   | { readonly up: true }
   | ({ readonly id: string } & (
       | { readonly pid: number; readonly since: number }
       | { readonly failed: string }
-      | Ended
+      | CommandEnd
     ));
 
 /** First on each socket: whose output follows, and which (1 or 2). */
@@ -135,7 +135,7 @@ interface Waiting {
   readonly outputs: Socket[];
   readonly ready: () => void;
   readonly fail: (error: Error) => void;
-  readonly ended: (end: Ended) => void;
+  readonly ended: (end: CommandEnd) => void;
   started?: { readonly pid: number; readonly since: number };
   over?: true;
 }
@@ -195,23 +195,23 @@ async function startHelper(command: HelperCommand, sockets: string, { onUp, onLo
     hold();
     return launched;
   };
-  child.on('message', (told: Told) => {
-    if ('up' in told) {
+  child.on('message', (message: LauncherMessage) => {
+    if ('up' in message) {
       clearTimeout(late);
       return onUp(launch);
     }
-    const one = waiting.get(told.id);
+    const one = waiting.get(message.id);
     if (!one) return;
-    if ('failed' in told) {
-      one.fail(new Error(told.failed));
-      waiting.delete(told.id);
-    } else if ('pid' in told) {
-      one.started = told;
+    if ('failed' in message) {
+      one.fail(new Error(message.failed));
+      waiting.delete(message.id);
+    } else if ('pid' in message) {
+      one.started = message;
       one.ready();
     } else {
-      one.ended(told);
+      one.ended(message);
       one.over = true;
-      forget(told.id, one);
+      forget(message.id, one);
     }
     hold();
   });
@@ -224,8 +224,8 @@ function ask(
 ): Promise<Launched> {
   const id = randomBytes(ID_BYTES).toString('hex');
   return new Promise((resolve, reject) => {
-    let ended: (end: Ended) => void = () => undefined;
-    const end = new Promise<Ended>((settle) => {
+    let ended: (end: CommandEnd) => void = () => undefined;
+    const end = new Promise<CommandEnd>((settle) => {
       ended = settle;
     });
     const late = setTimeout(() => child.kill('SIGKILL'), START_MS);
@@ -247,7 +247,7 @@ function ask(
     waiting.set(id, one);
     // A folder that is held open here is found there under our id.
     const cwd = launch.cwd.replace(/^\/proc\/self\//, `/proc/${process.pid}/`);
-    const asked: Asked = { ...launch, cwd, id };
+    const asked: LaunchRequest = { ...launch, cwd, id };
     child.send(asked, (error) => {
       if (!error) return;
       waiting.delete(id);

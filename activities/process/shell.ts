@@ -7,7 +7,7 @@ import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { HOST_LIMITS } from './host-limits.ts';
-import { createLauncher, type Ended, type Launched, type Launcher, LaunchLost } from './launcher.ts';
+import { createLauncher, type CommandEnd, type Launched, type Launcher, LaunchLost } from './launcher.ts';
 import { lastPid } from './process-table.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
 import type { HostWall } from './wall.ts';
@@ -221,13 +221,13 @@ export function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-interface End extends Ended {
+interface ShellEnd extends CommandEnd {
   readonly kind: 'exit' | 'signal' | 'timeout' | 'cancelled' | 'lost';
 }
 
-function ending(child: Launched, request: CommandRequest): Promise<End> {
+function ending(child: Launched, request: CommandRequest): Promise<ShellEnd> {
   return new Promise((resolve) => {
-    const settle = (kind: End['kind'], { code, signal }: Ended): void => {
+    const settle = (kind: ShellEnd['kind'], { code, signal }: CommandEnd): void => {
       clearTimeout(timer);
       request.signal.removeEventListener('abort', cancel);
       resolve({ kind, code, signal });
@@ -237,7 +237,7 @@ function ending(child: Launched, request: CommandRequest): Promise<End> {
     const timer = setTimeout(cut('timeout'), request.timeoutMs);
     request.signal.addEventListener('abort', cancel, { once: true });
     if (request.signal.aborted) cancel();
-    const kindOf = ({ code, signal }: Ended): End['kind'] =>
+    const kindOf = ({ code, signal }: CommandEnd): ShellEnd['kind'] =>
       code === null ? (signal === null ? 'lost' : 'signal') : 'exit';
     void child.end.then((end) => settle(kindOf(end), end));
   });

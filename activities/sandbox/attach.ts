@@ -96,7 +96,7 @@ function passOn(stream: Duplex, output: BoxOutput): Promise<void> {
   });
 }
 
-const [given = ''] = process.argv.slice(2);
-const code = await attach(JSON.parse(Buffer.from(given, 'base64').toString('utf8')) as Attachment);
+const [encoded = ''] = process.argv.slice(2);
+const code = await attach(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')) as Attachment);
 // Input may be open still, and output must be out.
 process.stdout.write('', () => process.exit(code));

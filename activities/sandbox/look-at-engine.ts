@@ -25,15 +25,15 @@ export interface EngineLook {
 const YES_MS = 60_000;
 const NO_MS = 30_000;
 
-interface Known {
+interface EngineFacts {
   readonly look: Promise<Look>;
   until: number;
   yes: boolean;
 }
 
 export function createEngineLook(engine: Engine, now: () => number): EngineLook {
-  const known = new Map<string, Known>();
-  const keep = async (entry: Known): Promise<Look> => {
+  const known = new Map<string, EngineFacts>();
+  const keep = async (entry: EngineFacts): Promise<Look> => {
     const look = await entry.look;
     entry.yes = look.ok;
     entry.until = now() + (look.ok ? YES_MS : NO_MS);

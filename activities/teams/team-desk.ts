@@ -22,10 +22,10 @@ export interface Membership {
 
 export type TeamCaller = Pick<
   RunningCall,
-  'tenant' | 'agent' | 'user' | 'channel' | 'sessionKey' | 'turnId' | 'callId' | 'team' | 'toolsGiven'
+  'tenant' | 'agent' | 'user' | 'channel' | 'sessionKey' | 'turnId' | 'callId' | 'team' | 'offeredTools'
 >;
 
-export interface TeamDesk {
+export interface TeamService {
   /** The caller's team: the one that it works for, else the named one, else its only one. Else the words that say why not. */
   membership(call: TeamCaller, team?: string): Promise<Membership | string>;
   /** Whether the caller has looked at the board in this turn. */
@@ -62,13 +62,13 @@ export interface TeamDesk {
   ): Promise<{ readonly messages: readonly teams.TeamMessageRow[]; readonly left: number }>;
 }
 
-export interface TeamDeskDeps {
+export interface TeamServiceDeps {
   readonly pool: Pool;
   readonly board: TeamBoard;
   readonly wake: WakeSession;
 }
 
-export function createTeamDesk({ pool, board, wake }: TeamDeskDeps): TeamDesk {
+export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamService {
   return {
     async membership(call, wanted) {
       const own = await teams.teamsOf(pool, call.tenant, call.agent);

@@ -4,12 +4,12 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createTeamBoard, type TeamBoard } from '#temporal/team-board.ts';
 import type { RoomDeps } from '../room-deps.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
-import { createTeamDesk, type TeamDesk } from './team-desk.ts';
+import { createTeamService, type TeamService } from './team-desk.ts';
 import { createTeamTaskActivities } from './team-task-run.ts';
 
 export interface TeamTools {
   /** The boards and mail of the teams that the caller is in. */
-  readonly teams: TeamDesk;
+  readonly teams: TeamService;
 }
 
 export function createTeamRoom(
@@ -18,7 +18,7 @@ export function createTeamRoom(
   const board = createTeamBoard(parts);
   return {
     activities: createTeamTaskActivities(parts),
-    tools: { teams: createTeamDesk({ ...parts, board }) },
+    tools: { teams: createTeamService({ ...parts, board }) },
     releaseTasks: board.releaseTasks,
   };
 }

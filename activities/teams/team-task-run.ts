@@ -123,7 +123,7 @@ function teamOf(lead: string, members: readonly string[], settings: TeamSettings
     escalates: settings.blocker_escalation?.enabled ?? true,
     reminder_minutes: settings.reminder_minutes ?? REMINDERS.minutes,
     reminders: settings.reminders ?? REMINDERS.most,
-    tells_each: settings.progress_notifications ?? false,
+    notifies_each: settings.progress_notifications ?? false,
   };
 }
 

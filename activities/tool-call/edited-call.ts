@@ -14,8 +14,8 @@ export async function editedCall(
 ): Promise<NonNullable<SettleRecord['edit']>> {
   const shown = storableJson(deps.scrubber.args(args));
   const files = await deps.boundFiles({ ...basis, tenant, tool, args, scrubber: deps.scrubber });
-  const digestOf = (given: typeof args): string =>
-    callDigest(basis.tool, given, tool.definition, basis.sandbox, files);
+  const digestOf = (edited: typeof args): string =>
+    callDigest(basis.tool, edited, tool.definition, basis.sandbox, files);
   const digest = digestOf(args);
   const sealed =
     digestOf(shown) === digest

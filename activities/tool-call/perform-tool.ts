@@ -148,7 +148,7 @@ function callContext(
     team: context.team,
     isTaskJudged: taskGates(agent, context).length > 0 ? (true as const) : undefined,
     roles: context.roles ?? [],
-    toolsGiven: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
+    offeredTools: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
     workspace: deps.workspaceOf(
       input.tenant,
       context.team ? teamWorkspace(context.team.key) : (agent.workspace ?? agent.key),

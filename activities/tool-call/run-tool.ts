@@ -8,7 +8,7 @@ import type { ToolFailure, ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import { type Attempt, STOPPED } from '../attempt.ts';
-import type { BudgetDesk } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-desk.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { ClaimedCall, FastPath } from '../fast-path/fast-path.ts';
 import { type FilesChanged, perform, type PerformDeps, shownResult } from './perform-tool.ts';
@@ -23,7 +23,7 @@ export interface RunToolDeps extends PerformDeps {
   readonly ledger: TurnLedger;
   readonly fastPath: FastPath;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
-  readonly budgets: BudgetDesk;
+  readonly budgets: BudgetGuard;
   /** For which an approval waits unless its terms say otherwise. */
   readonly approvalSeconds: number;
 }

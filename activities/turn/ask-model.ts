@@ -9,10 +9,10 @@ import { storableText } from '#domain/storable-text.ts';
 import type { Thinking } from '#domain/thinking.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { CallModelInput } from '#domain/turn.ts';
-import type { BudgetDesk } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-desk.ts';
 import type { AgentLinks } from '../assignments/agent-links.ts';
 import { createDeltaFeed } from './delta-feed.ts';
-import type { Given } from './invoked-answer.ts';
+import type { AnswerGiven } from './invoked-answer.ts';
 import { type FallbackOptions, generateWithFallback } from '../model/fallback.ts';
 import { type Models, useOf } from '../model/model-catalog.ts';
 import type { PlanDeps } from '../tool-call/plan-calls.ts';
@@ -26,7 +26,7 @@ import type { Attempt } from '../attempt.ts';
 export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scrubber'> {
   readonly ledger: Pick<TurnLedger, 'appendEvents' | 'recordSummary'>;
   readonly models: Models;
-  readonly budgets: BudgetDesk;
+  readonly budgets: BudgetGuard;
   readonly guide: AgentLinks['guide'];
 }
 
@@ -42,7 +42,7 @@ export async function askModel(
   basis: StepBasis,
   agent: AgentConfig,
   transcript: Transcript,
-): Promise<Given & { readonly spent: Spent; readonly uses?: readonly ModelUse[] }> {
+): Promise<AnswerGiven & { readonly spent: Spent; readonly uses?: readonly ModelUse[] }> {
   const uses: ModelUse[] = [];
   const meter = createMeter();
   const onFailed = (use: ModelUse): void => {
@@ -69,7 +69,7 @@ async function ask(
   basis: StepBasis,
   agent: AgentConfig,
   transcript: Transcript,
-): Promise<Given> {
+): Promise<AnswerGiven> {
   const refs = typeof agent.model === 'string' ? [agent.model] : agent.model;
   const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
   let current = transcript;
@@ -79,7 +79,7 @@ async function ask(
     deps.rules.offered({ ...basis, agent }, deps.catalog),
   );
   const guides = await promptGuides(deps.guide, input.tenant, basis, tools);
-  const once = (prompt: Prompt): Promise<Given> =>
+  const once = (prompt: Prompt): Promise<AnswerGiven> =>
     generate(deps, input, refs, {
       ...prompt,
       tools,
@@ -141,7 +141,7 @@ async function generate(
     thinking?: Thinking;
     isShown: boolean;
   },
-): Promise<Given> {
+): Promise<AnswerGiven> {
   const { number: attempt, signal } = deps.attempt;
   const feed = createDeltaFeed((events, atOnce) => deps.ledger.appendEvents(input, events, atOnce), {
     step: input.step,

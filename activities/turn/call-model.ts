@@ -19,7 +19,7 @@ import type { FastPath, ReadBasis } from '../fast-path/fast-path.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
-import { type Given, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
+import { type AnswerGiven, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type PlanDeps, planCalls, planRecorded } from '../tool-call/plan-calls.ts';
 import { runsCommand } from '../tool-call/runs-at.ts';
 import { END_AT, identicalAnswers } from '../prompt/loop-guard.ts';
@@ -188,7 +188,7 @@ async function record(
   attempt: Attempt,
   basis: ReadBasis,
   agent: AgentConfig,
-  given: Given & { readonly spent: Spent } & Pick<AnswerRecord, 'uses' | 'heard'>,
+  given: AnswerGiven & { readonly spent: Spent } & Pick<AnswerRecord, 'uses' | 'heard'>,
 ): Promise<CallModelResult> {
   const { answer, ref } = given;
   const said = ref === NO_MODEL ? answer.text : answerText(answer);

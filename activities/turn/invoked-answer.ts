@@ -6,7 +6,7 @@ import { invocationPlace, type InvokedCall } from '#store/message-store.ts';
 import type { Sealer } from '#store/seal.ts';
 
 /** An answer before it is recorded; `ref` is the model that gave it. */
-export interface Given {
+export interface AnswerGiven {
   readonly answer: ModelAnswer;
   readonly ref: string;
 }
@@ -19,7 +19,7 @@ export function invokedAnswer(
   sealer: Sealer,
   transcript: Transcript,
   input: CallModelInput,
-): Given | undefined {
+): AnswerGiven | undefined {
   const first = transcript.rows.find((row) => row.turn === input.turn && row.role === 'user');
   if (!first?.invoke) return undefined;
   const results = transcript.rows.at(-1)?.messages.at(-1);

@@ -6,7 +6,7 @@ import type { WakeSession } from './wake-session.ts';
 
 /** Says something in another session, once a call. */
 export type SendToSession = (
-  call: Pick<RunningCall, 'tenant' | 'user' | 'sessionKey' | 'turnId' | 'callId' | 'toolsGiven'>,
+  call: Pick<RunningCall, 'tenant' | 'user' | 'sessionKey' | 'turnId' | 'callId' | 'offeredTools'>,
   session: string,
   text: string,
 ) => Promise<Receipt>;
@@ -20,6 +20,6 @@ export function createSendToSession(wake: WakeSession): SendToSession {
       text,
       mode: 'queue',
       from: { session: call.sessionKey, turn: call.turnId },
-      context: { user: call.user ?? undefined, allowed_tools: await call.toolsGiven() },
+      context: { user: call.user ?? undefined, allowed_tools: await call.offeredTools() },
     });
 }

@@ -46,10 +46,10 @@ export interface WakeDeps extends RoomDeps {
 }
 
 export function createWakeSession(deps: WakeDeps): WakeSession {
-  return async ({ tenant, session, messageId: id, text: given, mode, context, agent, team, from }) => {
+  return async ({ tenant, session, messageId: id, text: message, mode, context, agent, team, from }) => {
     const { agent: _, ...rest } = context;
     const scrubber = await deps.scrubberOf(tenant);
-    const text = scrubber.text(given);
+    const text = scrubber.text(message);
     const asked = agent === undefined ? rest : { ...rest, agent };
     const row = await writeMessage(deps.pool, tenant, {
       id,

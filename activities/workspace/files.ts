@@ -191,18 +191,18 @@ async function closing<T>(opened: { close(): Promise<void> }, work: () => Promis
 /** A regular file with one name. O_NONBLOCK: opening a FIFO must not wait for a writer. */
 export async function openFile(path: SafePath): Promise<FileHandle> {
   if (path.inside === '')
-    throw new FileProblem('InvalidPath', `${shown(path.given)} is a folder, not a file`);
+    throw new FileProblem('InvalidPath', `${shown(path.askedPath)} is a folder, not a file`);
   const { folder, name } = await openParent(path, false);
-  return closing(folder, () => openIn(folder, name, path.given));
+  return closing(folder, () => openIn(folder, name, path.askedPath));
 }
 
-async function openIn(folder: Folder, name: string, given: string): Promise<FileHandle> {
+async function openIn(folder: Folder, name: string, askedPath: string): Promise<FileHandle> {
   const file = await open(
     folder.at(name),
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
   );
   try {
-    refuseIrregular(await file.stat(), 'failed to read file', given);
+    refuseIrregular(await file.stat(), 'failed to read file', askedPath);
     return file;
   } catch (error) {
     await file.close();
@@ -214,11 +214,11 @@ async function readWhole(
   folder: Folder,
   name: string,
   mayBeMissing: boolean,
-  given: string,
+  askedPath: string,
 ): Promise<Buffer | null> {
   let file: FileHandle;
   try {
-    file = await openIn(folder, name, given);
+    file = await openIn(folder, name, askedPath);
   } catch (error) {
     if (mayBeMissing && errnoOf(error) === 'ENOENT') return null;
     throw error;
@@ -228,7 +228,7 @@ async function readWhole(
     if (size > MAX_CHANGE_BYTES)
       throw new FileProblem(
         'ExecutionFailed',
-        `${shown(given)} has ${size} bytes; files over ${MAX_CHANGE_BYTES} bytes are changed with exec`,
+        `${shown(askedPath)} has ${size} bytes; files over ${MAX_CHANGE_BYTES} bytes are changed with exec`,
       );
     return await file.readFile();
   } finally {

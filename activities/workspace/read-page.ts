@@ -43,9 +43,9 @@ interface Scan {
 }
 
 /** Reads a page. Throws FileProblem for a binary file, and for a page that begins beyond the first GiB. */
-export async function readPage(file: FileHandle, request: PageRequest, given: string): Promise<Page> {
+export async function readPage(file: FileHandle, request: PageRequest, askedPath: string): Promise<Page> {
   const { size } = await file.stat();
-  await refuseBinary(file, given, size);
+  await refuseBinary(file, askedPath, size);
   const scan: Scan = { line: 0, kept: [], keptBytes: 0, endsWithNewline: true, position: 0 };
   const last = request.offset + (request.limit ?? Number.POSITIVE_INFINITY);
   const maxBytes = request.maxChars * 3 + 4;
@@ -64,7 +64,7 @@ export async function readPage(file: FileHandle, request: PageRequest, given: st
     if (scan.position > MAX_SCAN && scan.line < request.offset)
       throw new FileProblem(
         'ExecutionFailed',
-        `${shown(given)} is too large to page to line ${request.offset}; use search, or exec with tail or sed`,
+        `${shown(askedPath)} is too large to page to line ${request.offset}; use search, or exec with tail or sed`,
       );
   }
   const totalLines = ended ? scan.line + (scan.endsWithNewline ? 0 : 1) : undefined;
@@ -118,7 +118,7 @@ function countLines(text: string): number {
   return count;
 }
 
-async function refuseBinary(file: FileHandle, given: string, size: number): Promise<void> {
+async function refuseBinary(file: FileHandle, askedPath: string, size: number): Promise<void> {
   const start = Buffer.alloc(SNIFF);
   const { bytesRead } = await file.read(start, 0, SNIFF, 0);
   const at = start.subarray(0, bytesRead).indexOf(0);
@@ -127,7 +127,7 @@ async function refuseBinary(file: FileHandle, given: string, size: number): Prom
   throw new FileProblem(
     'ExecutionFailed',
     utf16
-      ? `${shown(given)} is UTF-16 text (${size} bytes); convert it first: exec with iconv -f UTF-16 -t UTF-8`
-      : `${shown(given)} is a binary file (${size} bytes), not text`,
+      ? `${shown(askedPath)} is UTF-16 text (${size} bytes); convert it first: exec with iconv -f UTF-16 -t UTF-8`
+      : `${shown(askedPath)} is a binary file (${size} bytes), not text`,
   );
 }

@@ -23,9 +23,9 @@ export async function replaceFile(
   name: string,
   content: Buffer,
   key: string,
-  given: string,
+  askedPath: string,
 ): Promise<{ created: boolean }> {
-  const old = await existing(folder, name, given);
+  const old = await existing(folder, name, askedPath);
   const temporary = `${PREFIX}${createHash('sha256').update(`${key}\0${name}`).digest('hex').slice(0, 24)}${SUFFIX}`;
   const file = await createFresh(folder.at(temporary));
   try {
@@ -48,10 +48,10 @@ export async function replaceFile(
 }
 
 /** What stands at `name`, by its own name and not through a link. Refuses what is no regular file. */
-export async function existing(folder: Folder, name: string, given: string): Promise<Stats | undefined> {
+export async function existing(folder: Folder, name: string, askedPath: string): Promise<Stats | undefined> {
   try {
     const found = await lstat(folder.at(name));
-    refuseIrregular(found, 'failed to write file', given);
+    refuseIrregular(found, 'failed to write file', askedPath);
     return found;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
@@ -60,9 +60,9 @@ export async function existing(folder: Folder, name: string, given: string): Pro
 }
 
 /** Only what is a regular file with one name is read or written. @throws FileProblem */
-export function refuseIrregular(found: Stats, doing: string, given: string): void {
+export function refuseIrregular(found: Stats, doing: string, askedPath: string): void {
   const refuse = (code: 'InvalidPath' | 'PermissionDenied', why: string): never => {
-    throw new FileProblem(code, `${doing} ${shown(given)}: ${why}`);
+    throw new FileProblem(code, `${doing} ${shown(askedPath)}: ${why}`);
   };
   if (found.isDirectory()) refuse('InvalidPath', 'it is a folder; list_files shows what is in it');
   if (!found.isFile()) refuse('InvalidPath', 'it is not a regular file');

@@ -82,8 +82,8 @@ function merge(old: AgentConfig, patch: z.infer<typeof agentPatchSchema>): Agent
 }
 
 /** Without the fields that are there but undefined, as JSON would have it. */
-function toConfig(given: z.infer<typeof agentConfigSchema>): AgentConfig {
-  return JSON.parse(JSON.stringify(given)) as AgentConfig;
+function toConfig(body: z.infer<typeof agentConfigSchema>): AgentConfig {
+  return JSON.parse(JSON.stringify(body)) as AgentConfig;
 }
 
 function showAgent(row: AgentRow) {

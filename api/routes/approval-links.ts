@@ -8,7 +8,7 @@ import { FAILURES, Failure } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
 import { LINK_DECISIONS } from '#domain/schema/approval-link.ts';
 import { textSchema } from '#domain/schema/scalars.ts';
-import { askingPage, PAGE_POLICY, tellingPage } from '../approval-page.ts';
+import { askingPage, PAGE_POLICY, noticePage } from '../approval-page.ts';
 import { sendDecision } from '../decide-as.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 
@@ -61,7 +61,7 @@ async function answerPage(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { status, title } = FAILURES[error.type];
-    return reply.code(status).type('text/html; charset=utf-8').send(tellingPage(title, error.message));
+    return reply.code(status).type('text/html; charset=utf-8').send(noticePage(title, error.message));
   }
 }
 
@@ -72,10 +72,10 @@ async function showPage(deps: ApiDeps, request: FastifyRequest): Promise<string>
       approval.status === 'pending'
         ? `It waits for others: ${approval.agreed.length} agreed so far.`
         : outcomeOf(approval);
-    return tellingPage('Thank you', `You decided: ${link.made ?? 'done'}. ${now}`, approval.summary);
+    return noticePage('Thank you', `You decided: ${link.made ?? 'done'}. ${now}`, approval.summary);
   }
   if (approval.status !== 'pending')
-    return tellingPage('It is decided', outcomeOf(approval), approval.summary);
+    return noticePage('It is decided', outcomeOf(approval), approval.summary);
   return askingPage(approval, { user: link.user_id, decision: link.decision }, new Date());
 }
 

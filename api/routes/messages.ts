@@ -86,7 +86,7 @@ export function newId(
   return { id: `msg_${stem ?? randomBytes(16).toString('hex')}`, repeatable: stem !== undefined };
 }
 
-interface GivenContext {
+interface RequestContext {
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
   readonly channel?: string | undefined;
@@ -94,7 +94,7 @@ interface GivenContext {
   readonly allowed_tools?: readonly string[] | undefined;
 }
 
-export function contextOf(caller: Caller, given: GivenContext): MessageContext {
+export function contextOf(caller: Caller, given: RequestContext): MessageContext {
   const user = userOf(caller, given.user);
   return {
     agent: given.agent,

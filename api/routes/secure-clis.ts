@@ -18,7 +18,7 @@ import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
 
-type Given = z.infer<typeof secureCliPutSchema>;
+type SecureCliPut = z.infer<typeof secureCliPutSchema>;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
@@ -69,11 +69,11 @@ const DEFAULTS: Omit<SecureCli, 'name'> = {
 /** What is given wins over the preset, and that over what was before. */
 function merged(
   name: string,
-  given: Given,
+  body: SecureCliPut,
   preset: SecureCliPreset | undefined,
   old: SecureCliRow | undefined,
 ): SecureCli {
-  const { env: _, preset: __, ...all } = { ...DEFAULTS, ...old?.config, ...preset, ...given, name };
+  const { env: _, preset: __, ...all } = { ...DEFAULTS, ...old?.config, ...preset, ...body, name };
   // Without the fields that are there but undefined.
   return JSON.parse(JSON.stringify(all)) as SecureCli;
 }
@@ -88,8 +88,8 @@ function checkPatterns(cli: SecureCli): void {
   if (errors[0]) throw new Failure('Unprocessable', `${errors[0].pointer}: ${errors[0].message}`, { errors });
 }
 
-function variablesOf(given: Given, preset: SecureCliPreset | undefined): readonly CliVariable[] | undefined {
-  return given.env?.map(({ name, kind, value }) => ({
+function variablesOf(body: SecureCliPut, preset: SecureCliPreset | undefined): readonly CliVariable[] | undefined {
+  return body.env?.map(({ name, kind, value }) => ({
     name,
     kind: kind ?? preset?.env.find((each) => each.name === name)?.kind ?? 'sensitive',
     value,

@@ -16,7 +16,7 @@ export const agents: Measure = async (bench) => {
   const sides = [createBareAgents(bench.stack), await createOurAgents(bench)];
   const rounds = bench.quick ? 1 : 7;
   const tasksEach = bench.quick ? 1 : 4;
-  bench.tell(`${rounds} rounds of a spawn, of claims and of a team of ${TEAM_SIZE}`);
+  bench.log(`${rounds} rounds of a spawn, of claims and of a team of ${TEAM_SIZE}`);
   // Once for the caches of code, connections and statements.
   for (const side of sides) await oneRound(bench, side, 1);
   const found: Record<ManyAgents['name'], Round[]> = { bare: [], TempoClaw: [] };

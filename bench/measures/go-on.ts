@@ -9,7 +9,7 @@ const ANSWERS = `select count(*)::int from messages where session_key = $1 and r
 
 export const goOn: Measure = async (bench) => {
   const rounds = bench.quick ? 1 : 5;
-  bench.tell(`${rounds} kills in the middle of a model call`);
+  bench.log(`${rounds} kills in the middle of a model call`);
   const [delays, starts]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
     const { readyMs, delayMs } = await killAndReplace(bench);

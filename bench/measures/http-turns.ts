@@ -28,12 +28,12 @@ export const httpTurns: Measure = async (bench) => {
     for (const steps of TOOLS) {
       const work: Work = { steps, tool: 'datetime' };
       const label = steps === 0 ? 'no tools' : `${steps} tool${steps > 1 ? 's' : ''}`;
-      bench.tell(`turns with ${label} over HTTP`);
+      bench.log(`turns with ${label} over HTTP`);
       rows.push([`${label}, ms to the reply`, await latency(bench, client, work)]);
       rows.push([`${label}, turns a second`, await rate(bench, client, work)]);
     }
     const talks = await conversations(bench);
-    bench.tell('the reply and the first words');
+    bench.log('the reply and the first words');
     const after = await afterTheEnd(bench, client);
     const first = await firstWords(bench, client);
     return {
@@ -162,7 +162,7 @@ async function rate({ quick }: Bench, client: HttpClient, work: Work): Promise<L
 
 /** Turns without tools, each the next of its session, with `temporal.lingerSeconds`: one after the other, and many sessions at once. */
 async function conversations(bench: Bench): Promise<{ readonly ms: number[]; readonly rates: number[] }> {
-  bench.tell(`conversations over HTTP, ${AT_ONCE} at once`);
+  bench.log(`conversations over HTTP, ${AT_ONCE} at once`);
   const { quick, stack } = bench;
   const api = await stack.startApi({ TEMPOCLAW_LINGER_SECONDS: '30' });
   try {

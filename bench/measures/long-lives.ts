@@ -12,7 +12,7 @@ const WARM = 10;
 export const longTurn: Measure = async (bench) => {
   const steps = bench.quick ? 30 : COUNT;
   const window = bench.quick ? 10 : WINDOW;
-  bench.tell(`one turn of ${steps} steps`);
+  bench.log(`one turn of ${steps} steps`);
   const session = `bench-${randomUUID()}`;
   await timeTurn(bench.ours, { steps, tool: 'datetime' }, session);
   const { rows } = await bench.stack.pool.query<{ ms: number }>(
@@ -35,7 +35,7 @@ export const longTurn: Measure = async (bench) => {
 export const longSession: Measure = async (bench) => {
   const turns = bench.quick ? 30 : COUNT;
   const window = bench.quick ? 10 : WINDOW;
-  bench.tell(`${turns} turns of one session`);
+  bench.log(`${turns} turns of one session`);
   const [long, young] = [`bench-${randomUUID()}`, `bench-${randomUUID()}`];
   const turnOf = (session: string): Promise<number> =>
     timeTurn(bench.ours, { steps: 1, tool: 'datetime' }, session);

@@ -14,7 +14,7 @@ export const parkedMemory: Measure = async (bench) => {
     await timeTurn(bench.ours, { steps: 3, tool: 'datetime', pad: 500 });
   });
   const counts = [0, 2, 5].map((times) => times * sessions);
-  bench.tell(`${counts.at(-1)} sessions that wait for a decision`);
+  bench.log(`${counts.at(-1)} sessions that wait for a decision`);
   const taken: Memory[] = [];
   for (const count of counts) {
     await untilWaiting(bench, count);

@@ -39,7 +39,7 @@ async function latency(bench: Bench, asked: Asked): Promise<Section> {
   const goals: Goal[] = [];
   for (const steps of bench.quick ? [5] : LENGTHS) {
     const rounds = bench.quick ? 1 : Math.max(3, Math.round(asked.rounds / (steps > 50 ? 2 : 1)));
-    bench.tell(`${steps} steps of ${asked.tool}, ${rounds} rounds`);
+    bench.log(`${steps} steps of ${asked.tool}, ${rounds} rounds`);
     const values = await inRounds(
       bench,
       rounds,

@@ -37,7 +37,7 @@ export const throughput: Measure = async (bench) => {
   const turns = bench.quick ? 8 : 96;
   const rounds = bench.quick ? 1 : 3;
   const costs: Record<Contender['name'], Cost[]> = { 'bare A': [], 'bare B': [], TempoClaw: [] };
-  bench.tell(`${rounds} rounds of ${turns} turns, ${AT_ONCE} at once`);
+  bench.log(`${rounds} rounds of ${turns} turns, ${AT_ONCE} at once`);
   const rates = await inRounds(bench, rounds, async (contender) => {
     const cost = await runMany(bench, contender, turns);
     costs[contender.name].push(cost);

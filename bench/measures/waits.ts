@@ -15,7 +15,7 @@ export const waits: Measure = async (bench) => {
     command: `sleep ${TOOL_MS / 1000}`,
     modelMs: MODEL_MS,
   } as const;
-  bench.tell(`${steps} steps with a model of ${MODEL_MS} ms and tools of ${TOOL_MS} ms`);
+  bench.log(`${steps} steps with a model of ${MODEL_MS} ms and tools of ${TOOL_MS} ms`);
   const values = await inRounds(bench, bench.quick ? 1 : 5, (contender) => timeTurn(contender, work));
   const ratio = spreadOf(values.TempoClaw.map((ms) => ms / sum));
   return {

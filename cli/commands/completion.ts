@@ -24,12 +24,12 @@ It completes the name tempoclaw; in a clone: alias tempoclaw='npx tempoclaw'`,
 }
 
 /** A command's names from the root, each after a space, and what may follow it. */
-interface Place {
+interface CursorPlace {
   readonly path: string;
   readonly words: readonly { readonly word: string; readonly text: string }[];
 }
 
-function placesOf(command: Command, path = ''): Place[] {
+function placesOf(command: Command, path = ''): CursorPlace[] {
   const commands = command.commands.map((one) => ({ word: one.name(), text: one.description() }));
   const choices = command.registeredArguments[0]?.argChoices ?? [];
   const options = command.options
@@ -43,7 +43,7 @@ function placesOf(command: Command, path = ''): Place[] {
 }
 
 /** Also read by zsh, through its bashcompinit; without associative arrays, which the bash of macOS has not. */
-function bashScript(places: readonly Place[]): string {
+function bashScript(places: readonly CursorPlace[]): string {
   const cases = places.map(
     ({ path, words }) => `    '${path}') echo '${words.map(({ word }) => word).join(' ')}' ;;`,
   );
@@ -64,7 +64,7 @@ complete -o default -F _tempoclaw tempoclaw
 `;
 }
 
-function fishScript(places: readonly Place[]): string {
+function fishScript(places: readonly CursorPlace[]): string {
   const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const lines = places.flatMap(({ path, words }) =>
     words.map(({ word, text }) => {

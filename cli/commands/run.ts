@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { SUBMIT_MODES } from '#domain/turn.ts';
-import { createApprovalDesk, type DeskMode } from '#cli/approval-desk.ts';
+import { createApprovalPrompter, type ApprovalMode } from '#cli/approval-desk.ts';
 import { EXIT, type ExitCode, usageError } from '#cli/cli-error.ts';
 import {
   type ApiOptions,
@@ -67,7 +67,7 @@ async function watchToEnd(
   const { session_key: sessionKey, turn_id: turnId } = receipt;
   const streams = !context.json && out.stream.isTTY === true;
   const sink = runSink(context, streams, options.quiet === true);
-  const mode = deskMode(context, options);
+  const mode = approvalMode(context, options);
   const show = createFeedView({ sink, output: err, answer: streams, asksInPlace: mode === 'ask' });
   let answer = '';
   const stopped = Promise.withResolvers<never>();
@@ -80,7 +80,7 @@ async function watchToEnd(
     },
     second: () => process.exit(EXIT.interrupted),
   });
-  const desk = createApprovalDesk({
+  const service = createApprovalPrompter({
     client,
     mode,
     output: err,
@@ -104,7 +104,7 @@ async function watchToEnd(
       if (event.turn_id !== turnId) return;
       if (event.type === 'message.completed') answer = textOf(event.data['text']);
       show(event);
-      desk.take(event);
+      service.take(event);
     },
     onConnection: (reason) => sink.line(connectionLine(err, reason)),
   });
@@ -117,7 +117,7 @@ async function watchToEnd(
     return turn.status === 'completed' ? EXIT.ok : EXIT.failed;
   } finally {
     watch.close();
-    desk.close();
+    service.close();
     interrupt.off();
   }
 }
@@ -137,7 +137,7 @@ function runSink({ out, err }: CommandContext, streams: boolean, quiet: boolean)
   };
 }
 
-function deskMode(context: CommandContext, options: RunOptions): DeskMode {
+function approvalMode(context: CommandContext, options: RunOptions): ApprovalMode {
   if (options.approveAll) return 'approve-all';
   return context.canAsk ? 'ask' : 'tell';
 }

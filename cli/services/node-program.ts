@@ -1,5 +1,5 @@
 /** Starts one of our own Node programs (API, worker) and waits until it says that it is ready. */
-import type { Ready, Told } from '#config/supervisor.ts';
+import type { Ready, SupervisorMessage } from '#config/supervisor.ts';
 import type { Child } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
 
@@ -46,7 +46,7 @@ export async function startNodeProgram(
     stopGraceMs: options.stopGraceMs,
     onMessage: (message) => {
       // What config/supervisor.ts of the same checkout sends.
-      const told = message as Told;
+      const told = message as SupervisorMessage;
       if (told.type === 'ready') ready = told;
       else if (told.type === 'progress') options.onProgress?.(told.step);
       else beat();

@@ -52,27 +52,27 @@ const BRANCHES = new Set(['anyOf', 'oneOf', 'allOf']);
 const CONDITIONS = new Set(['not', 'if', 'then', 'else']);
 const SCALAR_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'null']);
 
-interface Walk {
+interface SchemaWalk {
   readonly problems: string[];
   nodes: number;
   patterns: number;
 }
 
 /** Every problem in words, none when the schema may be compiled. */
-export function parameterProblems(given: unknown): readonly string[] {
-  if (!isRecord(given)) return ['must be a JSON Schema object'];
-  if (JSON.stringify(given).length > PARAMETER_LIMITS.bytes)
+export function parameterProblems(schema: unknown): readonly string[] {
+  if (!isRecord(schema)) return ['must be a JSON Schema object'];
+  if (JSON.stringify(schema).length > PARAMETER_LIMITS.bytes)
     return [`must have at most ${PARAMETER_LIMITS.bytes} characters`];
-  const walk: Walk = { problems: [], nodes: 0, patterns: 0 };
-  if (given['type'] !== 'object') walk.problems.push('type: must be "object"');
-  for (const keyword of Object.keys(given))
+  const walk: SchemaWalk = { problems: [], nodes: 0, patterns: 0 };
+  if (schema['type'] !== 'object') walk.problems.push('type: must be "object"');
+  for (const keyword of Object.keys(schema))
     if (!TOP_KEYWORDS.has(keyword)) walk.problems.push(`${shown(keyword)}: is not supported here`);
-  checkProperties(given['properties'] ?? {}, walk);
-  checkRequired(given, walk);
+  checkProperties(schema['properties'] ?? {}, walk);
+  checkRequired(schema, walk);
   return walk.problems.slice(0, 20);
 }
 
-function checkProperties(properties: unknown, walk: Walk): void {
+function checkProperties(properties: unknown, walk: SchemaWalk): void {
   if (!isRecord(properties)) {
     walk.problems.push('properties: must be an object');
     return;
@@ -87,7 +87,7 @@ function checkProperties(properties: unknown, walk: Walk): void {
   }
 }
 
-function checkRequired({ required, properties }: Fields, walk: Walk): void {
+function checkRequired({ required, properties }: Fields, walk: SchemaWalk): void {
   if (required === undefined) return;
   const known = isRecord(properties) ? properties : {};
   if (!Array.isArray(required) || required.some((name) => typeof name !== 'string'))
@@ -98,7 +98,7 @@ function checkRequired({ required, properties }: Fields, walk: Walk): void {
         walk.problems.push(`required: ${shown(name)} is not among the properties`);
 }
 
-function checkNode(node: unknown, at: string, depth: number, walk: Walk): void {
+function checkNode(node: unknown, at: string, depth: number, walk: SchemaWalk): void {
   walk.nodes += 1;
   if (depth > PARAMETER_LIMITS.depth || walk.nodes > PARAMETER_LIMITS.nodes) {
     walk.problems.push(`${at}: is too deep, or the schema too large`);
@@ -117,12 +117,12 @@ function checkNode(node: unknown, at: string, depth: number, walk: Walk): void {
   checkPattern(node['pattern'], at, walk);
 }
 
-function checkBranches(branches: unknown, at: string, depth: number, walk: Walk): void {
+function checkBranches(branches: unknown, at: string, depth: number, walk: SchemaWalk): void {
   if (!Array.isArray(branches)) walk.problems.push(`${at}: must be a list of schemas`);
   else branches.forEach((branch, index) => checkNode(branch, `${at}.${index}`, depth + 1, walk));
 }
 
-function checkType(type: unknown, at: string, walk: Walk): void {
+function checkType(type: unknown, at: string, walk: SchemaWalk): void {
   const types: readonly unknown[] = Array.isArray(type) ? type : type === undefined ? [] : [type];
   for (const one of types)
     if (typeof one !== 'string' || !SCALAR_TYPES.has(one))
@@ -131,7 +131,7 @@ function checkType(type: unknown, at: string, walk: Walk): void {
       );
 }
 
-function checkPattern(pattern: unknown, at: string, walk: Walk): void {
+function checkPattern(pattern: unknown, at: string, walk: SchemaWalk): void {
   if (pattern === undefined) return;
   walk.patterns += 1;
   if (typeof pattern !== 'string' || pattern.length > PARAMETER_LIMITS.pattern)

@@ -5,7 +5,7 @@
 import { foldCommand, MAX_COMMAND_LENGTH } from '../shell/fold-command.ts';
 import { expandCommands } from '../shell/expand-commands.ts';
 import type { ParsedShell } from '../shell/shell-command.ts';
-import { findProblems, type Problem, unclear } from '../shell/find-problems.ts';
+import { findProblems, type CommandProblem, unclear } from '../shell/find-problems.ts';
 import { byMode, deniedBy, type ShellRules, type ShellVerdict, wordsOf } from '../shell/judge-command.ts';
 import { isHarmless } from '../shell/safe/is-harmless.ts';
 import type { Parameters } from './check-parameters.ts';
@@ -64,7 +64,7 @@ function visible(text: string): string {
   return kept.trim() === '' ? kept : foldCommand(kept).folded;
 }
 
-function problemsOf(shell: ParsedShell, rules: CustomRules): readonly Problem[] {
+function problemsOf(shell: ParsedShell, rules: CustomRules): readonly CommandProblem[] {
   return findProblems(shell, rules.categoriesOff, rules.deniedPaths);
 }
 
@@ -95,6 +95,6 @@ function addedProblem(
   return undefined;
 }
 
-function nameOf({ category, rule, reason }: Problem): string {
+function nameOf({ category, rule, reason }: CommandProblem): string {
   return `${category}/${rule}/${reason}`;
 }

@@ -21,9 +21,9 @@ export type Arguments = Readonly<Record<string, unknown>>;
 export function renderCommand(template: Template, parameters: Parameters, args: Arguments): Rendered {
   const values: string[] = [];
   for (const place of template.placeholders) {
-    const given = valueOf(place, parameters, args);
-    if (!given.ok) return { ...given, key: place.key };
-    values.push(given.text === null ? '' : quoteWord(given.text));
+    const value = valueOf(place, parameters, args);
+    if (!value.ok) return { ...value, key: place.key };
+    values.push(value.text === null ? '' : quoteWord(value.text));
   }
   const command = fill(template.texts, values);
   if (Buffer.byteLength(command) > MAX_RENDERED_BYTES)
@@ -49,13 +49,13 @@ export function valueOf(
   const { key } = place;
   const property = parameters.properties[key] ?? {};
   const refuse = (message: string) => ({ ok: false, message }) as const;
-  const given = Object.hasOwn(args, key) ? args[key] : property.default;
-  if (given === undefined || given === null)
+  const value = Object.hasOwn(args, key) ? args[key] : property.default;
+  if (value === undefined || value === null)
     return parameters.required?.includes(key) || !place.isWord
       ? refuse('is required')
       : { ok: true, text: null };
-  if (!isScalar(given)) return refuse('must be one text, number or boolean');
-  const text = String(given);
+  if (!isScalar(value)) return refuse('must be one text, number or boolean');
+  const text = String(value);
   const problem = wordProblem(text, place, property);
   return problem === undefined ? { ok: true, text } : refuse(problem);
 }

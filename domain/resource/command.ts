@@ -27,7 +27,7 @@ type ValueOf<One extends Flag> = One extends { readonly choices: readonly (infer
     : string;
 
 /** What a command line gave: its arguments, and of its flags those that were named. */
-export type Given<Argument extends string, Named extends Flags> = { readonly [Name in Argument]: string } & {
+export type CommandInput<Argument extends string, Named extends Flags> = { readonly [Name in Argument]: string } & {
   readonly [Name in keyof Named]: ValueOf<Named[Name]> | undefined;
 };
 
@@ -65,7 +65,7 @@ export interface WriteCommand<Answer, Body, Argument extends string = string, Na
   /** Beside the resource's key, which the path takes. */
   readonly arguments?: readonly Argument[];
   readonly flags?: Named;
-  body(given: Given<Argument, Named>): Body;
+  body(given: CommandInput<Argument, Named>): Body;
   says(answer: Answer): string;
 }
 

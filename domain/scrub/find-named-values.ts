@@ -8,7 +8,7 @@ import type { Redaction } from './redaction.ts';
 import { secretNameOf } from './secret-names.ts';
 import { secretParts } from './secret-parts.ts';
 
-interface Form {
+interface NamedForm {
   readonly needs: readonly Needed[];
   /** Sticky to nothing; group 1 is the name, group 2 an opening quote, and the value starts where the match ends. */
   readonly pattern: RegExp;
@@ -18,7 +18,7 @@ interface Form {
   readonly value?: RegExp;
 }
 
-const FORMS: readonly Form[] = [
+const FORMS: readonly NamedForm[] = [
   // --password VALUE, -token "VALUE"
   {
     needs: [' -', '\n-', '"-', "'-"].map(neededText),
@@ -82,7 +82,7 @@ export function findNamedValues(text: string, out: Redaction[]): void {
   findCookies(text, out);
 }
 
-function valueOf(text: string, form: Form, match: RegExpExecArray): Value | undefined {
+function valueOf(text: string, form: NamedForm, match: RegExpExecArray): Value | undefined {
   const start = match.index + match[0].length;
   if (!form.value) {
     const quote = /["'`]$/.exec(match[0])?.[0];

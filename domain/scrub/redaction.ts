@@ -11,7 +11,7 @@ export interface Redaction {
   readonly placeholder?: string;
 }
 
-export interface Found {
+export interface RedactionCount {
   readonly kind: string;
   readonly count: number;
 }
@@ -31,7 +31,7 @@ export function mergeRedactions(redactions: readonly Redaction[]): readonly Reda
 export interface Redacted {
   readonly text: string;
   /** What was replaced, by kind; empty when the text is unchanged. */
-  readonly found: readonly Found[];
+  readonly found: readonly RedactionCount[];
 }
 
 export function applyRedactions(text: string, redactions: readonly Redaction[]): Redacted {

@@ -15,7 +15,7 @@ export interface ValueToRegister {
   readonly kind?: RegisteredKind;
 }
 
-interface Form {
+interface ValueForm {
   readonly text: string;
   readonly kind: RegisteredKind;
   readonly isCore: boolean;
@@ -24,7 +24,7 @@ interface Form {
 export interface RegisteredValues {
   /** Distinct values taken; those that are empty or too short are not. */
   readonly size: number;
-  readonly forms: FormIndex<Form>;
+  readonly forms: FormIndex<ValueForm>;
   /** There are values that a text without its escapes, line ends and columns may have. */
   readonly hasCredentials: boolean;
   /** UTF-16 units of the longest form; a stream may hold back as much. */
@@ -49,7 +49,7 @@ export const NO_VALUES: RegisteredValues = {
 
 /** Values that are too short to be told from words, or longer than 64 Ki characters, are left out. */
 export function registerValues(values: Iterable<string | ValueToRegister>): RegisteredValues {
-  const forms = new Map<string, Form>();
+  const forms = new Map<string, ValueForm>();
   const seen = new Set<string>();
   let longest = 0;
   let hasCredentials = false;
@@ -116,7 +116,7 @@ function deeper(view: DecodedView): DecodedView | undefined {
   };
 }
 
-function redactionOf(text: string, { text: found, kind, isCore }: Form, start: number): Redaction {
+function redactionOf(text: string, { text: found, kind, isCore }: ValueForm, start: number): Redaction {
   const end = start + found.length;
   const place = isCore ? withEdges(text, start, end) : { start, end };
   return {

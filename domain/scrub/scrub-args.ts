@@ -1,5 +1,5 @@
 /** Scrubs a JSON value through and through: every text in it, and values under names that hold secrets. */
-import { applyRedactions, type Found, REDACTED, type Redacted } from './redaction.ts';
+import { applyRedactions, type RedactionCount, REDACTED, type Redacted } from './redaction.ts';
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 import { scrubText } from './scrub-text.ts';
 import { secretNameOf } from './secret-names.ts';
@@ -18,7 +18,7 @@ const SCHEME = /^(?:bearer|basic|token|bot)\s{1,4}/i;
 
 export interface ScrubbedArgs<Value> {
   readonly value: Value;
-  readonly found: readonly Found[];
+  readonly found: readonly RedactionCount[];
 }
 
 /** The shape stays; only texts (and texts used as keys) change. Anything but JSON is kept as it is. */

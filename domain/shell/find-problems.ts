@@ -5,7 +5,7 @@ import { CATEGORIES } from './rules/categories.ts';
 import { matchesRule } from './rules/rule.ts';
 import { type ParsedShell, programOf, type ShellCommand, type ShellMark } from './shell-command.ts';
 
-export interface Problem {
+export interface CommandProblem {
   /** `deny`: never. `confirm`: only when a person says so. */
   readonly severity: 'deny' | 'confirm';
   /** Who makes a custom tool may have it in its template; allowed always where its category is switched off. */
@@ -16,11 +16,11 @@ export interface Problem {
 }
 
 /** A text whose meaning is open: no category of its own, and not to be switched off. */
-export function unclear(rule: string, reason: string): Problem {
+export function unclear(rule: string, reason: string): CommandProblem {
   return { severity: 'confirm', category: 'unclear', rule, reason };
 }
 
-function denied(category: string, rule: string, reason: string): Problem {
+function denied(category: string, rule: string, reason: string): CommandProblem {
   return { severity: 'deny', category, rule, reason };
 }
 
@@ -28,7 +28,7 @@ export function findProblems(
   { commands, marks, problem }: ParsedShell,
   categoriesOff: readonly string[],
   deniedPaths: readonly string[],
-): readonly Problem[] {
+): readonly CommandProblem[] {
   const off = new Set(categoriesOff);
   const problems = problemsOfAll(commands, marks).filter(
     ({ category, rule }) => !off.has(category) && !off.has(rule),
@@ -50,8 +50,8 @@ export function findProblems(
 }
 
 /** Denied for what the text as a whole does. */
-function problemsOfAll(commands: readonly ShellCommand[], marks: ReadonlySet<ShellMark>): Problem[] {
-  const found: Problem[] = [];
+function problemsOfAll(commands: readonly ShellCommand[], marks: ReadonlySet<ShellMark>): CommandProblem[] {
+  const found: CommandProblem[] = [];
   if (marks.has('fork_bomb')) found.push(denied('destructive_ops', 'fork_bomb', 'starts itself without end'));
   if (marks.has('prompt_expansion'))
     found.push(
@@ -73,8 +73,8 @@ function problemsOfAll(commands: readonly ShellCommand[], marks: ReadonlySet<She
   return found;
 }
 
-function problemsOf(command: ShellCommand, off: ReadonlySet<string>): readonly Problem[] {
-  const found: Problem[] = [];
+function problemsOf(command: ShellCommand, off: ReadonlySet<string>): readonly CommandProblem[] {
+  const found: CommandProblem[] = [];
   for (const { category, rules } of CATEGORIES) {
     if (off.has(category)) continue;
     for (const rule of rules) {

@@ -49,9 +49,9 @@ export function scriptOf(program: string, args: readonly ShellWord[]): Interpret
   return { words, names, reads: operands > 0 ? 'file' : 'input' };
 }
 
-type Kind = 'code' | 'module' | 'loads' | 'value' | 'option' | 'operand';
+type ArgumentRole = 'code' | 'module' | 'loads' | 'value' | 'option' | 'operand';
 
-function kindOf(program: string, value: string): Kind {
+function kindOf(program: string, value: string): ArgumentRole {
   if (!/^[-+]./.test(value)) return value === '-' || value === '/dev/stdin' ? 'option' : 'operand';
   if (isCode(program, value)) return 'code';
   if (isPython(program) && value === '-m') return 'module';

@@ -2,7 +2,7 @@
 import type { ExecAsk, ExecSecurity } from '../agent.ts';
 import { isListed, isStored, type ResolveProgram } from './allowlist.ts';
 import { expandCommands } from './expand-commands.ts';
-import { findProblems, type Problem, unclear } from './find-problems.ts';
+import { findProblems, type CommandProblem, unclear } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
 import { isHarmless } from './safe/is-harmless.ts';
 import { runsOwnCode } from './safe/runs-own-code.ts';
@@ -115,7 +115,7 @@ export function wordsOf({ commands }: ParsedShell): Words {
   return commands.flatMap(({ words }) => (words.length > 0 ? [words.map(({ value }) => value)] : []));
 }
 
-export function deniedBy({ category, rule, reason }: Problem, words: Words): ShellVerdict {
+export function deniedBy({ category, rule, reason }: CommandProblem, words: Words): ShellVerdict {
   return { decision: 'deny', category, rule, reason: `${BY_SAFETY}: ${reason}`, command_words: words };
 }
 

@@ -30,7 +30,7 @@ const MAX_COMMANDS = 2000;
 /** Constructs within constructs. */
 const MAX_DEPTH = 100;
 
-interface Walk {
+interface ParseState {
   readonly variables: Variables;
   readonly commands: ShellCommand[];
   readonly functions: Set<string>;
@@ -41,7 +41,7 @@ interface Walk {
 /** Parses a text; never throws. What is unclear is said in `problem`. */
 export function parseShell(source: string): ParsedShell {
   const tree = parse(source);
-  const walk: Walk = {
+  const walk: ParseState = {
     variables: variablesOf(tree, source),
     commands: [],
     functions: new Set(),
@@ -55,7 +55,7 @@ export function parseShell(source: string): ParsedShell {
 /** Visits a node; returns the commands found in it, so that the next one of a pipe knows what it reads. */
 function visit(
   node: SyntaxNode,
-  walk: Walk,
+  walk: ParseState,
   input: ShellInput | null,
   depth: number,
 ): readonly ShellCommand[] {
@@ -97,7 +97,7 @@ function callsItself(node: FunctionNode): boolean {
 const SUBSTITUTES = new Set(['CommandExpansion', 'ProcessSubstitution', 'ArithmeticCommandExpansion']);
 
 /** What a node says about the whole text. */
-function note(node: SyntaxNode, walk: Walk): void {
+function note(node: SyntaxNode, walk: ParseState): void {
   if (node.type === 'Script' && 'errors' in node) walk.problem ??= node.errors?.[0]?.message ?? null;
   if ('script' in node && node.script === undefined) walk.problem ??= 'a substitution cannot be read';
   if (node.type === 'Word' && hidesCommand(node)) walk.marks.add('hides_command');
@@ -118,7 +118,7 @@ const EVALUATES = new Set(['TestCommand', 'ArithmeticCommand', 'ArithmeticFor', 
 
 function visitPipeline(
   node: Pipeline,
-  walk: Walk,
+  walk: ParseState,
   input: ShellInput | null,
   depth: number,
 ): readonly ShellCommand[] {
@@ -134,7 +134,7 @@ function visitPipeline(
 /** The redirections stand as a command of their own, so that they are judged. */
 function visitRedirected(
   node: Redirected,
-  walk: Walk,
+  walk: ParseState,
   input: ShellInput | null,
   depth: number,
 ): readonly ShellCommand[] {
@@ -151,7 +151,7 @@ function visitRedirected(
 
 function visitChildren(
   node: SyntaxNode,
-  walk: Walk,
+  walk: ParseState,
   input: ShellInput | null,
   depth: number,
 ): readonly ShellCommand[] {
@@ -164,7 +164,7 @@ function visitChildren(
 
 function visitCommand(
   node: Command,
-  walk: Walk,
+  walk: ParseState,
   input: ShellInput | null,
   depth: number,
 ): readonly ShellCommand[] {
@@ -172,11 +172,11 @@ function visitCommand(
   const redirects: ReadRedirect[] = [];
   const words: ShellWord[] = [];
   const inner: ShellCommand[] = [];
-  const word = (given: Word): ShellWord => {
-    if (hidesCommand(given)) walk.marks.add('hides_command');
-    const sources = visitChildren(given, walk, null, depth);
+  const word = (parsed: Word): ShellWord => {
+    if (hidesCommand(parsed)) walk.marks.add('hides_command');
+    const sources = visitChildren(parsed, walk, null, depth);
     inner.push(...sources);
-    return readWord(given, walk.variables, sources);
+    return readWord(parsed, walk.variables, sources);
   };
   if (node.name) words.push(...splitName(word(node.name)));
   for (const each of [...node.prefix, ...node.suffix]) {
@@ -219,7 +219,7 @@ interface ReadRedirect {
   readonly sources: readonly ShellCommand[];
 }
 
-function readRedirect(node: Redirection, walk: Walk, depth: number): ReadRedirect {
+function readRedirect(node: Redirection, walk: ParseState, depth: number): ReadRedirect {
   const sources = visitChildren(node, walk, null, depth);
   const fd = node.descriptor?.type === 'FileDescriptor' ? node.descriptor.value : null;
   const redirect: ShellRedirect = { operator: node.operator, fd, target: null };
@@ -234,7 +234,7 @@ function readRedirect(node: Redirection, walk: Walk, depth: number): ReadRedirec
 }
 
 /** What a here-document holds is data, but for what the shell expands in it. */
-function readHereDoc(node: HereDoc, walk: Walk, sources: readonly ShellCommand[]): ShellInput {
+function readHereDoc(node: HereDoc, walk: ParseState, sources: readonly ShellCommand[]): ShellInput {
   if (node.closing === undefined) walk.problem ??= 'a here-document has no end';
   const isLiteral = (node.delimiter?.quoted ?? false) || !/[$`\\]/.test(node.body.text);
   return { kind: 'text', text: node.body.text, isLiteral, sources };

@@ -49,7 +49,7 @@ const PROJECT_FILES = byWord({
 /** Options of project programs that name another folder. */
 const FOLDER_OPTIONS = ['-C', '--directory', '--prefix', '--cwd', '--dir'];
 
-interface Found {
+interface CommandFiles {
   readonly words: readonly ShellWord[];
   /** Known without a word of the command's. */
   readonly names: readonly string[];
@@ -57,7 +57,7 @@ interface Found {
   readonly isOpen: boolean;
 }
 
-const NOTHING: Found = { words: [], names: [], isOpen: false };
+const NOTHING: CommandFiles = { words: [], names: [], isOpen: false };
 
 export function filesRunBy(command: string): RunFiles {
   if (command.length > MAX_COMMAND_LENGTH) return { paths: [], open: UNREADABLE };
@@ -119,7 +119,7 @@ function optionFolders(command: ShellCommand): readonly string[] {
   return wordsAfter(argumentsOf(command), FOLDER_OPTIONS).flatMap((word) => valuesOf(word) ?? []);
 }
 
-function filesOf(command: ShellCommand): Found {
+function filesOf(command: ShellCommand): CommandFiles {
   const [name] = command.words;
   if (name === undefined) return NOTHING;
   const program = programOf(command);
@@ -135,7 +135,7 @@ function filesOf(command: ShellCommand): Found {
   };
 }
 
-function argumentFiles(program: string, command: ShellCommand): Found {
+function argumentFiles(program: string, command: ShellCommand): CommandFiles {
   if (program === 'go' || program === 'pytest') return operandFiles(command);
   // What its words say is judged and searched on its own.
   if (program === 'eval') return { ...NOTHING, words: substituted(argumentsOf(command)) };
@@ -144,7 +144,7 @@ function argumentFiles(program: string, command: ShellCommand): Found {
 }
 
 /** Operands that look like files: `go run x.go`, `pytest tests/x.py`. */
-function operandFiles(command: ShellCommand): Found {
+function operandFiles(command: ShellCommand): CommandFiles {
   const words = argumentsOf(command).filter(
     (word) => !word.value.startsWith('-') && /\.[a-z]+(?:::\S*)?$/i.test(word.value),
   );
@@ -155,7 +155,7 @@ function operandFiles(command: ShellCommand): Found {
 }
 
 /** The script of an interpreter, and what its options load; without a script what its input is made of. */
-function interpreted(command: ShellCommand): Found {
+function interpreted(command: ShellCommand): CommandFiles {
   const args = argumentsOf(command);
   const { words, names, reads } = scriptOf(programOf(command), args);
   const fed = reads === 'input' ? fedWords(command) : [];

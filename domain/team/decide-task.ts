@@ -5,7 +5,7 @@
 import { isClosed, type TaskAction, type TaskRequest, type TaskState } from '../team-task.ts';
 import {
   changed,
-  type Decision,
+  type TaskDecision,
   heldLonger,
   isHolder,
   isLate,
@@ -41,7 +41,7 @@ const RULES: Readonly<Record<TaskAction, Rule>> = {
 };
 
 /** Never throws; asks nothing of the world. */
-export function decideTask(moment: Moment, action: TaskAction, asked: TaskRequest): Decision {
+export function decideTask(moment: Moment, action: TaskAction, asked: TaskRequest): TaskDecision {
   const { by } = asked;
   const { team } = moment;
   if (by.member !== undefined && by.member !== team.lead && !team.members.includes(by.member))
@@ -49,7 +49,7 @@ export function decideTask(moment: Moment, action: TaskAction, asked: TaskReques
   return RULES[action](moment, asked);
 }
 
-function claim(moment: Moment, { by, lease_seconds }: TaskRequest): Decision {
+function claim(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision {
   const { task, team, now } = moment;
   const { member } = by;
   if (member === undefined) return refused('InvalidInput', 'member is required to claim a task');
@@ -68,7 +68,7 @@ function claim(moment: Moment, { by, lease_seconds }: TaskRequest): Decision {
 export function claimProblem(
   task: TaskState,
   member: string,
-): Extract<Decision, { kind: 'refused' }> | undefined {
+): Extract<TaskDecision, { kind: 'refused' }> | undefined {
   const holder = task.lease?.member ?? task.owner;
   if (task.status !== 'pending' || task.lease)
     return refused(
@@ -84,14 +84,14 @@ export function claimProblem(
   return undefined;
 }
 
-function renew(moment: Moment, { by, lease_seconds }: TaskRequest): Decision {
+function renew(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision {
   const { task } = moment;
   if (!task.lease || !isHolder(moment, by)) return lateProblem(task);
   if (task.lease.until === null) return same('its turn is running; nothing has to be renewed');
   return changed(task, heldLonger(moment, lease_seconds), { action: 'renew', actor: by.name });
 }
 
-function release(moment: Moment, { by, text }: TaskRequest): Decision {
+function release(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const { task } = moment;
   if (task.status !== 'in_progress')
     return same(`Task ${task.number} is ${task.status}; there is nothing to release.`);
@@ -105,7 +105,7 @@ function release(moment: Moment, { by, text }: TaskRequest): Decision {
 }
 
 /** TE-4: a smaller number than before is no error and changes nothing. */
-function progress(moment: Moment, { by, percent, text }: TaskRequest): Decision {
+function progress(moment: Moment, { by, percent, text }: TaskRequest): TaskDecision {
   const { task } = moment;
   if (percent === undefined || !(percent >= 0 && percent <= 100))
     return refused('InvalidInput', 'percent must be 0 to 100');
@@ -122,7 +122,7 @@ function progress(moment: Moment, { by, percent, text }: TaskRequest): Decision 
 }
 
 /** A blocker fails the task at once; its member is stopped and the lead is told (TE-4). */
-function comment(moment: Moment, { by, text, type }: TaskRequest): Decision {
+function comment(moment: Moment, { by, text, type }: TaskRequest): TaskDecision {
   const { task, team } = moment;
   if (!text) return refused('InvalidInput', 'text is required for comment action');
   if (type !== 'blocker')
@@ -144,7 +144,7 @@ function comment(moment: Moment, { by, text, type }: TaskRequest): Decision {
   );
 }
 
-function attach(moment: Moment, { by, file_id }: TaskRequest): Decision {
+function attach(moment: Moment, { by, file_id }: TaskRequest): TaskDecision {
   if (file_id === undefined) return refused('InvalidInput', 'path is required for attach action');
   return changed(moment.task, isHolder(moment, by) ? heldLonger(moment) : {}, {
     action: 'attach',
@@ -154,7 +154,7 @@ function attach(moment: Moment, { by, file_id }: TaskRequest): Decision {
 }
 
 /** Who completes a task that nobody has claims it first, so that there was a holder. */
-function complete(moment: Moment, { by, text }: TaskRequest): Decision {
+function complete(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const { task, team } = moment;
   if (task.status === 'completed') return same(`Task ${task.number} already completed.`);
   if (task.status === 'cancelled' || task.status === 'failed')
@@ -173,7 +173,7 @@ function complete(moment: Moment, { by, text }: TaskRequest): Decision {
     task,
     { status: 'completed', percent: 100, owner, worked: true, lease: null, question: null },
     { action: 'complete', actor: by.name, text: text ? { ...text, as: 'result' } : undefined },
-    team.tells_each ? ['completed'] : [],
+    team.notifies_each ? ['completed'] : [],
   );
 }
 
@@ -184,7 +184,7 @@ function mayTake(task: TaskState, member: string | undefined): boolean {
   return task.status === 'pending' && !task.lease && (task.assignee === null || task.assignee === member);
 }
 
-function review(moment: Moment, { by, text }: TaskRequest): Decision {
+function review(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const { task } = moment;
   if (isLate(moment, by)) return lateProblem(task);
   if (!isHolder(moment, by)) return refused('Forbidden', 'only the task owner can submit for review');
@@ -200,7 +200,7 @@ function review(moment: Moment, { by, text }: TaskRequest): Decision {
 }
 
 /** The task keeps its holder, and no clock runs against it while the user thinks. */
-function askUser(moment: Moment, { by, text }: TaskRequest): Decision {
+function askUser(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const { task, now } = moment;
   if (!text) return refused('InvalidInput', 'text is required for ask_user action');
   if (isLate(moment, by)) return lateProblem(task);
@@ -223,7 +223,7 @@ function askUser(moment: Moment, { by, text }: TaskRequest): Decision {
 }
 
 /** Whose turn has ended meanwhile gets the task again, with the answer; it is no dispatch that failed. */
-function clearAskUser(moment: Moment, { by, text }: TaskRequest): Decision {
+function clearAskUser(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const { task } = moment;
   if (!task.question) return same('No question waits.');
   if (!isHolder(moment, by) && !isLead(moment, by)) return notHolder(moment, by, 'do this');

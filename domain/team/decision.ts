@@ -11,7 +11,7 @@ import type {
 } from '../team-task.ts';
 import { TEAM_LIMITS } from '../team.ts';
 
-export type Decision =
+export type TaskDecision =
   | {
       readonly kind: 'refused';
       readonly type: Extract<FailureType, 'Conflict' | 'Forbidden' | 'InvalidInput'>;
@@ -33,17 +33,17 @@ export interface Moment {
 }
 
 /** How one action is decided. */
-export type Rule = (moment: Moment, asked: TaskRequest) => Decision;
+export type Rule = (moment: Moment, asked: TaskRequest) => TaskDecision;
 
 export function refused(
-  type: Extract<Decision, { kind: 'refused' }>['type'],
+  type: Extract<TaskDecision, { kind: 'refused' }>['type'],
   message: string,
   details?: Readonly<Record<string, unknown>>,
-): Extract<Decision, { kind: 'refused' }> {
+): Extract<TaskDecision, { kind: 'refused' }> {
   return { kind: 'refused', type, message, details };
 }
 
-export function same(note: string): Decision {
+export function same(note: string): TaskDecision {
   return { kind: 'same', note };
 }
 
@@ -53,7 +53,7 @@ export function changed(
   fields: Partial<Omit<TaskState, 'revision' | 'number'>>,
   change: Omit<TaskChange, 'task'>,
   notices: readonly LeadNotice[] = [],
-): Decision {
+): TaskDecision {
   return {
     kind: 'changed',
     change: {
@@ -116,7 +116,7 @@ export function isLate({ task }: Pick<Moment, 'task'>, by: TaskActor): boolean {
   return by.fence !== undefined && task.lease?.fence !== by.fence;
 }
 
-export function lateProblem(task: TaskState): Decision {
+export function lateProblem(task: TaskState): TaskDecision {
   return refused(
     'Conflict',
     `this lease is over${task.lease ? `; ${task.lease.member} has the task now` : ''}: what comes late is refused`,
@@ -125,7 +125,7 @@ export function lateProblem(task: TaskState): Decision {
 }
 
 /** Who holds the task and did not prove it is told how. */
-export function notHolder({ task }: Pick<Moment, 'task'>, by: TaskActor, what: string): Decision {
+export function notHolder({ task }: Pick<Moment, 'task'>, by: TaskActor, what: string): TaskDecision {
   const isUnproven = task.lease !== null && by.member === task.lease.member && by.token === undefined;
   return refused(
     'Forbidden',

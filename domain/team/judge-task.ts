@@ -2,7 +2,7 @@
 import { GATE_WORDS } from '../gate.ts';
 import { taskIdOf } from '../team.ts';
 import type { TaskChange, TaskState } from '../team-task.ts';
-import { changed, type Decision, heldLonger, type Moment, same } from './decision.ts';
+import { changed, type TaskDecision, heldLonger, type Moment, same } from './decision.ts';
 import type { Judgement, TaskGates } from './task-judging.ts';
 
 /** Whether gates are to be asked before the change stands. What has passed for a review is completed as it is. */
@@ -17,7 +17,7 @@ export function handIn(
   asked: TaskChange,
   { gates, agent_revision }: TaskGates,
   team: string,
-): Decision {
+): TaskDecision {
   const member = asked.task.owner ?? asked.task.assignee;
   const { lease, returned } = task;
   const isOfTurn = lease?.until === null;
@@ -53,7 +53,7 @@ export function handIn(
 }
 
 /** Of work that was handed in and neither taken back nor ended meanwhile. */
-export function judged(moment: Moment, { of, failed }: Judgement): Decision {
+export function judged(moment: Moment, { of, failed }: Judgement): TaskDecision {
   const { task, team } = moment;
   const { judging } = task;
   if (judging?.of !== of) return same('it has moved on');
@@ -71,7 +71,7 @@ export function judged(moment: Moment, { of, failed }: Judgement): Decision {
         task,
         { ...fields, status: 'completed', percent: 100 },
         passed,
-        team.tells_each ? ['completed'] : [],
+        team.notifies_each ? ['completed'] : [],
       );
 }
 
@@ -80,7 +80,7 @@ function giveBack(
   moment: Moment,
   of: string,
   { gate, retries, max_retries }: NonNullable<Judgement['failed']>,
-): Decision {
+): TaskDecision {
   const { task } = moment;
   const { owner, dispatches } = task;
   const returned = { member: owner ?? '', gate, retries: retries + 1, max_retries };
@@ -94,7 +94,7 @@ function giveBack(
   );
 }
 
-function block(task: TaskState, { name, retries, preview }: NonNullable<Judgement['failed']>): Decision {
+function block(task: TaskState, { name, retries, preview }: NonNullable<Judgement['failed']>): TaskDecision {
   return changed(
     task,
     { status: 'failed', lease: null, judging: null, returned: null },

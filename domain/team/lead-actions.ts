@@ -1,6 +1,6 @@
 /** What only a team's lead may do to a task, or who oversees the team (TE-4). */
 import { isClosed, type TaskState } from '../team-task.ts';
-import { changed, type Decision, isLead, LEAD_ONLY, reasonOf, refused, type Rule, same } from './decision.ts';
+import { changed, type TaskDecision, isLead, LEAD_ONLY, reasonOf, refused, type Rule, same } from './decision.ts';
 
 function byLead(rule: Rule): Rule {
   return (moment, asked) =>
@@ -23,7 +23,7 @@ export const approve = byLead(({ task, team }, { by, text }) => {
     task,
     { status: 'completed', percent: 100 },
     { ...approval, reason: 'Task approved.' },
-    team.tells_each ? ['completed'] : [],
+    team.notifies_each ? ['completed'] : [],
   );
 });
 
@@ -107,7 +107,7 @@ export const updateTask = byLead(({ task }, { by, subject, description_id, prior
   );
 });
 
-function waitProblem(task: TaskState, blockers: readonly number[]): Decision | undefined {
+function waitProblem(task: TaskState, blockers: readonly number[]): TaskDecision | undefined {
   if (task.status !== 'pending' && task.status !== 'blocked')
     return refused('Conflict', `the task is ${task.status}; what it waits for can no longer be changed`);
   if (blockers.includes(task.number)) return refused('InvalidInput', 'a task cannot wait for itself');

@@ -1,7 +1,7 @@
 /** What happens to a task without anybody asking: time, the ends of other tasks, and of its member's turn. */
 import { isClosed, type TaskState } from '../team-task.ts';
 import { TEAM_LIMITS, taskSessionKey } from '../team.ts';
-import { changed, type Decision, leaseFor, type Moment, same } from './decision.ts';
+import { changed, type TaskDecision, leaseFor, type Moment, same } from './decision.ts';
 import { openStatus } from './lead-actions.ts';
 
 /** Whether its member is to be woken now. */
@@ -10,7 +10,7 @@ export function isDue(task: TaskState): boolean {
 }
 
 /** Gives it to its member, at most so many times (TEAM_LIMITS.dispatches). */
-export function dispatch(moment: Moment, team: string): Decision {
+export function dispatch(moment: Moment, team: string): TaskDecision {
   const { task } = moment;
   const { assignee } = task;
   if (assignee === null || !isDue(task)) return same('not due');
@@ -43,7 +43,7 @@ export function nextAlarm({ task, team }: Pick<Moment, 'task' | 'team'>): number
 }
 
 /** When `nextAlarm` has come. */
-export function ring(moment: Moment): Decision {
+export function ring(moment: Moment): TaskDecision {
   const { task, now } = moment;
   const due = nextAlarm(moment);
   if (due === undefined || due > now) return same('not yet');
@@ -58,7 +58,7 @@ export function ring(moment: Moment): Decision {
 }
 
 /** TE-3: back to the board; after the third time it is stale and the lead decides. */
-export function expire(task: TaskState, reason: string): Decision {
+export function expire(task: TaskState, reason: string): TaskDecision {
   const expiries = task.expiries + 1;
   const isStale = expiries >= TEAM_LIMITS.expiries;
   return changed(
@@ -70,7 +70,7 @@ export function expire(task: TaskState, reason: string): Decision {
 }
 
 /** Only one that is completed frees those that wait for it. */
-export function dependencyEnded(task: TaskState, number: number, completed: boolean): Decision {
+export function dependencyEnded(task: TaskState, number: number, completed: boolean): TaskDecision {
   if (!completed || !task.open_blockers.includes(number)) return same('it does not wait for that');
   const open_blockers = task.open_blockers.filter((one) => one !== number);
   return changed(
@@ -80,13 +80,13 @@ export function dependencyEnded(task: TaskState, number: number, completed: bool
   );
 }
 
-function release(task: TaskState): Decision {
+function release(task: TaskState): TaskDecision {
   if (task.released) return same('released already');
   return changed(task, { released: true }, { action: 'released', actor: 'system' });
 }
 
 /** The turn that made it has ended: in one change its member has it, should it be due now. */
-export function releaseAndDispatch(moment: Moment, team: string): Decision {
+export function releaseAndDispatch(moment: Moment, team: string): TaskDecision {
   const released = release(moment.task);
   if (released.kind !== 'changed') return released;
   const given = dispatch({ ...moment, task: { ...moment.task, released: true } }, team);
@@ -94,7 +94,7 @@ export function releaseAndDispatch(moment: Moment, team: string): Decision {
 }
 
 /** A run that begins finds a turn's lease without the turn: the run that had started it was ended from outside. */
-export function lostTurn(task: TaskState): Decision {
+export function lostTurn(task: TaskState): TaskDecision {
   if (!task.lease || task.lease.until !== null || isClosed(task.status)) return same('no turn is missing');
   return expire(task, 'its workflow was ended from outside');
 }
@@ -111,7 +111,7 @@ export interface TurnEnd {
  * The member's turn is over. What it left undone: an answer is the result; a question is waited for; a turn that was lost
  * gives the task back; one that failed or was stopped fails it.
  */
-export function turnEnded(moment: Moment, end: TurnEnd): Decision {
+export function turnEnded(moment: Moment, end: TurnEnd): TaskDecision {
   const { task, team } = moment;
   if (task.lease?.fence !== end.fence || isClosed(task.status)) return same('it has moved on');
   if (task.question)
@@ -126,7 +126,7 @@ export function turnEnded(moment: Moment, end: TurnEnd): Decision {
           actor: `agent:${task.lease.member}`,
           result_of: end.result_of,
         },
-        team.tells_each ? ['completed'] : [],
+        team.notifies_each ? ['completed'] : [],
       );
     case 'lost':
       return expire(task, end.reason);

@@ -3,7 +3,7 @@ import type { LeadNotice, TaskState, TaskStatus } from '../team-task.ts';
 import type { Team } from '../team.ts';
 
 /** A task as others are told of it. */
-export interface ToldTask {
+export interface DescribedTask {
   readonly number: number;
   readonly subject: string;
   readonly status: TaskStatus;
@@ -23,7 +23,7 @@ export function taskMessage(
   team: Pick<Team, 'key' | 'lead'>,
   task: Pick<TaskState, 'number' | 'subject' | 'note'>,
   description: string,
-  needed: readonly ToldTask[],
+  needed: readonly DescribedTask[],
 ): string {
   const parts = [`[Team task #${task.number} of team ${team.key}, from ${team.lead}] ${task.subject}`];
   parts.push(
@@ -37,7 +37,7 @@ export function taskMessage(
 }
 
 /** One message for all of a request: each result marked with who it is from. */
-export function requestMessage(team: string, tasks: readonly ToldTask[]): string {
+export function requestMessage(team: string, tasks: readonly DescribedTask[]): string {
   const most = Math.max(500, Math.min(RESULT_OF_ONE, Math.floor(RESULTS / Math.max(1, tasks.length))));
   return `[System Message] All ${tasks.length} task(s) of your request to team ${team} are closed:\n\n${tasks
     .map((one) => block(one, most))
@@ -58,7 +58,7 @@ const NOTICE_WORDS: Readonly<Record<LeadNotice, string>> = {
 
 export function noticeMessage(
   team: string,
-  task: ToldTask,
+  task: DescribedTask,
   notice: LeadNotice,
   question: string | undefined,
   waiting: readonly number[],
@@ -76,7 +76,7 @@ export function noticeMessage(
 }
 
 /** To the owner of a task that waits for one that will not come. */
-export function blockerEndedMessage(team: string, waiting: number, ended: ToldTask): string {
+export function blockerEndedMessage(team: string, waiting: number, ended: DescribedTask): string {
   return `[System Message] Task #${ended.number} "${ended.subject}" of team ${team}, which task #${waiting} waits for, is ${ended.status}. #${waiting} stays blocked until its lead changes that.`;
 }
 
@@ -95,7 +95,7 @@ export function compoundWarning(subject: string): string | undefined {
   return 'Warning: this subject names several things. Tasks of one thing each can be worked on by several members at once.';
 }
 
-function block(task: ToldTask, most = RESULT_OF_ONE): string {
+function block(task: DescribedTask, most = RESULT_OF_ONE): string {
   const words =
     task.status === 'completed'
       ? (task.result ?? '(no result)')
@@ -103,7 +103,7 @@ function block(task: ToldTask, most = RESULT_OF_ONE): string {
   return `${senderOf(task)} #${task.number} "${task.subject}" [${task.status}]\n${cut(words, most)}`;
 }
 
-function senderOf({ owner, assignee }: ToldTask): string {
+function senderOf({ owner, assignee }: DescribedTask): string {
   return `teammate:${owner ?? assignee ?? 'nobody'}`;
 }
 

@@ -48,13 +48,13 @@ export function argumentsSchema(parameters: Parameters, template: Template): z.Z
   return z
     .unknown()
     .meta({ ...parameters })
-    .transform((given, context) => {
-      if (JSON.stringify(given).length > MAX_CHARACTERS) {
+    .transform((raw, context) => {
+      if (JSON.stringify(raw).length > MAX_CHARACTERS) {
         context.addIssue({ code: 'custom', message: 'are too long for a command line' });
         return z.NEVER;
       }
       validate ??= compileParameters(parameters);
-      const args = structuredClone(given);
+      const args = structuredClone(raw);
       if (validate(args)) {
         const rendered = renderCommand(template, parameters, args as Arguments);
         if (rendered.ok) return args;

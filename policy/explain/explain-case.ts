@@ -32,7 +32,7 @@ export interface ExplainDeps extends ExplainToolDeps, ExplainUrlDeps {
   readonly resolveProgram?: ResolveProgram | undefined;
   readonly judgePath: JudgePath;
   /** The folder that the case means. Throws when it may not name one. */
-  readonly workspaceOf: (given: {
+  readonly workspaceOf: (input: {
     readonly workspace?: string | undefined;
     readonly agent?: string | undefined;
   }) => Promise<string>;
@@ -42,55 +42,55 @@ export interface ExplainDeps extends ExplainToolDeps, ExplainUrlDeps {
 export async function explainCase(
   deps: ExplainDeps,
   kind: ExplainKind,
-  given: unknown,
+  input: unknown,
 ): Promise<ExplainAnswer> {
-  const id = typeof given === 'object' && given !== null && 'id' in given ? given.id : undefined;
-  const answer = await answerCase(deps, kind, given);
+  const id = typeof input === 'object' && input !== null && 'id' in input ? input.id : undefined;
+  const answer = await answerCase(deps, kind, input);
   return typeof id === 'string' || typeof id === 'number' ? { id, ...answer } : answer;
 }
 
-async function answerCase(deps: ExplainDeps, kind: ExplainKind, given: unknown): Promise<ExplainAnswer> {
+async function answerCase(deps: ExplainDeps, kind: ExplainKind, input: unknown): Promise<ExplainAnswer> {
   switch (kind) {
     case 'tool':
-      return explainTool(deps, read('tool', given));
+      return explainTool(deps, read('tool', input));
     case 'shell':
-      return explainShell(deps, read('shell', given));
+      return explainShell(deps, read('shell', input));
     case 'path':
-      return explainPath(deps, read('path', given));
+      return explainPath(deps, read('path', input));
     case 'url':
-      return explainUrl(deps, read('url', given));
+      return explainUrl(deps, read('url', input));
     default:
-      return explainScrub(read('scrub', given));
+      return explainScrub(read('scrub', input));
   }
 }
 
-function read<Kind extends ExplainKind>(kind: Kind, given: unknown): z.output<(typeof EXPLAIN_INPUTS)[Kind]> {
-  const parsed = EXPLAIN_INPUTS[kind].safeParse(given);
+function read<Kind extends ExplainKind>(kind: Kind, input: unknown): z.output<(typeof EXPLAIN_INPUTS)[Kind]> {
+  const parsed = EXPLAIN_INPUTS[kind].safeParse(input);
   if (parsed.success) return parsed.data as z.output<(typeof EXPLAIN_INPUTS)[Kind]>;
   throw new Failure('InvalidInput', z.prettifyError(parsed.error).replaceAll('\n', ' ').slice(0, 500));
 }
 
 async function explainShell(
   source: ExplainDeps,
-  given: z.infer<typeof explainShellSchema>,
+  input: z.infer<typeof explainShellSchema>,
 ): Promise<ExplainAnswer> {
-  const scope = await scopeOf(source, given);
+  const scope = await scopeOf(source, input);
   const exec = effectiveExec([
     scope.settings.exec,
     scope.tenant_policy?.exec,
     scope.agent.exec,
-    { categories: given.categories },
+    { categories: input.categories },
   ]);
   const stored = scope.allowlist.filter(({ tool }) => tool === 'exec').map(({ pattern }) => pattern);
   const resolve = source.resolveProgram ?? (() => null);
   // Where else it would run depends on the worker's machine.
   const sandbox = sandboxOf(scope.settings.sandbox ?? {}, scope.agent.sandbox);
   const place = sandbox?.mode === 'required' ? 'image' : 'host';
-  const verdict = judgeCommand(given.command, {
+  const verdict = judgeCommand(input.command, {
     ...exec,
     stored,
     resolve: resolveAt(place, resolve),
-    deniedPaths: given.denied_paths ?? DEFAULT_PATH_RULES.deniedPrefixes,
+    deniedPaths: input.denied_paths ?? DEFAULT_PATH_RULES.deniedPrefixes,
   });
   const { decision, category, rule, reason, command_words } = verdict;
   return {
@@ -101,7 +101,7 @@ async function explainShell(
     remedy: shellRemedy(verdict),
     always:
       decision === 'ask' && source.resolveProgram
-        ? alwaysWords(proposeAllowlistEntry(given.command, resolve, place))
+        ? alwaysWords(proposeAllowlistEntry(input.command, resolve, place))
         : undefined,
     command_words: command_words.map((words) => [...words]),
   };
@@ -109,27 +109,27 @@ async function explainShell(
 
 async function explainPath(
   deps: ExplainDeps,
-  given: z.infer<typeof explainPathSchema>,
+  input: z.infer<typeof explainPathSchema>,
 ): Promise<ExplainAnswer> {
-  const workspace = await deps.workspaceOf(given);
+  const workspace = await deps.workspaceOf(input);
   const isFolder = await stat(workspace).then(
     (found) => found.isDirectory(),
     () => false,
   );
   if (!isFolder) throw new Failure('NotFound', 'there is no such workspace folder here');
-  const op = PATH_OPS.find((known) => known === (OP_ALIASES[given.op] ?? given.op));
+  const op = PATH_OPS.find((known) => known === (OP_ALIASES[input.op] ?? input.op));
   if (op === undefined)
     return {
       decision: 'deny',
       code: 'NotFound',
-      reason: `no tool does ${given.op}; there are ${PATH_OPS.join(', ')}`,
+      reason: `no tool does ${input.op}; there are ${PATH_OPS.join(', ')}`,
     };
   const rules = {
     ...DEFAULT_PATH_RULES,
-    deniedPrefixes: given.denied_prefixes ?? DEFAULT_PATH_RULES.deniedPrefixes,
-    restrict: given.restrict ?? DEFAULT_PATH_RULES.restrict,
+    deniedPrefixes: input.denied_prefixes ?? DEFAULT_PATH_RULES.deniedPrefixes,
+    restrict: input.restrict ?? DEFAULT_PATH_RULES.restrict,
   };
-  const verdict = await deps.judgePath(rules, workspace, given.path, op);
+  const verdict = await deps.judgePath(rules, workspace, input.path, op);
   const remedy = verdict.decision === 'deny' ? PATH_REMEDIES[verdict.code ?? ''] : undefined;
   return { ...verdict, remedy };
 }

@@ -39,29 +39,29 @@ export interface ExplainScope extends KnownAgent {
 }
 
 type ToolCase = z.infer<typeof explainToolSchema>;
-type Given = Pick<ToolCase, 'agent' | 'config' | 'context'>;
+type ScopeCase = Pick<ToolCase, 'agent' | 'config' | 'context'>;
 
 /** Throws InvalidInput that says which part of the case is wrong, and NotFound. */
-export async function scopeOf(source: RuleSource, given: Given): Promise<ExplainScope> {
-  const { config } = given;
-  const known = await knownAgent(source, given);
-  const base = { ...known, settings: source.settings, context: contextOf(given.context) };
+export async function scopeOf(source: RuleSource, input: ScopeCase): Promise<ExplainScope> {
+  const { config } = input;
+  const known = await knownAgent(source, input);
+  const base = { ...known, settings: source.settings, context: contextOf(input.context) };
   const scope = config === undefined ? base : withConfig(base, config);
-  const provider = given.context?.provider ?? textOf(config?.['provider']);
+  const provider = input.context?.provider ?? textOf(config?.['provider']);
   return provider === undefined ? scope : { ...scope, agent: { ...scope.agent, model: `${provider}/any` } };
 }
 
-async function knownAgent(source: RuleSource, { agent, context }: Given): Promise<KnownAgent> {
+async function knownAgent(source: RuleSource, { agent, context }: ScopeCase): Promise<KnownAgent> {
   if (agent === undefined || typeof agent === 'string') return source.agentOf(agent ?? context?.agent);
   const { key, ...rest } = agent;
   const known = await source.agentOf(undefined);
   const fields = read(agentPatchSchema, camelPolicies(rest), 'agent');
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-  return { ...known, agent: { ...known.agent, ...given, key: textOf(key) ?? known.agent.key } };
+  const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return { ...known, agent: { ...known.agent, ...input, key: textOf(key) ?? known.agent.key } };
 }
 
-function contextOf(given: ToolCase['context'] = {}): MessageContext {
-  const { user, channel, allowed_tools, group, within, subagent, leaf } = given;
+function contextOf(input: ToolCase['context'] = {}): MessageContext {
+  const { user, channel, allowed_tools, group, within, subagent, leaf } = input;
   const level = typeof subagent === 'object' ? subagent : { depth: 1, leaf: leaf === true };
   const isSubagent = typeof subagent === 'object' || subagent === true || leaf === true;
   return { user, channel, allowed_tools, group, within, subagent: isSubagent ? level : undefined };
@@ -100,14 +100,14 @@ function withConfig(
   if (!PLACES.some((place) => Object.hasOwn(config, place))) return { ...base, settings: settingsOf(config) };
   const universe = universeOf(config);
   const policy = (place: string): ToolPolicy | undefined => {
-    const given = config[place];
-    if (given === undefined) return undefined;
+    const input = config[place];
+    if (input === undefined) return undefined;
     // Groups and profiles of the case's own are not ours to check.
-    return universe ? (policyWords(given) as ToolPolicy) : read(toolPolicySchema, policyWords(given), place);
+    return universe ? (policyWords(input) as ToolPolicy) : read(toolPolicySchema, policyWords(input), place);
   };
   const list = (place: string): readonly string[] | undefined => {
-    const given = config[place];
-    return given === undefined || given === null ? undefined : read(listSchema, given, place);
+    const input = config[place];
+    return input === undefined || input === null ? undefined : read(listSchema, input, place);
   };
   const agentTools = policy('agent');
   const leaf = config['subagent'] === 'leaf';
@@ -162,9 +162,9 @@ export function policyToolNamed(name: string, group?: string): PolicyTool {
   return server === undefined ? { name, group: group ?? 'other' } : { name, mcpServer: server };
 }
 
-function policyWords(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
-  const { alsoAllow, byProvider, ...rest } = given as Readonly<Record<string, unknown>>;
+function policyWords(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  const { alsoAllow, byProvider, ...rest } = input as Readonly<Record<string, unknown>>;
   return { also_allow: alsoAllow, by_provider: byProvider, ...rest };
 }
 
@@ -176,8 +176,8 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function read<Schema extends z.ZodType>(schema: Schema, given: unknown, where: string): z.output<Schema> {
-  const parsed = schema.safeParse(given);
+function read<Schema extends z.ZodType>(schema: Schema, input: unknown, where: string): z.output<Schema> {
+  const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Failure(

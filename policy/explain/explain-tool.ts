@@ -21,15 +21,15 @@ export interface ExplainToolDeps extends RuleSource {
 
 export async function explainTool(
   deps: ExplainToolDeps,
-  given: z.infer<typeof explainToolSchema>,
+  input: z.infer<typeof explainToolSchema>,
 ): Promise<ExplainAnswer> {
-  const scope = await scopeOf(deps, given);
+  const scope = await scopeOf(deps, input);
   const catalog = await deps.catalogOf(scope.agent.key);
   const tools = scope.universe?.tools ?? catalog.list().map(policyToolOf);
   const layers = policyLayers(scope.settings.tools, scope);
   const all = explainTools(tools, layers, scope.universe?.profiles);
   const names = all.flatMap(({ tool, allowed }) => (allowed ? [tool] : [])).toSorted();
-  if (given.tool === undefined)
+  if (input.tool === undefined)
     return {
       tools: names,
       decisions: all.map(({ tool, allowed, step, rule }) => ({
@@ -39,7 +39,7 @@ export async function explainTool(
         rule,
       })),
     };
-  return { ...explainOne(catalog, scope, tools, layers, given.tool, given.args), tools: names };
+  return { ...explainOne(catalog, scope, tools, layers, input.tool, input.args), tools: names };
 }
 
 function explainOne(

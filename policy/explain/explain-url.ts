@@ -17,19 +17,19 @@ export interface ExplainUrlDeps {
 
 type UrlCase = z.infer<typeof explainUrlSchema>;
 
-export async function explainUrl(deps: ExplainUrlDeps, given: UrlCase): Promise<ExplainAnswer> {
+export async function explainUrl(deps: ExplainUrlDeps, input: UrlCase): Promise<ExplainAnswer> {
   const rules: UrlRules = {
-    policy: given.policy,
-    allowedDomains: given.allowed_domains,
-    blockedDomains: given.blocked_domains,
-    internalHosts: given.internal_hosts,
-    allowPrivate: given.allow_private,
-    allowedPorts: given.allowed_ports,
+    policy: input.policy,
+    allowedDomains: input.allowed_domains,
+    blockedDomains: input.blocked_domains,
+    internalHosts: input.internal_hosts,
+    allowPrivate: input.allow_private,
+    allowedPorts: input.allowed_ports,
   };
-  const first = await judgeHop(deps, given, given.url, rules);
-  let at = given.url;
+  const first = await judgeHop(deps, input, input.url, rules);
+  let at = input.url;
   const seen = new Set([at]);
-  for (const [index, location] of (given.redirects ?? []).entries()) {
+  for (const [index, location] of (input.redirects ?? []).entries()) {
     if (first.decision === 'deny') break;
     if (index >= MAX_REDIRECTS) return refused(`it leads on more than ${MAX_REDIRECTS} times`);
     if (!URL.canParse(location, at)) return refused('it leads to an address that cannot be read');
@@ -37,7 +37,7 @@ export async function explainUrl(deps: ExplainUrlDeps, given: UrlCase): Promise<
     at = /^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, at).href;
     if (seen.has(at)) return refused('it leads round in circles');
     seen.add(at);
-    const next = await judgeHop(deps, given, at, rules);
+    const next = await judgeHop(deps, input, at, rules);
     if (next.decision === 'deny') return answerOf(next);
   }
   return answerOf(first);
@@ -45,16 +45,16 @@ export async function explainUrl(deps: ExplainUrlDeps, given: UrlCase): Promise<
 
 async function judgeHop(
   deps: ExplainUrlDeps,
-  given: UrlCase,
+  input: UrlCase,
   url: string,
   rules: UrlRules,
 ): Promise<UrlVerdict> {
   const verdict = judgeUrl(url, rules);
   if (verdict.decision === 'deny' || verdict.address !== undefined) return verdict;
-  const told = answersOf(given, verdict.host);
-  const answers = told ?? [await deps.resolve(verdict.host)];
+  const givenAnswers = answersOf(input, verdict.host);
+  const answers = givenAnswers ?? [await deps.resolve(verdict.host)];
   // No rule forbids it: this machine merely cannot say where it leads, and a request from here would fail by itself.
-  if (told === undefined && answers[0]?.length === 0)
+  if (givenAnswers === undefined && answers[0]?.length === 0)
     return { ...verdict, reason: `${verdict.host} may be asked by its name; it does not resolve from here` };
   const judged = answers.map((addresses) => judgeAddresses(verdict, addresses, rules));
   return (
@@ -63,8 +63,8 @@ async function judgeHop(
 }
 
 /** What the case says that the name resolves to, lookup by lookup; undefined when it leaves that to a resolver. */
-function answersOf(given: UrlCase, host: string): readonly (readonly string[])[] | undefined {
-  const { dns, dns_sequence: sequence } = given;
+function answersOf(input: UrlCase, host: string): readonly (readonly string[])[] | undefined {
+  const { dns, dns_sequence: sequence } = input;
   const list = (answer: string | string[] | undefined): string[] =>
     answer === undefined ? [] : typeof answer === 'string' ? [answer] : answer;
   const own = <Value>(record: Readonly<Record<string, Value>>): Value | undefined =>

@@ -44,16 +44,16 @@ const MAX_TENANTS = 1_000;
 /** Values that were changed or removed may still be valid outside, or be on their way through a running command. */
 const MAX_RETIRED = 200;
 
-interface Known extends OpenedTenant {
+interface CachedTenant extends OpenedTenant {
   readonly retired: readonly string[];
   readonly scrubber: Scrubber;
 }
 
 interface Entry {
   /** What is known; the last reading until a newer one has come. */
-  known: Known | undefined;
+  known: CachedTenant | undefined;
   /** Undefined when it has to be read (again). */
-  current: Promise<Known> | undefined;
+  current: Promise<CachedTenant> | undefined;
 }
 
 export function createVault({ pool, sealer, changes, deploymentValues, onError }: VaultParts): Vault {
@@ -71,7 +71,7 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
     for (const entry of changed) if (entry) entry.current = undefined;
   });
 
-  async function read(tenant: string, before: Known | undefined): Promise<Known> {
+  async function read(tenant: string, before: CachedTenant | undefined): Promise<CachedTenant> {
     const opened = await readTenant({ pool, sealer, onError }, tenant);
     const retired = hiddenOf(before)
       .filter((value) => !opened.hidden.has(value))
@@ -92,10 +92,10 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
     return made;
   }
 
-  function knownOf(tenant: string): Promise<Known> {
+  function knownOf(tenant: string): Promise<CachedTenant> {
     const entry = entryOf(tenant);
     if (entry.current) return entry.current;
-    const reading: Promise<Known> = read(tenant, entry.known).then((known) => {
+    const reading: Promise<CachedTenant> = read(tenant, entry.known).then((known) => {
       // Unless a newer reading has begun.
       if (entry.current === reading) {
         entry.known = known;
@@ -148,7 +148,7 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
   };
 }
 
-function hiddenOf(known: Known | undefined): readonly string[] {
+function hiddenOf(known: CachedTenant | undefined): readonly string[] {
   return known ? [...known.retired, ...known.hidden] : [];
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Budget } from '#domain/budget.ts';
-import { createBudgetDesk } from '#activities/budgets/budget-desk.ts';
+import { createBudgetGuard } from '#activities/budgets/budget-desk.ts';
 import { settleApproval } from '#store/approval-record.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import type { Pool } from '#store/pool.ts';
@@ -277,14 +277,14 @@ describe('DU-7 accounts of a budget', () => {
     const { budget } = await begin(tenant, 'second');
     assert.ok(budget && !budget.held);
     const budgets = createBudgetLedger(pool, () => undefined);
-    const desk = createBudgetDesk({
+    const service = createBudgetGuard({
       ledger: budgets,
       settings: [],
       approvalSeconds: 60,
       needsToken: async () => false,
     });
     const input = { tenant, session: 'second', turn: 'turn_second', step: 1, messages: [] };
-    const asked = await desk.atLimit(input, budget.exceeded, Date.now());
+    const asked = await service.atLimit(input, budget.exceeded, Date.now());
     assert.equal(asked.kind, 'budget');
     const state = async (): Promise<unknown> => {
       const { rows } = await pool.query<{ approval: string; turn: string }>(
@@ -298,7 +298,7 @@ describe('DU-7 accounts of a budget', () => {
     const nothing = { tokens: 0, usd: 0, seconds: 0, calls: 0 };
     await budgets.settle(tenant, answerOf('first', 1), { attempt: 1, spent: nothing });
     const again = await begin(tenant, 'second', 1, { attempt: 2 });
-    for (const _ of [1, 2]) await desk.goOn(input, again.budget, 2);
+    for (const _ of [1, 2]) await service.goOn(input, again.budget, 2);
     assert.deepEqual(await state(), [{ approval: 'withdrawn', turn: 'running' }]);
   });
 

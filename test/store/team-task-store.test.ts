@@ -180,7 +180,7 @@ describe('TE-2 rows of tasks', () => {
     const answers = await Promise.all(numbers.map((number) => close(number, 'completed')));
     const tellers = numbers.filter((_, index) => {
       const answer = answers[index];
-      return answer?.kind === 'recorded' && answer.tells;
+      return answer?.kind === 'recorded' && answer.notifies_lead;
     });
     assert.equal(tellers.length, 1);
     const told = await tasksToldBy(database.pool, TENANT, 'crew', tellers[0] ?? 0);

@@ -45,7 +45,7 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     idempotencyKey: `default/${over.callId ?? callId}`,
     progress: () => undefined,
     thinking: undefined,
-    toolsGiven: async () => [],
+    offeredTools: async () => [],
     hasSecret: () => false,
     roles: [],
     exec: { timeoutSeconds: 60, boxTimeoutSeconds: 300 },

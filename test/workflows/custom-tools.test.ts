@@ -10,7 +10,7 @@ import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
-import { createBudgetDesk } from '#activities/budgets/budget-desk.ts';
+import { createBudgetGuard } from '#activities/budgets/budget-desk.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { createTurnLedger } from '#store/turn-ledger.ts';
 import { toolBench } from '#test/support/tool-call.ts';
@@ -208,7 +208,7 @@ describe('CU custom tools at work', () => {
         sandbox: {},
         placeOf: async () => 'host',
         rateLimit: { perHour: 0, burst: 1 },
-        budgets: createBudgetDesk({
+        budgets: createBudgetGuard({
           ledger: createBudgetLedger(pool, () => undefined),
           settings: [],
           approvalSeconds: 60,

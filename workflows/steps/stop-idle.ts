@@ -9,7 +9,7 @@ import { RECORD } from '../activity-options.ts';
 
 export interface IdleStop {
   /** False when it is none, a turn runs or waits, or it names another turn than the last of this run. */
-  take(given: StopInput): boolean;
+  take(payload: StopInput): boolean;
   turnEnded(turnId: string): void;
   isWanted(): boolean;
   /** The same, or a stop of less than all: who only waits ends. */
@@ -23,12 +23,12 @@ export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): Id
   let isAsked = false;
   let last: string | undefined;
   return {
-    take(given) {
-      if (!isStop(given) || given.level === 'step' || !isIdle()) return false;
-      if (last !== undefined && given.turn_id !== last) return false;
+    take(payload) {
+      if (!isStop(payload) || payload.level === 'step' || !isIdle()) return false;
+      if (last !== undefined && payload.turn_id !== last) return false;
       isAsked = true;
-      if (given.level === 'all') wanted = given;
-      return given.level === 'all';
+      if (payload.level === 'all') wanted = payload;
+      return payload.level === 'all';
     },
     turnEnded(turnId) {
       last = turnId;

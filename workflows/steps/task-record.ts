@@ -1,12 +1,12 @@
 /** The task as a run of its workflow knows it, and the one way in which it changes: decided, recorded, taken up. */
 import { ApplicationFailure, CancellationScope, proxyLocalActivities, uuid4 } from '@temporalio/workflow';
-import { type Decision, type Moment, refused } from '#domain/team/decision.ts';
+import { type TaskDecision, type Moment, refused } from '#domain/team/decision.ts';
 import { handIn, mayBeGated } from '#domain/team/judge-task.ts';
 import type { TaskGates } from '#domain/team/task-judging.ts';
 import type {
   LeadNotice,
   RecordResult,
-  StandingTask,
+  RecordedState,
   TaskChange,
   TaskState,
   TaskStatus,
@@ -20,7 +20,7 @@ import { oneAtATime } from './one-at-a-time.ts';
 const local = proxyLocalActivities<Pick<TeamTaskActivities, 'record_team_task'>>(RECORD);
 
 /** What is to be told, in this order, when the change that it follows from is recorded. */
-export type Telling =
+export type Notification =
   | { readonly kind: 'dependents'; readonly numbers: readonly number[]; readonly status: TaskStatus }
   | { readonly kind: 'lead'; readonly notice: LeadNotice | 'all_closed'; readonly revision: number };
 
@@ -28,14 +28,14 @@ export type Telling =
 export interface KnownTask {
   readonly input: TeamTaskInput;
   readonly inTurn: ReturnType<typeof oneAtATime>;
-  readonly untold: Telling[];
+  readonly pending: Notification[];
   /** Requests whose changes are in the rows: they are not decided again. */
-  readonly standing: Set<string>;
+  readonly recordedRequests: Set<string>;
   loaded?: { task: TaskState; readonly team: TaskTeam };
 }
 
 export function newTask(input: TeamTaskInput): KnownTask {
-  return { input, inTurn: oneAtATime(), untold: [], standing: new Set() };
+  return { input, inTurn: oneAtATime(), pending: [], recordedRequests: new Set() };
 }
 
 /**
@@ -47,14 +47,14 @@ export function newTask(input: TeamTaskInput): KnownTask {
  */
 export function apply(
   known: KnownTask,
-  decide: (moment: Moment) => Decision,
+  decide: (moment: Moment) => TaskDecision,
   request?: string,
   record: (input: TeamTaskInput & { readonly change: TaskChange }) => Promise<RecordResult> = (input) =>
     local.record_team_task(input),
-): Promise<Decision | undefined> {
+): Promise<TaskDecision | undefined> {
   return known.inTurn(async () => {
     for (let gates: TaskGates | undefined; ; ) {
-      if (request !== undefined && known.standing.has(request)) return undefined;
+      if (request !== undefined && known.recordedRequests.has(request)) return undefined;
       const moment = momentOf(known, uuid4());
       const decision = decideAtGates(moment, decide, gates, known.input.team);
       if (decision.kind !== 'changed') return decision;
@@ -68,17 +68,17 @@ export function apply(
       gates = recorded.kind === 'gated' ? recorded : undefined;
       if (recorded.kind === 'gated') continue;
       takeUp(known, recorded);
-      if (recorded.changes.some((standing) => standing.cause === cause)) return decision;
+      if (recorded.changes.some((recordedRequests) => recordedRequests.cause === cause)) return decision;
     }
   });
 }
 
 function decideAtGates(
   moment: Moment,
-  decide: (moment: Moment) => Decision,
+  decide: (moment: Moment) => TaskDecision,
   gates: TaskGates | undefined,
   team: string,
-): Decision {
+): TaskDecision {
   const asked = decide(moment);
   return gates && asked.kind === 'changed' ? handIn(moment, asked.change, gates, team) : asked;
 }
@@ -86,15 +86,15 @@ function decideAtGates(
 /** What was told before is told again under the same ids. */
 export function takeUp(
   known: KnownTask,
-  { task, changes, dependents, tells, closed_revision: closed }: StandingTask,
+  { task, changes, dependents, notifies_lead: tells, closed_revision: closed }: RecordedState,
 ): void {
   loadedOf(known).task = task;
   if (dependents.length > 0)
-    known.untold.push({ kind: 'dependents', numbers: dependents, status: task.status });
-  if (tells) known.untold.push({ kind: 'lead', notice: 'all_closed', revision: closed });
+    known.pending.push({ kind: 'dependents', numbers: dependents, status: task.status });
+  if (tells) known.pending.push({ kind: 'lead', notice: 'all_closed', revision: closed });
   for (const { revision, cause, notices } of changes) {
-    if (cause !== null) known.standing.add(cause);
-    if (!tells) for (const notice of notices) known.untold.push({ kind: 'lead', notice, revision });
+    if (cause !== null) known.recordedRequests.add(cause);
+    if (!tells) for (const notice of notices) known.pending.push({ kind: 'lead', notice, revision });
   }
 }
 

@@ -3,7 +3,7 @@ import { setCurrentDetails } from '@temporalio/workflow';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { JUDGED_NOW } from '#domain/team/decide-task.ts';
-import type { Decision } from '#domain/team/decision.ts';
+import type { TaskDecision } from '#domain/team/decision.ts';
 import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
 import type { TaskAction, TaskReceipt, TaskState, TaskView, TeamTaskInput } from '#domain/team-task.ts';
 
@@ -13,7 +13,7 @@ export function answerOf(
   { lease, ...task }: TaskState,
   action: TaskAction,
   member: string | undefined,
-  decision: Decision | undefined,
+  decision: TaskDecision | undefined,
 ): TaskReceipt {
   const gives = (action === 'claim' || action === 'renew') && lease?.member === member;
   const note = decision?.kind === 'same' ? decision.note : noteOn(task, action);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { TeamDesk } from '#activities/teams/team-desk.ts';
+import type { TeamService } from '#activities/teams/team-desk.ts';
 import { LEAD_ONLY } from '#domain/team/decision.ts';
 import { roleIn, TEAM_LIMITS } from '#domain/team.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
@@ -54,8 +54,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({
 });
 
 /** Marked as read by the same statement that reads. */
-async function read(desk: TeamDesk, team: string, call: RunningCall): Promise<ToolResult> {
-  const { messages, left } = await desk.read(call, team, TEAM_LIMITS.mailPage);
+async function read(service: TeamService, team: string, call: RunningCall): Promise<ToolResult> {
+  const { messages, left } = await service.read(call, team, TEAM_LIMITS.mailPage);
   const shown = messages.map(({ sender, text, created_at }) => ({
     from: sender,
     text,

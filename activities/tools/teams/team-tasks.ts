@@ -4,7 +4,7 @@ import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { readAttachment } from '#activities/teams/team-attachment.ts';
 import { taskLines, taskText } from '#activities/teams/team-task-text.ts';
-import type { Membership, TeamDesk } from '#activities/teams/team-desk.ts';
+import type { Membership, TeamService } from '#activities/teams/team-desk.ts';
 import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { compoundWarning } from '#domain/team/words.ts';
@@ -115,7 +115,7 @@ const CODES: Readonly<Partial<Record<Failure['type'], ToolErrorCode>>> = {
 };
 
 async function create(
-  desk: TeamDesk,
+  service: TeamService,
   membership: Membership,
   asked: Input,
   call: RunningCall,
@@ -130,12 +130,12 @@ async function create(
   const problem = asked.assignee === undefined ? undefined : assigneeProblem(membership.team, asked.assignee);
   if (problem) return toolError('InvalidArgs', problem);
   const blocked_by = blockersIn(membership, asked.blocked_by ?? []);
-  if (!(await desk.hasLooked(call)))
+  if (!(await service.hasLooked(call)))
     return toolError(
       'InvalidArgs',
       'You must check existing tasks first: call team_tasks with action=list or action=search, then create what is not there.',
     );
-  const { number, child } = await desk.create(call, membership, { ...asked, subject, blocked_by });
+  const { number, child } = await service.create(call, membership, { ...asked, subject, blocked_by });
   const who = asked.assignee === undefined ? 'any member may claim it' : `${asked.assignee} begins`;
   const lines = [
     `Task ${taskIdOf(membership.team.key, number)} created: "${subject}"; ${who} when your turn has ended${blocked_by.length > 0 ? ' and what it waits for is completed' : ''}. Its result reaches you by itself.`,
@@ -145,13 +145,13 @@ async function create(
 }
 
 async function list(
-  desk: TeamDesk,
+  service: TeamService,
   { team }: Membership,
   asked: Input,
   call: RunningCall,
 ): Promise<ToolResult> {
   const all = asked.page * TEAM_LIMITS.listPage;
-  const rows = await desk.list(
+  const rows = await service.list(
     call,
     team.key,
     { statuses: statusesOf(asked.status), owner: asked.assignee, priority: asked.priority },
@@ -168,32 +168,32 @@ function statusesOf(status: Input['status']) {
 }
 
 async function search(
-  desk: TeamDesk,
+  service: TeamService,
   { team }: Membership,
   asked: Input,
   call: RunningCall,
 ): Promise<ToolResult> {
   const query = asked.query?.trim() ?? '';
   if (query === '') return toolError('InvalidArgs', 'query is required for search action');
-  const rows = await desk.list(call, team.key, { query }, TEAM_LIMITS.searchPage);
+  const rows = await service.list(call, team.key, { query }, TEAM_LIMITS.searchPage);
   return { ok: true, text: taskLines(team.key, rows, undefined) };
 }
 
 async function get(
-  desk: TeamDesk,
+  service: TeamService,
   { team }: Membership,
   number: number,
   call: RunningCall,
 ): Promise<ToolResult> {
-  const row = await desk.find(call, team.key, number);
+  const row = await service.find(call, team.key, number);
   if (!row) return toolError('NotFound', `team ${team.key} has no task ${number}`);
-  const comments = await desk.comments(call, team.key, number);
-  const files = await desk.files(call, team.key, number);
+  const comments = await service.comments(call, team.key, number);
+  const files = await service.files(call, team.key, number);
   return { ok: true, text: taskText(row, comments, files) };
 }
 
 async function act(
-  desk: TeamDesk,
+  service: TeamService,
   files: Parameters<typeof readAttachment>[0],
   { team }: Membership,
   asked: Input & { readonly action: TaskAction },
@@ -201,13 +201,13 @@ async function act(
   call: RunningCall,
 ): Promise<ToolResult> {
   const { action, percent, assignee, type, subject, description, priority, path } = asked;
-  if (!(await desk.find(call, team.key, number)))
+  if (!(await service.find(call, team.key, number)))
     return toolError('NotFound', `team ${team.key} has no task ${number}`);
   const attachment = action === 'attach' ? await readAttachment(files, path, call) : undefined;
   if (attachment && 'ok' in attachment) return attachment;
   const says = action === 'complete' || action === 'review' ? (asked.result ?? asked.text) : asked.text;
   const blocked_by = asked.blocked_by && blockersIn({ team }, asked.blocked_by);
-  const receipt = await desk.act(call, team.key, number, action, {
+  const receipt = await service.act(call, team.key, number, action, {
     text: says,
     percent,
     assignee,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { TEAM } from './small-team.ts';
 import { decideTask } from '#domain/team/decide-task.ts';
-import type { Decision, Moment } from '#domain/team/decision.ts';
+import type { TaskDecision, Moment } from '#domain/team/decision.ts';
 import {
   dependencyEnded,
   dispatch,
@@ -90,7 +90,7 @@ function createBoard(first: TaskState) {
     return { task, team: TEAM, now, token: `token-${leases + 1}` };
   }
 
-  function act(step: Step): Decision {
+  function act(step: Step): TaskDecision {
     const token = step.anew ? undefined : tokens.get(step.by ?? '');
     return decideTask(moment(), step.do ?? 'comment', {
       by: { name: `agent:${step.by}`, ...(step.by ? { member: step.by } : {}), ...(token ? { token } : {}) },
@@ -102,7 +102,7 @@ function createBoard(first: TaskState) {
     });
   }
 
-  function system(step: Step): Decision {
+  function system(step: Step): TaskDecision {
     if (step.system === 'dispatch') return dispatch(moment(), 'team');
     if (step.system === 'expire') {
       now = nextAlarm(moment()) ?? now;
@@ -114,7 +114,7 @@ function createBoard(first: TaskState) {
   return {
     task: () => task,
     moment,
-    step(step: Step): Decision {
+    step(step: Step): TaskDecision {
       const before = task;
       const decision = step.system ? system(step) : act(step);
       if (decision.kind === 'changed') {
@@ -134,7 +134,7 @@ describe('TE-2 … TE-4: the rules of a team’s task', () => {
   for (const one of vectors.cases)
     it(one.name, () => {
       const board = createBoard(newTask(one.task));
-      let last: Decision | undefined;
+      let last: TaskDecision | undefined;
       for (const step of one.steps) last = board.step(step);
       const task = board.task();
       for (const [name, value] of Object.entries(one.end))
@@ -215,7 +215,7 @@ describe('who may bring work to a team', () => {
     });
 });
 
-function checkLast(last: Decision, wanted: NonNullable<Case['last']>): void {
+function checkLast(last: TaskDecision, wanted: NonNullable<Case['last']>): void {
   if (wanted.refused !== undefined) {
     assert.ok(last.kind === 'refused', `not refused: ${JSON.stringify(last)}`);
     assert.ok(last.message.includes(wanted.refused), last.message);

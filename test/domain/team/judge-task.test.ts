@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TEAM } from './small-team.ts';
 import { decideTask } from '#domain/team/decide-task.ts';
-import type { Decision, Moment } from '#domain/team/decision.ts';
+import type { TaskDecision, Moment } from '#domain/team/decision.ts';
 import { handIn, judged, mayBeGated } from '#domain/team/judge-task.ts';
 import { nextAlarm } from '#domain/team/task-events.ts';
 import type { Judgement, TaskGates } from '#domain/team/task-judging.ts';
@@ -45,12 +45,12 @@ const BY_HOLDER = { name: 'user:ann', member: 'm1', token: 't' };
 
 const moment = (task: TaskState): Moment => ({ task, team: TEAM, now: 1_000, token: 'new' });
 
-function taken(decision: Decision): TaskState {
+function taken(decision: TaskDecision): TaskState {
   assert.equal(decision.kind, 'changed', JSON.stringify(decision));
   return decision.kind === 'changed' ? decision.change.task : HELD;
 }
 
-function asked(task: TaskState, action: TaskAction, request: TaskRequest): Decision {
+function asked(task: TaskState, action: TaskAction, request: TaskRequest): TaskDecision {
   const decision = decideTask(moment(task), action, request);
   if (decision.kind !== 'changed' || !mayBeGated(moment(task), decision.change)) return decision;
   return handIn(moment(task), decision.change, GATES, 'crew');

@@ -8,5 +8,5 @@ export const TEAM: TaskTeam = {
   escalates: true,
   reminder_minutes: 30,
   reminders: 3,
-  tells_each: false,
+  notifies_each: false,
 };

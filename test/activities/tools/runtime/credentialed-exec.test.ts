@@ -80,7 +80,7 @@ interface Desk {
   readonly secureClis: SecureClis;
 }
 
-async function desk(t: TestContext): Promise<Desk> {
+async function service(t: TestContext): Promise<Desk> {
   const folder = await toolBench(t);
   const bin = join(folder.base, 'bin');
   await mkdir(bin);
@@ -120,7 +120,7 @@ function callOf(folder: Bench, over: object = {}) {
 describe('SH-4 credentialed_exec', () => {
   test('gives the program its arguments as they are, and the credential in its environment only', async (t) => {
     await grant('gh');
-    const { bench, credentials } = await desk(t);
+    const { bench, credentials } = await service(t);
     const odd = ['env', 'GH_TOKEN', '$(id)', 'a; b | c', '*', '-- "x"'];
     const ran = await bench.run(credentialedExec, { binary: 'gh', args: odd });
     assert.ok(ran.ok);
@@ -134,7 +134,7 @@ describe('SH-4 credentialed_exec', () => {
   });
 
   test('for an agent that must be in a sandbox it does not run on the host, unless who granted it says so', async (t) => {
-    const { bench } = await desk(t);
+    const { bench } = await service(t);
     const inBox = (mode: 'required' | 'preferred') => ({ sandbox: sandboxOf({}, mode) ?? assert.fail() });
     await grant('gh');
     const refused = await bench.run(credentialedExec, { command: 'gh env GH_TOKEN' }, inBox('required'));
@@ -154,7 +154,7 @@ describe('SH-4 credentialed_exec', () => {
     const key = 'Zk3R9vT1yW7qX5bN2mL8cJ4hG6fD0sA';
     const value = `users:\n- name: a\n  anything: ${key}\n`;
     await grant('kubectl', {}, [{ name: 'KUBECONFIG', kind: 'file', value }]);
-    const { bench, credentials } = await desk(t);
+    const { bench, credentials } = await service(t);
     const ran = await bench.run(credentialedExec, { command: 'kubectl cat' });
     assert.ok(ran.ok && ran.text.includes(key));
     assert.ok(!(await secrets.vault.scrubberOf('default')).text(`x=${key}`).includes(key));
@@ -163,7 +163,7 @@ describe('SH-4 credentialed_exec', () => {
 
   test('a credential may refer to a secret; one that is not set is told by its name', async (t) => {
     await grant('gh', {}, [{ name: 'GH_TOKEN', kind: 'sensitive', value: 'secret://ghtoken' }]);
-    const { bench } = await desk(t);
+    const { bench } = await service(t);
     const missing = await bench.run(credentialedExec, { command: 'gh env GH_TOKEN' });
     assert.ok(!missing.ok && /"ghtoken"/.test(missing.message));
     const sealed = secrets.sealer.seal('value-of-ghtoken-1', secretPlace('default', 'ghtoken'));
@@ -185,7 +185,7 @@ describe('SH-4 credentialed_exec', () => {
 
   test('quoted text is data; an operator outside of quotes refuses the call', async (t) => {
     await grant('zernio', { deny_args: [], deny_verbose: [] });
-    const { bench } = await desk(t);
+    const { bench } = await service(t);
     for (const { command, expect } of vectors.quoted_text) {
       const ran = await bench.run(credentialedExec, { command });
       assert.equal(ran.ok, expect.startsWith('runs'), command);
@@ -197,7 +197,7 @@ describe('SH-4 credentialed_exec', () => {
     await grant('gh', {
       keyword_allowlist: [{ subcommands: ['issue create'], args: ['--body'], keywords: ['secret'] }],
     });
-    const { bench } = await desk(t);
+    const { bench } = await service(t);
     const denied = await bench.run(credentialedExec, { command: 'gh auth token' });
     assert.ok(!denied.ok && denied.code === 'PermissionDenied' && /deny_args.*\nTip: /s.test(denied.message));
     const told: string[] = [];
@@ -214,7 +214,7 @@ describe('SH-4 credentialed_exec', () => {
 
   test('only the configured file gets the credentials: not a namesake in the workspace, nor one by a link', async (t) => {
     await grant('gh');
-    const { bench, bin } = await desk(t);
+    const { bench, bin } = await service(t);
     await writeFile(join(bench.workspace, 'gh'), SHOW);
     await chmod(join(bench.workspace, 'gh'), 0o755);
     for (const binary of ['./gh', join(bench.workspace, 'gh'), '../bin/../workspace/gh']) {
@@ -237,7 +237,7 @@ describe('SH-4 credentialed_exec', () => {
 
   test('an agent without a grant is refused, also for programs that nobody configured', async (t) => {
     await grant('gh', { agents: ['other'] });
-    const { bench } = await desk(t);
+    const { bench } = await service(t);
     for (const tool of [credentialedExec, exec]) {
       const ran = await bench.run(tool, { command: 'gh api x' });
       assert.ok(!ran.ok && ran.code === 'PermissionDenied');
@@ -253,7 +253,7 @@ describe('SH-4 credentialed_exec', () => {
 
   test('its time is bounded, a stop ends it, and both leave nothing', async (t) => {
     await grant('gh', { timeout_seconds: 1 });
-    const { bench, credentials } = await desk(t);
+    const { bench, credentials } = await service(t);
     const late = await bench.run(credentialedExec, { command: 'gh sleep' });
     assert.ok(!late.ok && late.code === 'Timeout');
     const stopped = await bench.run(
@@ -266,7 +266,7 @@ describe('SH-4 credentialed_exec', () => {
   });
 
   test('what a killed worker left of credentials is removed by the next one of its machine; what others have stays', async (t) => {
-    const { credentials } = await desk(t);
+    const { credentials } = await service(t);
     const own = basename(await makeWorkerFolder(credentials));
     const [machine = ''] = own.split('.');
     const elsewhere = own.replace(machine, machine === '00000000' ? '11111111' : '00000000');
@@ -279,7 +279,7 @@ describe('SH-4 credentialed_exec', () => {
 describe('SH-4 the gate of exec', () => {
   test('refuses as the cases say, and when nobody can tell', async (t) => {
     await grant('gh', { agents: [] });
-    const { bench } = await desk(t);
+    const { bench } = await service(t);
     for (const { command, expect } of vectors.gate) {
       const ran = await bench.run(exec, { command });
       if (expect === 'runs') assert.ok(ran.ok, command);

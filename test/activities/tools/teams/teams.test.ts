@@ -1,7 +1,7 @@
 /** TE team_tasks, team_message: words of refusals, and who the caller is. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Membership, TeamDesk } from '#activities/teams/team-desk.ts';
+import type { Membership, TeamService } from '#activities/teams/team-desk.ts';
 import { tool as message } from '#activities/tools/teams/team-message.ts';
 import { tool as tasks } from '#activities/tools/teams/team-tasks.ts';
 import type { Tool } from '#policy/define-tool.ts';
@@ -19,12 +19,12 @@ const TEAM = {
   updated_at: at,
 };
 
-function desk(
+function service(
   role: Membership['role'],
   looked = true,
-): { readonly did: unknown[]; readonly teams: TeamDesk } {
+): { readonly did: unknown[]; readonly teams: TeamService } {
   const did: unknown[] = [];
-  const teams: TeamDesk = {
+  const teams: TeamService = {
     membership: async () => ({ team: TEAM, role }),
     hasLooked: async () => looked,
     list: async () => [],
@@ -52,7 +52,7 @@ function desk(
 async function run(
   t: Parameters<typeof toolBench>[0],
   tool: Tool,
-  teams: TeamDesk,
+  teams: TeamService,
   args: Record<string, unknown>,
 ): Promise<string> {
   const bench = await toolBench(t);
@@ -95,10 +95,10 @@ describe('TE team_tasks', () => {
     ['a task is named', 'lead', { action: 'approve' }, /task_id is required for approve action/],
   ];
   for (const [name, role, args, words] of refusals)
-    test(name, async (t) => assert.match(await run(t, tasks, desk(role).teams, args), words));
+    test(name, async (t) => assert.match(await run(t, tasks, service(role).teams, args), words));
 
   test('the board is looked at before something is added to it', async (t) => {
-    const blind = desk('lead', false);
+    const blind = service('lead', false);
     assert.match(
       await run(t, tasks, blind.teams, { action: 'create', subject: 'x' }),
       /You must check existing tasks first/,
@@ -107,7 +107,7 @@ describe('TE team_tasks', () => {
   });
 
   test('a task of several things is made, with a warning', async (t) => {
-    const { teams, did } = desk('lead');
+    const { teams, did } = service('lead');
     const text = await run(t, tasks, teams, {
       action: 'create',
       subject: 'Do X and Y and Z',
@@ -131,10 +131,10 @@ describe('TE-5 team_message', () => {
   ];
   for (const [role, args, words] of cases)
     test(`${role}: ${JSON.stringify(args)}`, async (t) =>
-      assert.match(await run(t, message, desk(role).teams, args), words));
+      assert.match(await run(t, message, service(role).teams, args), words));
 
   test('a broadcast goes to all but its sender', async (t) => {
-    const { teams, did } = desk('lead');
+    const { teams, did } = service('lead');
     await run(t, message, teams, { action: 'broadcast', text: 'Hello.' });
     assert.deepEqual(did, [[['m1', 'm2'], 'Hello.']]);
   });
