@@ -49,7 +49,10 @@ export interface ApiCommand<
   readonly mayLackLast?: boolean;
   readonly flags?: Named;
   /** The query of GET and DELETE, the body of others; all that is given beside the path when absent. */
-  sends?(given: CommandInput<ParamOf<Path> | Argument, Named>, context: CommandContext): object | Promise<object>;
+  sends?(
+    given: CommandInput<ParamOf<Path> | Argument, Named>,
+    context: CommandContext,
+  ): object | Promise<object>;
   /** Printed for programs in place of an answer that is empty. */
   answer?(given: CommandInput<ParamOf<Path> | Argument, Named>): Answer;
   print(context: CommandContext, answer: Answer, given: CommandInput<ParamOf<Path> | Argument, Named>): void;

@@ -1,6 +1,6 @@
 /** The session behind a chat: what is said to it, and its feed as it is shown and asked about. */
 import type { StoredEvent } from '#domain/event.ts';
-import { createApprovalPrompter, type ApprovalMode } from './approval-desk.ts';
+import { createApprovalPrompter, type ApprovalMode } from './approval-prompter.ts';
 import { type CommandContext, orMissing, pathOf } from './command-context.ts';
 import { connectionLine, createFeedView, type FeedSink } from './feed-view.ts';
 import { type SessionWatch, watchSession } from './session-watch.ts';

@@ -8,7 +8,10 @@ export interface Ready {
   readonly runs?: RunsAt | undefined;
 }
 
-export type SupervisorMessage = Ready | { readonly type: 'progress'; readonly step: string } | { readonly type: 'beat' };
+export type SupervisorMessage =
+  | Ready
+  | { readonly type: 'progress'; readonly step: string }
+  | { readonly type: 'beat' };
 
 /** A few of these fit into the silence after which a process counts as hung (cli/services/node-program.ts). */
 const BEAT_MS = 2_000;

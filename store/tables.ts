@@ -279,7 +279,7 @@ export interface Tables {
     origin_session: string | null;
     origin_turn: string | null;
     origin_context: Generated<Json<MessageContext>>;
-    told_by: number | null;
+    announced_by: number | null;
     create_key: string;
     created_by: string;
     created_at: Generated<Timestamp>;

@@ -9,7 +9,7 @@ import { type NewMemberTurn, openMemberSession, writeMemberTurn } from './member
 import type { Pool } from './pool.ts';
 import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
 import { callWithin } from './sql-call.ts';
-import { readRecordedState } from './standing-task.ts';
+import { readRecordedState } from './team-task-state.ts';
 import { readText, takeTexts } from './task-text-record.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 
@@ -256,7 +256,7 @@ async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: Writte
       result,
       started_at: task.status === 'in_progress' && row.started_at === null ? NOW : undefined,
       closed_at: closing ? (row.closed_at === null ? NOW : undefined) : null,
-      told_by: closing ? undefined : null,
+      announced_by: closing ? undefined : null,
       updated_at: NOW,
     })
     .where((is) => is.and(ofTask(key)))
@@ -280,9 +280,9 @@ async function letLastTell(tx: Transaction, key: TaskKey, turn: string): Promise
   if (open.length > 0) return;
   await tx
     .updateTable('team_tasks')
-    .set({ told_by: number })
+    .set({ announced_by: number })
     .where((is) => is.and(request))
-    .where('told_by', 'is', null)
+    .where('announced_by', 'is', null)
     .execute();
 }
 

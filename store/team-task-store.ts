@@ -31,7 +31,7 @@ export interface CommentRow {
 export type FileRow = RowOf<'team_task_files', 'team_key' | 'number' | 'revision'>;
 
 const COLUMNS = sql`t.team_key, t.number, t.subject, t.description, t.status, t.assignee, t.owner, t.priority, t.percent, t.reason,
-  t.result, t.revision, t.state, t.origin_session, t.origin_turn, t.origin_context, t.told_by, t.created_by, t.created_at,
+  t.result, t.revision, t.state, t.origin_session, t.origin_turn, t.origin_context, t.announced_by, t.created_by, t.created_at,
   t.updated_at, t.started_at, t.closed_at, array(select b.blocker from team_task_blockers b where b.tenant_id = t.tenant_id
     and b.team_key = t.team_key and b.number = t.number order by 1) as blocked_by`;
 
@@ -89,7 +89,7 @@ export function tasksToldBy(
 ): Promise<readonly TeamTaskRow[]> {
   return readRows<TeamTaskRow>(pool)`
     select ${COLUMNS} from team_tasks t where t.tenant_id = ${tenant} and t.team_key = ${team}
-      and t.told_by = ${teller} and t.origin_turn = (select origin_turn from team_tasks
+      and t.announced_by = ${teller} and t.origin_turn = (select origin_turn from team_tasks
          where tenant_id = ${tenant} and team_key = ${team} and number = ${teller})
      order by t.number limit 200`;
 }

@@ -4,7 +4,7 @@ import { answerIdOf, isCallOf } from '#domain/ids.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { AnswerFate, NewCall } from '#store/answer-record.ts';
 import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
-import type { BudgetGuard } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { TranscriptCache } from '../prompt/transcript-cache.ts';
 import type { PerformDeps, ShownResult } from '../tool-call/perform-tool.ts';
 import { allowedReads } from './allowed-reads.ts';

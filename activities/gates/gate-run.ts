@@ -20,7 +20,7 @@ import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import { teamWorkspace } from '#domain/team.ts';
 import { Failure } from '#domain/errors.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { BudgetGuard } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from '../process/shell.ts';
 import type { RoomDeps } from '../room-deps.ts';

@@ -8,7 +8,7 @@ import { Context } from '@temporalio/activity';
 import type { Spent } from '#domain/budget.ts';
 import { costsNothing } from '#domain/budget/meter.ts';
 import { type Embeddings, ModelError, type Usage } from '#domain/model.ts';
-import type { BudgetGuard } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import type { EmbeddingStore } from '#store/embedding-store.ts';
 import type { TurnPlace } from '#store/message-store.ts';
@@ -103,7 +103,11 @@ type EmbedOutcome =
   | { readonly answer: Embeddings; readonly error?: never }
   | { readonly answer?: never; readonly error: unknown };
 
-async function ask(models: EmbedDeps['models'], ref: string, texts: readonly string[]): Promise<EmbedOutcome> {
+async function ask(
+  models: EmbedDeps['models'],
+  ref: string,
+  texts: readonly string[],
+): Promise<EmbedOutcome> {
   const { cancellationSignal, log } = Context.current();
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {

@@ -4,7 +4,7 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createTeamBoard, type TeamBoard } from '#temporal/team-board.ts';
 import type { RoomDeps } from '../room-deps.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
-import { createTeamService, type TeamService } from './team-desk.ts';
+import { createTeamService, type TeamService } from './team-service.ts';
 import { createTeamTaskActivities } from './team-task-run.ts';
 
 export interface TeamTools {

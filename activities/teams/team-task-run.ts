@@ -23,7 +23,7 @@ import type { Pool } from '#store/pool.ts';
 import { insertTeamMessage } from '#store/team-store.ts';
 import type { NewMemberTurn } from '#store/member-turn-record.ts';
 import type { WrittenChange } from '#store/recorded-task.ts';
-import { dependentsOf, loadTask } from '#store/standing-task.ts';
+import { dependentsOf, loadTask } from '#store/team-task-state.ts';
 import { feedbackOf } from '#store/task-gate-store.ts';
 import { giveTask, prepareTurn, recordTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';

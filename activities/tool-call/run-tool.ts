@@ -8,7 +8,7 @@ import type { ToolFailure, ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import { type Attempt, STOPPED } from '../attempt.ts';
-import type { BudgetGuard } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { ClaimedCall, FastPath } from '../fast-path/fast-path.ts';
 import { type FilesChanged, perform, type PerformDeps, shownResult } from './perform-tool.ts';

@@ -9,7 +9,7 @@ import { storableText } from '#domain/storable-text.ts';
 import type { Thinking } from '#domain/thinking.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { CallModelInput } from '#domain/turn.ts';
-import type { BudgetGuard } from '../budgets/budget-desk.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { AgentLinks } from '../assignments/agent-links.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import type { AnswerGiven } from './invoked-answer.ts';

@@ -88,7 +88,10 @@ function checkPatterns(cli: SecureCli): void {
   if (errors[0]) throw new Failure('Unprocessable', `${errors[0].pointer}: ${errors[0].message}`, { errors });
 }
 
-function variablesOf(body: SecureCliPut, preset: SecureCliPreset | undefined): readonly CliVariable[] | undefined {
+function variablesOf(
+  body: SecureCliPut,
+  preset: SecureCliPreset | undefined,
+): readonly CliVariable[] | undefined {
   return body.env?.map(({ name, kind, value }) => ({
     name,
     kind: kind ?? preset?.env.find((each) => each.name === name)?.kind ?? 'sensitive',

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { SUBMIT_MODES } from '#domain/turn.ts';
-import { createApprovalPrompter, type ApprovalMode } from '#cli/approval-desk.ts';
+import { createApprovalPrompter, type ApprovalMode } from '#cli/approval-prompter.ts';
 import { EXIT, type ExitCode, usageError } from '#cli/cli-error.ts';
 import {
   type ApiOptions,

@@ -27,7 +27,9 @@ type ValueOf<One extends Flag> = One extends { readonly choices: readonly (infer
     : string;
 
 /** What a command line gave: its arguments, and of its flags those that were named. */
-export type CommandInput<Argument extends string, Named extends Flags> = { readonly [Name in Argument]: string } & {
+export type CommandInput<Argument extends string, Named extends Flags> = {
+  readonly [Name in Argument]: string;
+} & {
   readonly [Name in keyof Named]: ValueOf<Named[Name]> | undefined;
 };
 

@@ -1,6 +1,15 @@
 /** What only a team's lead may do to a task, or who oversees the team (TE-4). */
 import { isClosed, type TaskState } from '../team-task.ts';
-import { changed, type TaskDecision, isLead, LEAD_ONLY, reasonOf, refused, type Rule, same } from './decision.ts';
+import {
+  changed,
+  type TaskDecision,
+  isLead,
+  LEAD_ONLY,
+  reasonOf,
+  refused,
+  type Rule,
+  same,
+} from './decision.ts';
 
 function byLead(rule: Rule): Rule {
   return (moment, asked) =>

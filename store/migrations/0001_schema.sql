@@ -537,7 +537,7 @@ create table team_tasks (
   origin_session text,
   origin_turn    text,
   origin_context jsonb not null default '{}',
-  told_by        int,
+  announced_by        int,
   -- Of the call or the request that made it, so that a repeat makes one.
   create_key     text not null,
   created_by     text not null,

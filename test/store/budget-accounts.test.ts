@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Budget } from '#domain/budget.ts';
-import { createBudgetGuard } from '#activities/budgets/budget-desk.ts';
+import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { settleApproval } from '#store/approval-record.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import type { Pool } from '#store/pool.ts';

@@ -1,7 +1,7 @@
 /** TE-2 the rows of tasks: made once, changed once a revision, waiting for what is there, told by one of their request. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { loadTask } from '#store/standing-task.ts';
+import { loadTask } from '#store/team-task-state.ts';
 import { createTask, giveTask, type NewTask, recordTask } from '#store/team-task-record.ts';
 import { findTask, listComments, listTasks, tasksToldBy } from '#store/team-task-store.ts';
 import { deleteTeam, insertTeam, readTeamMessages, insertTeamMessage } from '#store/team-store.ts';

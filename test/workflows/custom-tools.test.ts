@@ -10,7 +10,7 @@ import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
-import { createBudgetGuard } from '#activities/budgets/budget-desk.ts';
+import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { createTurnLedger } from '#store/turn-ledger.ts';
 import { toolBench } from '#test/support/tool-call.ts';

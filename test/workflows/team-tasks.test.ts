@@ -1,7 +1,7 @@
 /** TE-1 … TE-4 Teams on real servers: claims over HTTP, and a lead whose members do what it asks for. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { loadTask } from '#store/standing-task.ts';
+import { loadTask } from '#store/team-task-state.ts';
 import { createTask, recordTask } from '#store/team-task-record.ts';
 import { taskWorkflowId } from '#domain/team.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { TeamService } from '#activities/teams/team-desk.ts';
+import type { TeamService } from '#activities/teams/team-service.ts';
 import { LEAD_ONLY } from '#domain/team/decision.ts';
 import { roleIn, TEAM_LIMITS } from '#domain/team.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';

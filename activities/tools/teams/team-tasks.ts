@@ -4,7 +4,7 @@ import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { readAttachment } from '#activities/teams/team-attachment.ts';
 import { taskLines, taskText } from '#activities/teams/team-task-text.ts';
-import type { Membership, TeamService } from '#activities/teams/team-desk.ts';
+import type { Membership, TeamService } from '#activities/teams/team-service.ts';
 import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { compoundWarning } from '#domain/team/words.ts';

@@ -73,14 +73,14 @@ async function grant(
   assert.fail('the change was not heard');
 }
 
-interface Desk {
+interface Service {
   readonly bench: Bench;
   readonly bin: string;
   readonly credentials: string;
   readonly secureClis: SecureClis;
 }
 
-async function service(t: TestContext): Promise<Desk> {
+async function service(t: TestContext): Promise<Service> {
   const folder = await toolBench(t);
   const bin = join(folder.base, 'bin');
   await mkdir(bin);

@@ -1,7 +1,7 @@
 /** TE team_tasks, team_message: words of refusals, and who the caller is. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Membership, TeamService } from '#activities/teams/team-desk.ts';
+import type { Membership, TeamService } from '#activities/teams/team-service.ts';
 import { tool as message } from '#activities/tools/teams/team-message.ts';
 import { tool as tasks } from '#activities/tools/teams/team-tasks.ts';
 import type { Tool } from '#policy/define-tool.ts';

@@ -47,7 +47,7 @@ export async function readRecordedState(
 ): Promise<RecordedState> {
   const row = await db
     .selectFrom('team_tasks')
-    .select(['state', 'closed_at', 'told_by'])
+    .select(['state', 'closed_at', 'announced_by'])
     .where((is) => is.and(ofTask(key)))
     .executeTakeFirstOrThrow();
   const changes = await db
@@ -61,7 +61,7 @@ export async function readRecordedState(
   return {
     task: row.state,
     changes: changes.map(({ notices, ...change }) => ({ ...change, notices: notices ?? [] })),
-    notifies_lead: row.closed_at !== null && row.told_by === key[2],
+    notifies_lead: row.closed_at !== null && row.announced_by === key[2],
     ...(row.closed_at === null ? { closed_revision: 0, dependents: [] } : await closedAs(db, key)),
   };
 }
