@@ -180,6 +180,15 @@ export const PATHS: Readonly<Record<string, Path>> = {
     await live.say(session, 'Once.', { id: `${session}-1` });
     await live.client.workflow.getHandle(workflowIdOf(live, session)).result();
   },
+  'turn-lingers': async (live, session) => {
+    await live.client.workflow.start('agentTurn', {
+      workflowId: workflowIdOf(live, session),
+      taskQueue: live.taskQueue,
+      args: [{ tenant: live.tenant, session_key: session, linger_seconds: 1 }],
+    });
+    await live.ended((await live.say(session, 'One.')).turn_id);
+    await live.ended((await live.say(session, 'Two.')).turn_id);
+  },
   'turn-stop-step': stopping('step'),
   'turn-stop-now': stopping('now'),
   'turn-stop-all': stopping('all', 2),
