@@ -1,4 +1,4 @@
-/** A model's server that streams a few words and knows when it sent the first one: OpenAI's chat completions. */
+/** A model's server that streams a few words and knows when the first one was whole: OpenAI's chat completions. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ const PAUSE_MS = 60;
 export interface WordServer {
   /** The base URL that a provider is given. */
   readonly url: string;
-  /** When the last answer's first word was sent (Date.now). */
+  /** When the blank after the last answer's first word was sent (Date.now): until then it may be the beginning of a secret. */
   readonly firstWordAt: () => number;
   close(): Promise<void>;
 }
@@ -32,8 +32,8 @@ export async function startWordServer(): Promise<WordServer> {
       );
     void (async () => {
       send({ role: 'assistant', content: '' });
-      firstWordAt = Date.now();
-      for (const content of WORDS) {
+      for (const [at, content] of WORDS.entries()) {
+        if (at === 1) firstWordAt = Date.now();
         send({ content });
         await sleep(PAUSE_MS);
       }
