@@ -6,6 +6,9 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { serverProblems } from '#domain/mcp/check-server.ts';
+import { splitServer } from '#domain/mcp/server.ts';
+import { effectiveEgress } from '#domain/policy/effective-egress.ts';
 import type { Environment } from './config/environment.ts';
 import { readEnvironment, USUAL_BASE_URLS } from './config/environment.ts';
 import { explainIssues } from './config/explain.ts';
@@ -24,8 +27,10 @@ export { deploymentValues } from './config/deployment-values.ts';
 export type { Environment } from './config/environment.ts';
 
 /** Everything a part of TempoClaw may be told. Frozen; folders are absolute, TLS files are read. */
-export interface Config extends Omit<ParsedConfig, 'temporal' | 'rehearsal' | 'workspaceRoot'> {
+export interface Config
+  extends Omit<ParsedConfig, 'temporal' | 'rehearsal' | 'workspaceRoot' | 'workspaces'> {
   readonly workspaceRoot: string;
+  readonly workspaces: ParsedConfig['workspaces'] & { readonly store: string };
   readonly temporal: Omit<ParsedConfig['temporal'], 'tls'> & {
     readonly tls?: TemporalTls;
     readonly metadata?: Record<string, string>;
@@ -85,9 +90,12 @@ export function loadConfig(
     problems.push(...explainIssues(parsed.error.issues, locate));
   }
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
+  const config = finish(parsed.data, cwd, official, file.path);
+  const { follow, store } = config.workspaces;
+  const snapshots = follow === 'none' || isBucket(store) ? undefined : store;
   return deepFreeze({
-    ...finish(parsed.data, cwd, official, file.path),
-    secretFiles: secretFiles(cwd, env, file.path, [parsed.data.temporal.tls?.clientKeyPath]),
+    ...config,
+    secretFiles: secretFiles(cwd, env, file.path, [parsed.data.temporal.tls?.clientKeyPath, snapshots]),
   });
 }
 
@@ -147,6 +155,7 @@ function finish(
     ...parsed,
     stateDir,
     workspaceRoot: resolve(cwd, parsed.workspaceRoot ?? join(stateDir, 'workspaces')),
+    workspaces: { ...parsed.workspaces, store: storePlace(cwd, parsed.workspaces.store, stateDir) },
     temporal: {
       ...temporal,
       tls: usedTls,
@@ -154,6 +163,7 @@ function finish(
       metadata: official.metadata,
     },
     models: { ...parsed.models, providers: finishProviders(parsed.models.providers) },
+    skills: { folders: parsed.skills.folders.map((folder) => resolve(cwd, folder)) },
     rehearsal: {
       dir:
         parsed.rehearsal.dir === undefined
@@ -163,6 +173,16 @@ function finish(
     },
     file,
   };
+}
+
+/** Of the store of workspaces: a bucket's address, or a folder's path. */
+function isBucket(store: string): boolean {
+  return store.startsWith('s3://');
+}
+
+function storePlace(cwd: string, store = '', stateDir: string): string {
+  if (store === '') return join(stateDir, 'snapshots');
+  return isBucket(store) ? store : resolve(cwd, store);
 }
 
 type Providers = ParsedConfig['models']['providers'];
@@ -220,6 +240,10 @@ export function preflight(config: Config): string[] {
   const problems: string[] = [];
   if (statSync(config.stateDir, { throwIfNoEntry: false })?.isDirectory() === false)
     problems.push(`stateDir: ${config.stateDir} is a file; name a folder`);
+  const { follow, store } = config.workspaces;
+  if (follow === 'snapshots' && `${store}/`.startsWith(`${config.workspaceRoot}/`))
+    problems.push(`workspaces.store: ${store} lies within the workspaces, where commands of agents write`);
+  problems.push(...skillFolderProblems(config));
   const chosen = config.models.default?.split('/')[0];
   if (chosen !== undefined && chosen !== 'rehearsal' && config.models.providers[chosen] === undefined) {
     const known = [...Object.keys(config.models.providers), 'rehearsal'].join(', ');
@@ -236,7 +260,21 @@ export function preflight(config: Config): string[] {
   if (key !== undefined && previousKeys.includes(key)) {
     problems.push('encryption.key is also in encryption.previousKeys; remove it there');
   }
+  const rules = effectiveEgress(config.egress, []);
+  for (const [name, server] of Object.entries(config.mcp.servers))
+    for (const { field, message } of serverProblems(splitServer(server).config, rules))
+      problems.push(`mcp.servers.${name}.${field}: ${message}`);
   return problems;
+}
+
+/** What stands in them is trusted, so it is nothing that agents write. */
+function skillFolderProblems({ skills, workspaceRoot }: Config): string[] {
+  return skills.folders.flatMap((folder) => {
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+      return [`skills.folders: ${folder} is no folder; make it, or take it out`];
+    if (!`${folder}/`.startsWith(`${workspaceRoot}/`)) return [];
+    return [`skills.folders: ${folder} lies within the workspaces, where commands of agents write`];
+  });
 }
 
 /** The settings in a few lines for a log or `doctor`; never a secret. */
@@ -248,7 +286,7 @@ export function describe(config: Config): string[] {
   return [
     `settings file: ${config.file ?? 'none'}`,
     `state: ${config.stateDir}`,
-    `workspaces: ${config.workspaceRoot}`,
+    `workspaces: ${config.workspaceRoot}${config.workspaces.follow === 'none' ? '' : `, followed by ${config.workspaces.store}`}`,
     `api: http://${config.api.host}:${config.api.port}`,
     `temporal: ${config.temporal.address ?? 'own dev server'}, namespace ${config.temporal.namespace}, task queue ${config.temporal.taskQueue}, api key ${secret(config.temporal.apiKey)}`,
     `database: ${config.database.url === undefined ? 'own Postgres' : withoutPassword(config.database.url)}`,

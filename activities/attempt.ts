@@ -1,5 +1,5 @@
 /** One try of an activity's work, whichever activity it runs in. */
-import { Context } from '@temporalio/activity';
+import { CancelledFailure, Context } from '@temporalio/activity';
 
 export interface Attempt {
   /** From 1. */
@@ -12,6 +12,11 @@ export interface Attempt {
 
 /** The message of the CancelledFailure that a signal is aborted with when the workflow cancels its activity; Temporal's word. */
 export const STOPPED = 'CANCELLED';
+
+/** Whether the workflow wants it to end; else it is the end of its worker, or the server took that for dead. */
+export function isStopped({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof CancelledFailure && reason.message === STOPPED;
+}
 
 /** `before`: attempts that were made before this activity's own. */
 export function attemptNow(before = 0): Attempt {

@@ -6,8 +6,11 @@ import { createHash } from 'node:crypto';
 import type { ApprovalRow } from '#store/approval-store.ts';
 import { alwaysWords } from '#domain/approval.ts';
 import { boundFilesWords } from '#domain/bound-file.ts';
+import type { FormField, McpForm } from '#domain/mcp/form.ts';
+import { promptLines } from '#domain/mcp/sampling.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
+import { showHidden } from './hidden-text.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; --yes: #1a7f37; --no: #b42318; }
@@ -20,6 +23,7 @@ pre { background: var(--soft); border: 1px solid var(--line); border-radius: 8px
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: 1rem 0; }
 dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
 form { margin: 1rem 0; } label { display: block; margin-bottom: .25rem; }
+input:not([type=checkbox]), select { width: 100%; font: inherit; padding: .5rem; }
 textarea { width: 100%; min-height: 4rem; font: inherit; padding: .5rem; border: 1px solid var(--line); border-radius: 8px; }
 button { font: inherit; font-weight: 600; width: 100%; min-height: 3rem; border: 0; border-radius: 8px; color: #fff; cursor: pointer; }
 button.approve { background: var(--yes); } button.reject { background: var(--no); margin-top: .5rem; }
@@ -63,20 +67,73 @@ export function askingPage(row: ApprovalRow, { user, decision }: AskedOf, now: D
   return page(
     'Approval',
     `<p class="who">You decide as <strong>${marked(user)}</strong></p>
-<h1>May this run?</h1>
-<pre>${marked(row.summary)}</pre>
-<p>${marked(row.tool)} with these arguments (secrets are masked):</p>
-<pre>${marked(JSON.stringify(row.args, null, 2))}</pre>
+${row.form ? question(row.form) : call(row)}
 <dl>${shown.join('')}</dl>
-${decision === 'reject' ? '' : form(row, 'approve', '<button class="approve">Approve</button>')}
+${decision === 'reject' ? '' : form(row, 'approve', `${(row.form?.fields ?? []).map(input).join('')}<button class="approve">${row.form ? 'Send' : 'Approve'}</button>`)}
 ${decision === 'approve' ? '' : form(row, 'reject', '<label for="reason">Why not? The agent is told.</label><textarea id="reason" name="reason" maxlength="2000"></textarea><button class="reject">Reject</button>')}`,
   );
 }
+
+function call({ summary, tool, args }: ApprovalRow): string {
+  return `<h1>May this run?</h1>
+<pre>${marked(summary)}</pre>
+<p>${marked(tool)} with these arguments (secrets are masked):</p>
+<pre>${marked(JSON.stringify(args, null, 2))}</pre>`;
+}
+
+/** Of an MCP server; its words are anybody's, so that no link is made of them. */
+function question({ server, message, url, prompt }: McpForm): string {
+  const open =
+    url === undefined
+      ? ''
+      : `<p>It wants you to open this address, and to send when it is done:</p><pre>${marked(url)}</pre>`;
+  const asked = prompt ? `<pre>${marked(promptLines(prompt).join('\n'))}</pre>` : '';
+  return `<h1>The MCP server ${marked(server)} asks</h1><pre>${marked(message)}</pre>${asked}${open}`;
+}
+
+/** What stands in it is as the server likes; it is sent only by the person. */
+function input(field: FormField): string {
+  const { name, title, description, type, required, options } = field;
+  const id = escapeHtml(`field:${name}`);
+  const more = description === undefined ? '' : `<br><small>${marked(description)}</small>`;
+  const label = `<label for="${id}">${marked(title)}${required ? ' *' : ''}${more}</label>`;
+  const asked = `id="${id}" name="${id}"${required && type !== 'boolean' ? ' required' : ''}`;
+  return `<p>${label}${options ? selectOf(field, asked) : lineOf(field, asked)}</p>`;
+}
+
+function selectOf({ type, required, options = [], default: standard }: FormField, asked: string): string {
+  const isList = type === 'choices';
+  const chosen = Array.isArray(standard) ? standard : [standard];
+  const shown = options.map(({ value, title }) => {
+    const mark = chosen.includes(value) ? ' selected' : '';
+    return `<option value="${escapeHtml(value)}"${mark}>${marked(title)}</option>`;
+  });
+  const none = required || isList ? '' : '<option value=""></option>';
+  return `<select ${asked}${isList ? ' multiple' : ''}>${none}${shown.join('')}</select>`;
+}
+
+function lineOf({ type, format, default: standard }: FormField, asked: string): string {
+  if (type === 'boolean')
+    return `<input type="checkbox" value="true" ${asked}${standard === true ? ' checked' : ''}>`;
+  const value = standard === undefined ? '' : ` value="${escapeHtml(String(standard))}"`;
+  if (type !== 'string') return `<input type="number" step="any" ${asked}${value}>`;
+  return `<input type="${(format && INPUTS[format]) ?? 'text'}" ${asked}${value}>`;
+}
+
+const INPUTS: Readonly<Record<string, string>> = { email: 'email', uri: 'url', date: 'date' };
 
 /** Says how it stands, of which call; nothing can be decided any more. */
 export function noticePage(title: string, words: string, summary?: string): string {
   const call = summary === undefined ? '' : `<pre>${marked(summary)}</pre>`;
   return page(title, `<h1>${marked(title)}</h1>${call}<p>${marked(words)}</p>`);
+}
+
+/** Says what the button does; nothing happens before. */
+export function confirmPage(title: string, words: string, button: string): string {
+  return page(
+    title,
+    `<h1>${marked(title)}</h1><p>${marked(words)}</p><form method="post"><button class="approve">${escapeHtml(button)}</button></form>`,
+  );
 }
 
 function form({ digest }: ApprovalRow, decision: LinkDecision, inner: string): string {
@@ -89,17 +146,9 @@ ${body}
 </main></body></html>`;
 }
 
-/** Marks that reorder or hide text, and controls but tab and line break. */
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
-
 /** Text of any origin, as it is: what would hide or reorder it is shown as its code. */
 function marked(text: string): string {
-  return escapeHtml(text).replace(
-    HIDDEN,
-    (char) =>
-      `<span class="mark">U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}</span>`,
-  );
+  return showHidden(escapeHtml(text), (code) => `<span class="mark">${code}</span>`);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 /** The composition root of the API: real parts from settings, for the process and for tests of the whole stack. */
+import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
 import { childEnvironment, deploymentValues, temporalConnection } from '#config';
@@ -8,17 +9,23 @@ import { createCallRules } from '#policy/call-rules.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { createEgress } from '#activities/egress/egress.ts';
+import { createMcpLogins } from '#activities/mcp/oauth.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
-import { workspaceOfAgent } from '#activities/workspace/workspace-of-agent.ts';
+import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
+import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
+import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { tenantEgress } from '#policy/tenant-egress.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
-import { createPool } from '#store/pool.ts';
+import { insertEgressRow, type NewEgressRow } from '#store/egress-store.ts';
+import { createPool, type Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
 import { connectTemporal } from '#temporal/client.ts';
-import type { ApiDeps } from './deps.ts';
+import type { ApiDeps, McpLogins } from './deps.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createMetrics } from './metrics.ts';
-import { createModelDirectory } from './model-directory.ts';
 import { createPayloadCodec, dataConverterOf } from '#temporal/payload-codec.ts';
 import { type CodecAccess, codecToken } from './routes/codec.ts';
 import { createToolDirectory } from './tool-directory.ts';
@@ -36,6 +43,7 @@ export async function createDeps(
   log: Pick<FastifyBaseLogger, 'warn'>,
   logs?: LogStream,
 ): Promise<OwnedDeps> {
+  const { tools, exec, sandbox, egress, hooks } = config;
   const pool = createPool({
     url: databaseUrl,
     size: config.database.poolSize,
@@ -82,17 +90,25 @@ export async function createDeps(
     notifier,
     secrets,
     codec: codecAccess(config.encryption),
+    mcpLogins: createLogins(config, pool, secrets.sealer, log),
     metrics: createMetrics(),
-    models: createModelDirectory(createModels(config.models, config.rehearsal)),
+    models: createModels(config.models, config.rehearsal),
     tools: createToolDirectory(catalog, catalogs),
-    rules: createCallRules({ catalog, tools: config.tools, exec: config.exec }),
+    rules: createCallRules({ catalog, tools, exec }),
     policy: {
       catalogs,
-      settings: { tools: config.tools, exec: config.exec, sandbox: config.sandbox },
-      workspaceOfAgent: (tenant, agent) => workspaceOfAgent(config.workspaceRoot, tenant, agent),
+      settings: { tools, exec, sandbox, egress, hooks },
+      workspaceOf: createWorkspaceOf(config.workspaceRoot),
       judgePath,
       resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
     },
+    workspaces: createWorkspaceDoor({
+      root: config.workspaceRoot,
+      follow: config.workspaces.follow !== 'none',
+      pool,
+      journalDir: join(config.stateDir, 'changes'),
+      scrubberOf: secrets.vault.scrubberOf,
+    }),
     settings: {
       rateLimitPerMinute: config.api.rateLimitPerMinute,
       bodyLimitBytes: config.api.bodyLimitBytes,
@@ -118,6 +134,24 @@ export async function createDeps(
       await pool.end();
     },
   };
+}
+
+function createLogins(
+  config: Config,
+  pool: Pool,
+  sealer: Sealer,
+  log: Pick<FastifyBaseLogger, 'warn'>,
+): McpLogins {
+  const record = (row: NewEgressRow): Promise<void> =>
+    insertEgressRow(pool, row).catch((error: unknown) =>
+      log.warn({ err: error }, 'what was asked of the outside was not kept'),
+    );
+  return createMcpLogins({
+    pool,
+    sealer,
+    egress: createEgress({ resolve: resolveHost, record }),
+    rulesOf: (tenant) => tenantEgress(pool, config.egress, tenant),
+  });
 }
 
 function codecAccess({ key, previousKeys }: Config['encryption']): CodecAccess | undefined {

@@ -1,4 +1,5 @@
 /** What the API needs of the world; api/main.ts builds it, tests pass their own. */
+import type { Readable } from 'node:stream';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -9,12 +10,14 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LogStream } from '#store/secrets/log-stream.ts';
 import type { CallRules } from '#policy/call-rules.ts';
-import type { AgentConfig } from '#domain/agent.ts';
+import type { AgentConfig, ToolDialect } from '#domain/agent.ts';
 import type { JudgePath } from '#domain/path-rules.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
+import type { McpOwner } from '#store/mcp-credential-store.ts';
+import type { McpServerToUse } from '#store/mcp-server-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import type { ReplayClass } from '#domain/tool.ts';
@@ -37,7 +40,9 @@ export interface ToolDirectory {
   /** Whether a tool of TempoClaw's own has the name or alias. */
   isNative(name: string): boolean;
   /** What an agent may be given, whatever its policy leaves of it. */
-  list(tenant: string, agent: string): Promise<readonly ToolDescription[]>;
+  list(tenant: string, agent: string, dialect?: ToolDialect): Promise<readonly ToolDescription[]>;
+  /** Those of TempoClaw's own. */
+  native(dialect?: ToolDialect): readonly ToolDescription[];
   /** By name or alias. */
   find(tenant: string, agent: string, name: string): Promise<ToolDescription | undefined>;
   /** Checks a call's arguments as the worker will. */
@@ -55,6 +60,8 @@ export interface ToolDirectory {
 export interface ModelDirectory {
   /** The model of agents that name none. */
   best(): string;
+  /** The model for vectors; undefined: there is none. */
+  embedder(): string | undefined;
   /** Undefined when there is such a model; else why not. */
   problem(ref: string): string | undefined;
 }
@@ -81,10 +88,53 @@ export interface PolicyBasis {
   readonly catalogs: AgentCatalogs;
   readonly settings: RuleSource['settings'];
   /** Where this process sees workspaces. */
-  readonly workspaceOfAgent: (tenant: string, agent: AgentConfig) => string;
+  readonly workspaceOf: (
+    tenant: string,
+    agent: AgentConfig,
+    use: { readonly user?: string | undefined; readonly session: string },
+  ) => { readonly workspace: string };
   readonly judgePath: JudgePath;
   /** Which files commands start, as far as this process can tell. */
   readonly resolveProgram: ResolveProgram;
+}
+
+/** Whose workspace of an agent is meant. */
+export interface WorkspaceAsked {
+  readonly tenant: string;
+  readonly agent: AgentConfig;
+  readonly user: string | null;
+  readonly session: string;
+  /** How a change is signed. */
+  readonly by: string;
+}
+
+/** Bytes in and out of workspaces, by the rules of the file tools. Throws Failure; Unavailable where this machine has none. */
+export interface WorkspaceDoor {
+  read(asked: WorkspaceAsked, path: string): Promise<{ readonly bytes: number; readonly stream: Readable }>;
+  /** Safe to repeat. */
+  write(
+    asked: WorkspaceAsked,
+    path: string,
+    content: AsyncIterable<Buffer>,
+  ): Promise<{ readonly created: boolean; readonly bytes: number }>;
+}
+
+/** Logins at MCP servers by OAuth (activities/mcp/oauth.ts). `user` is empty for one that is for all. */
+export interface McpLogins {
+  /** @throws Failure Unprocessable */
+  start(
+    server: McpServerToUse,
+    user: string,
+    redirectUrl: string,
+  ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
+  /** Whose login it is, by the server's name; undefined when it is used or over. */
+  find(state: string): Promise<McpOwner | undefined>;
+  /** As `find`, and ends it. @throws Failure Unprocessable */
+  finish(answer: {
+    readonly state: string;
+    readonly code: string;
+    readonly iss: string | undefined;
+  }): Promise<McpOwner | undefined>;
 }
 
 export interface ApiDeps {
@@ -95,12 +145,14 @@ export interface ApiDeps {
   readonly secrets: Pick<Secrets, 'sealer' | 'vault'>;
   /** Present when payloads are encrypted. */
   readonly codec?: CodecAccess | undefined;
+  readonly mcpLogins: McpLogins;
   readonly metrics: Metrics;
   readonly models: ModelDirectory;
   readonly tools: ToolDirectory;
   /** The same by which workers judge. */
   readonly rules: CallRules;
   readonly policy: PolicyBasis;
+  readonly workspaces: WorkspaceDoor;
   readonly settings: ApiSettings;
   /** Under which decision tokens are made. */
   readonly tokenSecret: string;

@@ -2,11 +2,14 @@
 import { relative } from 'node:path';
 import { explainCase } from '#policy/explain/explain-case.ts';
 import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { findSkillsInUse } from '#store/skill-store.ts';
+import { findUsed } from '#store/session-store.ts';
 import { findRulesOfAgent, type RulesOfAgent } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
 import { type Caller, userOf } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
+import { noSession, reachableSession } from './found.ts';
 import { MAIN_AGENT } from './tenant-care.ts';
 
 export async function explainFor(
@@ -21,12 +24,23 @@ export async function explainFor(
     if (!found) throw new Failure('NotFound', 'There is no agent with this key');
     return found;
   };
+  const mustReach = async (session: string): Promise<void> => {
+    if (!(await reachableSession(deps.pool, caller, session))) throw noSession();
+  };
   let folder = '';
   const answer = await explainCase(
     {
       ...deps.policy,
       catalogOf: (agent) => deps.policy.catalogs.of(caller.tenant, agent),
       agentOf,
+      async usedIn(session) {
+        await mustReach(session);
+        return findUsed(deps.pool, caller.tenant, session);
+      },
+      async skillsIn(session) {
+        await mustReach(session);
+        return findSkillsInUse(deps.pool, caller.tenant, session);
+      },
       resolve: resolveHost,
       async workspaceOf({ workspace, agent }) {
         if (workspace !== undefined)
@@ -34,7 +48,10 @@ export async function explainFor(
             'InvalidInput',
             'workspace is for the command line; name the agent whose workspace is meant',
           );
-        folder = deps.policy.workspaceOfAgent(caller.tenant, (await agentOf(agent)).agent);
+        folder = deps.policy.workspaceOf(caller.tenant, (await agentOf(agent)).agent, {
+          user,
+          session: '',
+        }).workspace;
         return folder;
       },
     },

@@ -58,7 +58,11 @@ export function stemOf(
   ...parts: readonly string[]
 ): string | undefined {
   const key = idempotencyKeyOf(request);
-  if (key === undefined) return undefined;
+  return key === undefined ? undefined : stemOfKey(key, caller, ...parts);
+}
+
+/** The same of a key that did not come in the header. */
+export function stemOfKey(key: string, caller: Caller, ...parts: readonly string[]): string {
   return createHash('sha256')
     .update(JSON.stringify([caller.tenant, caller.keyId, ...parts, key]))
     .digest('hex')

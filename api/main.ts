@@ -9,6 +9,7 @@ import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { listen } from './listen.ts';
 import { createServer } from './server.ts';
+import { syncSettingsServers } from './settings-servers.ts';
 
 /** Requests that run get so long to end; then their connections are cut. */
 const DRAIN_MS = 10_000;
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
   const owned = await createDeps(config, config.database.url, log, logs);
   const { deps } = owned;
   const keyFile = await prepareFirstStart(deps.pool, config.stateDir);
+  await syncSettingsServers(deps, config.mcp.servers, (problem) => log.warn(problem));
   if (keyFile !== undefined) log.info({ file: keyFile }, 'made the first admin key');
 
   const app = await createServer(deps);

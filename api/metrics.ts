@@ -1,5 +1,6 @@
 /** Prometheus metrics of this API process (IN-8). Labels never hold ids or tenants, so their number is bounded. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { EgressCount } from '#store/egress-store.ts';
 
 export interface Metrics {
   readonly registry: Registry;
@@ -9,6 +10,7 @@ export interface Metrics {
   streamOpened(): void;
   streamClosed(): void;
   openTurns(counts: readonly { readonly status: string; readonly count: number }[]): void;
+  egress(counts: readonly EgressCount[]): void;
 }
 
 export function createMetrics(): Metrics {
@@ -44,6 +46,15 @@ export function createMetrics(): Metrics {
     labelNames: ['status'],
     registers: [registry],
   });
+  const outside = (['requests', 'bytes'] as const).map((what) => ({
+    what,
+    gauge: new Gauge({
+      name: `tempoclaw_egress_${what}`,
+      help: `${what} of what was asked of the outside in the last five minutes, over all tenants`,
+      labelNames: ['purpose', 'outcome'],
+      registers: [registry],
+    }),
+  }));
   return {
     registry,
     request: (route, method, status, seconds) =>
@@ -55,6 +66,12 @@ export function createMetrics(): Metrics {
     openTurns(counts) {
       turns.reset();
       for (const { status, count } of counts) turns.labels(status).set(count);
+    },
+    egress(counts) {
+      for (const { what, gauge } of outside) {
+        gauge.reset();
+        for (const count of counts) gauge.labels(count.purpose, count.outcome).set(count[what]);
+      }
     },
   };
 }

@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger';
 import scalar from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { FAILURES, type FailureType } from '#domain/errors.ts';
 import { problemSchema } from '#domain/schema/problem.ts';
 import { PROBLEM_TYPE } from './errors.ts';
@@ -48,7 +49,9 @@ const TAGS = [
   ['delegations', 'Work that agents give to each other'],
   ['approvals', 'What waits for a person'],
   ['agents', 'Who answers'],
+  ['artifacts', 'Files that people and models pass about'],
   ['tools', 'What agents can do'],
+  ['skills', 'Instructions that agents find'],
   ['policy', 'What may be done, and why'],
   ['budgets', 'What work may use, and what it has used'],
   ['keys', 'Who may call'],
@@ -84,11 +87,16 @@ export async function describeApi(app: Api): Promise<void> {
           : route,
       );
       const schema = made.schema as Record<string, unknown>;
+      const { body } = route.schema ?? {};
+      const examples = body instanceof z.ZodType ? body.meta()?.['examples'] : undefined;
+      // zod leaves out those of what reads other names for its fields.
+      if (examples !== undefined) schema['body'] = { ...(schema['body'] as object), examples };
       if (scope === 'public') schema['security'] = [];
       else if (scope)
         schema['description'] = [schema['description'], `Scope: \`${scope}\``].filter(Boolean).join('\n\n');
       if (takesKey) schema['headers'] = IDEMPOTENCY_HEADER;
-      return made;
+      // Of a wildcard, which has no name.
+      return { ...made, url: made.url.replace('*', ':path') };
     },
   });
   await app.register(scalar, {

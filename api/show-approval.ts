@@ -35,6 +35,7 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     always: showAlways(row.always),
     sandbox: row.sandbox === null ? null : { ...row.sandbox },
     files: row.files.map((file) => ({ ...NO_FILE, ...file })),
+    form: row.form,
     runs,
     ...tallyOf(row),
     escalated_at: row.escalated_at?.toISOString() ?? null,

@@ -161,7 +161,7 @@ async function offer(
 ): Promise<Receipt> {
   try {
     // The row has them, and Temporal's word would not count.
-    const { roles: _, ...context } = message.context;
+    const { roles: _, key: __, ...context } = message.context;
     const input = {
       id: message.id,
       mode: message.mode ?? undefined,

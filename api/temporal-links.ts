@@ -6,12 +6,13 @@ export type TemporalLink = (workflowId: string, runId?: string | null) => string
 /** Null when no UI is configured. Without a run the UI shows the newest one. */
 export function createTemporalLink(
   settings: Pick<ApiSettings, 'temporalUiUrl' | 'temporalNamespace'>,
+  kind: 'workflows' | 'schedules' = 'workflows',
 ): TemporalLink {
   const base = settings.temporalUiUrl?.replace(/\/+$/, '');
   const namespace = encodeURIComponent(settings.temporalNamespace);
   return (workflowId, runId) => {
     if (base === undefined) return null;
-    const workflow = `${base}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+    const workflow = `${base}/namespaces/${namespace}/${kind}/${encodeURIComponent(workflowId)}`;
     return runId ? `${workflow}/${encodeURIComponent(runId)}` : workflow;
   };
 }

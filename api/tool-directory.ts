@@ -1,5 +1,7 @@
 /** The tools of agents as the API shows and checks them. */
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import type { ToolDialect } from '#domain/agent.ts';
+import type { OfferedTool } from '#domain/model.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { jsonSchemaOf } from '#policy/read-arguments.ts';
@@ -14,10 +16,16 @@ export function createToolDirectory(native: Catalog, catalogs: AgentCatalogs): T
     described.set(tool, known);
     return known;
   };
+  const shownIn = (catalog: Catalog, dialect: ToolDialect = 'canonical'): ToolDescription[] =>
+    catalog.list().map((tool) => {
+      const [form] = dialect === 'canonical' ? [] : catalog.offer(dialect, [tool.name]);
+      return { ...describe(tool), ...(form && formOf(form)) };
+    });
   return {
     isNative: (name) => native.find(name) !== undefined,
-    async list(tenant, agent) {
-      return (await catalogs.of(tenant, agent)).list().map(describe);
+    native: (dialect) => shownIn(native, dialect),
+    async list(tenant, agent, dialect) {
+      return shownIn(await catalogs.of(tenant, agent), dialect);
     },
     async find(tenant, agent, name) {
       const found = (await catalogs.of(tenant, agent)).find(name);
@@ -30,13 +38,19 @@ export function createToolDirectory(native: Catalog, catalogs: AgentCatalogs): T
   };
 }
 
+function formOf({ name, description, parameters }: OfferedTool) {
+  return { name, description, parameters: { $schema: DRAFT, ...parameters } };
+}
+
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+
 function descriptionOf(tool: Tool): ToolDescription {
   return {
     name: tool.name,
     description: tool.description,
     group: tool.group,
     replay: tool.replay,
-    parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', ...jsonSchemaOf(tool.input) },
+    parameters: { $schema: DRAFT, ...jsonSchemaOf(tool.input) },
     aliases: Object.keys(tool.aliases ?? {}),
   };
 }

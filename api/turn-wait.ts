@@ -16,7 +16,7 @@ export async function waitForTurn(
   options: {
     readonly seconds: number;
     readonly signal: AbortSignal;
-    readonly isDone?: (turn: TurnRow) => boolean;
+    readonly isDone?: (turn: TurnRow) => boolean | Promise<boolean>;
   },
 ): Promise<TurnRow | undefined> {
   const { signal, isDone = hasEnded } = options;
@@ -31,7 +31,7 @@ export async function waitForTurn(
   try {
     for (;;) {
       const row = await findTurn(deps.pool, turn.tenant, turn.id);
-      if ((row && isDone(row)) || left() === 0 || signal.aborted) return row;
+      if ((row && (await isDone(row))) || left() === 0 || signal.aborted) return row;
       await bell.wait(left());
     }
   } finally {

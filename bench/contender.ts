@@ -13,10 +13,12 @@ import { type BenchStack, QUEUES } from './stack.ts';
 /** What a turn does. */
 export interface Work {
   readonly steps: number;
-  readonly tool: 'datetime' | 'read_file' | 'exec' | 'spawn' | 'team_tasks';
+  readonly tool: 'datetime' | 'read_file' | 'exec' | 'spawn' | 'team_tasks' | 'mcp_bench__work';
   readonly command?: string;
   readonly parallel?: number;
   readonly modelMs?: number;
+  /** What a call of the MCP server takes. */
+  readonly callMs?: number;
   /** Characters of random text that the user's message has besides. */
   readonly pad?: number;
 }
@@ -36,7 +38,7 @@ export interface Contender {
 export function textOf(work: Work): string {
   const pad = work.pad ? ` ${randomText(work.pad)}` : '';
   const command = work.command === undefined ? '' : ` command="${work.command}"`;
-  return `steps=${work.steps} tool=${work.tool} parallel=${work.parallel ?? 1} model_ms=${work.modelMs ?? 0}${command}${pad}`;
+  return `steps=${work.steps} tool=${work.tool} parallel=${work.parallel ?? 1} model_ms=${work.modelMs ?? 0} call_ms=${work.callMs ?? 0}${command}${pad}`;
 }
 
 function randomText(characters: number): string {

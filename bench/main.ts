@@ -13,10 +13,14 @@ import { agents } from './measures/agents.ts';
 import { goOn } from './measures/go-on.ts';
 import { longSession, longTurn } from './measures/long-lives.ts';
 import { httpTurns } from './measures/http-turns.ts';
+import { knowledge } from './measures/knowledge.ts';
 import { parkedMemory } from './measures/parked-memory.ts';
+import { memory } from './measures/memory.ts';
+import { reach } from './measures/reach.ts';
 import { longSteps, shortSteps } from './measures/step-latency.ts';
 import { throughput } from './measures/throughput.ts';
 import { waits } from './measures/waits.ts';
+import { workspaces } from './measures/workspaces.ts';
 import { reached, type Section, sectionText } from './report.ts';
 import { startBenchStack } from './stack.ts';
 
@@ -31,6 +35,10 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   'long-session': longSession,
   agents,
   parked: parkedMemory,
+  reach,
+  workspaces,
+  memory,
+  knowledge,
   'go-on': goOn,
 };
 

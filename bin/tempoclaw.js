@@ -3,7 +3,7 @@
 // that came with the package's own dependencies takes over. Plain JavaScript, so that Node 20 can read it.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import * as modules from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,8 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 // 22.18 is the first release that strips types without a flag.
 if (major > 22 || (major === 22 && minor >= 18)) {
+  // Stripping the types of some hundred files takes longer than most commands.
+  modules.enableCompileCache();
   await import('../cli/main.ts');
 } else {
   const own = findOwnNode();
@@ -35,7 +37,7 @@ if (major > 22 || (major === 22 && minor >= 18)) {
 
 function findOwnNode() {
   try {
-    const folder = dirname(createRequire(import.meta.url).resolve('node/package.json'));
+    const folder = dirname(modules.createRequire(import.meta.url).resolve('node/package.json'));
     const file = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
     return existsSync(file) ? file : undefined;
   } catch {

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Flag as NamedFlag, CommandInput } from '#domain/resource/command.ts';
 import type { Operation } from '#domain/resource/define-resource.ts';
 import { send } from './call.ts';
+import type { Query } from './client.ts';
 import {
   type ApiOptions,
   type CommandContext,
@@ -47,12 +48,17 @@ export interface ApiCommand<
   readonly arguments?: readonly Argument[];
   /** The last argument is undefined then. */
   readonly mayLackLast?: boolean;
+  /** Takes any number of words behind its arguments, which are those of a program: `-- npx -y PACKAGE`. */
+  readonly takesProgram?: true;
   readonly flags?: Named;
   /** The query of GET and DELETE, the body of others; all that is given beside the path when absent. */
   sends?(
     given: CommandInput<ParamOf<Path> | Argument, Named>,
     context: CommandContext,
+    program: readonly string[],
   ): object | Promise<object>;
+  /** Of a method that has a body. */
+  asks?(given: CommandInput<ParamOf<Path> | Argument, Named>): Query;
   /** Printed for programs in place of an answer that is empty. */
   answer?(given: CommandInput<ParamOf<Path> | Argument, Named>): Answer;
   print(context: CommandContext, answer: Answer, given: CommandInput<ParamOf<Path> | Argument, Named>): void;
@@ -70,14 +76,17 @@ export function addApiCommand<
   const command = word === undefined ? parent : parent.command(word, { isDefault }).description(help);
   for (const name of names)
     command.argument(one.mayLackLast && name === names.at(-1) ? `[${name}]` : `<${name}>`);
+  if (one.takesProgram) command.argument('[program...]', 'a program with its arguments, behind --');
   for (const flag of Object.values(flags ?? {})) command.addOption(optionOf(flag));
   command.action(async (...line: unknown[]) => {
-    const options = line[names.length] as ApiOptions & Readonly<Record<string, unknown>>;
+    const program = one.takesProgram ? (line[names.length] as string[]) : [];
+    const options = line[names.length + (one.takesProgram ? 1 : 0)] as ApiOptions &
+      Readonly<Record<string, unknown>>;
     const context = createContext(options);
     const words = Object.fromEntries(names.map((name, at) => [name, line[at]]));
     const given = { ...words, ...readFlags(flags ?? {}, options) } as Parameters<typeof one.print>[2];
-    const sent = (await one.sends?.(given, context)) ?? without(given, params);
-    const came = await send(context.client, { method, path }, words, sent);
+    const sent = (await one.sends?.(given, context, program)) ?? without(given, params);
+    const came = await send(context.client, { method, path }, words, sent, one.asks?.(given));
     const answer = one.answer?.(given) ?? (came as Answer);
     if (context.json) printJson(context.out, answer);
     else one.print(context, answer, given);

@@ -1,4 +1,5 @@
 /** One approval for a person who decides: what would run, for whom and why, how it stands, and what happens next. */
+import { formLines } from '#domain/mcp/form.ts';
 import { alwaysLine, decideCommands } from './ask-approval.ts';
 import { fitted, indent, type Output, printFields } from './output.ts';
 import { agoWords, oneLine, printable } from './text.ts';
@@ -11,7 +12,7 @@ const WHERE: Readonly<Record<string, string>> = {
 };
 
 export function printApproval(out: Output, approval: ApprovalDetail): void {
-  const { args, links, terms } = approval;
+  const { links, terms } = approval;
   const now = Date.now();
   out.line(fitted(out, out.paint('bold', oneLine(approval.summary || approval.tool, 400))));
   const mode = String(approval.sandbox?.['mode'] ?? 'off');
@@ -33,14 +34,19 @@ export function printApproval(out: Output, approval: ApprovalDetail): void {
     agreed: approval.tally && `${approval.tally}${named(approval.approved_by)}`,
     temporal: links.temporal,
   });
-  const { command, ...others } = args;
-  if (typeof command === 'string') block(out, 'command', command);
-  if (typeof command !== 'string' || Object.keys(others).length > 0)
-    block(out, 'arguments', JSON.stringify(typeof command === 'string' ? others : args, null, 2));
+  printCall(out, approval);
   if (approval.decisions.length > 0)
     block(out, 'decisions', approval.decisions.map(decisionWords).join('\n'));
   out.line();
   for (const line of nextLines(approval)) out.line(fitted(out, line));
+}
+
+function printCall(out: Output, { form, args }: ApprovalDetail): void {
+  if (form) block(out, 'question', formLines(form).join('\n'));
+  const { command, ...others } = args;
+  if (typeof command === 'string') block(out, 'command', command);
+  if (typeof command !== 'string' || Object.keys(others).length > 0)
+    block(out, 'arguments', JSON.stringify(typeof command === 'string' ? others : args, null, 2));
 }
 
 /** The text as it is: where a long line ends shows what belongs together. */
@@ -82,7 +88,11 @@ function decisionWords(one: ApprovalDetail['decisions'][number]): string {
   return `${one.at}  ${one.decision} by ${oneLine(one.by, 80)} (${mark.join(', ')})${note}`;
 }
 
-function nextLines({ id, status, expires_at: expires, tool, turn_id: turn }: ApprovalDetail): string[] {
+function nextLines({ id, status, expires_at: expires, tool, turn_id: turn, form }: ApprovalDetail): string[] {
+  if (form && status === 'pending')
+    return [
+      `Answer: npx tempoclaw approvals approve ${id} --args '{…}', without --args as it is shown; rejected, the server is told so and ${tool} goes on.`,
+    ];
   if (status === 'pending')
     return [
       `Approved, ${tool} runs and the turn goes on; rejected, the model is told. Undecided at ${expires}, it counts as rejected.`,

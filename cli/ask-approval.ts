@@ -1,6 +1,7 @@
 /** Puts one approval to the person at the terminal and turns the answer into the API's decision. */
 import { isCancel, select, text, type TextOptions } from '@clack/prompts';
 import type { Decision } from '#domain/approval.ts';
+import { formLines } from '#domain/mcp/form.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 import { CliError } from './cli-error.ts';
 import { ApiError, type Client } from './client.ts';
@@ -52,6 +53,7 @@ export function approvalLines(approval: Approval, output: Output): string[] {
       ? [fitted(output, paint(runs === 'host' ? 'yellow' : 'dim', `  runs ${runsAtWords(runs)}`))]
       : []),
     ...(approval.reason ? [dim(`  asked because: ${oneLine(approval.reason, 400)}`)] : []),
+    ...(approval.form ? formLines(approval.form).map((line) => dim(`  ${oneLine(line, 2_000)}`)) : []),
     indent(cut),
     ...filesLines(approval).map((line) => dim(`  runs: ${oneLine(line, 400)}`)),
     dim(`  always: ${oneLine(alwaysLine(approval), 2_200)}`),
@@ -138,7 +140,11 @@ async function ask(approval: Approval, output: Output, signal: AbortSignal): Pro
   const { digest } = approval;
   const io = { output: output.stream, signal };
   for (const line of approvalLines(approval, output)) output.line(line);
-  const choice = await select({ ...io, message: 'Run it?', options: choicesOf(approval) });
+  const choice = await select({
+    ...io,
+    message: approval.form ? 'Answer it?' : 'Run it?',
+    options: choicesOf(approval),
+  });
   if (choice === 'later') return 'later';
   if (choice === 'approve' || choice === 'approve_always') return { decision: choice, digest };
   const words = isCancel(choice) ? choice : await text({ ...io, ...questionOf(choice, approval) });
@@ -149,7 +155,7 @@ async function ask(approval: Approval, output: Output, signal: AbortSignal): Pro
 }
 
 /** “Always” only where something would be stored. */
-function choicesOf({ always }: Approval): { value: Decision | 'later'; label: string; hint: string }[] {
+function choicesOf({ always, form }: Approval): { value: Decision | 'later'; label: string; hint: string }[] {
   const isOffered = always?.allows != null;
   return [
     { value: 'approve', label: 'Approve', hint: 'this once' },
@@ -164,7 +170,15 @@ function choicesOf({ always }: Approval): { value: Decision | 'later'; label: st
       : []),
     { value: 'edit', label: 'Edit', hint: 'change the arguments, then run it' },
     { value: 'reject', label: 'Reject', hint: 'tell the model why' },
-    { value: 'respond', label: 'Respond', hint: 'answer the model yourself instead of running it' },
+    ...(form
+      ? []
+      : [
+          {
+            value: 'respond',
+            label: 'Respond',
+            hint: 'answer the model yourself instead of running it',
+          } as const,
+        ]),
     { value: 'later', label: 'Later', hint: 'leave it open for somebody else' },
   ];
 }

@@ -17,7 +17,9 @@ export async function call<One extends Operation>(
   asked: RequestOf<One>,
 ): Promise<z.output<One['answer']>> {
   const { params = {}, query, body } = asked as Partial<Record<'params' | 'query' | 'body', object>>;
-  return (await send(client, operation, params, query ?? body)) as z.output<One['answer']>;
+  return (await send(client, operation, params, body ?? query, body && (query as Query))) as z.output<
+    One['answer']
+  >;
 }
 
 /** `sent` is the query or the body, whichever the method has. */
@@ -26,9 +28,11 @@ export function send(
   { method, path }: Pick<Operation, 'method' | 'path'>,
   params: object,
   sent: object | undefined,
+  /** Of a method that has a body. */
+  query?: Query,
 ): Promise<unknown> {
   const words = new Map(Object.entries(params));
   const address = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(words.get(name)));
   const isRead = method === 'GET' || method === 'DELETE';
-  return client.send(method, address, isRead ? undefined : sent, isRead ? (sent as Query) : undefined);
+  return client.send(method, address, isRead ? undefined : sent, isRead ? (sent as Query) : query);
 }

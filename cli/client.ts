@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from './cli-error.ts';
 import type { Target } from './target.ts';
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export interface Client {
   /** Throws an ApiError for an answer that is not 2xx, a CliError when nobody answers. */
@@ -13,9 +13,17 @@ export interface Client {
   post<T>(path: string, body: unknown, query?: Query): Promise<T>;
   /** By any method. */
   send(method: string, path: string, body: unknown, query?: Query): Promise<unknown>;
+  /** Bytes as they are, both ways; throws as `get` does, without trying again. */
+  raw(method: 'GET' | 'POST' | 'PUT', path: string, asked: RawRequest): Promise<Response>;
   /** An event stream: throws as `get` does, without trying again. */
   stream(path: string, query: Query, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
   target(): Target;
+}
+
+export interface RawRequest {
+  readonly query?: Query;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array<ArrayBuffer>;
 }
 
 /** RFC 9457 as the API fills it in. */
@@ -56,7 +64,7 @@ export function createClient(first: Target, retarget: () => Target = () => first
   async function once(method: string, path: string, init: RequestInit, query: Query = {}): Promise<Response> {
     const url = new URL(target.url + path);
     for (const [name, value] of Object.entries(query))
-      if (value !== undefined) url.searchParams.set(name, String(value));
+      for (const one of [value ?? []].flat()) url.searchParams.append(name, String(one));
     const headers = new Headers(init.headers);
     if (target.key !== undefined) headers.set('authorization', `Bearer ${target.key}`);
     let response: Response;
@@ -98,6 +106,8 @@ export function createClient(first: Target, retarget: () => Target = () => first
     post: async <T>(path: string, body: unknown, query?: Query) =>
       (await send('POST', path, body, query)) as T,
     send,
+    raw: (method, path, { query, headers = {}, body = null }) =>
+      once(method, path, { headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) }, query),
     async stream(path, query, headers, signal) {
       target = retarget();
       return once('GET', path, { headers: { ...headers, accept: 'text/event-stream' }, signal }, query);

@@ -37,6 +37,8 @@ function of(load: () => Promise<Resource>): () => Promise<Module> {
 
 const agentLinks = of(async () => (await import('#domain/resource/agent-links.ts')).agentLinks);
 const allowlist = of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist);
+const webhooks = of(async () => (await import('#domain/resource/webhooks.ts')).webhooks);
+const egress = of(async () => (await import('#domain/resource/egress.ts')).egress);
 
 const GROUPS: Readonly<Record<string, readonly Row[]>> = {
   'Start and look after:': [
@@ -75,11 +77,23 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'Agents and their work:': [
     ['agents', 'agents: list, show, create, update, delete'],
+    [
+      'files',
+      'context files and memory of agents: list, show, set, delete, versions, compare, restore, undo',
+    ],
+    ['artifacts', 'files that messages and tools name artifact:ID: put, get'],
+    ['export', 'an agent with its documents and skills as a file, on stdout'],
+    ['import', 'an agent from such a file'],
+    [
+      'knowledge',
+      'what agents know of people, places and things: entities, relations; list, show, set, merge, remove',
+    ],
     ['agent-links', 'which agent may give work to which: list, show, add, set, delete', { from: agentLinks }],
     ['delegations', 'work that agents give to each other: list, show, stop'],
     ['evaluations', 'rounds of making and judging: list, show, stop'],
     ['handoffs', 'chats that were handed to another agent: list, clear'],
     ['subagents', 'agents that agents start: list, show, stop, steer'],
+    ['schedules', 'what agents are told at times to come: list, show, add, update, remove, run, runs'],
     ['teams', 'teams of agents: a lead, members, and their board'],
     [
       'tasks',
@@ -89,17 +103,29 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'Rules, tools and limits:': [
     ['tools', 'tools: list, show, invoke, custom'],
-    ['policy', "the tenant's policy: show, set, history, restore, backtest"],
+    ['policy', "the tenant's policy: show, set, history, restore, backtest, proposals"],
     ['allowlist', 'what was allowed always: list, revoke', { from: allowlist }],
     [
       'explain',
       'what would be decided, by which rule, and what would change it',
       { takes: [...API, 'config'] },
     ],
+    [
+      'mcp',
+      'MCP servers and their tools: list, show, add, set, delete, test, consent, grants, requests, login, import, export, serve',
+    ],
+    ['skills', 'skills that agents find: list, show, publish, versions, grants, grant, revoke, remove'],
+    [
+      'webhooks',
+      'where events are sent to: list, show, add, set, rotate, delete, redeliver',
+      { from: webhooks },
+    ],
+    ['egress', 'what tools have asked of the outside: list', { from: egress }],
     ['secrets', 'values that settings refer to as secret://NAME: list, set, delete, rotate'],
     ['secure-clis', 'programs that agents run with credentials: list, show, set, delete'],
     ['budgets', 'what work may use, and has used: list, show, accounts, add, set, unset, delete'],
     ['usage', 'what models were used and what they cost'],
+    ['forget', 'forget what was said: session, user, list, show, retention, retain'],
   ],
   'Help:': [['completion', 'words to complete at Tab, for bash, zsh or fish', { takes: [] }]],
 };

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { agentSchema } from '#domain/schema/agent.ts';
 import type { budgetAccountSchema, budgetSchema, usageSchema } from '#domain/schema/budget.ts';
 import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
+import type { canvasLinkSchema } from '#domain/schema/canvas.ts';
 import type {
   approvalDetailSchema,
   approvalSchema,
@@ -20,6 +21,7 @@ import type {
 } from '#domain/schema/assignment.ts';
 import type { customToolSchema } from '#domain/schema/custom-tool.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
+import type { scheduleRunSchema } from '#domain/schema/schedule.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
@@ -33,6 +35,7 @@ export type ApprovalToken = z.infer<typeof approvalTokenSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
 export type BudgetAccount = z.infer<typeof budgetAccountSchema>;
 export type BulkReceipt = z.infer<typeof bulkReceiptSchema>;
+export type CanvasLink = z.infer<typeof canvasLinkSchema>;
 export type CustomTool = z.infer<typeof customToolSchema>;
 export type DecisionReceipt = z.infer<typeof decisionReceiptSchema>;
 export type Delegation = z.infer<typeof delegationSchema>;
@@ -42,6 +45,7 @@ export type EvaluationDetail = z.infer<typeof evaluationDetailSchema>;
 export type MessageReceipt = z.infer<typeof messageReceiptSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type StopReceipt = z.infer<typeof stopReceiptSchema>;
+export type ScheduleRun = z.infer<typeof scheduleRunSchema>;
 export type Session = z.infer<typeof sessionSchema>;
 export type Subagent = z.infer<typeof subagentSchema>;
 export type SubagentSteerReceipt = z.infer<typeof subagentSteerReceiptSchema>;

@@ -6,7 +6,10 @@ const LEAST_PASSWORD = 12;
 
 /** Values that must not be shown anywhere; references (`secret://`) are not among them. */
 export function deploymentValues(
-  config: Pick<ParsedConfig, 'database' | 'models' | 'encryption' | 'approvals'> & {
+  config: Pick<
+    ParsedConfig,
+    'database' | 'models' | 'encryption' | 'approvals' | 'web' | 'media' | 'mcp' | 'workspaces'
+  > & {
     readonly temporal: Pick<ParsedConfig['temporal'], 'apiKey'>;
   },
 ): readonly string[] {
@@ -14,8 +17,22 @@ export function deploymentValues(
   const { key, previousKeys } = config.encryption;
   const { url } = config.database;
   const password = url === undefined ? undefined : passwordOf(url);
-  const given = [password, config.temporal.apiKey, key, config.approvals.decisionToken.secret];
-  return [...given, ...keys, ...previousKeys].flatMap((value) =>
+  const { brave, json } = config.web.search;
+  // Which of an engine's headers is its key is not known; what says how to answer is none.
+  const servers = Object.values(config.mcp.servers).flatMap((server) => Object.entries(server.headers));
+  const headers = [...Object.entries(json?.headers ?? {}), ...servers].flatMap(([name, value]) =>
+    /^(?:accept|content-type|user-agent)/i.test(name) ? [] : [value],
+  );
+  const given = [
+    password,
+    config.temporal.apiKey,
+    key,
+    config.approvals.decisionToken.secret,
+    brave.apiKey,
+    config.media.elevenlabs.apiKey,
+    config.workspaces.s3.secretAccessKey,
+  ];
+  return [...given, ...keys, ...headers, ...previousKeys].flatMap((value) =>
     value === undefined || value.includes('secret://') ? [] : [value],
   );
 }

@@ -14,6 +14,12 @@ type ValueKind = 'text' | 'number' | 'boolean' | 'boolean or auto' | 'list';
 const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = [
   [['TEMPOCLAW_STATE_DIR'], 'stateDir', 'text'],
   [['TEMPOCLAW_WORKSPACE_ROOT'], 'workspaceRoot', 'text'],
+  [['TEMPOCLAW_WORKSPACES_FOLLOW'], 'workspaces.follow', 'text'],
+  [['TEMPOCLAW_WORKSPACES_STORE'], 'workspaces.store', 'text'],
+  [['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'], 'workspaces.s3.endpoint', 'text'],
+  [['AWS_REGION', 'AWS_DEFAULT_REGION'], 'workspaces.s3.region', 'text'],
+  [['AWS_ACCESS_KEY_ID'], 'workspaces.s3.accessKeyId', 'text'],
+  [['AWS_SECRET_ACCESS_KEY'], 'workspaces.s3.secretAccessKey', 'text'],
   [['TEMPOCLAW_HOST'], 'api.host', 'text'],
   [['TEMPOCLAW_PORT'], 'api.port', 'number'],
   [['TEMPOCLAW_PUBLIC_URL'], 'api.publicUrl', 'text'],
@@ -38,8 +44,11 @@ const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = 
   [['TEMPOCLAW_DEPLOYMENT_NAME'], 'worker.deploymentName', 'text'],
   [['TEMPOCLAW_CLOSED_PORTS'], 'worker.closedPorts', 'list'],
   [['TEMPOCLAW_MODEL'], 'models.default', 'text'],
-  [['TEMPOCLAW_EMBEDDINGS_MODEL'], 'embeddings.model', 'text'],
+  [['TEMPOCLAW_EMBEDDING_MODEL', 'EMBEDDING_MODEL'], 'models.embedding', 'text'],
+  [['TEMPOCLAW_VISION_MODELS'], 'models.vision', 'list'],
+  [['TEMPOCLAW_TRANSCRIPTION_MODEL'], 'models.transcription', 'text'],
   [['TEMPOCLAW_REHEARSAL_DIR'], 'rehearsal.dir', 'text'],
+  [['TEMPOCLAW_SKILLS_FOLDERS'], 'skills.folders', 'list'],
   [['TEMPOCLAW_APPROVAL_EXPIRY_SECONDS'], 'approvals.expirySeconds', 'number'],
   [['TEMPOCLAW_DECISION_TOKEN_REQUIRED'], 'approvals.decisionToken.required', 'boolean or auto'],
   [['TEMPOCLAW_DECISION_TOKEN_SECRET'], 'approvals.decisionToken.secret', 'text'],
@@ -48,6 +57,16 @@ const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = 
   [['TEMPOCLAW_SANDBOX'], 'sandbox.mode', 'text'],
   [['TEMPOCLAW_SANDBOX_IMAGE'], 'sandbox.image', 'text'],
   [['TEMPOCLAW_DOCKER_HOST', 'DOCKER_HOST'], 'sandbox.dockerHost', 'text'],
+  [['TEMPOCLAW_EGRESS_ALLOW_PRIVATE'], 'egress.allowPrivate', 'list'],
+  [['BRAVE_API_KEY'], 'web.search.brave.apiKey', 'text'],
+  [['BRAVE_BASE_URL'], 'web.search.brave.baseUrl', 'text'],
+  [['SEARXNG_BASE_URL'], 'web.search.searxng.baseUrl', 'text'],
+  [['DUCKDUCKGO_BASE_URL'], 'web.search.duckduckgo.baseUrl', 'text'],
+  [['ELEVENLABS_API_KEY'], 'media.elevenlabs.apiKey', 'text'],
+  [['ELEVENLABS_BASE_URL'], 'media.elevenlabs.baseUrl', 'text'],
+  [['EDGE_TTS_BASE_URL'], 'media.edge.baseUrl', 'text'],
+  [['TEMPOCLAW_BROWSER_EXECUTABLE'], 'browser.executable', 'text'],
+  [['TEMPOCLAW_BROWSER_ENDPOINT'], 'browser.endpoint', 'text'],
   [['TEMPOCLAW_ENCRYPTION_KEY'], 'encryption.key', 'text'],
   [['TEMPOCLAW_PREVIOUS_ENCRYPTION_KEYS'], 'encryption.previousKeys', 'list'],
   [['TEMPOCLAW_LOG_LEVEL', 'LOG_LEVEL'], 'log.level', 'text'],
@@ -115,11 +134,28 @@ const PROVIDERS: readonly ProviderVariables[] = [
     usualUrl: 'http://127.0.0.1:11434/v1',
     keyless: true,
   },
+  // Serves `models.embedding`, whoever answers turns.
+  {
+    name: 'embedding',
+    type: 'openai-compatible',
+    keys: ['EMBEDDING_API_KEY'],
+    urls: ['EMBEDDING_BASE_URL'],
+    keyless: true,
+  },
+  // Serves `models.transcription` in the same way.
+  {
+    name: 'transcribe',
+    type: 'openai-compatible',
+    keys: ['TRANSCRIBE_API_KEY'],
+    urls: ['TRANSCRIBE_BASE_URL'],
+    usualUrl: 'https://api.openai.com/v1',
+    keyless: true,
+  },
 ];
 
 /** Every variable that says which models there are; docker-compose.yml hands them on. */
 export const MODEL_VARIABLES: readonly string[] = [
-  ...VARIABLES.filter(([, key]) => /^(models|embeddings)\./.test(key)).flatMap(([names]) => names),
+  ...VARIABLES.filter(([, key]) => key.startsWith('models.')).flatMap(([names]) => names),
   ...PROVIDERS.flatMap(({ keys, urls }) => [...keys, ...urls]),
 ];
 

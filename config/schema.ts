@@ -4,16 +4,22 @@
  */
 import { z } from 'zod';
 import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
-import { sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
+import { POLICY_ALIASES, policyObjectSchema, sharedExecPolicySchema } from '#domain/schema/agent.ts';
 import { settingsBudgetsSchema } from '#domain/schema/budget.ts';
+import { retentionSchema } from '#domain/schema/forgetting.ts';
 import { MAX_LINGER_SECONDS } from '#domain/start-problem.ts';
 import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
+import { RETRY_SECONDS } from '#domain/webhook.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
+import { hooksSchema } from '#domain/schema/hook.ts';
+import { mcpServersSettingsSchema } from '#domain/schema/mcp-server.ts';
+import { mediaSchema } from '#domain/schema/media.ts';
 import { sandboxFields } from '#domain/schema/sandbox.ts';
+import { httpUrl, withAliases } from '#domain/schema/scalars.ts';
+import { webSearchSchema } from '#domain/schema/web-search.ts';
 
 const port = z.int().min(0).max(65535);
 const seconds = z.number().positive().max(86_400);
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
 /** 32 bytes of base64 with enough variety to be random; a phrase or zeros would encrypt in name only. */
 const encryptionKey = z.string().refine(isStrongKey, {
@@ -45,6 +51,12 @@ const modelRef = z
 const models = z.strictObject({
   /** `provider/model`; without it the best configured provider's usual model, else `rehearsal/welcome`. */
   default: modelRef.exactOptional(),
+  /** What searches tell likeness by; without one by the words alone. A provider named `embedding` serves it in place of the named one. */
+  embedding: modelRef.exactOptional(),
+  /** Asked about images and PDFs, one after the other; without them those of the configured providers that see. */
+  vision: z.array(modelRef).min(1).max(10).exactOptional(),
+  /** For recordings; without one that of a provider named `transcribe`, which also serves it in place of the named one, else OpenAI's. */
+  transcription: modelRef.exactOptional(),
   providers: z
     .record(
       z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, 'must be lower-case letters, digits, - or _'),
@@ -59,11 +71,15 @@ const models = z.strictObject({
         input: usdPerMillion,
         output: usdPerMillion,
         cachedInput: usdPerMillion.exactOptional(),
+        /** Of what is heard. */
+        minute: usdPerMillion.exactOptional(),
       }),
     )
     .default({}),
   /** Tokens, by `provider/model`; overrides the built-in table. */
   contextWindows: z.record(z.string(), z.int().min(256).max(100_000_000)).default({}),
+  /** Whether a model takes images, by `provider/model`; overrides what is known. */
+  images: z.record(z.string(), z.boolean()).default({}),
   firstByteTimeoutSeconds: seconds.default(120),
   idleTimeoutSeconds: seconds.default(60),
 });
@@ -175,10 +191,50 @@ const subagents = z.strictObject({
 });
 
 /** What holds for every agent, below its own policy. */
-const tools = toolPolicySchema.safeExtend({
-  rate_limit_per_hour: z.int().min(0).max(1_000_000).optional(),
-  /** Of these, made at once; a tenth of them unless given. */
-  rate_limit_burst: z.int().min(1).max(1_000_000).optional(),
+const tools = withAliases(
+  POLICY_ALIASES,
+  policyObjectSchema.safeExtend({
+    rate_limit_per_hour: z.int().min(0).max(1_000_000).optional(),
+    /** Of these, made at once; a tenth of them unless given. */
+    rate_limit_burst: z.int().min(1).max(1_000_000).optional(),
+  }),
+);
+
+const hostAndPort = z
+  .string()
+  .regex(
+    /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]{1,253}):\d{1,5}$/,
+    'must be host:port, such as localhost:8080',
+  );
+const domainList = z.array(z.string().min(1).max(300)).max(1_000);
+
+/** SECURITY R5: where tools, MCP servers, downloads and webhooks may go. */
+const egress = z.strictObject({
+  /** Services of one's own net, which nobody else can open: loopback and private addresses; metadata never. */
+  allowPrivate: z.array(hostAndPort).max(1_000).default([]),
+  policy: z.enum(['allow_all', 'allowlist']).exactOptional(),
+  /** `github.com`, `*.example.com`. */
+  allowedDomains: domainList.exactOptional(),
+  blockedDomains: domainList.exactOptional(),
+  /** Beside the web's own. */
+  allowedPorts: z.array(port).max(1_000).default([]),
+});
+
+/** TL: the browser of the tool `browser`. */
+const browser = z.strictObject({
+  /** Without it the system's Chromium, else the one of the packages. */
+  executable: z.string().min(1).max(4_096).exactOptional(),
+  /** A browser that somebody else has started, by its DevTools protocol; each session has a profile of its own in it. */
+  endpoint: z
+    .string()
+    .regex(/^(?:https?|wss?):\/\/\S+$/, 'must be an address such as http://127.0.0.1:9222')
+    .exactOptional(),
+  /** This machine's address as that browser reaches it: where the proxy of its traffic listens. */
+  proxyHost: z.string().min(1).max(253).default('127.0.0.1'),
+  /** At once, of a worker; 0: none. */
+  maxBrowsers: z.int().min(0).max(100).default(4),
+  /** A browser that nobody has used for so long ends. */
+  idleMinutes: z.number().positive().max(1_440).default(10),
 });
 
 /** SH-3. What holds for agents that do not say otherwise; a mode alone stands for `{ mode }`. */
@@ -195,19 +251,68 @@ const sandbox = z.preprocess(
   }),
 );
 
+/** VF-6. */
+const workspaces = z
+  .strictObject({
+    /** `none`: one folder, which workers on several machines share. `snapshots`: each worker has its own, and work takes its files along. */
+    follow: z.enum(['none', 'snapshots']).default('none'),
+    /** Of snapshots: a folder that all workers share, or `s3://bucket/prefix`; `snapshots` in the state folder unless given. */
+    store: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .regex(
+        /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*$/,
+        'must be a folder or s3://bucket/prefix',
+      )
+      .exactOptional(),
+    s3: z
+      .strictObject({
+        /** Without it that of AWS in the region. */
+        endpoint: httpUrl.exactOptional(),
+        region: z
+          .string()
+          .regex(/^[a-z0-9-]{1,50}$/, 'must be a region such as eu-central-1')
+          .default('us-east-1'),
+        accessKeyId: z.string().min(1).max(1_024).exactOptional(),
+        secretAccessKey: z.string().min(1).max(4_096).exactOptional(),
+      })
+      .prefault({}),
+  })
+  .refine(
+    ({ follow, store, s3 }) =>
+      follow === 'none' || !store?.startsWith('s3:') || (s3.accessKeyId && s3.secretAccessKey),
+    {
+      path: ['s3'],
+      error: 'needs accessKeyId and secretAccessKey (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) for a bucket',
+    },
+  );
+
+/** IN-4. */
+const webhooks = z.strictObject({
+  /** Seconds from each attempt that failed to the next; after the last one a delivery is given up. */
+  retrySeconds: z
+    .array(seconds)
+    .max(20)
+    .default([...RETRY_SECONDS]),
+  /** A webhook that has only failed for so long is disabled. */
+  disableAfterDays: z.number().min(0).max(365).default(5),
+});
+
 /** The whole configuration; parsing `{}` gives the defaults (folders are filled in by loadConfig). */
 export const configSchema = z.strictObject({
   stateDir: z.string().min(1).default('.tempoclaw'),
   workspaceRoot: z.string().min(1).exactOptional(),
+  workspaces: workspaces.prefault({}),
   api: api.prefault({}),
   temporal: temporal.prefault({}),
   database: database.prefault({}),
   worker: worker.prefault({}),
   models: models.prefault({}),
-  /** What searches tell likeness by; without a model by the words alone. */
-  embeddings: z.strictObject({ model: modelRef.exactOptional() }).prefault({}),
   /** Folder of rehearsal scripts that replaces the ones shipped with the package. */
   rehearsal: z.strictObject({ dir: z.string().min(1).exactOptional() }).prefault({}),
+  /** Skills of the whole installation: folders with one below them each. */
+  skills: z.strictObject({ folders: z.array(z.string().min(1).max(4_096)).max(20).default([]) }).prefault({}),
   approvals: approvals.prefault({}),
   sessions: sessions.prefault({}),
   tools: tools.prefault({}),
@@ -217,6 +322,17 @@ export const configSchema = z.strictObject({
   /** How commands are judged, for every agent, below what its tenant and the agent itself say. */
   exec: sharedExecPolicySchema.prefault({}),
   sandbox: sandbox.prefault({}),
+  egress: egress.prefault({}),
+  /** For how long a tenant keeps what, where it says nothing itself. */
+  retention: retentionSchema.prefault({}),
+  web: z.strictObject({ search: webSearchSchema.prefault({}) }).prefault({}),
+  browser: browser.prefault({}),
+  webhooks: webhooks.prefault({}),
+  /** Of every agent, before those of its tenant and its own. */
+  hooks: hooksSchema.default([]),
+  media: mediaSchema.prefault({}),
+  /** MC-4: servers of the tenant `default`, beside those that are added over HTTP. */
+  mcp: z.strictObject({ servers: mcpServersSettingsSchema.prefault({}) }).prefault({}),
   encryption: z
     .strictObject({
       key: encryptionKey.exactOptional(),

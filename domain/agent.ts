@@ -8,6 +8,7 @@ import type {
   toolPolicySchema,
 } from './schema/agent.ts';
 import type { Kept } from './schema/scalars.ts';
+import type { dialectSchema } from './schema/tool.ts';
 
 export const EXEC_SECURITY = ['deny', 'allowlist', 'full'] as const;
 export type ExecSecurity = (typeof EXEC_SECURITY)[number];
@@ -30,7 +31,7 @@ export type ToolPolicy = Kept<typeof toolPolicySchema>;
 export type ExecPolicy = Kept<typeof execPolicySchema>;
 
 /** In which words tools are offered to the model (SPEC TL). */
-export type ToolDialect = 'canonical' | 'goclaw' | 'clawft';
+export type ToolDialect = Kept<typeof dialectSchema>;
 
 export type AgentConfig = Kept<typeof agentConfigSchema>;
 
@@ -39,6 +40,9 @@ export const DEFAULT_EXEC: { readonly security: ExecSecurity; readonly ask: Exec
   security: 'full',
   ask: 'on-miss',
 };
+
+/** VF-5. Whose the files of an agent's work are. */
+export const WORKSPACE_SCOPES = ['user', 'session', 'team', 'shared'] as const;
 
 export const DEFAULT_ITERATIONS = 20;
 export const MAX_ITERATIONS = 10_000;

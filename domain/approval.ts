@@ -79,6 +79,8 @@ export interface ApprovalInput {
   readonly token?: true;
   /** In words: files of the workspace that it runs, to which the decision is bound. */
   readonly files?: string;
+  /** In words: what an MCP server asks while it works at the call, which goes on whatever is decided. */
+  readonly form?: string;
 }
 
 /**

@@ -16,6 +16,8 @@ export interface RunFiles {
   readonly open: string | null;
   /** That the call runs in, from the workspace; the workspace itself unless given. */
   readonly folder?: string | undefined;
+  /** A folder of the workspace that is handed on with all its files: bound as one. */
+  readonly tree?: string;
 }
 
 /** Of one call. */

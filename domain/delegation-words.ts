@@ -59,6 +59,10 @@ function cut({ id, result }: ShownDelegation, most: number): string {
 }
 
 /** The first message of the target's session. */
+/** Of `team_task_id`, which upstream takes for the task of a board that the work is for. */
+export const NOT_A_TASK =
+  'team_task_id: work that is given away is not tied to a task of the board; leave it out, and end the task with team_tasks';
+
 export function delegatedTask(work: {
   readonly from: string;
   readonly task: string;

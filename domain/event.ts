@@ -10,6 +10,7 @@ export const EVENT_TYPES = [
   'message.delta',
   'message.reset',
   'message.completed',
+  'hook.decided',
   'tool.started',
   'tool.output',
   'tool.completed',
@@ -26,6 +27,7 @@ export const EVENT_TYPES = [
   'evaluation.started',
   'evaluation.completed',
   'handoff',
+  'canvas.changed',
   'context.compacted',
 ] as const;
 

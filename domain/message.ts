@@ -1,5 +1,7 @@
 /** The transcript: what a model reads and writes, as Postgres keeps it and providers translate it. */
 
+import type { StoredImage } from './image.ts';
+
 /** A tool call that a model asked for. `id` is ours (`call_…`), unique over all sessions. */
 export interface RequestedCall {
   readonly id: string;
@@ -17,9 +19,16 @@ export interface CallResult {
   readonly ok: boolean;
   /** What the model reads: scrubbed and cut (EX-5). */
   readonly text: string;
+  readonly images?: readonly StoredImage[];
 }
 
 export type ChatMessage =
-  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      /** Under which the bytes of its images are found; of a message that has some. */
+      readonly id?: string;
+      readonly images?: readonly StoredImage[];
+    }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly RequestedCall[] }
   | { readonly role: 'tool'; readonly results: readonly CallResult[] };

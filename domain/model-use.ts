@@ -2,8 +2,19 @@
 import { type ModelError, type Usage } from './model.ts';
 import { costsNothing } from './budget/meter.ts';
 
-/** `unused`: an answer that came when another attempt had given one. */
-export const MODEL_USE_KINDS = ['summary', 'failed', 'unused', 'embedding'] as const;
+/** `reading`: of a tool that reads media. `unused`: an answer that came when another attempt had given one. `forgotten`: sums of answers whose transcript is gone. */
+export const MODEL_USE_KINDS = [
+  'summary',
+  'failed',
+  'unused',
+  'embedding',
+  'knowledge',
+  'reading',
+  'media',
+  'hook',
+  'sampling',
+  'forgotten',
+] as const;
 
 export interface ModelUse {
   readonly kind: (typeof MODEL_USE_KINDS)[number];

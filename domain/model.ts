@@ -1,4 +1,5 @@
 /** What a model provider is asked and what it answers; each adapter in activities/model/ speaks this. */
+import type { PromptImage, PromptPdf } from './image.ts';
 import type { ChatMessage } from './message.ts';
 import type { Thinking } from './thinking.ts';
 
@@ -7,6 +8,8 @@ export interface OfferedTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** What it gives came from outside and is marked. */
+  readonly outside?: true;
 }
 
 export interface ModelRequest {
@@ -15,6 +18,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly OfferedTool[];
+  /** Of the newest messages and results, by their ids; absent for a model that sees none. */
+  readonly images?: ReadonlyMap<string, readonly (PromptImage | PromptPdf)[]> | undefined;
   readonly maxOutputTokens?: number;
   /** The provider's own default when absent. */
   readonly thinking?: Thinking;
@@ -31,6 +36,8 @@ export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
+  /** Of what was heard, by a model that is paid for that. */
+  readonly audioSeconds?: number;
 }
 
 export interface ModelAnswer {
@@ -58,12 +65,31 @@ export interface Embeddings {
   readonly tokens: number;
 }
 
+export interface TranscribeRequest {
+  /** The model's id within its provider. */
+  readonly model: string;
+  /** A recording, or a film with sound. */
+  readonly bytes: Uint8Array;
+  /** As its bytes show. */
+  readonly type: string;
+  readonly signal: AbortSignal;
+}
+
+/** What is said, and when: seconds from the beginning. */
+export interface Transcription {
+  readonly text: string;
+  readonly segments: readonly { readonly start: number; readonly end: number; readonly text: string }[];
+  readonly seconds: number | undefined;
+}
+
 /** Anthropic, OpenAI, … or `rehearsal`. `generate` throws ModelError for every failure, AbortError when `signal` ends it. */
 export interface ModelProvider {
   readonly name: string;
   generate(request: ModelRequest): Promise<ModelAnswer>;
   /** Absent where the provider has no models for it. */
   embed?(request: EmbedRequest): Promise<Embeddings>;
+  /** Absent where the provider's protocol has none. */
+  transcribe?: ((request: TranscribeRequest) => Promise<Transcription>) | undefined;
 }
 
 export const MODEL_ERROR_CODES = [

@@ -123,6 +123,7 @@ export function newSubagent(
         id,
         label,
         session: origin.session,
+        root: parent?.root ?? origin.session,
         depth: depth + 1,
         leaf: depth + 1 >= limits.depth,
         model,

@@ -45,6 +45,6 @@ export function rankAgents<Agent extends SearchedAgent>(
 }
 
 /** What of an agent is searched. */
-export function searchedText({ key, name, description, frontmatter }: SearchedAgent): string {
+export function searchedText({ key, name, description, frontmatter }: Omit<SearchedAgent, 'rank'>): string {
   return [key, name, description, frontmatter].filter(Boolean).join('\n');
 }

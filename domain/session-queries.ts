@@ -51,6 +51,9 @@ export interface SessionQueries {
   ): Promise<Readonly<Record<string, string | number | null>> | undefined>;
 }
 
+/** How many calls of this call's tool its turn had begun before it, and that have not ended. */
+export type RunningBefore = (call: Pick<CallContext, 'tenant' | 'callId'>) => Promise<number>;
+
 export type SessionCaller = Pick<CallContext, 'tenant' | 'user' | 'sessionKey'>;
 
 /** An agent as tools show it. */

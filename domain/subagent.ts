@@ -37,6 +37,8 @@ export interface SubagentContext {
   readonly label?: string;
   /** That started it. */
   readonly session?: string;
+  /** That started the first of those above it; the workspace may be its. */
+  readonly root?: string;
   /** In place of the agent's. */
   readonly model?: string;
   /** The agent's own holds as well. */

@@ -14,8 +14,10 @@ export function sweepId(taskQueue: string): string {
 export interface SweepActivities {
   /** Starts or ends what was lost. */
   sweep_lost_work(): Promise<number>;
-  /** Deletes rows that are kept for a time only. */
+  /** Deletes rows, and objects of workspaces, that are kept for a time only. */
   prune_rows(): Promise<number>;
+  /** Starts the index of memory that was written while nothing could be started, or with another model for vectors. */
+  index_memory(): Promise<number>;
   /** Removes sandboxes that are over, as far as this worker's engine has them. */
   reap_boxes(): Promise<number>;
 }

@@ -1,5 +1,6 @@
 /** What a tool is to everyone but itself: its kind, its call, its result. */
 import type { ToolErrorCode } from './errors.ts';
+import type { PendingCall } from './left-call.ts';
 import type { ChildStart } from './turn.ts';
 
 /**
@@ -32,7 +33,11 @@ export type ToolResult =
       readonly text: string;
       /** More than the model reads, kept whole beside the result (EX-5); bounded by the tool. */
       readonly whole?: string;
+      /** PNG, JPEG, GIF or WebP, as bytes; those within the bounds of domain/image.ts are kept and shown to models that see. */
+      readonly images?: readonly Uint8Array[];
       readonly child?: ChildStart;
+      /** It is not over; `text` is none yet. */
+      readonly pending?: PendingCall;
     }
   | { readonly ok: false; readonly code: ToolErrorCode; readonly message: string; readonly whole?: string };
 

@@ -42,6 +42,8 @@ export interface MessageContext {
   readonly allowed_tools?: readonly string[];
   /** Scopes of the key behind the message; only our API's rows have them. */
   readonly roles?: readonly string[];
+  /** Id of the key behind the message; only our API's rows have it. */
+  readonly key?: string;
   /** What the channel or group chat allows (PO-1, the seventh step). */
   readonly group?: readonly string[];
   /** Set by what starts a child, in its first message's row. Depth 1 is a child of a session; a leaf starts no more. */
@@ -211,8 +213,10 @@ export interface PlannedCall {
   readonly timeout: number;
   readonly approval?: { readonly id: string } & Pick<
     ApprovalInput,
-    'expires' | 'until' | 'quorum' | 'escalate' | 'remind' | 'always' | 'token' | 'files'
+    'expires' | 'until' | 'quorum' | 'escalate' | 'remind' | 'always' | 'token' | 'files' | 'form'
   >;
+  /** Where it is held while people are asked: its worker's own queue, which goes on with it. */
+  readonly queue?: string;
 }
 
 export type CallModelResult =
@@ -251,6 +255,10 @@ export type CallModelResult =
 export interface RunToolInput {
   readonly tenant: string;
   readonly call: string;
+  /** The worker that alone has what it is for did not take it: it runs where it is. */
+  readonly here?: true;
+  /** The turn was stopped while nobody looked at what the call has outside: it is to be cancelled. */
+  readonly stopped?: true;
 }
 
 /** What the loop must know of a finished call; words for the model are in its row. */
@@ -259,10 +267,12 @@ export interface RunToolResult {
   readonly code?: string;
   readonly preview?: string;
   readonly child?: ChildStart;
-  /** It has not run: files that it runs are not those that were approved, and people are asked anew. */
+  /** People are asked: its files are not those that were approved and it has not run, or its MCP server has a question. */
   readonly asked?: NonNullable<PlannedCall['approval']>;
-  /** It still runs: an activity on this queue, its worker's own, goes on with it and has its result. */
+  /** It still runs, or can only run there: an activity on this queue, its worker's own, goes on with it and has its result, after the answer if `asked`. */
   readonly continues?: string;
+  /** It goes on outside, and is looked at again after so many seconds. */
+  readonly later?: number;
 }
 
 /** DESIGN §3.4: the tool validated and reserved; the loop starts the child and, when asked, waits for it. */

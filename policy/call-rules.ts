@@ -11,22 +11,23 @@ import {
   type ToolDecision,
 } from '#domain/policy/effective-tools.ts';
 import { explainDecision } from '#domain/policy/explain-decision.ts';
+import { grantProblem } from '#domain/mcp/grants.ts';
 import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
 import { type CommandPlace, entryProblem, type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
 import { ALLOWED_ALWAYS, judgeCommand, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
+import type { SkillInUse } from '#domain/skill/skill.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
-import { commandOf } from './exec-rules.ts';
-
-/** The tool whose calls are judged as shell commands. */
-export const EXEC = 'exec';
+import { isCommand, lineOf } from './exec-rules.ts';
+import { createUsedTools } from './used-tools.ts';
 
 /** Whose rules hold. */
 export interface RuleScope {
@@ -34,6 +35,8 @@ export interface RuleScope {
   /** Of the agent's tenant; null or absent when it sets none. */
   readonly tenant_policy?: TenantPolicy | null;
   readonly context: MessageContext;
+  /** In use in the turn by then; none when absent. */
+  readonly skills?: readonly SkillInUse[];
 }
 
 export interface CallToJudge extends RuleScope {
@@ -41,12 +44,20 @@ export interface CallToJudge extends RuleScope {
   readonly tool: Tool;
   readonly args: Readonly<Record<string, unknown>>;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
+  /** What the session has read before the call was asked for. */
+  readonly used: UsedTools;
   /** Where its command would run, when it has one; the machine itself unless given. */
   readonly place?: CommandPlace;
 }
 
 /** Which of a call's rules decided: a step of the tool policy, a rule on calls, or what judges commands. */
-export type CallStep = PolicyStep | `${RuleLayer}_rule` | 'shell' | 'allowed_always' | 'arguments';
+export type CallStep =
+  | PolicyStep
+  | `${RuleLayer}_rule`
+  | 'shell'
+  | 'allowed_always'
+  | 'arguments'
+  | 'mcp_grant';
 
 interface Decided {
   readonly step: CallStep;
@@ -104,11 +115,16 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     facts.set(tool, fact);
     return fact;
   };
+  const usedTools = createUsedTools((name) => {
+    const found = deps.catalog.find(name)?.tool;
+    return found && factOf(found);
+  });
   const layersOf = (scope: RuleScope): PolicyLayers => policyLayers(deps.tools, scope);
   const verdictOn = (call: CallToJudge): ShellVerdict | null => {
     const exec = effectiveExec([deps.exec, call.tenant_policy?.exec, call.agent.exec]);
-    if (call.tool.name === EXEC)
-      return judgeCommand(commandOf(call.args), {
+    const line = lineOf(call.tool.name, call.args);
+    if (line !== undefined)
+      return judgeCommand(line, {
         ...exec,
         deniedPaths: DEFAULT_PATH_RULES.deniedPrefixes,
         stored: storedFor(call),
@@ -124,23 +140,31 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     findCallRule(
       { global: deps.tools, tenant: call.tenant_policy?.tools, agent: call.agent.tools },
       {
-        tool: factOf(call.tool),
+        // Of a tool that also does things this call may only look.
+        tool: call.tool.onlyReads?.(call.args) ? { ...factOf(call.tool), readOnly: true } : factOf(call.tool),
         args: call.args,
         agent: call.agent.key,
         user: call.user,
         channel: call.context.channel ?? null,
         commands: command?.command_words,
+        provider: providerOf(asSubagent(call.agent, call.context.subagent)),
+        used: usedTools(call.used),
       },
     );
 
   return {
-    offered: (scope, catalog = deps.catalog) => effectiveTools(catalog.list().map(factOf), layersOf(scope)),
+    offered(scope, catalog = deps.catalog) {
+      const tools = catalog.list().filter((tool) => grantDenial(tool, scope) === undefined);
+      return effectiveTools(tools.map(factOf), layersOf(scope));
+    },
 
     explain: (scope) => explainTools(deps.catalog.list().map(factOf), layersOf(scope)),
 
     judge(call) {
       const decision = decideTool(factOf(call.tool), layersOf(call));
       if (!decision.allowed) return notOffered(call, decision);
+      const denial = grantDenial(call.tool, call);
+      if (denial) return denial;
       const command = verdictOn(call);
       if (command?.decision === 'deny') return verdictOf(command);
       const found = ruleOn(call, command);
@@ -155,14 +179,17 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     judgeTool(call) {
       const decision = decideTool(factOf(call.tool), layersOf(call));
       if (!decision.allowed) return notOffered(call, decision);
+      const denial = grantDenial(call.tool, call);
+      if (denial) return denial;
       const found = ruleOn({ ...call, args: {} }, null);
       return found ? byRule(found) : byList(decision);
     },
 
     alwaysOffer({ tool, args, definition, place, quorum = 1 }) {
       if (quorum > 1) return { refused: 'later calls would need no quorum' };
-      if (tool !== EXEC) return exactOffer(tool, args, definition);
-      return proposeAllowlistEntry(commandOf(args), resolve, place);
+      const line = lineOf(tool, args);
+      if (line === undefined) return exactOffer(tool, args, definition);
+      return proposeAllowlistEntry(line, resolve, place);
     },
   };
 }
@@ -181,7 +208,7 @@ function exactOffer(
 /** PO-1's layers of a call. */
 export function policyLayers(
   settings: ToolPolicy,
-  { agent, tenant_policy, context }: RuleScope,
+  { agent, tenant_policy, context, skills }: RuleScope,
 ): PolicyLayers {
   return {
     global: settings,
@@ -193,6 +220,7 @@ export function policyLayers(
     subagent: context.subagent && (context.subagent.leaf ? 'leaf' : 'inner'),
     parent: context.within,
     request: context.allowed_tools,
+    skills,
   };
 }
 
@@ -202,20 +230,31 @@ function notOffered(call: Omit<CallToJudge, 'args' | 'allowlist'>, decision: Too
   return { verdict: 'deny', reason, step, rule };
 }
 
+/** MC-3: looked at when tools are offered and again at the call. */
+function grantDenial(tool: Tool, { agent, context }: RuleScope): Verdict | undefined {
+  const reason = tool.mcp && grantProblem(tool.mcp, agent.key, context.user ?? null);
+  return reason === undefined ? undefined : { verdict: 'deny', reason, step: 'mcp_grant', rule: null };
+}
+
 function byList({ step, rule }: ToolDecision): Verdict {
   return { verdict: 'allow', step, rule };
 }
 
-function byRule({ layer, rule }: FoundRule): Verdict {
+function byRule({ layer, rule, after }: FoundRule): Verdict {
   const decided = { step: `${layer}_rule`, rule: rule.tool } as const;
+  const since = after ? ` after ${after.tool.name} (${after.call})` : '';
   switch (rule.decision) {
     case 'allow':
       return { verdict: 'allow', ...decided };
     case 'deny':
-      return { verdict: 'deny', reason: rule.reason ?? `a rule denies ${rule.tool}`, ...decided };
+      return {
+        verdict: 'deny',
+        reason: `${rule.reason ?? `a rule denies ${rule.tool}`}${since}`,
+        ...decided,
+      };
     default: {
       const terms = termsOf(rule);
-      const reason = rule.reason ?? `a rule asks before ${rule.tool}`;
+      const reason = `${rule.reason ?? `a rule asks before ${rule.tool}`}${since}`;
       return { verdict: 'ask', reason, terms, ...decided };
     }
   }
@@ -224,8 +263,9 @@ function byRule({ layer, rule }: FoundRule): Verdict {
 /** A person said “always” to exactly this. */
 function alwaysAllowed(call: CallToJudge, command: ShellVerdict | null): Verdict | undefined {
   const pattern = exactPattern(call.args, call.tool.definition);
-  const isAllowed =
-    call.tool.name === EXEC ? command?.rule === ALLOWED_ALWAYS : storedFor(call).includes(pattern);
+  const isAllowed = isCommand(call.tool.name)
+    ? command?.rule === ALLOWED_ALWAYS
+    : storedFor(call).includes(pattern);
   return isAllowed ? { verdict: 'allow', step: 'allowed_always', rule: null } : undefined;
 }
 
@@ -245,9 +285,11 @@ function storedFor(call: CallToJudge): readonly string[] {
 export function policyToolOf(tool: Tool): PolicyTool {
   return {
     name: tool.name,
-    aliases: Object.keys(tool.aliases ?? {}),
+    // Rules that name exec are about commands, whichever tool runs them.
+    aliases: [...Object.keys(tool.aliases ?? {}), ...(isCommand(tool.name) ? ['exec'] : [])],
     group: tool.group,
     readOnly: tool.replay === 'readonly',
+    ...(tool.mcp && { mcpServer: tool.mcp.server, isInternal: tool.mcp.isInternal }),
   };
 }
 

@@ -37,6 +37,8 @@ interface ToolSet {
 export interface Catalog extends ToolSet {
   /** This one with more tools behind it; those whose names are taken, as a name or alias, are left out. */
   with(more: readonly Tool[]): Catalog;
+  /** The same tools, by the names that models of this dialect are shown before all others. */
+  in(dialect: ToolDialect): Catalog;
   parse(nameOrAlias: string, args: unknown): ParsedCall | UnreadCall;
   /** What a model is told of the tools named, in the dialect's words. Names of no tool are left out. */
   offer(dialect: ToolDialect, names: readonly string[]): readonly OfferedTool[];
@@ -75,17 +77,33 @@ function catalogOf({ find, list }: ToolSet): Catalog {
     find,
     with(more) {
       const added = new Map(more.filter(({ name }) => !find(name)).map((tool) => [tool.name, tool]));
+      const others = new Map<string, FoundTool>();
+      for (const tool of added.values())
+        for (const [name, alias] of Object.entries(tool.aliases ?? {}))
+          if (!added.has(name) && !find(name)) others.set(name, { tool, alias });
       const foundIn = (tool: Tool | undefined): FoundTool | undefined => tool && { tool };
       return catalogOf({
         list: () => [...list(), ...added.values()],
-        find: (name) => foundIn(added.get(name)) ?? find(name),
+        find: (name) => foundIn(added.get(name)) ?? others.get(name) ?? find(name),
       });
+    },
+    in(dialect) {
+      if (dialect === 'canonical') return this;
+      const shown = new Map<string, FoundTool>();
+      for (const tool of list()) {
+        const name = tool.forms?.[dialect]?.name;
+        // Native ones come first, and no other takes their names.
+        if (name !== undefined && !shown.has(name)) shown.set(name, foundAs(tool, name));
+      }
+      return catalogOf({ list, find: (name) => shown.get(name) ?? find(name) });
     },
     parse(name, args) {
       const found = find(name);
       if (!found) return { ok: false, code: 'NotFound', message: unknownTool(name, list()) };
       const read = readArguments(found.tool, found.alias, args);
       if (!read.ok) return { ok: false, code: 'InvalidArgs', message: read.message };
+      const other = found.tool.redirect?.(read.args);
+      if (other) return this.parse(other.tool, other.args);
       return { ok: true, tool: found.tool, input: read.input, args: read.args };
     },
     offer(dialect, names) {
@@ -101,6 +119,11 @@ function catalogOf({ find, list }: ToolSet): Catalog {
   };
 }
 
+function foundAs(tool: Tool, name: string): FoundTool {
+  const alias = tool.aliases?.[name];
+  return alias ? { tool, alias } : { tool };
+}
+
 function unknownTool(name: string, known: readonly Tool[]): string {
   const near = nearest(
     name,
@@ -111,12 +134,12 @@ function unknownTool(name: string, known: readonly Tool[]): string {
 }
 
 function offered(tool: Tool, dialect: ToolDialect): OfferedTool {
-  const other = Object.entries(tool.aliases ?? {}).find(([, alias]) => alias.dialect === dialect);
-  const [name, alias] = other ?? [tool.name, undefined];
+  const form = dialect === 'canonical' ? undefined : tool.forms?.[dialect];
   return {
-    name,
-    description: alias?.description ?? tool.description,
-    parameters: parametersOf(alias?.input ?? tool.input),
+    name: form?.name ?? tool.name,
+    description: form?.description ?? tool.description,
+    parameters: parametersOf(form?.input ?? tool.input),
+    ...(tool.outside ? { outside: true as const } : {}),
   };
 }
 
@@ -140,6 +163,8 @@ function faultOf(tool: Tool, aliases: ReadonlyMap<string, { owner: string }>): s
     const { description } = property as { description?: string };
     if (description === undefined || description === '') return `its parameter ${name} has no description`;
   }
+  if ((tool.replay === 'verify') !== (tool.probe !== undefined || tool.leavesWork === true))
+    return 'a tool of class verify has a probe or looks for what it left outside, and no other does';
   for (const name of Object.keys(tool.aliases ?? {})) {
     const owner = aliases.get(name)?.owner;
     if (name === tool.name) return `its alias ${name} is its own name`;

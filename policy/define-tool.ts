@@ -1,11 +1,17 @@
 /** How a tool is written: one file with one `defineTool`. The catalog reads the folder; a new tool changes nothing else. */
 import type { z } from 'zod';
+import type { ToolDialect } from '#domain/agent.ts';
 import type { RunFiles } from '#domain/bound-file.ts';
+import type { DocumentAccess } from '#domain/document.ts';
+import type { McpAccess } from '#domain/mcp/grants.ts';
+import type { CallOutside } from '#domain/left-call.ts';
 import type { SubagentContext } from '#domain/subagent.ts';
 import type { TeamContext } from '#domain/team.ts';
+import type { UrlRules } from '#domain/net/judge-url.ts';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
-import type { CUSTOM_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
+import type { CUSTOM_GROUP, MCP_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
 import type { ShellVerdict } from '#domain/shell/judge-command.ts';
+import type { OfferedTool } from '#domain/model.ts';
 import type { Thinking } from '#domain/thinking.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import type { CallContext, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
@@ -16,25 +22,31 @@ export interface ToolLimits {
   readonly instant?: true;
   /** Takes long or costs money: a call of it reserves its part of the budgets (DU-7). Not for tools that only read. */
   readonly costly?: true;
-  /**
-   * Whether such a call, though it does something, needs no claim, as one that only reads: what it does is one commit that is of the
-   * call, is done once however often it is tried, and refuses a turn that is over.
-   */
-  readonly unclaimed?: (args: Readonly<Record<string, unknown>>) => boolean;
   /** Long, and yet mostly over at once: may begin within the workflow task (activities/fast-path/). */
   readonly inline?: true;
   /** Start-to-close of one attempt. A function when the arguments may ask for more. */
   readonly timeoutSeconds: number | ((input: never, exec: { readonly timeoutSeconds: number }) => number);
 }
 
-/** Another name a model may use for the tool, with its own parameters when they differ. */
+/** Another name that is understood, by models and in policies; shown only where a form has it. */
 export interface ToolAlias {
-  readonly dialect: 'goclaw' | 'clawft';
+  /** From the alias's arguments to the canonical ones. */
+  readonly toCanonical?: (args: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+}
+
+/** The tool as another system has it: what its models are shown (`tool_names`). */
+export interface ToolForm {
+  /** One of the aliases, or what another tool is called elsewhere: then it is understood in this dialect alone, and not in policies. */
+  readonly name?: string;
   readonly description?: string;
   /** Shown to the model in place of the canonical schema. */
   readonly input?: z.ZodType;
-  /** From the alias's arguments to the canonical ones. */
-  readonly toCanonical?: (args: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+}
+
+/** A call of another tool. */
+export interface Redirect {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
 }
 
 /** What the running call may use beside its dependencies. */
@@ -47,6 +59,10 @@ export interface RunningCall extends CallContext {
   readonly idempotencyKey: string;
   /** A line for the event feed, at most a few a second. Never throws. */
   readonly progress: (text: string) => void;
+  /** What it has at a server that outlives the attempt; absent where none may be left. */
+  readonly outside?: CallOutside;
+  /** Where it may go over HTTP. */
+  readonly egress: UrlRules;
   /** Whether the text has parts that neither the model nor people are shown. */
   readonly hasSecret: (text: string) => boolean;
   /** Default time of commands for this agent (`exec.timeout_seconds`), on the host and in a box. */
@@ -55,6 +71,10 @@ export interface RunningCall extends CallContext {
   readonly sandbox?: Sandbox;
   /** Another path of the workspace: where a box shows it. */
   readonly mount?: string;
+  /** The folder that a new workspace begins as a copy of. */
+  readonly workspaceFrom?: string | undefined;
+  /** Context files and memory that stand in the workspace (VF-1). */
+  readonly documents?: DocumentAccess;
   /** Present when the caller is a subagent. */
   readonly subagent?: SubagentContext;
   /** Present when the caller works on a team's task. */
@@ -63,10 +83,16 @@ export interface RunningCall extends CallContext {
   readonly isTaskJudged?: true;
   /** Scopes of the key behind the turn (DE-1). */
   readonly roles: readonly string[];
+  /** Id of the key behind the turn; none when another than our API spoke. */
+  readonly key?: string | undefined;
   /** How much the caller's model thinks; undefined: as its provider likes. */
   readonly thinking: Thinking | undefined;
+  /** Names of the tools whose results the session has read, also in other sessions that spoke to it (PO-5). */
+  readonly used: readonly string[];
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
   readonly offeredTools: () => Promise<readonly string[]>;
+  /** Those of MCP servers among them. */
+  readonly offeredMcpTools: () => Promise<readonly OfferedTool[]>;
 }
 
 /** `Needs`: what it uses of the world. */
@@ -74,8 +100,16 @@ export interface ToolSpec<Input, Needs> {
   readonly name: string;
   /** For the model: what it does, when to use it. */
   readonly description: string;
-  readonly group: ToolGroup | typeof CUSTOM_GROUP;
+  readonly group: ToolGroup | typeof CUSTOM_GROUP | typeof MCP_GROUP;
+  /** Of a tool of an MCP server: who may use it. */
+  readonly mcp?: McpAccess & { readonly isInternal: boolean };
   readonly replay: ReplayClass;
+  /** Its calls may go on outside beyond an attempt (domain/left-call.ts). */
+  readonly leavesWork?: true;
+  /** Calls that only look, of a tool that also does things: they are `readonly`. Policies take the tool for one that does things. */
+  readonly onlyReads?: (args: Readonly<Record<string, unknown>>) => boolean;
+  /** What it gives came from outside, and is marked as such (domain/outside-text.ts). */
+  readonly outside?: true;
   readonly input: z.ZodType<Input>;
   readonly limits: ToolLimits;
   /** Which of its arguments, if any, stands for the call in one line; `command` for exec. */
@@ -87,6 +121,9 @@ export interface ToolSpec<Input, Needs> {
   /** Parameters of other systems that must not be taken for understood, with the words that refuse them. */
   readonly refusedParameters?: Readonly<Record<string, string>>;
   readonly aliases?: Readonly<Record<string, ToolAlias>>;
+  readonly forms?: Readonly<Partial<Record<Exclude<ToolDialect, 'canonical'>, ToolForm>>>;
+  /** Calls that another tool is for, by these canonical arguments: judged, recorded and run as that one's. */
+  readonly redirect?: (args: Readonly<Record<string, unknown>>) => Redirect | undefined;
   /** Of a tool that is a row and may change: what is judged, approved and recorded is bound to this revision of it. */
   readonly definition?: { readonly id: string; readonly revision: number };
   /** Why it cannot run any more. */
@@ -95,13 +132,25 @@ export interface ToolSpec<Input, Needs> {
   readonly judge?: (args: Readonly<Record<string, unknown>>, exec: EffectiveExec) => ShellVerdict;
   /** Which files of the workspace a call with these canonical arguments runs or hands on. */
   readonly runsFiles?: (args: Readonly<Record<string, unknown>>) => RunFiles;
+  /** The queue of the worker that alone has what a call is for; undefined: this one can run it. `here`: that one has not taken it. */
+  readonly elsewhere?: (
+    deps: Needs,
+    call: { readonly tenant: string; readonly call: string; readonly here?: true },
+  ) => Promise<string | undefined>;
   /** Must run after the calls before it in the same answer. */
   readonly serial?: boolean;
   readonly run: (deps: Needs, input: Input, call: RunningCall) => Promise<ToolResult>;
+  /** Of class `verify`: what became of an attempt that was lost; undefined when it has done nothing, and the call is run. */
+  readonly probe?: (deps: Needs, input: Input, call: RunningCall) => Promise<ToolResult | undefined>;
 }
 
 /** A tool as the catalog holds it, the types of its input and needs forgotten. */
 export type Tool = ToolSpec<unknown, object>;
+
+/** The class of one call. */
+export function replayOf(tool: Tool, args: Readonly<Record<string, unknown>>): ReplayClass {
+  return tool.onlyReads?.(args) ? 'readonly' : tool.replay;
+}
 
 export function defineTool<Input, Needs extends object = object>(spec: ToolSpec<Input, Needs>): Tool {
   return spec as unknown as Tool;

@@ -1,13 +1,31 @@
-/** What the arguments of exec say, as canonical arguments have them. */
+/** Which tools are commands, and what the arguments of one say, as canonical arguments have them. */
+import { quoted } from '#domain/shell/quoted.ts';
 
-/** The command, as the shell will get it. */
-export function commandOf(args: Readonly<Record<string, unknown>>): string {
-  const given = args['command'];
-  return typeof given === 'string' ? given : '';
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Of a tool that runs what its caller says as a command: the line that the shell gets, and that is judged (SH-1, SH-2). */
+const LINES: Readonly<Record<string, (args: Arguments) => string>> = {
+  exec: ({ command }) => (typeof command === 'string' ? command : ''),
+  // Each word is quoted: nothing in it is read by a shell.
+  spawn_process: ({ command, args }) => [command, ...(Array.isArray(args) ? args : [])].map(word).join(' '),
+};
+
+function word(given: unknown): string {
+  return quoted(typeof given === 'string' ? given : '');
+}
+
+/** Undefined for tools that are no commands. */
+export function lineOf(tool: string, args: Arguments): string | undefined {
+  return Object.hasOwn(LINES, tool) ? LINES[tool]?.(args) : undefined;
+}
+
+/** Whether calls of the tool are judged as commands of a shell. */
+export function isCommand(tool: string): boolean {
+  return Object.hasOwn(LINES, tool);
 }
 
 /** The folder that it runs in. */
-export function folderOf(args: Readonly<Record<string, unknown>>): string | undefined {
+export function folderOf(args: Arguments): string | undefined {
   const given = args['working_dir'];
   return typeof given === 'string' ? given : undefined;
 }

@@ -25,7 +25,7 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
     const canonical = fieldOf(tool.parameterAliases, name) ?? name;
     const property = fieldOf(properties, canonical);
     if (property === undefined) {
-      if (!tool.ignoredParameters?.includes(name)) unknown.push(name);
+      if (!asksForNothing(tool, name, value)) unknown.push(name);
     } else if (canonical === name || !Object.hasOwn(translated, canonical)) {
       args[canonical] = coerce(value, property);
     }
@@ -42,6 +42,12 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
       message: `${problems.slice(0, 20).join('; ')}. Parameters of ${tool.name}: ${known.join(', ') || 'none'}`,
     };
   return { ok: true, input: read.data, args };
+}
+
+/** It has no effect here, or would be refused and is said to be off. */
+function asksForNothing(tool: Tool, name: string, value: unknown): boolean {
+  const isRefused = fieldOf(tool.refusedParameters, name) !== undefined;
+  return (isRefused && value === false) || tool.ignoredParameters?.includes(name) === true;
 }
 
 interface Property {

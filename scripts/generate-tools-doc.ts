@@ -11,6 +11,10 @@ const REPLAY_WORDS: Readonly<Record<Tool['replay'], string>> = {
   once: 'never run a second time; after a crash its outcome is `OutcomeUnknown`',
 };
 
+function replayWords({ replay, onlyReads }: Tool): string {
+  return `${REPLAY_WORDS[replay]}${onlyReads ? '; calls that only read are run again' : ''}`;
+}
+
 interface Property {
   readonly type?: string;
   readonly description?: string;
@@ -42,12 +46,19 @@ function kind({ type, enum: values, minimum, maximum }: Property): string {
 }
 
 function aliases(tool: Tool): string {
-  const names = Object.entries(tool.aliases ?? {}).map(([name, { dialect }]) => `\`${name}\` (${dialect})`);
+  const names = Object.keys(tool.aliases ?? {}).map((name) => `\`${name}\``);
+  const forms = Object.entries(tool.forms ?? {}).map(([dialect, { name = tool.name, input }]) => {
+    const fields = input && Object.keys(jsonSchemaOf(input)['properties'] as object);
+    return `\`${name}\`${fields ? ` (${fields.join(', ')})` : ''} to models of \`${dialect}\``;
+  });
+  const refused = Object.keys(tool.refusedParameters ?? {}).map((name) => `\`${name}\``);
   const words = Object.entries(tool.parameterAliases ?? {}).map(([from, to]) => `\`${from}\` for \`${to}\``);
   const ignored = (tool.ignoredParameters ?? []).map((name) => `\`${name}\``);
   return [
     ...(names.length > 0 ? [`- Also called ${names.join(', ')}`] : []),
+    ...(forms.length > 0 ? [`- Shown as ${forms.join(', ')}`] : []),
     ...(words.length > 0 ? [`- Understood: ${words.join(', ')}`] : []),
+    ...(refused.length > 0 ? [`- Refused with the reason: ${refused.join(', ')}`] : []),
     ...(ignored.length > 0 ? [`- Taken and without effect: ${ignored.join(', ')}`] : []),
   ].join('\n');
 }
@@ -60,11 +71,7 @@ function time({ duration, inline, timeoutSeconds }: Tool['limits']): string {
 }
 
 function section(tool: Tool): string {
-  const facts = [
-    `- After a crash: ${REPLAY_WORDS[tool.replay]}`,
-    `- Time: ${time(tool.limits)}`,
-    aliases(tool),
-  ];
+  const facts = [`- After a crash: ${replayWords(tool)}`, `- Time: ${time(tool.limits)}`, aliases(tool)];
   if (tool.serial) facts.push('- Runs after the calls before it in the same answer');
   return `### ${tool.name}\n\n${tool.description}\n\n${parameters(tool)}\n${facts.filter((fact) => fact !== '').join('\n')}\n`;
 }

@@ -8,7 +8,7 @@ const SERVERS = /\bTEST_(?:TEMPORAL_ADDRESS|DATABASE_URL|DOCKER_HOST)\b/g;
 /** Rules and what a worker runs. What needs none of the servers here is a unit test. */
 const UNIT_FOLDERS = /^test\/(?:domain|policy|store|temporal|activities)\//;
 
-/** Whole programs are started, used as their users do, and killed. So they are where one of PROGRAMS is imported. */
+/** Whole programs are started, used as their users do, and killed. So they are where one of PROGRAMS is imported, and in boxes of an engine. */
 const SYSTEM_FOLDERS = /^test\/(?:bench|interop|start|system|ui)\//;
 const PROGRAMS = ['test/start/program.ts', 'test/support/api-process.ts'];
 
@@ -31,7 +31,9 @@ export function testFiles(kinds: readonly TestKind[]): string[] {
 function kindOf(file: string): TestKind {
   const closure = closureOf([file]);
   if (SYSTEM_FOLDERS.test(file) || PROGRAMS.some((program) => closure.has(program))) return 'system';
-  return UNIT_FOLDERS.test(file) && serversOf([file]).size === 0 ? 'unit' : 'live';
+  const servers = serversOf([file]);
+  if (servers.has('TEST_DOCKER_HOST')) return 'system';
+  return UNIT_FOLDERS.test(file) && servers.size === 0 ? 'unit' : 'live';
 }
 
 /** The variables of the servers that these files, or what they import under test/, read. */

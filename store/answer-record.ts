@@ -2,6 +2,7 @@
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
+import type { HookRun } from '#domain/hook.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { BudgetSettlement } from './budget-ledger.ts';
@@ -46,6 +47,7 @@ export interface NewCall {
   readonly custom_tool?: { readonly id: string; readonly revision: number };
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly reason?: string;
+  readonly hooks?: readonly HookRun[] | undefined;
   readonly approval_id?: string;
   readonly state?: 'done' | 'running';
   /** It runs, or is done because it has run and not because it was refused. */

@@ -10,6 +10,8 @@ import type {
 } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
+import type { McpForm } from '#domain/mcp/form.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
@@ -61,6 +63,7 @@ export interface DecisionProof {
 export interface ApprovalBasis {
   readonly status: ApprovalStatus;
   readonly call_id: string;
+  readonly session: string;
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly digest: string;
@@ -75,7 +78,11 @@ export interface ApprovalBasis {
   /** The definition that was shown, when the tool is one of the tenant's own. */
   readonly custom_tool: { readonly id: string; readonly revision: number } | null;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
+  /** When the call was asked for. */
+  readonly used: UsedTools;
   readonly always: AlwaysOffer;
+  /** What an MCP server asks; `args` are the answer then. */
+  readonly form: McpForm | null;
   /** Null for more of a budget. */
   readonly sandbox: SandboxTerms | null;
 }
@@ -108,11 +115,13 @@ export function createApprovalLedger(
     async basis(tenant, id, key) {
       const { rows } = await pool.query<ApprovalBasis>({
         name: 'approval_basis',
-        text: `select a.status, a.call_id, a.tool, a.args, a.digest, a.terms, a.always, a.sandbox, a.user_id as requester,
+        text: `select a.status, a.call_id, a.session_key as session, a.tool, a.args, a.digest, a.terms, a.always, a.form, a.sandbox, a.user_id as requester,
                  a.escalated_at is not null as escalated, to_jsonb(p) as proof, g.config as agent, coalesce(t.context, '{}') as context, n.policy as tenant_policy,
                  (select jsonb_build_object('id', c.custom_tool_id, 'revision', c.custom_tool_revision) from tool_calls c
                   where c.tenant_id = a.tenant_id and c.id = a.call_id and c.custom_tool_id is not null) as custom_tool,
-                 allowlist_of(a.tenant_id, a.agent_key, t.context ->> 'user') as allowlist
+                 allowlist_of(a.tenant_id, a.agent_key, t.context ->> 'user') as allowlist,
+                 coalesce((select used_before(s.used, a.created_at) from sessions s
+                   where s.tenant_id = a.tenant_id and s.key = a.session_key), '{}') as used
                from approvals a
                left join turns t on t.tenant_id = a.tenant_id and t.id = a.turn_id
                join tenants n on n.id = a.tenant_id

@@ -2,21 +2,21 @@
 import { sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { BudgetSettlement, NewBudgetAsk } from './budget-ledger.ts';
-import type { AskedAgain, NewAsk } from './call-claim.ts';
+import type { AskedAgain, NewAsk, NewForm } from './call-claim.ts';
 import type { Pool } from './pool.ts';
 import { appendEventsUpwards, type FeedPlace, lockSession, markTurnWaiting } from './session-writes.ts';
 import { callWithin } from './sql-call.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 
 /**
- * Asks people once more about a call that was claimed and has not run: what it would run is not what they approved. The claim and
- * what it held are given back, and the call waits as at first. Null when another attempt holds the call, or it is over. An attempt
+ * Asks people about a call that was claimed: what it would run is not what they approved, or its MCP server asks while it works. The claim
+ * and what it held are given back, and the call waits as at first. Null when another attempt holds the call, or it is over. An attempt
  * that comes later finds it asked (claim_call).
  */
 export function askAgain(
   pool: Pool,
   { tenant, session, call, fence }: { tenant: string; session: string; call: string; fence: string },
-  ask: NewAsk,
+  ask: NewAsk | NewForm,
   settle: BudgetSettlement | undefined,
 ): Promise<AskedAgain | null> {
   return inTransaction(pool, async (tx) => {
@@ -28,29 +28,60 @@ export function askAgain(
       .where((is) => is.and({ ...ofCall, state: 'running', fence }))
       .forUpdate()
       .executeTakeFirst();
-    if (!held?.approval_id) return null;
-    const asked = await repeatQuestion(tx, tenant, held.approval_id, ask);
+    const isForm = 'form' in ask;
+    if (!held || (!isForm && !held.approval_id)) return null;
+    if (isForm) await insertForm(tx, tenant, call, ask);
+    else await repeatQuestion(tx, tenant, held.approval_id ?? '', ask);
     const { id, digest, reason } = ask;
     await tx
       .updateTable('tool_calls')
-      .set({ state: 'requested', fence: null, started_at: null, approval_id: id, digest, reason })
+      .set({ state: 'requested', fence: null })
+      .set(
+        isForm
+          ? { form_id: id, outside: Buffer.from(ask.outside, 'base64') }
+          : { started_at: null, approval_id: id, digest, reason },
+      )
       .where((is) => is.and(ofCall))
       .execute();
+    const { terms, expires_at, form, ...shown } = await tx
+      .selectFrom('approvals')
+      .select(['tool', 'summary', 'args', 'risk', 'terms', 'form', 'expires_at'])
+      .where((is) => is.and(ofApproval(tenant, id)))
+      .executeTakeFirstOrThrow();
     const place = { tenant, session, turn: held.turn_id };
     await markTurnWaiting(tx, place);
-    const { words: always, files } = ask;
-    const data = { approval_id: id, call_id: call, ...asked.shown, reason, always, files };
+    const { words: always } = ask;
+    const files = isForm ? [] : ask.files;
+    const told = { ...shown, risk: shown.risk ?? undefined, form: form ?? undefined, expires_at };
+    const data = { approval_id: id, call_id: call, ...told, reason, always, files };
     await appendEventsUpwards(tx, place, [{ type: 'approval.requested', data }]);
     if (settle) {
       const spent = settle.spent ? JSON.stringify(settle.spent) : null;
       await callWithin(tx, 'settle_budget', [tenant, call, settle.attempt, spent]);
     }
-    return { ...asked.terms, approval: id, always: ask.always, files };
+    const until = expires_at.getTime();
+    return { terms, expires: Math.round(ask.expires), until, approval: id, always: ask.always, files, form };
   });
 }
 
+const ofApproval = (tenant_id: string, id: string) => ({ tenant_id, id });
+
+/** Whoever decides calls of this one decides what its server asks. */
+async function insertForm(tx: Transaction, tenant: string, call: string, ask: NewForm): Promise<void> {
+  await sql`
+    insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, terms, digest,
+        reason, always, form, expires_at)
+      select c.tenant_id, ${ask.id}, c.id, c.session_key, c.turn_id, t.agent_key, t.context ->> 'user', c.tool,
+        ${JSON.stringify(ask.args)}, ${ask.summary}, coalesce(a.terms, ${JSON.stringify(ask.terms)}), ${ask.digest}, ${ask.reason},
+        ${JSON.stringify(ask.always)}, ${JSON.stringify(ask.form)},
+        date_trunc('milliseconds', now() + make_interval(secs => coalesce((a.terms ->> 'expires_seconds')::int, ${ask.expires})))
+      from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
+      left join approvals a on a.tenant_id = c.tenant_id and a.id = c.approval_id
+      where c.tenant_id = ${tenant} and c.id = ${call}`.execute(tx);
+}
+
 /** The same question with other files. */
-async function repeatQuestion(tx: Transaction, tenant: string, before: string, ask: NewAsk) {
+async function repeatQuestion(tx: Transaction, tenant: string, before: string, ask: NewAsk): Promise<void> {
   await sql`
     insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, risk, terms,
         sandbox, digest, reason, always, files, expires_at)
@@ -58,15 +89,19 @@ async function repeatQuestion(tx: Transaction, tenant: string, before: string, a
         ${ask.digest}, ${ask.reason}, ${JSON.stringify(ask.always)}, ${JSON.stringify(ask.files)},
         date_trunc('milliseconds', now() + make_interval(secs => ${ask.expires}))
       from approvals where tenant_id = ${tenant} and id = ${before}`.execute(tx);
-  const { terms, expires_at, ...shown } = await tx
-    .selectFrom('approvals')
-    .select(['tool', 'summary', 'args', 'risk', 'terms', 'expires_at'])
-    .where((is) => is.and({ tenant_id: tenant, id: ask.id }))
-    .executeTakeFirstOrThrow();
-  return {
-    shown: { ...shown, risk: shown.risk ?? undefined, expires_at },
-    terms: { terms, expires: Math.round(ask.expires), until: expires_at.getTime() },
-  };
+}
+
+/** What a call has left at its MCP server, sealed, for an attempt that follows this one. False when another attempt holds the call. */
+export async function keepOutside(
+  pool: Pool,
+  { tenant, call, fence }: { tenant: string; call: string; fence: string },
+  sealed: string,
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `update tool_calls set outside = decode($4, 'base64') where tenant_id = $1 and id = $2 and state = 'running' and fence = $3`,
+    [tenant, call, fence, sealed],
+  );
+  return rowCount === 1;
 }
 
 /**

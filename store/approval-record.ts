@@ -119,7 +119,8 @@ async function end(
   }
   const data = { approval_id: id, call_id, status, decision, by: signed, note };
   await appendEventsUpwards(tx, place, [{ type: 'approval.decided', data }]);
-  if (call) await settleCall(tx, place, { ...call, id: call_id });
+  // What its MCP server asked: the call goes on with the answer, whatever that is.
+  if (call && !row.form) await settleCall(tx, place, { ...call, id: call_id });
   await tx
     .updateTable('turns')
     .set({ status: 'running' })
@@ -245,16 +246,19 @@ async function edited(
 ): Promise<ApprovalRow> {
   const { tenant_id, id, call_id } = row;
   const call = { args: JSON.stringify(args), digest, summary };
+  const args_sealed = sealed === null ? null : Buffer.from(sealed, 'base64');
   await tx
     .updateTable('approvals')
     .set({ ...call, files: files && JSON.stringify(files) })
+    .set(row.form ? { args_sealed } : {})
     .where((is) => is.and({ tenant_id, id }))
     .execute();
-  await tx
-    .updateTable('tool_calls')
-    .set({ ...call, args_sealed: sealed === null ? null : Buffer.from(sealed, 'base64') })
-    .where((is) => is.and({ tenant_id, id: call_id, state: 'requested' }))
-    .execute();
+  if (!row.form)
+    await tx
+      .updateTable('tool_calls')
+      .set({ ...call, args_sealed })
+      .where((is) => is.and({ tenant_id, id: call_id, state: 'requested' }))
+      .execute();
   return { ...row, args, digest, summary };
 }
 

@@ -12,7 +12,8 @@ interface GivenWork {
   readonly parent_session: string;
 }
 
-export interface ApprovalRow extends RowOf<'approvals', 'args' | 'reminders' | 'used_at' | 'changed_at'> {
+export interface ApprovalRow
+  extends RowOf<'approvals', 'args' | 'args_sealed' | 'reminders' | 'used_at' | 'changed_at'> {
   readonly args: Record<string, unknown>;
   /** Whose call it is, when a subagent asks, or another agent's turn. */
   readonly subagent: GivenWork | null;
@@ -25,7 +26,7 @@ export interface ApprovalRow extends RowOf<'approvals', 'args' | 'reminders' | '
 }
 
 const COLUMNS = sql`id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
-  decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, escalated_at, created_at, created_at::text as created_text,
+  decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, form, escalated_at, created_at, created_at::text as created_text,
   expires_at, expires_at <= now() as is_over,
   (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.origin_session) from assignments s
      where s.kind = 'subagent' and s.tenant_id = approvals.tenant_id and s.session_key = approvals.session_key) as subagent,

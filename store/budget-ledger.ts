@@ -21,6 +21,10 @@ export interface BudgetRequest {
   readonly reserve: BudgetAmounts;
   /** The budgets of the settings, when there are any. */
   readonly settings?: readonly Budget[];
+  /** What is expected is a price, not a guess: it is held whole, also where it is more than the limit, which then has no room. */
+  readonly exact?: true;
+  /** Of work that belongs to no session: its agent's and the tenant's budgets hold. */
+  readonly root?: { readonly agent: string };
 }
 
 export type BudgetHold =
@@ -54,7 +58,9 @@ export interface NewBudgetAsk {
 /** A command, or a question for vectors, beside a turn's calls. */
 export interface BudgetedWork {
   readonly tenant: string;
+  /** Empty for work that belongs to none; then it says its `agent`. */
   readonly session: string;
+  readonly agent?: string | undefined;
   /** Whose root it counts for; null: the session's. */
   readonly turn: string | null;
   /** The turn, delegation or judging at whose end it counts as spent when nobody has settled it. */
@@ -94,9 +100,10 @@ export function createBudgetLedger(
 ): BudgetLedger {
   const call = createSqlCall(pool);
   return {
-    reserve({ tenant, session, turn, owner, holder, expected }, request) {
+    reserve({ tenant, session, turn, owner, holder, expected, agent }, request) {
       const most = expected ? JSON.stringify(expected) : null;
-      return call('reserve_budget', [tenant, session, turn, holder, most, JSON.stringify(request), owner]);
+      const wanted: BudgetRequest = agent === undefined ? request : { ...request, root: { agent } };
+      return call('reserve_budget', [tenant, session, turn, holder, most, JSON.stringify(wanted), owner]);
     },
 
     noteUses: ({ tenant, session, turn }, uses) =>

@@ -1,15 +1,18 @@
 /** What an attempt of a call gets from the ledger when it asks for the call (`claim_call`). */
 import type { AgentConfig } from '#domain/agent.ts';
-import type { AlwaysOffer } from '#domain/approval.ts';
+import type { AlwaysOffer, ApprovalStatus } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { BudgetExceeded } from '#domain/budget.ts';
+import type { McpForm } from '#domain/mcp/form.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
+import type { SkillInUse } from '#domain/skill/skill.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, MessageContext } from '#domain/turn.ts';
 import type { BudgetRequest } from './budget-ledger.ts';
 
-/** An approval that was made for a call whose files were not those that had been approved. */
+/** An approval that was made for a call that had been claimed: its files were not those that were approved, or its MCP server asks. */
 export interface AskedAgain {
   readonly approval: string;
   readonly expires: number;
@@ -18,11 +21,17 @@ export interface AskedAgain {
   readonly terms: ApprovalTerms | null;
   readonly always: AlwaysOffer | null;
   readonly files: readonly BoundFile[];
+  readonly form?: McpForm | null;
 }
 
 export type Claim =
   | { readonly kind: 'missing' }
-  | { readonly kind: 'lost'; readonly session: string; readonly turn: string }
+  | {
+      readonly kind: 'lost';
+      readonly session: string;
+      readonly turn: string;
+      readonly args: Readonly<Record<string, unknown>>;
+    }
   | {
       readonly kind: 'done';
       readonly ok: boolean;
@@ -62,9 +71,25 @@ export type Claim =
       readonly approval?: string | null;
       readonly terms?: ApprovalTerms | null;
       readonly context: MessageContext;
+      /** Version of those that the turn's user sees (VF-1); null while there is none. */
+      readonly documents: string | null;
+      /** In use before its step. */
+      readonly skills: readonly SkillInUse[];
       readonly tenant_policy: TenantPolicy | null;
       readonly agent: AgentConfig;
       readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
+      /** Before it was asked for. */
+      readonly used: UsedTools;
+      /** What an earlier attempt has left at an MCP server, sealed. */
+      readonly outside?: string | null;
+      /** An earlier attempt held it and has said nothing. */
+      readonly again?: boolean;
+      /** How people answered the server's question; `sealed` holds what they changed. */
+      readonly form?: {
+        readonly id: string;
+        readonly status: ApprovalStatus;
+        readonly sealed: string | null;
+      } | null;
     };
 
 export interface ClaimRules {
@@ -90,4 +115,15 @@ export interface NewAsk {
   readonly words: string;
   /** Seconds. */
   readonly expires: number;
+}
+
+/** What an MCP server asks people, and what the call has left there meanwhile, sealed. */
+export interface NewForm extends Omit<NewAsk, 'files'> {
+  readonly form: McpForm;
+  /** As it is sent when nobody changes it. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly summary: string;
+  /** Where the call itself was not asked about. */
+  readonly terms: ApprovalTerms;
+  readonly outside: string;
 }

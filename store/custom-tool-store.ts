@@ -4,6 +4,7 @@ import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
 import { noteChange } from './change-feed.ts';
 import type { Pool } from './pool.ts';
 import { affects, readRow, readRows } from './statements.ts';
+import { unlessTaken } from './unless-taken.ts';
 
 export interface CustomToolRow extends CustomToolDefinition {
   /** Names of its variables; the values are sealed in a table of their own. */
@@ -43,7 +44,7 @@ export function insertCustomTool(
   tool: ToolToWrite,
   by: string,
 ): Promise<CustomToolRow | 'taken' | 'full'> {
-  return written(
+  return unlessTaken(
     'full',
     readRow<CustomToolRow>(pool)`with t as (
        insert into custom_tools (tenant_id, id, ${FIELDS}, created_by)
@@ -63,7 +64,7 @@ export function updateCustomTool(
   tool: ToolToWrite,
   revision: number,
 ): Promise<CustomToolRow | 'taken' | 'stale'> {
-  return written(
+  return unlessTaken(
     'stale',
     readRow<CustomToolRow>(pool)`with t as (
        update custom_tools set (${FIELDS}) = (${valuesOf(tool)}), revision = revision + 1, updated_at = now()
@@ -82,21 +83,6 @@ function envOf(tenant: string, { env }: ToolToWrite): RawBuilder<unknown> {
   return sql`insert into custom_tool_env (tenant_id, tool_id, sealed, key_id)
        select ${tenant}, t.id, ${env?.sealed}::text, ${env?.keyId}::text from t where ${Boolean(env)}`;
 }
-
-/** The row that was written, or why there is none. */
-async function written<Unwritten extends string>(
-  unwritten: Unwritten,
-  writing: Promise<CustomToolRow | undefined>,
-): Promise<CustomToolRow | 'taken' | Unwritten> {
-  try {
-    return (await writing) ?? unwritten;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return 'taken';
-    throw error;
-  }
-}
-
-const UNIQUE_VIOLATION = '23505';
 
 /** Its variables go at once; the row is kept for a while. False when there was none. */
 export function deleteCustomTool(pool: Pool, tenant: string, id: string): Promise<boolean> {

@@ -10,10 +10,10 @@ type Vector = readonly number[];
 export interface EmbeddingStore {
   /** By text; those that are not there are left out. */
   find(tenant: string, model: string, texts: readonly string[]): Promise<ReadonlyMap<string, Vector>>;
-  /** Notes the use as the turn's. What is there already stays, so a repeat only notes its use again. */
+  /** Notes the use as the turn's, or the agent's. What is there already stays, so a repeat only notes its use again. */
   save(
     tenant: string,
-    place: TurnPlace,
+    place: TurnPlace | { readonly agent: string },
     vectors: readonly (readonly [text: string, vector: Vector])[],
     use: ModelUse,
   ): Promise<void>;
@@ -37,7 +37,9 @@ export function createEmbeddingStore(pool: Pool): EmbeddingStore {
       );
     },
 
-    async save(tenant, { session, turn }, vectors, use) {
+    async save(tenant, place, vectors, use) {
+      const { session, turn } = 'agent' in place ? { session: '', turn: '' } : place;
+      const noted = 'agent' in place ? { ...use, agent: place.agent } : use;
       const digests = vectors.map(([text]) => digestOf(text));
       const bytes = vectors.map(([, vector]) => toBytes(vector));
       await execute(pool)`
@@ -46,7 +48,7 @@ export function createEmbeddingStore(pool: Pool): EmbeddingStore {
         new as (insert into embeddings (tenant_id, model, digest, vector)
           select ${tenant}, ${use.model}, v.digest, v.vector
           from unnest(${digests}::bytea[], ${bytes}::bytea[]) v (digest, vector) on conflict do nothing)
-        select note_model_uses(${tenant}, ${session}, ${turn}, ${JSON.stringify([use])})`;
+        select note_model_uses(${tenant}, ${session}, ${turn}, ${JSON.stringify([noted])})`;
     },
   };
 }

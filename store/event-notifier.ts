@@ -1,9 +1,11 @@
 /**
  * Tells readers that a session's feed has grown. Notices go out together on a connection of their own after the commit,
  * since a NOTIFY inside a transaction makes all commits of the database wait for each other; its own commit waits for no
- * disk. One that is lost with its process is made up for by the readers' own poll.
+ * disk. One that is lost with its process is made up for by the readers' own poll. The same statement says whether webhooks
+ * want any of it.
  */
 import type { Pool } from './pool.ts';
+import { HAS_DUE } from './webhook-store.ts';
 
 export const EVENT_CHANNEL = 'tempoclaw_events';
 
@@ -13,6 +15,9 @@ export const AT_ONCE = '!';
 /** What a busy process has to tell is gathered for so long: too short to be seen. */
 const GATHER_MS = 40;
 
+/** Between two looks for deliveries that are due. */
+const DUE_MS = 100;
+
 /**
  * Never throws and never waits. `atOnce`: the end of a turn, a question, the first words of an answer. The rest is told within
  * `GATHER_MS`.
@@ -21,6 +26,8 @@ export type NotifyReaders = (tenant: string, session: string, atOnce?: boolean) 
 
 export interface EventNotifier {
   readonly notify: NotifyReaders;
+  /** Has this called, when something was told, while deliveries of webhooks are due. */
+  whenDue(start: () => Promise<unknown>): void;
   /** Sends what is gathered. */
   close(): Promise<void>;
 }
@@ -31,6 +38,23 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
   let sentAt = 0;
+  let startDue: (() => Promise<unknown>) | undefined;
+  let isStarting = false;
+  let isDueAgain = false;
+
+  /** One after the other, since what is due may have to wait all the same: for a place, or for its order. */
+  function startDeliveries(): void {
+    isDueAgain = isStarting;
+    if (!startDue || isStarting) return;
+    isStarting = true;
+    const end = (): void => {
+      isStarting = false;
+      if (isDueAgain) startDeliveries();
+    };
+    void startDue()
+      .catch(onError)
+      .finally(() => setTimeout(end, DUE_MS).unref());
+  }
 
   function flush(): void {
     clearTimeout(timer);
@@ -44,11 +68,13 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
     gathered.clear();
     if (payloads.length === 0) return;
     try {
-      await pool.query({
+      const { rows } = await pool.query<{ is_due: boolean }>({
         name: 'notify_events',
-        text: `select set_config('synchronous_commit', 'off', true), pg_notify($1, payload) from unnest($2::text[]) as payload`,
+        text: `select set_config('synchronous_commit', 'off', true), pg_notify($1, payload), ${HAS_DUE} as is_due
+          from unnest($2::text[]) as payload`,
         values: [EVENT_CHANNEL, payloads],
       });
+      if (rows[0]?.is_due) startDeliveries();
     } catch (error) {
       onError(error);
     }
@@ -60,6 +86,9 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
       gathered.set(name, atOnce || (gathered.get(name) ?? false));
       if (atOnce) flush();
       else timer ??= setTimeout(flush, Math.max(0, sentAt + GATHER_MS - performance.now()));
+    },
+    whenDue(start) {
+      startDue = start;
     },
     async close() {
       flush();

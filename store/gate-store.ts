@@ -147,7 +147,8 @@ export function writeWork(pool: Pool, tenant: string, work: Work): Promise<boole
     const { delegation } = work.bound;
     const root = delegation ? budgetRootOf(tenant, delegation.session, delegation.turn) : null;
     const { channel, chat_id } = work.context;
-    await openSession(tx, tenant, { ...work, channel, chat_id, root });
+    const giver = delegation?.session ?? null;
+    await openSession(tx, tenant, { ...work, channel, chat_id, giver, root });
     await sayFirst(tx, tenant, { ...work, context: workContext(work.context) });
     return true;
   });

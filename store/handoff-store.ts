@@ -86,7 +86,15 @@ export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Pro
     const { user, context, message, text } = handoff;
     const root = JSON.stringify({ session: before?.session, team: before?.team });
     const chat = { channel: context.channel, chat_id: context.chat_id };
-    await openSession(tx, tenant, { session, agent: to, user, ...chat, title: reason, root });
+    await openSession(tx, tenant, {
+      session,
+      agent: to,
+      user,
+      ...chat,
+      title: reason,
+      giver: old_session,
+      root,
+    });
     await sayFirst(tx, tenant, { session, message, text, context: workContext(context) });
     const data = { from, to, session_key: session, reason, channel, chat_id };
     await appendEvents(tx, { tenant, session: old_session, turn }, [{ type: 'handoff', data }]);

@@ -6,6 +6,9 @@ const TABLES = [
   { table: 'secrets', place: `tenant_id || '/secrets/' || name` },
   { table: 'secure_cli_binaries', place: `tenant_id || '/secure_cli_binaries/' || name` },
   { table: 'custom_tool_env', place: `tenant_id || '/custom_tools/' || tool_id` },
+  { table: 'mcp_servers', place: `tenant_id || '/mcp_servers/' || id` },
+  { table: 'mcp_credentials', place: `tenant_id || '/mcp_credentials/' || server_id || '/' || user_id` },
+  { table: 'webhooks', place: `tenant_id || '/webhooks/' || id` },
 ] as const;
 
 /** Rows sealed again in one transaction's time. */

@@ -1,9 +1,10 @@
 /** Where a team's member works on a task, and what it begins with. */
+import { sql } from 'kysely';
 import { teamRoot } from '#domain/budget.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { readBudgetRoot } from './budget-ledger.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
-import { openSession, sayFirst } from './session-writes.ts';
+import { openSession, sayFirst, usedBy } from './session-writes.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What a member begins with. */
@@ -15,6 +16,8 @@ export interface NewMemberTurn {
   readonly text: string;
   readonly context: MessageContext;
   readonly bound: Required<Pick<MessageContext, 'team'>>;
+  /** Sessions whose results are in the text. */
+  readonly reads: readonly string[];
 }
 
 /** Who has asked for the task. */
@@ -46,7 +49,11 @@ export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMe
     : await boundTo(tx, key, origin, turn.bound);
   const { numUpdatedRows } = await tx
     .updateTable('sessions')
-    .set({ bound_context, budget_root })
+    .set({
+      bound_context,
+      budget_root,
+      used: sql`${usedBy(tenant_id, [origin.origin_session, ...turn.reads])} || used`,
+    })
     .where((is) => is.and({ tenant_id, key: turn.session }))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
@@ -59,12 +66,22 @@ export async function openMemberSession(
   tx: Transaction,
   key: TaskKey,
   origin: Origin,
-  { session, agent, title, context, bound }: Omit<NewMemberTurn, 'message_id' | 'text'>,
+  { session, agent, title, context, bound }: Omit<NewMemberTurn, 'message_id' | 'text' | 'reads'>,
 ): Promise<Awaited<ReturnType<typeof boundTo>>> {
   const limits = await boundTo(tx, key, origin, bound);
   const { user, chat_id } = context;
   const root = limits.budget_root;
-  await openSession(tx, key[0], { session, agent, user, channel: 'teammate', chat_id, title, bound, root });
+  await openSession(tx, key[0], {
+    session,
+    agent,
+    user,
+    channel: 'teammate',
+    chat_id,
+    title,
+    bound,
+    giver: origin.origin_session,
+    root,
+  });
   return limits;
 }
 

@@ -1,11 +1,15 @@
 /** Messages: the API writes a user's message before it submits it, so that an accepted one is never lost (DESIGN §3.0). */
 import { sql } from 'kysely';
+import type { Attachment } from '#domain/artifact.ts';
 import type { MessageContext, SubmitMode } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows, type RowOf } from './statements.ts';
 
 export interface MessageRow
-  extends RowOf<'messages', 'session_key' | 'mode' | 'context' | 'calls' | 'position' | Costs> {
+  extends RowOf<
+    'messages',
+    'session_key' | 'mode' | 'context' | 'calls' | 'attachments' | 'position' | Costs
+  > {
   readonly position: string;
   readonly calls: readonly Record<string, unknown>[] | null;
 }
@@ -20,10 +24,13 @@ export interface NewMessage {
   readonly context: MessageContext;
   /** A call to run in place of asking a model (tools invoke). */
   readonly calls?: readonly InvokedCall[];
+  readonly attachments?: readonly Attachment[] | undefined;
   /** What its session uses counts for this team (DU-7). */
   readonly team?: string;
   /** The turn that says this: what the turn it begins uses counts for that one too (DU-7). */
   readonly from?: TurnPlace | undefined;
+  /** The session whose words it tells; that of `from` unless given. */
+  readonly tells?: string | undefined;
   /** Written only into a session of this user, or a new one; absent or null: whosever it is. */
   readonly confinedTo?: string | null | undefined;
 }
@@ -80,8 +87,8 @@ async function tryWrite(
      counted as (
        update sessions set budget_root = $12 where $12::jsonb is not null and tenant_id = $1 and key = $2 and budget_root is null),
      said as (
-       insert into messages (tenant_id, id, session_key, role, text, mode, context, calls, budget_root)
-       select $1, $7, $2, 'user', $8, $9, $10, $11, case when $13::text is not null then budget_root_of($1, $13, $14) end
+       insert into messages (tenant_id, id, session_key, role, text, mode, context, calls, attachments, budget_root)
+       select $1, $7, $2, 'user', $8, $9, $10, $11, $16, case when $13::text is not null then budget_root_of($1, $13, $14) end
        from agent where ($3::text is null or agent.agent_key = $3) and not exists (select 1 from old where is_foreign)
        on conflict do nothing returning id)
      select (select agent_key from agent) as agent_key, coalesce((select is_foreign from old), false) as is_foreign,
@@ -102,21 +109,32 @@ async function tryWrite(
       message.text,
       message.mode,
       JSON.stringify(context),
-      message.calls ? JSON.stringify(message.calls) : null,
+      asJson(message.calls),
       message.team === undefined ? null : JSON.stringify({ team: [message.team] }),
       message.from?.session ?? null,
       message.from?.turn ?? null,
       message.confinedTo ?? null,
+      asJson(message.attachments),
     ],
   );
   const row = rows[0];
   return row && !row.raced ? row : undefined;
 }
 
+function asJson(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
 /** Runs again safely: the same id is written once. */
 export async function writeMessage(pool: Pool, tenant: string, message: NewMessage): Promise<WrittenMessage> {
   const written = (await tryWrite(pool, tenant, message)) ?? (await tryWrite(pool, tenant, message));
   if (!written) throw new Error(`message ${message.id} is neither there nor can it be made`);
+  const { session, from, tells = from?.session } = message;
+  // Before anybody is told of it: what it says may come from there (PO-5).
+  if (tells !== undefined && tells !== session)
+    await execute(pool)`
+      select note_used(${tenant}, ${session}, used_before(used)) from sessions
+       where tenant_id = ${tenant} and key = ${tells} and used <> '{}'`;
   return written;
 }
 
@@ -159,4 +177,17 @@ export function listMessages(
      where tenant_id = ${tenant} and session_key = ${session} and position is not null
        and (${after}::bigint is null or position ${newest ? sql`<` : sql`>`} ${after})
      order by position ${newest ? sql`desc` : sql`asc`} limit ${limit}`;
+}
+
+/** What hooks said of a message, and what they left of it. Safe to repeat. */
+export async function markHooked(
+  pool: Pool,
+  tenant: string,
+  session: string,
+  position: number,
+  { decision, text }: { readonly decision: 'allow' | 'deny'; readonly text: string },
+): Promise<void> {
+  await execute(pool)`
+    update messages set text = ${text}, hooked = ${decision}
+    where tenant_id = ${tenant} and session_key = ${session} and position = ${position}`;
 }

@@ -1,6 +1,8 @@
 /** Calls that were recorded, with what they were judged by but for the rules themselves: for asking what other rules would say. */
 import { sql } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
+import type { SkillInUse } from '#domain/skill/skill.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRows } from './statements.ts';
@@ -18,10 +20,20 @@ export interface PastCall {
   readonly summary: string;
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly context: MessageContext;
+  /** In use by then. */
+  readonly skills: readonly SkillInUse[];
+  /** What its session had read before it. */
+  readonly used: UsedTools;
   readonly created_at: Date;
   /** Microseconds since 1970, as text: orders calls of one millisecond. */
   readonly at: string;
 }
+
+const PAST_CALL = sql`c.id, c.session_key, c.turn_id, t.agent_key, c.tool, c.args, c.args_sealed is not null as masked, c.summary,
+  c.verdict, t.context, skills_before(t.skills, c.step) as skills, coalesce(used_before(s.used, c.created_at), '{}') as used,
+  c.created_at, (extract(epoch from c.created_at) * 1000000)::bigint::text as at`;
+const PAST_CALLS = sql`from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
+  left join sessions s on s.tenant_id = c.tenant_id and s.key = c.session_key`;
 
 /** Rows fetched at a time: arguments may be large. */
 const BATCH = 200;
@@ -39,9 +51,7 @@ export function readPastCalls(
 ): Promise<void> {
   return inTransaction(pool, async (tx) => {
     await execute(tx)`declare past_calls no scroll cursor for
-      select c.id, c.session_key, c.turn_id, t.agent_key, c.tool, c.args, c.args_sealed is not null as masked, c.summary,
-        c.verdict, t.context, c.created_at, (extract(epoch from c.created_at) * 1000000)::bigint::text as at
-      from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
+      select ${PAST_CALL} ${PAST_CALLS}
       where c.tenant_id = ${tenant} and c.created_at >= ${since}
         and not (c.verdict = 'deny' and c.code in ('InvalidArgs', 'NotFound'))
       order by c.created_at desc, c.id desc limit ${limit}`;
@@ -50,6 +60,34 @@ export function readPastCalls(
       if (rows.length === 0 || !(await take(rows))) break;
     }
   });
+}
+
+/** A call that a person decided about as it was, without other arguments. */
+export interface DecidedPastCall extends PastCall {
+  readonly approved: boolean;
+}
+
+/**
+ * Newest first, each at most `limit`: what was approved since then, and what was ever rejected or answered in its place.
+ */
+export function readDecidedCalls(
+  pool: Pool,
+  tenant: string,
+  since: Date,
+  limit: number,
+): Promise<DecidedPastCall[]> {
+  return readRows<DecidedPastCall>(pool)`
+    with decided as (
+      (select id, call_id, true as approved from approvals
+       where tenant_id = ${tenant} and status = 'approved' and created_at >= ${since} and decision in ('approve', 'approve_always')
+         and form is null
+       order by created_at desc limit ${limit})
+      union all
+      (select id, call_id, false from approvals
+       where tenant_id = ${tenant} and status in ('denied', 'responded') order by created_at desc limit ${limit}))
+    select ${PAST_CALL}, d.approved ${PAST_CALLS}
+      join decided d on d.call_id = c.id
+    where c.tenant_id = ${tenant} order by c.created_at desc, c.id desc`;
 }
 
 export interface AllowedEntry {

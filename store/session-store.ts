@@ -1,5 +1,6 @@
 /** Sessions as the API shows them; their rows are made with their first message (message-store.ts). */
 import { sql } from 'kysely';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { Pool } from './pool.ts';
 import { below, readRow, readRows, type PageEnd } from './statements.ts';
 
@@ -59,4 +60,11 @@ export function listSessions(
 
 export function findSession(pool: Pool, tenant: string, key: string): Promise<SessionRow | undefined> {
   return readRow<SessionRow>(pool)`${SELECT} where s.tenant_id = ${tenant} and s.key = ${key}`;
+}
+
+/** What it has read by now (PO-5). */
+export async function findUsed(pool: Pool, tenant: string, key: string): Promise<UsedTools> {
+  const row = await readRow<{ used: UsedTools }>(pool)`
+    select used_before(used) as used from sessions where tenant_id = ${tenant} and key = ${key}`;
+  return row?.used ?? {};
 }

@@ -62,6 +62,8 @@ export interface NewSession {
   readonly title: string;
   /** Holds for all its turns. */
   readonly bound?: Partial<MessageContext> | undefined;
+  /** The session that gives it its work, what that has read by now being in it (PO-5). */
+  readonly giver: string | null;
   /** Whose budgets it uses (DU-7); JSON. */
   readonly root: string | null | RawBuilder<string>;
 }
@@ -71,11 +73,12 @@ const TITLE = 80;
 /** Leaves one that is there as it is; then false. */
 export async function openSession(tx: Transaction, tenant_id: string, given: NewSession): Promise<boolean> {
   const { session: key, agent: agent_key, user: user_id, channel, chat_id, bound, root: budget_root } = given;
+  const used = usedBy(tenant_id, [given.giver]);
   const title = Array.from(given.title).slice(0, TITLE).join('');
   const bound_context = bound && JSON.stringify(bound);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('sessions')
-    .values({ tenant_id, key, agent_key, user_id, channel, chat_id, title, bound_context, budget_root })
+    .values({ tenant_id, key, agent_key, user_id, channel, chat_id, title, bound_context, budget_root, used })
     .onConflict((on) => on.doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
@@ -107,6 +110,12 @@ export async function sayFirst(
     .onConflict((on) => on.doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
+}
+
+/** What sessions have read (PO-5), as a part of a statement. */
+export function usedBy(tenant: string, sessions: readonly (string | null)[]): RawBuilder<string> {
+  return sql`(select coalesce(jsonb_object_agg(u.key, u.value), '{}') from sessions s, jsonb_each(s.used) u
+    where s.tenant_id = ${tenant} and s.key = any (${sessions}))`;
 }
 
 /** Whose budgets a turn's use counts for, as a part of a statement. */

@@ -6,11 +6,15 @@ import type { ColumnType } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { Decision, AlwaysOffer } from '#domain/approval.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
+import type { McpForm } from '#domain/mcp/form.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
+import type { CanvasStep } from '#domain/canvas.ts';
 import type { MessageContext } from '#domain/turn.ts';
+import type { ScheduleRights, Timing } from '#domain/schedule.ts';
 import type { BudgetRoot } from '#domain/budget.ts';
 import type { LeadNotice, TaskStatus, TaskState } from '#domain/team-task.ts';
+import type { HookRun } from '#domain/hook.ts';
 
 type Int8 = ColumnType<string, number | string, number | string>;
 type Numeric = Int8;
@@ -81,6 +85,8 @@ export interface Tables {
     always: Json<AlwaysOffer>;
     sandbox: Json<SandboxTerms> | null;
     files: Generated<Json<readonly BoundFile[]>>;
+    form: Json<McpForm> | null;
+    args_sealed: Buffer | null;
     status: Generated<'pending' | 'approved' | 'denied' | 'responded' | 'expired' | 'withdrawn'>;
     decision: Decision | null;
     decided_by: string | null;
@@ -92,6 +98,18 @@ export interface Tables {
     expires_at: Timestamp;
     changed_at: Generated<Timestamp>;
   };
+  artifacts: {
+    tenant_id: string;
+    id: string;
+    user_id: string | null;
+    type: string;
+    filename: string | null;
+    digest: string;
+    size: number;
+    width: number | null;
+    height: number | null;
+    created_at: Generated<Timestamp>;
+  };
   budget_accounts: {
     tenant_id: string;
     budget_id: string;
@@ -101,6 +119,13 @@ export interface Tables {
     spent: Generated<Numeric>;
     reserved: Generated<Numeric>;
     extra: Generated<Numeric>;
+  };
+  canvases: {
+    tenant_id: string;
+    session_key: string;
+    version: number;
+    steps: Json<readonly CanvasStep[]>;
+    last_call: string;
   };
   decision_proofs: {
     tenant_id: string;
@@ -115,6 +140,19 @@ export interface Tables {
     sealed_args: string | null;
     created_at: Generated<Timestamp>;
   };
+  egress_requests: {
+    tenant_id: string;
+    id: Generated<Int8>;
+    purpose: string;
+    call_id: string | null;
+    method: string;
+    host: string;
+    status: number | null;
+    bytes: Int8;
+    milliseconds: number;
+    problem: string | null;
+    created_at: Generated<Timestamp>;
+  };
   exec_allowlist: {
     tenant_id: string;
     id: string;
@@ -127,6 +165,18 @@ export interface Tables {
     created_at: Generated<Timestamp>;
     revoked_by: string | null;
     revoked_at: Timestamp | null;
+  };
+  forgettings: {
+    tenant_id: string;
+    id: string;
+    kind: 'session' | 'user';
+    subject: string;
+    sessions: Generated<string[]>;
+    removed: Generated<Json<unknown>>;
+    requested_by: string;
+    created_at: Generated<Timestamp>;
+    until: Timestamp | null;
+    ended_at: Timestamp | null;
   };
   gate_checks: {
     tenant_id: string;
@@ -160,8 +210,10 @@ export interface Tables {
     role: 'user' | 'assistant';
     text: string;
     calls: Json<unknown> | null;
+    attachments: Json<unknown> | null;
     mode: string | null;
     context: Json<MessageContext> | null;
+    hooked: 'allow' | 'deny' | null;
     budget_root: Json<unknown> | null;
     finish: string | null;
     model: string | null;
@@ -173,7 +225,17 @@ export interface Tables {
   model_uses: {
     tenant_id: string;
     id: Generated<string>;
-    kind: 'summary' | 'failed' | 'unused' | 'embedding';
+    kind:
+      | 'summary'
+      | 'failed'
+      | 'unused'
+      | 'embedding'
+      | 'knowledge'
+      | 'reading'
+      | 'media'
+      | 'hook'
+      | 'sampling'
+      | 'forgotten';
     session_key: string;
     turn_id: string;
     agent_key: string;
@@ -181,6 +243,41 @@ export interface Tables {
     usage: Json<unknown>;
     usd: Numeric | null;
     created_at: Generated<Timestamp>;
+  };
+  schedule_runs: {
+    tenant_id: string;
+    schedule_id: string;
+    key: string;
+    at: Timestamp;
+    forced: boolean;
+    state: 'started' | 'skipped' | 'refused' | null;
+    reason: string | null;
+    session_key: string | null;
+    turn_id: string | null;
+    created_at: Generated<Timestamp>;
+  };
+  schedules: {
+    tenant_id: string;
+    id: string;
+    name: string;
+    agent_key: string;
+    user_id: string | null;
+    message: string;
+    timing: Json<Timing>;
+    session_key: string | null;
+    delete_after_run: boolean;
+    enabled: boolean;
+    overlap: 'skip' | 'allow';
+    catchup_seconds: number;
+    rights: Json<ScheduleRights>;
+    created_by: string;
+    revision: Generated<number>;
+    planned: number | null;
+    planned_until: Timestamp | null;
+    next_at: Timestamp | null;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+    deleted_at: Timestamp | null;
   };
   sessions: {
     tenant_id: string;
@@ -198,6 +295,7 @@ export interface Tables {
     summary_position: Generated<Int8>;
     turns: Generated<number>;
     has_unwritten: Generated<boolean>;
+    used: Generated<Json<unknown>>;
     created_at: Generated<Timestamp>;
     updated_at: Generated<Timestamp>;
   };
@@ -317,13 +415,17 @@ export interface Tables {
     custom_tool_revision: number | null;
     verdict: 'allow' | 'ask' | 'deny';
     reason: string | null;
+    hooks: Json<readonly HookRun[]> | null;
     approval_id: string | null;
+    outside: Buffer | null;
+    form_id: string | null;
     state: Generated<'requested' | 'running' | 'done'>;
     fence: string | null;
     ok: boolean | null;
     code: string | null;
     result: string | null;
     whole_id: string | null;
+    images: Json<unknown> | null;
     child: Json<unknown> | null;
     created_at: Generated<Timestamp>;
     started_at: Timestamp | null;
@@ -340,6 +442,7 @@ export interface Tables {
     text: string | null;
     error: Json<unknown> | null;
     context: Generated<Json<MessageContext>>;
+    skills: Generated<Json<unknown>>;
     budget_root: Json<unknown> | null;
     run_id: string | null;
     input_tokens: Generated<Int8>;
@@ -350,5 +453,38 @@ export interface Tables {
     created_at: Generated<Timestamp>;
     started_at: Timestamp | null;
     ended_at: Timestamp | null;
+  };
+  webhook_deliveries: {
+    tenant_id: string;
+    id: string;
+    webhook_id: string;
+    session_key: string;
+    event_id: Int8;
+    event: string;
+    status: Generated<'pending' | 'delivered' | 'failed'>;
+    attempts: Generated<number>;
+    next_at: Generated<Timestamp>;
+    claimed_until: Generated<Timestamp>;
+    last_status: number | null;
+    problem: string | null;
+    created_at: Generated<Timestamp>;
+    ended_at: Timestamp | null;
+  };
+  webhooks: {
+    tenant_id: string;
+    id: string;
+    url: string;
+    events: string[];
+    agent_key: string | null;
+    session_key: string | null;
+    description: string | null;
+    ordered: boolean;
+    sealed: string;
+    key_id: string;
+    enabled: Generated<boolean>;
+    disabled_reason: string | null;
+    failing_since: Timestamp | null;
+    created_by: string;
+    created_at: Generated<Timestamp>;
   };
 }

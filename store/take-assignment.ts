@@ -90,12 +90,19 @@ export async function openFor(
   text: string,
   context: MessageContext,
 ): Promise<void> {
-  const { session_key: session, target_key: agent, user_id: user, label: title, bound } = row;
+  const {
+    session_key: session,
+    target_key: agent,
+    user_id: user,
+    label: title,
+    bound,
+    origin_session: giver,
+  } = row;
   const { channel, chat_id } = row.context;
   const root = budgetRootOf(tenant, row.origin_session, row.origin_turn);
   const first = { session, message: assignmentMessageId(row.id), text, context };
   const isNew =
-    (await openSession(tx, tenant, { session, agent, user, channel, chat_id, title, bound, root })) &&
+    (await openSession(tx, tenant, { session, agent, user, channel, chat_id, title, bound, giver, root })) &&
     (await sayFirst(tx, tenant, first));
   if (!isNew) throw new Error(`the session ${session} is there already`);
 }

@@ -1,13 +1,18 @@
 /** The ledger of calls as the API reads it. */
+import type { HookRun } from '#domain/hook.ts';
+import type { StoredImage } from '#domain/image.ts';
+import type { RunningBefore } from '#domain/session-queries.ts';
 import type { Pool } from './pool.ts';
 import { readRow, readRows, type RowOf } from './statements.ts';
 
 export interface ToolCallRow
   extends RowOf<'tool_calls', 'summary' | 'args' | 'digest' | 'fence' | 'child' | Hidden> {
   readonly args: Record<string, unknown>;
+  readonly images: readonly StoredImage[] | null;
+  readonly hooks: HookRun[] | null;
 }
 
-type Hidden = 'args_sealed' | 'custom_tool_id' | 'custom_tool_revision';
+type Hidden = 'hooks' | 'images' | 'args_sealed' | 'custom_tool_id' | 'custom_tool_revision';
 
 /** In the order they were asked for; `after` is [step, index] of the last one before. */
 export function listToolCalls(
@@ -18,11 +23,23 @@ export function listToolCalls(
   after: readonly [step: number, index: number],
 ): Promise<ToolCallRow[]> {
   return readRows<ToolCallRow>(pool)`
-    select id, session_key, turn_id, step, index, tool, asked_as, args, verdict, reason, approval_id, state, ok, code,
+    select id, session_key, turn_id, step, index, tool, asked_as, args, verdict, reason, hooks, approval_id, state, ok, code,
       result,
-       whole_id, created_at, started_at, ended_at
+       whole_id, images, created_at, started_at, ended_at
      from tool_calls where tenant_id = ${tenant} and turn_id = ${turn} and (step, index) > (${after[0]}, ${after[1]})
      order by step, index limit ${limit}`;
+}
+
+/** The call that a turn without a model makes (an invocation); undefined of a turn that a model answers. */
+export async function findInvokedCall(
+  pool: Pool,
+  tenant: string,
+  turn: string,
+): Promise<ToolCallRow | undefined> {
+  const row = await readRow<{ invoked: boolean }>(pool)`select exists (select from messages m join turns t
+     on t.tenant_id = m.tenant_id and t.session_key = m.session_key and t.id = m.turn_id
+     where t.tenant_id = ${tenant} and t.id = ${turn} and m.role = 'user' and m.calls is not null) as invoked`;
+  return row?.invoked ? (await listToolCalls(pool, tenant, turn, 1, [-1, -1]))[0] : undefined;
 }
 
 /** Everything a call gave: the whole that was kept beside it, else what the model read; null while it runs. */
@@ -35,4 +52,16 @@ export function findWholeResult(
     select coalesce(r.text, c.result) as text, c.session_key from tool_calls c
      left join tool_results r on r.tenant_id = c.tenant_id and r.id = c.whole_id
      where c.tenant_id = ${tenant} and c.id = ${call}`;
+}
+
+/** Claims of a session come one after the other, so that the times tell which was first. */
+export function createRunningBefore(pool: Pool): RunningBefore {
+  return async ({ tenant, callId }) => {
+    const row = await readRow<{ count: number }>(pool)`select count(*)::int as count
+       from tool_calls own join tool_calls other
+         on other.tenant_id = own.tenant_id and other.turn_id = own.turn_id and other.tool = own.tool
+       where own.tenant_id = ${tenant} and own.id = ${callId}
+         and other.state = 'running' and other.started_at < own.started_at`;
+    return row?.count ?? 0;
+  };
 }

@@ -2,116 +2,20 @@
  * The rows of a turn as its activities write them: a call of one of functions/ each, one round trip, one commit. All of them
  * are safe to repeat.
  */
-import type { AgentConfig } from '#domain/agent.ts';
-import type { AlwaysOffer } from '#domain/approval.ts';
-import type { ApprovalTerms } from '#domain/approval-terms.ts';
-import type { BoundFile } from '#domain/bound-file.ts';
 import type { NewEvent } from '#domain/event.ts';
+import type { StoredImage } from '#domain/image.ts';
 import type { ModelUse } from '#domain/model-use.ts';
-import type { TenantPolicy } from '#domain/tenant.ts';
-import type {
-  ChildStart,
-  EndTurnInput,
-  HeldMessage,
-  MessageContext,
-  SettledCall,
-  TurnOutcome,
-} from '#domain/turn.ts';
+import type { ChildStart, EndTurnInput, HeldMessage, SettledCall, TurnOutcome } from '#domain/turn.ts';
 import type { AnswerFate, AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
-import type { AskedAgain, Claim, ClaimRules, NewAsk } from './call-claim.ts';
-import type { BudgetHold, BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
-import type { InvokedCall } from './message-store.ts';
-import { askAgain } from './approval-questions.ts';
+import type { AskedAgain, Claim, ClaimRules, NewAsk, NewForm } from './call-claim.ts';
+import type { BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
+import { readFiles } from './file-store.ts';
+import { askAgain, keepOutside } from './approval-questions.ts';
 import type { NotifyReaders } from './event-notifier.ts';
 import type { Pool } from './pool.ts';
+import type { StepBasis } from './step-basis.ts';
 import { recordSummary } from './summary-record.ts';
 import { type ArgumentsOf, createSqlCall, type SqlFunction } from './sql-call.ts';
-
-/** A call as its row has it; `sealed` (base64) holds the real arguments when `args` is only what people may see. */
-export interface CallRow {
-  readonly id: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly sealed?: string | null;
-}
-
-export interface RecordedCall extends CallRow {
-  readonly tool: string;
-  readonly approval: string | null;
-  /** Seconds that its approval has, when it has one. */
-  readonly expires: number | null;
-  /** The same as a moment: milliseconds since 1970. */
-  readonly until: number | null;
-  readonly terms: ApprovalTerms | null;
-  /** Absent or null where its approval does not say. */
-  readonly always?: AlwaysOffer | null;
-  readonly files?: readonly BoundFile[] | null;
-  readonly state: string;
-}
-
-export interface TranscriptCall extends CallRow {
-  readonly name: string;
-  readonly ok?: boolean;
-  readonly state: string;
-  readonly digest: string;
-  readonly result?: string;
-}
-
-export interface TranscriptRow {
-  readonly position: number;
-  readonly role: 'user' | 'assistant';
-  readonly text: string;
-  readonly turn: string;
-  readonly step: number;
-  readonly calls?: readonly TranscriptCall[];
-  /** A user's row may ask for tools directly (`POST /v1/tools/{name}/invoke`). */
-  readonly invoke?: readonly InvokedCall[];
-}
-
-export interface StepBasis {
-  readonly duplicate?: true;
-  /** How the turn ended, when that is why it is a duplicate. */
-  readonly ended?: Omit<TurnOutcome, 'turn_id'> | null;
-  /** Null when no budget applies, or none was asked for. */
-  readonly budget: BudgetHold | null;
-  readonly agent: AgentConfig | null;
-  readonly agent_key: string;
-  /** Teams that the agent leads; null for all others. */
-  readonly leads: readonly import('#domain/team.ts').Team[] | null;
-  /** The turn's revision of the agent is the newest one. */
-  readonly agent_current: boolean;
-  /** Agents that it may give work to. */
-  readonly links: number | null;
-  /** Of the newest revision. */
-  readonly sandbox: AgentConfig['sandbox'] | null;
-  readonly user: string | null;
-  readonly context: MessageContext;
-  readonly tenant_policy: TenantPolicy | null;
-  /** The database's clock, which decides where a worker's may be wrong (F11); milliseconds since 1970. */
-  readonly now: number;
-  /** Of the tenant's custom tools; 0 while it has none. */
-  readonly tools_version: number;
-  readonly spent: {
-    readonly input: number;
-    readonly output: number;
-    readonly usd: number | null;
-    readonly unpriced: number;
-  };
-  readonly summary: string | null;
-  readonly summary_position: number;
-  readonly recorded: {
-    readonly text: string;
-    readonly finish: string;
-    readonly model: string;
-    /** The turn has taken messages since. */
-    readonly unheard: boolean;
-    /** The turn has ended with it. */
-    readonly ended: boolean;
-    readonly calls: readonly RecordedCall[];
-  } | null;
-  /** Rows after the position asked for, without this step's own answer. */
-  readonly transcript: readonly TranscriptRow[];
-  readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
-}
 
 export interface BeginStep {
   readonly tenant: string;
@@ -139,6 +43,7 @@ export interface ResultRecord {
   readonly text: string;
   /** Kept beside the result when it is more than the model reads (EX-5). */
   readonly whole?: string;
+  readonly images?: readonly NewImage[];
   /** Kept, so that a repeated activity starts the same child. */
   readonly child?: ChildStart;
   readonly events: readonly NewEvent[];
@@ -146,6 +51,11 @@ export interface ResultRecord {
   readonly known?: { readonly position: number; readonly summaryPosition: number };
   /** What the call held, and what the next model call is to hold. */
   readonly budget?: { readonly settle?: BudgetSettlement; readonly next?: BudgetRequest };
+}
+
+export interface NewImage extends StoredImage {
+  /** Its bytes in base64. */
+  readonly data: string;
 }
 
 /** An answer whose calls have all run, since they only read. */
@@ -192,12 +102,16 @@ export interface TurnLedger {
     session: string,
     call: string,
     fence: string,
-    ask: NewAsk,
+    ask: NewAsk | NewForm,
     settle?: BudgetSettlement,
   ): Promise<AskedAgain | null>;
+  /** See approval-questions.ts; false when the call is not the attempt's any more. */
+  keepOutside(tenant: string, call: string, fence: string, sealed: string): Promise<boolean>;
   /** Ends calls whatever attempt holds them; those that are done stay as they are. */
   settle(key: TurnKey, settled: readonly SettledCall[]): Promise<void>;
   recordResult(result: ResultRecord): Promise<RecordedResult>;
+  /** Bytes by digest. */
+  readFiles(tenant: string, digests: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   /** How the turn ended, whoever was first; null when there is none. */
   endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<TurnOutcome['status'] | null>;
   /** `atOnce`: readers are told without delay. */
@@ -302,6 +216,8 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
       return asked;
     },
 
+    keepOutside: (tenant, id, fence, sealed) => keepOutside(pool, { tenant, call: id, fence }, sealed),
+
     async settle(key, settled) {
       await write(key, 'settle_calls', [key.tenant, key.session, key.turn, json(settled)]);
     },
@@ -322,7 +238,10 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
         r.known?.position ?? null,
         r.known?.summaryPosition ?? null,
         r.budget ? json(r.budget) : null,
+        r.images ? json(r.images) : null,
       ]),
+
+    readFiles: (tenant, digests) => readFiles(pool, tenant, digests),
 
     endTurn: (end, defaultAgent, runId) =>
       write(end, 'end_turn', endTurnValues(end, defaultAgent, runId), true),

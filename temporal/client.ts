@@ -22,6 +22,7 @@ import { Failure, isFailureType } from '#domain/errors.ts';
 import { approvalWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
 import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnState } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
 import { ensureSweepSchedule } from './sweep-schedule.ts';
@@ -80,6 +81,9 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   decide(approvalId: string, decision: DecideInput, key?: string): Promise<DecisionReceipt | undefined>;
   /** Undefined when the session's workflow is not running. */
   state(tenant: string, session: string): Promise<TurnState | undefined>;
+  /** Removes the runs of a session's workflows that began until then, wherever they are; returns how many. Safe to repeat. Throws Failures. */
+  removeRuns(tenant: string, session: string, until: Date): Promise<number>;
+  readonly schedules: MessageSchedules;
   /** See temporal/sweep-schedule.ts. Throws Failures. */
   ensureSweep(): Promise<void>;
   /** Throws when Temporal does not answer within `timeoutMs`. */
@@ -151,6 +155,17 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
       askRunning(() =>
         client.getHandle(sessionWorkflowId(tenant, key)).query<TurnState, []>(AGENT_TURN.queries.state),
       ),
+    async removeRuns(tenant, session, until) {
+      const query = `TempoclawTenant = '${tenant}' and TempoclawSession = '${session}' and StartTime <= '${until.toISOString()}'`;
+      let removed = 0;
+      for await (const { workflowId, runId } of client.list({ query })) {
+        const workflowExecution = { workflowId, runId };
+        await ask(() => connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }));
+        removed += 1;
+      }
+      return removed;
+    },
+    schedules: messageSchedulesOf(schedule, taskQueue, ask),
     ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),
     async check(timeoutMs) {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));

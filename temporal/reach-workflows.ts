@@ -46,6 +46,19 @@ const OVER: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', '
 
 const LABELS = ['tenant', 'team', 'session', 'agent', 'user'] as const;
 
+/** Of something that begins. */
+export function searchAttributes(
+  labels: Pick<WorkflowStart, (typeof LABELS)[number]>,
+): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    ...LABELS.flatMap((label) => {
+      const value = labels[label];
+      return value === undefined ? [] : [{ key: attribute[label], value }];
+    }),
+    { key: attribute.state, value: 'running' },
+  ]);
+}
+
 type AnyWorkflow = (input: unknown) => Promise<unknown>;
 
 function startingReachOf(
@@ -59,13 +72,7 @@ function startingReachOf(
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     args: [input] as [unknown],
     staticSummary: summary,
-    typedSearchAttributes: new TypedSearchAttributes([
-      ...LABELS.flatMap((label) => {
-        const value = labels[label];
-        return value === undefined ? [] : [{ key: attribute[label], value }];
-      }),
-      { key: attribute.state, value: 'running' },
-    ]),
+    typedSearchAttributes: searchAttributes(labels),
   });
   return {
     start: (start) =>

@@ -10,6 +10,7 @@ import {
   ConfigError,
   type ConfigFlags,
   describe as describeConfig,
+  deploymentValues,
   loadConfig,
   preflight,
 } from '#config';
@@ -74,6 +75,57 @@ describe('settings', () => {
     const { file: _file, ...example } = load({ yaml });
     const { file: _none, ...defaults } = load();
     assert.deepEqual(example, defaults);
+  });
+});
+
+describe('TL the settings of web_search', () => {
+  test('come from the variables that its engines are known by, and its keys are hidden', () => {
+    const yaml = `web:
+  search:
+    order: [json, brave]
+    json:
+      url: http://find.internal/api?q={query}
+      headers: { accept: application/json, x-key: a-key-of-the-engine }
+`;
+    const env = { BRAVE_API_KEY: 'brave-key-123456', SEARXNG_BASE_URL: 'http://searx.internal:8080' };
+    const config = load({ yaml, env });
+    assert.deepEqual(config.web.search.brave, { apiKey: 'brave-key-123456' });
+    assert.deepEqual(config.web.search.searxng, { baseUrl: 'http://searx.internal:8080' });
+    assert.deepEqual(config.web.search.json?.fields, { title: 'title', url: 'url', snippet: 'snippet' });
+    assert.deepEqual(deploymentValues(config), ['brave-key-123456', 'a-key-of-the-engine']);
+    const secret = load({ env: { BRAVE_API_KEY: 'secret://brave' } });
+    assert.deepEqual(deploymentValues(secret), []);
+  });
+
+  test('are refused where no query could be put in', () => {
+    const [problem] = problemsOf({ yaml: 'web: { search: { json: { url: "http://find.internal/" } } }\n' });
+    assert.match(
+      problem ?? '',
+      /web\.search\.json\.url: must be an http:\/\/ or https:\/\/ URL with \{query\}/,
+    );
+  });
+});
+
+describe('TL the settings of media', () => {
+  test('come from the variables that its providers are known by, and their keys are hidden', () => {
+    const env = { ELEVENLABS_API_KEY: 'eleven-key-123456', EDGE_TTS_BASE_URL: 'http://edge.internal:8080' };
+    const yaml = 'media: { image: [google/x, openai/y], prices: { openai/y: { usd: 1, per: piece } } }\n';
+    const { media, ...config } = load({ yaml, env });
+    assert.deepEqual(media, {
+      image: ['google/x', 'openai/y'],
+      prices: { 'openai/y': { usd: 1, per: 'piece' } },
+      elevenlabs: { apiKey: 'eleven-key-123456' },
+      edge: { baseUrl: 'http://edge.internal:8080' },
+    });
+    assert.deepEqual(deploymentValues({ ...config, media }), ['eleven-key-123456']);
+  });
+
+  test('are refused where nobody makes it', () => {
+    const [problem] = problemsOf({ yaml: 'media: { image: [nobody/x] }\n' });
+    assert.match(
+      problem ?? '',
+      /media\.image\[?\.?0\]?: must be provider\/model, the provider one of openai,/,
+    );
   });
 });
 
@@ -270,6 +322,8 @@ describe('preflight and describe', () => {
     assert.deepEqual(preflight(load()), []);
     const problems = preflight(load({ env: { TEMPOCLAW_MODEL: 'openai/gpt-4.1-mini' } })).join('\n');
     assert.match(problems, /models\.default names the provider "openai"/);
+    const folders = preflight(load({ env: { TEMPOCLAW_SKILLS_FOLDERS: '/nowhere/skills' } })).join('\n');
+    assert.match(folders, /skills\.folders: \/nowhere\/skills is no folder/);
   });
 
   test('no secret is shown', () => {

@@ -1,25 +1,39 @@
 /** All activities of a worker: its rooms, each made of what it needs and giving what others need of it. */
-import { childEnvironment, type Config } from '#config';
+import { join } from 'node:path';
+import { childEnvironment, commandFolders, type Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
+import { createCanvases } from '#activities/canvas/canvases.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import type { OwnQueue } from '#activities/fast-path/take-over.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
+import { createHooks } from '#activities/hooks/run-hooks.ts';
+import { MEDIA_FOLDER } from '#activities/media/film-parts.ts';
+import { createMakingRoom } from '#activities/making/making-room.ts';
+import { createMediaRoom } from '#activities/media/media-room.ts';
+import { createMemoryRoom } from '#activities/memory/memory-room.ts';
+import { createEmbed } from '#activities/model/embed.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createEndCommands } from '#activities/process/end-commands.ts';
+import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
+import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
+import { createScheduleRoom } from '#activities/schedules/schedule-room.ts';
+import { createSkills } from '#activities/skills/skills.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
 import { createTeamRoom } from '#activities/teams/team-room.ts';
+import { createWebhookRoom } from '#activities/webhooks/webhook-room.ts';
 import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
 import { createToolCallRoom } from '#activities/tool-call/tool-call-room.ts';
 import { createSendToSession } from '#activities/turn/send-to-session.ts';
 import { createTurnRoom } from '#activities/turn/turn-room.ts';
 import { createWakeSession } from '#activities/turn/wake-session.ts';
-import { workspaceFolder } from '#activities/workspace/workspace-folder.ts';
+import { createFiles } from '#activities/workspace/files.ts';
+import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { sandboxOf, type Wall } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createCallRules } from '#policy/call-rules.ts';
@@ -28,6 +42,7 @@ import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
+import { createEmbeddingStore } from '#store/embedding-store.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -52,7 +67,8 @@ export interface ActivityParts {
   /** Around commands on this machine. */
   readonly wall: Wall;
   /** To reach other workflows: messages to sessions, signals and updates. */
-  readonly temporal: WorkflowReach & Pick<TemporalAccess, 'submit'>;
+  readonly temporal: WorkflowReach &
+    Pick<TemporalAccess, 'submit' | 'stop' | 'stopIdle' | 'removeRuns' | 'schedules'>;
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly masterKeys: readonly Buffer[];
@@ -63,53 +79,59 @@ export function createActivities(
   parts: ActivityParts,
   ownQueue: OwnQueue | undefined,
 ): Readonly<Record<string, (input: never) => Promise<unknown>>> {
-  const { config, pool, models, machine } = parts;
-  const { approvals: asking, subagents } = config;
+  const { config, pool, models, machine, notifier } = parts;
   const base = sharedBy(parts);
   const wake = createWakeSession({ ...base, submit: parts.temporal.submit });
   const lost = createLostWork(base);
-  const endCommands = createEndCommands(base.processes, (tenant, session) =>
+  const endCommands = createEndCommands(base.processes, base.browsers, (tenant, session) =>
     sessionsBelow(pool, tenant, session),
   );
+  const hooks = createHooks({ ...base, models, settings: config.hooks, resolve: parts.vault.resolve });
   const approvals = createApprovalRoom({
     ...base,
-    decisionToken: asking.decisionToken,
+    hooks,
+    decisionToken: config.approvals.decisionToken,
     masterKeys: parts.masterKeys,
   });
+  const budgetLedger = createBudgetLedger(pool, base.onWrite);
   const budgets = createBudgetGuard({
     ...base,
-    ledger: createBudgetLedger(pool, base.onWrite),
+    ledger: budgetLedger,
     settings: config.budgets,
     needsToken: approvals.needsToken,
   });
+  const media = createMedia(parts, { ...base, budgetLedger, budgets });
+  const embed = createEmbed({ store: createEmbeddingStore(pool), models, budgets });
+  const hostFiles = createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now });
+  const skills = createSkills({ ...base, embed, hostFiles, folders: config.skills.folders });
   const gates = createGateActivities({ ...base, budgets });
+  const memory = createMemoryRoom({ ...base, embed, models, budgets });
   const teams = createTeamRoom({ ...base, wake });
   const assignments = createAssignmentRoom({
     ...base,
     wake,
-    budgets,
+    embed,
     lost,
     endCommands,
     models,
-    embeddingModel: config.embeddings.model,
-    subagents: {
-      ...subagents,
-      concurrent: subagents.maxConcurrent,
-      depth: subagents.maxDepth,
-      children: subagents.maxChildren,
-      iterations: subagents.maxIterations,
-      archiveMinutes: subagents.archiveAfterMinutes,
-    },
+    subagents: subagentLimits(config),
   });
+  const scheduling = createScheduleRoom({ ...base, wake, temporal: parts.temporal });
   const calls = {
     ...base,
     budgets,
+    models,
     needsToken: approvals.needsToken,
     tools: {
       ...machine.world,
       ...assignments.tools,
       ...teams.tools,
+      ...memory.tools,
+      ...scheduling.tools,
+      ...media,
       sendToSession: createSendToSession(wake),
+      canvases: createCanvases(base),
+      skills,
     },
   };
   const fastPath = ownQueue
@@ -120,17 +142,66 @@ export function createActivities(
     ...gates,
     ...teams.activities,
     ...assignments.activities,
-    ...createSweepActivities({ pool, lost, boxes: machine.boxes }),
+    ...memory.activities,
+    ...createWebhookRoom({ ...base, notifier, settings: config.webhooks }),
+    ...scheduling.activities,
+    ...createForgettingRoom({
+      ...base,
+      ...scheduling,
+      removeWorkspaces: machine.workspaces.remove,
+      temporal: parts.temporal,
+    }),
+    ...createSweepActivities({
+      pool,
+      reach: parts.temporal,
+      lost,
+      schedules: scheduling.schedules,
+      boxes: machine.boxes,
+      indexPending: memory.indexPending,
+      retention: config.retention,
+      workspaces: machine.workspaces,
+    }),
     ...createTurnRoom({
       ...calls,
       fastPath,
-      models,
+      hooks,
+      skills,
       endCommands,
       guide: assignments.tools.agentLinks.guide,
+      remember: memory.tools.memory.remember,
       assignments: assignments.tools.assignments,
       releaseTasks: teams.releaseTasks,
     }),
     ...createToolCallRoom({ ...calls, fastPath, resolve: parts.vault.resolve }),
+  };
+}
+
+function subagentLimits({ subagents }: Config) {
+  return {
+    ...subagents,
+    concurrent: subagents.maxConcurrent,
+    depth: subagents.maxDepth,
+    children: subagents.maxChildren,
+    iterations: subagents.maxIterations,
+    archiveMinutes: subagents.archiveAfterMinutes,
+  };
+}
+
+type MediaParts = Parameters<typeof createMediaRoom>[0] & Parameters<typeof createMakingRoom>[0];
+
+function createMedia(
+  { config, models }: ActivityParts,
+  given: Omit<MediaParts, 'models' | 'folders' | 'dir' | 'mediaPlaces'>,
+) {
+  const {
+    media: settings,
+    models: { providers },
+    stateDir,
+  } = config;
+  const parts = { ...given, models, folders: commandFolders(), dir: join(stateDir, MEDIA_FOLDER) };
+  return {
+    ...createMediaRoom(parts),
+    ...createMakingRoom({ ...parts, mediaPlaces: { settings, providers } }),
   };
 }
 
@@ -151,8 +222,7 @@ function sharedBy({
   const { world } = machine;
   const placeOf: PlaceOf = (own) => world.shell.placeOf(sandboxOf(sandbox, own ?? undefined));
   const perHour = tools.rate_limit_per_hour ?? 0;
-  const workspaceOf = (tenant: string, workspace: string): string =>
-    workspaceFolder(workspaceRoot, tenant, workspace);
+  const workspaceOf = createWorkspaceOf(workspaceRoot);
   return {
     ...world,
     pool,
@@ -164,9 +234,12 @@ function sharedBy({
     catalogs,
     sandbox,
     wall,
+    egressSettings: config.egress,
+    resolveSecret: vault.resolveSetting,
     workspaceOf,
     ledger: createTurnLedger(pool, notifier.notify),
     transcripts: createTranscriptCache(TRANSCRIPTS),
+    contextFiles: createContextFiles(pool),
     rules: createCallRules({
       catalog,
       tools,

@@ -1,8 +1,15 @@
 /** What stands on this machine, made for real: files, commands on the host and in boxes, programs with credentials. */
 import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
+import { createBrowsers } from '#activities/browser/browsers.ts';
+import { profilesFolder } from '#activities/browser/chromium.ts';
+import { createOpenAiServers } from '#activities/model/openai-servers.ts';
+import { createMcpServers } from '#activities/mcp/mcp-servers.ts';
+import { MEDIA_FOLDER } from '#activities/media/film-parts.ts';
+import { createEgress } from '#activities/egress/egress.ts';
 import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
@@ -16,39 +23,71 @@ import { createShell } from '#activities/process/shell.ts';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import type { HostWall } from '#activities/process/wall.ts';
 import { createSecureClis } from '#activities/secure-cli/secure-clis.ts';
-import { createFiles } from '#activities/workspace/files.ts';
+import { createWebPages } from '#activities/web/web-pages.ts';
+import { createWebSearch } from '#activities/web/web-search.ts';
+import { makeRoot } from '#activities/workspace/workspace-folder.ts';
+import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { tenantEgress } from '#policy/tenant-egress.ts';
 import { commandEnvironment } from '#policy/command-environment.ts';
+import { createBrowserPlaces } from '#store/browser-place.ts';
+import { lastBrowserPage } from '#store/browser-page.ts';
+import { insertEgressRow } from '#store/egress-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { createSessionQueries } from '#store/session-queries.ts';
-import type { Vault } from '#store/secrets/vault.ts';
+import { createRunningBefore } from '#store/tool-call-store.ts';
+import type { Secrets } from '#store/secrets/open-secrets.ts';
+import { createWorkspaces, type Workspaces } from './create-workspaces.ts';
 
 export interface Machine {
   readonly world: WorldDeps;
   readonly boxes: Boxes;
+  /** The task queue that only this worker polls; undefined without the fast path. */
+  readonly queue: string | undefined;
+  readonly workspaces: Workspaces;
 }
 
 export async function createMachine(
   config: Config,
   pool: Pool,
-  vault: Vault,
+  { vault, sealer, changes }: Pick<Secrets, 'vault' | 'sealer' | 'changes'>,
   wall: HostWall,
+  /** Told of what goes wrong in the background. */
+  onError: (error: unknown) => void = () => undefined,
 ): Promise<Machine> {
   const environment = commandEnvironment(childEnvironment({}));
   const worker = ownIdentity();
+  const queue = config.worker.fastPath ? `${config.temporal.taskQueue}/${randomUUID()}` : undefined;
   const sockets = socketsFolder(config.stateDir);
   const host = createShell({ environment, worker, launch: createLauncher(sockets), wall });
   const boxes = createWorkerBoxes(config);
+  const bubblewrap = createBubblewrap(commandFolders());
   const credentials = join(config.stateDir, 'credentials');
+  const egress = createEgress({
+    resolve: resolveHost,
+    record: (row) => insertEgressRow(pool, row).catch(onError),
+  });
+  await makeRoot(config.workspaceRoot);
   await removeLeftFolders(credentials);
+  await removeLeftFolders(join(config.stateDir, MEDIA_FOLDER));
+  const browserDir = join(config.stateDir, 'browser');
+  await removeLeftFolders(profilesFolder(browserDir));
   if (sockets.startsWith(config.stateDir)) await removeLeftFolders(sockets);
+  const workspaces = createWorkspaces(config, pool, vault.resolveSetting, onError);
   const world = {
     sessions: createSessionQueries(pool, config.sessions.shared),
+    runningBefore: createRunningBefore(pool),
+    openAiServers: createOpenAiServers({
+      providers: config.models.providers,
+      egress,
+      egressSettings: config.egress,
+      resolveSecret: vault.resolveSetting,
+    }),
     now: Date.now,
-    files: createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now }),
+    files: workspaces.files,
     shell: createBoxedShell({
       host,
       boxes,
-      bubblewrap: createBubblewrap(commandFolders()),
+      bubblewrap,
       worker: `${hostname()}/${worker}`,
     }),
     processes: createProcesses({
@@ -56,6 +95,39 @@ export async function createMachine(
       environment,
       now: Date.now,
       endBoxes: boxes.endSession,
+    }),
+    egress,
+    webPages: createWebPages(egress, Date.now),
+    webSearch: createWebSearch({
+      egress,
+      egressSettings: config.egress,
+      settings: config.web.search,
+      resolveSecret: vault.resolveSetting,
+    }),
+    browsers: createBrowsers({
+      ...config.browser,
+      boxing: { boxes, bubblewrap },
+      idleMs: config.browser.idleMinutes * 60_000,
+      folders: commandFolders(),
+      dir: browserDir,
+      environment,
+      worker,
+      egress,
+      shared: queue === undefined ? undefined : { places: createBrowserPlaces(pool), queue },
+      lastPage: (tenant, session) => lastBrowserPage(pool, tenant, session),
+    }),
+    mcp: createMcpServers({
+      pool,
+      changes,
+      onError,
+      egress,
+      rulesOf: (tenant) => tenantEgress(pool, config.egress, tenant),
+      sealer,
+      resolve: vault.resolve,
+      wall,
+      boxing: { boxes, bubblewrap, sandbox: config.sandbox },
+      environment,
+      worker,
     }),
     secureClis: createSecureClis({
       vault,
@@ -65,7 +137,7 @@ export async function createMachine(
       workspaceRoot: config.workspaceRoot,
     }),
   };
-  return { world, boxes };
+  return { world, boxes, workspaces, queue };
 }
 
 /** Workers with the same workspaces share their boxes. */

@@ -1,5 +1,4 @@
 /** Builds one worker of its rooms: what polls, how much at once, and what stands around every activity. */
-import { randomUUID } from 'node:crypto';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { type ActivityParts, createActivities } from './create-activities.ts';
@@ -19,9 +18,9 @@ export interface WorkerParts extends ActivityParts {
 export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'run' | 'shutdown'>> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
-  const ownQueue = config.worker.fastPath
-    ? { name: `${taskQueue}/${randomUUID()}`, most: config.worker.maxConcurrentActivities }
-    : undefined;
+  const { queue } = parts.machine;
+  const most = config.worker.maxConcurrentActivities;
+  const ownQueue = queue === undefined ? undefined : { name: queue, most };
   const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,

@@ -71,7 +71,12 @@ async function main(): Promise<void> {
   const { host, why } = await wall;
   if (why === undefined) log.info({ wall: host.wall }, 'commands on this machine run behind a wall');
   else log.warn({ wall: host.wall, why }, 'the wall around commands on this machine is not whole');
-  const machine = await createMachine(config, pool, secrets.vault, host);
+  const machine = await createMachine(config, pool, secrets, host, (error) =>
+    log.warn(
+      { err: error },
+      'MCP servers could not be looked after, or what was asked of the outside or changed in a workspace not be kept',
+    ),
+  );
   // What earlier workers left; from then on the sweep looks after them.
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();
   const worker = await createWorker({
@@ -107,8 +112,11 @@ async function main(): Promise<void> {
   notifySupervisor({ type: 'ready', runs });
   startBeat();
   await running;
+  await machine.world.browsers.close();
+  await machine.world.mcp.close();
   const ended = await machine.world.processes.stopOwn();
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
+  await machine.workspaces.close();
   host.close();
   await notifier.close();
   await secrets.close();

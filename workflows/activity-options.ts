@@ -85,6 +85,14 @@ export const ANNOUNCEMENT: ActivityOptions = {
   summary: 'announces the result',
 };
 
+/** A run of a schedule, tried until it has begun: none is lost. */
+export const SCHEDULED: ActivityOptions = {
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: TOOL_HEARTBEAT,
+  retry: { ...RETRY, maximumInterval: '30 seconds' },
+  summary: 'begins the run',
+};
+
 /** Rows and messages between the turns of work that was given away. */
 export const WORK: ActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
 
@@ -102,9 +110,30 @@ export function gateOptions({
   };
 }
 
+/** Some documents at a time; which are left is in the rows. */
+export const INDEXING: ActivityOptions = {
+  startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: TOOL_HEARTBEAT,
+  retry: { ...RETRY, maximumInterval: '1 minute' },
+};
+
 /** Looks at many rows and workflows; what fails is done by the next sweep. */
 export const SWEEPING: ActivityOptions = {
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: TOOL_HEARTBEAT,
   retry: { maximumAttempts: 1 },
+};
+
+/** Many rows and runs; tried until it is done, since somebody has a right to it. */
+export const FORGETTING: ActivityOptions = {
+  startToCloseTimeout: '30 minutes',
+  heartbeatTimeout: TOOL_HEARTBEAT,
+  retry: { ...RETRY, maximumInterval: '1 minute' },
+};
+
+/** One attempt at an address, which has its own shorter limit; that it fails is an answer, so what is retried is Postgres or the worker. */
+export const DELIVERING: ActivityOptions = {
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: TOOL_HEARTBEAT,
+  retry: RETRY,
 };

@@ -291,13 +291,16 @@ function waitingDetails({ input, deadline, summary, approvals, opened }: Progres
     ...(opened ? ['- escalated: others may decide as well'] : []),
     `- session: \`${input.session_key}\``,
     `- turn: \`${input.turn_id}\``,
+    ...(input.form === undefined ? [] : [`- an MCP server asks: ${markdownCode(input.form)}`]),
     ...(input.files === undefined ? [] : [`- runs: ${markdownCode(input.files)}`]),
     ...(input.always === undefined ? [] : [`- \`approve_always\`: ${markdownCode(input.always)}`]),
-    ...(input.token ? [DECIDE_WITH_TOKEN] : [DECIDE]),
+    ...(input.token ? [DECIDE_WITH_TOKEN] : [input.form === undefined ? DECIDE : ANSWER]),
   ].join('\n');
 }
 
 const DECIDE =
   '- decide: update or signal `decide` with `{"decision":"approve"}` or `{"decision":"reject","reason":"…"}`';
+const ANSWER =
+  '- answer: update or signal `decide` with `{"decision":"edit","args":{…}}`, `{"decision":"approve"}` or `{"decision":"reject"}`';
 const DECIDE_WITH_TOKEN =
   '- decide: update or signal `decide` with `{"decision":"approve","token":"…"}`; `tempoclaw approvals token ID` makes the token';

@@ -10,6 +10,7 @@ import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/app
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
+import { type Hooks, hooksUntil } from '../hooks/run-hooks.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import { decisionToken, isToken } from '#policy/decision-token.ts';
@@ -20,10 +21,12 @@ import type { Tool } from '#policy/define-tool.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from '#store/approval-ledger.ts';
 import { decisionPlace } from '#store/approval-store.ts';
+import { refused, settleForm, type Settling } from './settle-form.ts';
 
 export interface SettleApprovalDeps extends Omit<CallDeps, 'sandbox'> {
   readonly approvals: ApprovalLedger;
   readonly catalogs: AgentCatalogs;
+  readonly hooks: Pick<Hooks, 'ofCall'>;
   /** A token under one of these proves that whoever sent it does more than reach Temporal's port (SECURITY B10). */
   readonly tokenSecrets: readonly string[];
 }
@@ -133,6 +136,7 @@ async function settleDecision(
   decision: DecideInput,
 ): Promise<SettleApprovalResult> {
   if (basis.tool === BUDGET_ASK) return settleBudget(deps, settled, basis, decision);
+  if (basis.form) return settleForm(deps, settled, { ...basis, form: basis.form }, decision);
   switch (decision.decision) {
     case 'reject': {
       const why = settled.note ? `: ${settled.note}${/[.!?…]$/u.test(settled.note) ? '' : '.'}` : '.';
@@ -219,8 +223,6 @@ const UNDECIDED = {
   },
 } as const;
 
-type Settling = Omit<SettleRecord, 'status' | 'call' | 'edit' | 'allow'>;
-
 async function settleAlways(
   deps: SettleApprovalDeps,
   settled: Settling,
@@ -253,6 +255,11 @@ async function settleEdit(
 ): Promise<SettleApprovalResult> {
   const read = deps.catalog.parse(basis.tool, edited);
   if (!read.ok) return refused('Unprocessable', `the edited arguments are refused: ${read.message}`);
+  if (read.tool.name !== basis.tool)
+    return refused(
+      'Unprocessable',
+      `the edited arguments are refused: they make it a call of ${read.tool.name}`,
+    );
   const guessed = Object.keys(edited).find(
     (name) => typeof edited[name] === 'number' && typeof read.args[name] === 'string',
   );
@@ -261,12 +268,13 @@ async function settleEdit(
       'Unprocessable',
       `the edited arguments are refused: ${guessed}: must be text, not a number`,
     );
-  const { agent, tenant_policy, context, allowlist } = basis;
+  const { agent, tenant_policy, context, allowlist, used } = basis;
   const verdict = deps.rules.judge({
     agent,
     tenant_policy,
     context,
     allowlist,
+    used,
     user: basis.requester,
     tool: read.tool,
     args: read.args,
@@ -277,6 +285,18 @@ async function settleEdit(
     return refused(
       'Unprocessable',
       'the edited call falls under a rule with other approvers; reject it and have it asked anew',
+    );
+  // What the person agrees to is run as it stands: a hook may refuse it, and change nothing.
+  const hooked = await deps.hooks.ofCall(
+    { ...basis, tenant: settled.tenant, user: basis.requester },
+    read,
+    // They end by their own limits, and this with them.
+    { signal: new AbortController().signal, until: hooksUntil() },
+  );
+  if (hooked?.decision === 'deny' || hooked?.input)
+    return refused(
+      'Unprocessable',
+      `the edited call is denied: ${hooked.reason ?? 'a hook would change it'}`,
     );
   const edit = await editedCall(deps, settled.tenant, basis, read);
   return deps.approvals.settle({ ...settled, status: 'approved', edit });
@@ -298,11 +318,4 @@ function isTokenOf(
   by?: string,
 ): boolean {
   return tokenSecrets.some((secret) => isToken(token, decisionToken(secret, tenant, approval_id, by)));
-}
-
-function refused(
-  type: Extract<SettleApprovalResult, { kind: 'refused' }>['type'],
-  message: string,
-): SettleApprovalResult {
-  return { kind: 'refused', type, message };
 }

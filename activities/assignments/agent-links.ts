@@ -25,7 +25,7 @@ export interface Refused {
 export interface Way {
   readonly kind: 'way';
   readonly link: string;
-  readonly workspace: string;
+  readonly agent: AgentConfig;
   readonly load: number;
   readonly gates: readonly QualityGate[];
 }
@@ -49,11 +49,9 @@ export interface AgentLinks {
 /** Agents that one may be linked to and still be found. */
 const MOST_TARGETS = 1_000;
 
-export function createAgentLinks({
-  pool,
-  scrubberOf,
-  embed,
-}: Pick<RoomDeps, 'pool' | 'scrubberOf'> & { readonly embed: Embed }): AgentLinks {
+export type AgentLinkDeps = Pick<RoomDeps, 'pool' | 'scrubberOf'> & { readonly embed: Embed };
+
+export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): AgentLinks {
   const targetsOf = async (caller: Caller, query?: string) => {
     const linked = await linkedAgents(pool, caller.tenant, caller.agent, MOST_TARGETS, query);
     return linked.filter(({ key, link }) => refuseUser(link, key, caller) === undefined);
@@ -68,12 +66,14 @@ export function createAgentLinks({
       const refusals = leading.map((link) => refuseUser(link, target, caller));
       const open = leading.find((_, index) => refusals[index] === undefined);
       if (!open) return refused('PermissionDenied', refusals[0] ?? LINK_WORDS.noLink(target));
+      // GoClaw has the gates of a delegation at who gives the work; whoever does it may have some too.
+      const source = await findAgent(pool, caller.tenant, caller.agent);
       return {
         kind: 'way',
         link: open.id,
-        workspace: folderOf(agent),
+        agent: agent.config,
         load: loadOf(agent.config.max_delegation_load),
-        gates: gatesFor(agent.config.quality_gates, 'delegation.completed'),
+        gates: [source, agent].flatMap((one) => gatesFor(one?.config.quality_gates, 'delegation.completed')),
       };
     },
 
@@ -92,11 +92,6 @@ export function createAgentLinks({
       return delegationGuide(targets, targets.length);
     },
   };
-}
-
-/** Below the tenant's. */
-export function folderOf({ config }: { readonly config: Pick<AgentConfig, 'workspace' | 'key'> }): string {
-  return config.workspace ?? config.key;
 }
 
 export function refused<Code extends Refused['code']>(code: Code, message: string) {

@@ -2,14 +2,12 @@
 import type { AssignmentActivities } from '#domain/assignment.ts';
 import type { EvaluationActivities } from '#domain/evaluate-loop.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
-import { ModelError } from '#domain/model.ts';
 import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
-import { createEmbeddingStore } from '#store/embedding-store.ts';
 import { findOpenTurn } from '#store/turn-store.ts';
-import { createEmbed, type EmbedDeps } from '../model/embed.ts';
+import type { Models } from '../model/model-catalog.ts';
 import type { EndCommands } from '../process/end-commands.ts';
 import type { RoomDeps } from '../room-deps.ts';
-import { type AgentLinks, createAgentLinks } from './agent-links.ts';
+import { type AgentLinkDeps, type AgentLinks, createAgentLinks } from './agent-links.ts';
 import { createAssignmentActivities } from './assignment-run.ts';
 import { type Assignments, createAssignments } from './assignments.ts';
 import { createEvaluationActivities } from './evaluation-run.ts';
@@ -27,12 +25,10 @@ export interface AssignmentTools {
 
 type Given = Pick<AssignmentDeps, 'reach' | 'files' | 'workspaceOf' | 'lost'> &
   Pick<HandoffDeps, 'sessions' | 'wake'> &
-  Pick<EmbedDeps, 'models' | 'budgets'>;
+  Pick<AgentLinkDeps, 'embed'> & { readonly models: Pick<Models, 'problem'> };
 
 export interface AssignmentParts extends RoomDeps, Given {
   readonly subagents: Omit<SubagentSettings, 'modelProblem'>;
-  /** Of vectors. */
-  readonly embeddingModel: EmbedDeps['model'];
   readonly endCommands: EndCommands;
 }
 
@@ -40,17 +36,12 @@ export function createAssignmentRoom(parts: AssignmentParts): {
   readonly activities: AssignmentActivities & EvaluationActivities;
   readonly tools: AssignmentTools;
 } {
-  const { pool, models, subagents } = parts;
-  const embed = createEmbed({
-    ...parts,
-    store: createEmbeddingStore(pool),
-    model: parts.embeddingModel,
-  });
-  const links = createAgentLinks({ ...parts, embed });
+  const { models, subagents } = parts;
+  const links = createAgentLinks(parts);
   const assignments = createAssignments({
     ...parts,
     links,
-    subagents: { ...subagents, modelProblem: (ref) => modelProblem(models, ref) },
+    subagents: { ...subagents, modelProblem: models.problem },
   });
   return {
     activities: {
@@ -63,16 +54,6 @@ export function createAssignmentRoom(parts: AssignmentParts): {
     },
     tools: { assignments, agentLinks: links, handoffs: createHandoffs({ ...parts, links }) },
   };
-}
-
-function modelProblem(models: EmbedDeps['models'], ref: string): string | undefined {
-  try {
-    models.resolve(ref);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ModelError) return error.message;
-    throw error;
-  }
 }
 
 /** Ends a session's turn, when one runs beside its workflow, its background commands, and what it has given away. */

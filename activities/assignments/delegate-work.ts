@@ -1,4 +1,5 @@
 /** Gives work to another agent (DE-1, DE-2): over a link, with the results and files that it builds on, or says why not. */
+import type { AgentConfig } from '#domain/agent.ts';
 import { LINK_WORDS } from '#domain/agent-link.ts';
 import { ASSIGNMENT_LABEL, type AssignmentMode } from '#domain/assignment.ts';
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
@@ -6,11 +7,12 @@ import { delegatedTask } from '#domain/delegation-words.ts';
 import { newDelegation, workContext } from '#domain/new-assignment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { findAssignment } from '#store/assignment-store.ts';
+import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
 import type { TakenPlace } from '#store/take-assignment.ts';
-import { folderOf, refused } from './agent-links.ts';
+import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 import { type Dependency, readDependencyFiles } from './dependency-files.ts';
+import type { Workspace } from '../workspace/workspace-folder.ts';
 import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
 
 export interface DelegateRequest {
@@ -67,8 +69,8 @@ export async function delegateWork(
     first: { text, context: workContext },
   });
   if (taken.kind !== 'taken') return whyNotTaken(taken, target);
-  const workspace = deps.workspaceOf(tenant, way.workspace);
-  await writePassedFiles(deps.files, scrubber, { workspace, delegationId: id }, files);
+  const workspace = workspaceOfWork(deps, tenant, way.agent, taken.row);
+  await writePassedFiles(deps.files, scrubber, { ...workspace, delegationId: id }, files);
   return assigned(call, taken.row, scrubber.text);
 }
 
@@ -87,10 +89,20 @@ async function resultsOf(
       return `depends_on: delegation "${row.id}" has no result (status=${row.status})`;
     const { id, label, result } = row;
     const agent = await findAgent(deps.pool, call.tenant, row.target_key);
-    const workspace = agent && deps.workspaceOf(call.tenant, folderOf(agent));
-    results.push({ id, label, result: result ?? '', workspace });
+    const workspace = agent && workspaceOfWork(deps, call.tenant, agent.config, row);
+    results.push({ id, label, result: result ?? '', workspace: undefined, ...workspace });
   }
   return results;
+}
+
+/** Where the target works on it. */
+function workspaceOfWork(
+  { workspaceOf }: Pick<AssignmentDeps, 'workspaceOf'>,
+  tenant: string,
+  agent: AgentConfig,
+  { session_key: session, user_id }: Pick<AssignmentRow, 'session_key' | 'user_id'>,
+): Workspace {
+  return workspaceOf(tenant, agent, { session, user: user_id ?? undefined });
 }
 
 function whyNotTaken(taken: Exclude<TakenPlace, { kind: 'taken' }>, target: string): AssignedWork {

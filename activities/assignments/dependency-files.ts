@@ -14,6 +14,7 @@ export interface Dependency {
   readonly result: string;
   /** The folder of its agent; undefined when the agent is no more. */
   readonly workspace: string | undefined;
+  readonly workspaceFrom?: string | undefined;
 }
 
 /** What does not fit beside `given`, finds its place taken or is git's own is left out and named, since who gives the work cannot know what is there. */
@@ -26,9 +27,9 @@ export async function readDependencyFiles(
   const leftOut: string[] = [];
   let places = DELEGATION_LIMITS.files - passed.length;
   let bytes = DELEGATION_LIMITS.filesBytes - passed.reduce((sum, file) => sum + file.bytes.length, 0);
-  for (const { id, result, workspace } of dependencies) {
+  for (const { id, result, workspace, workspaceFrom } of dependencies) {
     if (workspace === undefined) continue;
-    const scope = { workspace, idempotencyKey: id };
+    const scope = { workspace, workspaceFrom, idempotencyKey: id };
     const folder = `delegated/${id}/`;
     for (const path of await pathsOf(files, scope, folder, result)) {
       const name = `${id}/${path.startsWith(folder) ? path.slice(folder.length) : path}`;

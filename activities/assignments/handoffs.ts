@@ -81,12 +81,13 @@ export function createHandoffs(deps: HandoffDeps): Handoffs {
 
 const HANDED_ON = 'handoff-';
 
-function contextOf({ user, channel, chatId, roles }: RunningCall) {
+function contextOf({ user, channel, chatId, roles, key }: RunningCall) {
   return {
     user: user ?? undefined,
     channel: channel ?? undefined,
     chat_id: chatId ?? undefined,
     roles,
+    key,
   };
 }
 

@@ -54,12 +54,12 @@ export function passedPath(delegationId: string, { name }: PassedFile): string {
 export async function writePassedFiles(
   files: Pick<Files, 'change'>,
   scrubber: Pick<Scrubber, 'text'>,
-  target: { readonly workspace: string; readonly delegationId: string },
+  target: Pick<FileScope, 'workspace' | 'workspaceFrom'> & { readonly delegationId: string },
   passed: readonly PassedFile[],
 ): Promise<void> {
   for (const file of passed) {
     const path = passedPath(target.delegationId, file);
-    const scope = { workspace: target.workspace, idempotencyKey: path };
+    const scope = { ...target, idempotencyKey: path };
     await files.change(scope, path, true, () => withoutSecrets(scrubber, file.bytes));
   }
 }

@@ -10,13 +10,14 @@ import { assignmentChild } from '#temporal/assignment-inputs.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import type { RoomDeps } from '../room-deps.ts';
 import type { Files } from '../workspace/files.ts';
+import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { AgentLinks, Refused } from './agent-links.ts';
 
 export interface AssignmentDeps extends RoomDeps {
   readonly reach: WorkflowReach;
   readonly links: AgentLinks;
   readonly files: Pick<Files, 'change' | 'readBytes' | 'list'>;
-  readonly workspaceOf: (tenant: string, workspace: string) => string;
+  readonly workspaceOf: WorkspaceOf;
   readonly subagents: SubagentSettings;
   /** Finds those whose workflow was ended from outside. */
   readonly lost: LostWork;

@@ -20,8 +20,14 @@ import type {
 export interface BudgetGuard {
   /** `holder` is an answer's id; absent for a tool's call. */
   request(attempt: number, holder?: string): BudgetRequest;
-  /** What a model call holds, settled without an answer; nothing to do when it holds nothing. */
-  release(input: CallModelInput, hold: BudgetHold | null, attempt: number, spent: Spent): Promise<void>;
+  /** What a model call holds, settled without an answer; nothing to do when it holds nothing. `uses`: what else it used models for. */
+  release(
+    input: CallModelInput,
+    hold: BudgetHold | null,
+    attempt: number,
+    spent: Spent,
+    uses?: readonly ModelUse[],
+  ): Promise<void>;
   /** A failure that surely cost nothing more than `spent` gives the rest back; any other counts as what was reserved. */
   releaseFailed(
     input: CallModelInput,
@@ -50,6 +56,8 @@ export interface BudgetGuard {
     run: () => Promise<Result>,
     spentOf?: (result: Result) => Omit<Spent, 'seconds'> | undefined,
   ): Promise<{ readonly result: Result } | { readonly exceeded: BudgetExceeded }>;
+  /** What a turn used models for beside its answers. A repeat notes it again. */
+  readonly noteUses: BudgetLedger['noteUses'];
   /** For such a command: the question for more, put to people; undefined where none is to be asked. Safe to repeat. */
   askFor(
     work: BudgetedWork,
@@ -80,7 +88,8 @@ export function createBudgetGuard({
   approvalSeconds,
   needsToken,
 }: BudgetGuardParts): BudgetGuard {
-  const release: BudgetGuard['release'] = async (input, hold, attempt, spent) => {
+  const release: BudgetGuard['release'] = async (input, hold, attempt, spent, uses = []) => {
+    if (uses.length > 0) await ledger.noteUses(input, uses);
     if (hold?.held) await ledger.settle(input.tenant, answerIdOf(input.turn, input.step), { attempt, spent });
   };
   const request: BudgetGuard['request'] = (attempt, holder) => ({
@@ -93,6 +102,7 @@ export function createBudgetGuard({
     request,
 
     release,
+    noteUses: ledger.noteUses,
 
     async releaseFailed(input, hold, attempt, { error, models, spent, uses }) {
       // Here and below: the model's failure is what has to be told.

@@ -3,19 +3,15 @@ import type { CallModelInput, CallModelResult, RunToolInput, RunToolResult } fro
 import { answerIdOf, isCallOf } from '#domain/ids.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { AnswerFate, NewCall } from '#store/answer-record.ts';
-import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
+import type { StepBasis } from '#store/step-basis.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { TranscriptCache } from '../prompt/transcript-cache.ts';
 import type { PerformDeps, ShownResult } from '../tool-call/perform-tool.ts';
 import { allowedReads } from './allowed-reads.ts';
 import { earlyCall, type EarlyStart } from './early-start.ts';
-import {
-  type AnswerToRecord,
-  createPlainPath,
-  type FastPath,
-  type KnownTranscript,
-  type RunnableCall,
-} from './fast-path.ts';
+import type { KnownTranscript } from '../prompt/transcript-cache.ts';
+import { type AnswerToRecord, createPlainPath, type FastPath } from './fast-path.ts';
 import { readAhead } from './read-ahead.ts';
 import { createShelf } from './shelf.ts';
 import { createTakeOver, type OwnQueue, type TakeOver } from './take-over.ts';
@@ -43,8 +39,6 @@ const PATIENCE_MS = {
 export function createFastPath(parts: FastPathParts): FastPath {
   const { ledger, ownQueue, transcripts, budgets, isRateLimited } = parts;
   const plain = createPlainPath(ledger);
-  /** Planned calls that need no claim, on their way to their tools. */
-  const runnable = createShelf<RunnableCall>();
   /** Of calls that were recorded with the answer that asks for them. */
   const results = createShelf<RunToolResult>();
   /** What was read for a step with the last result before it. */
@@ -93,6 +87,7 @@ export function createFastPath(parts: FastPathParts): FastPath {
   }
 
   return {
+    queue: ownQueue.name,
     ...inlineActivities(ownQueue, plain, earlyStarts),
 
     basisOf({ tenant, turn, step, messages, settle = [] }, attempt, known) {
@@ -106,12 +101,7 @@ export function createFastPath(parts: FastPathParts): FastPath {
       return { ...item.basis, readAt };
     },
 
-    claimOf({ tenant, call }) {
-      const done = results.take(callKey(tenant, call));
-      if (done) return { result: done.item };
-      const kept = runnable.take(callKey(tenant, call));
-      return kept && { run: kept.item };
-    },
+    resultOf: ({ tenant, call }) => results.take(callKey(tenant, call))?.item,
 
     async recordAnswer(asked) {
       const { input, basis, catalog, plan } = asked;
@@ -122,11 +112,7 @@ export function createFastPath(parts: FastPathParts): FastPath {
         known.position > 0
           ? await readAhead(await forTenant<PerformDeps>(parts.perform, input.tenant), asked, reads)
           : undefined;
-      if (shown) return recordReads(asked, shown, known);
-      const fate = await recordAndStart(asked);
-      if (fate === 'recorded')
-        for (const { id, running } of reads) runnable.put(callKey(input.tenant, id), running, basis.readAt);
-      return fate;
+      return shown ? recordReads(asked, shown, known) : recordAndStart(asked);
     },
 
     readsWith(tenant, { session, turn, step }) {
@@ -140,7 +126,8 @@ export function createFastPath(parts: FastPathParts): FastPath {
     },
 
     // A container takes longer to begin a command than the workflow task waits.
-    isInline: (tool, place) => tool.limits.inline === true && place !== undefined && place !== 'image',
+    isInline: ({ limits, mcp }, place) =>
+      limits.inline === true && (mcp !== undefined || (place !== undefined && place !== 'image')),
     isQuick: (seconds) => seconds <= QUICK_SECONDS,
   };
 }

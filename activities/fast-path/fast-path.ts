@@ -11,7 +11,9 @@ import type { Tool } from '#policy/define-tool.ts';
 import type { AnswerFate, AnswerRecord } from '#store/answer-record.ts';
 import type { BudgetRequest } from '#store/budget-ledger.ts';
 import type { Claim } from '#store/call-claim.ts';
-import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
+import type { StepBasis } from '#store/step-basis.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { KnownTranscript } from '../prompt/transcript-cache.ts';
 import { type Attempt, attemptNow } from '../attempt.ts';
 import type { CallPlan } from '../tool-call/plan-calls.ts';
 
@@ -22,12 +24,6 @@ export type RunnableCall = Extract<Claim, { kind: 'run' }>;
 export interface ClaimedCall {
   readonly running: RunnableCall;
   readonly fence: string;
-}
-
-/** How much of a session's transcript is in memory. */
-export interface KnownTranscript {
-  readonly position: number;
-  readonly summaryPosition: number;
 }
 
 /** `readAt` (performance.now): when its rules were read. */
@@ -52,16 +48,22 @@ export type ToolWork = (
   claimed?: ClaimedCall,
 ) => Promise<RunToolResult>;
 
+/** What an activity must know of its tool. */
+export interface ActivityTool {
+  readonly name: string;
+  readonly limits: Pick<Tool['limits'], 'inline'>;
+}
+
 export interface FastPath {
+  /** The task queue that only this worker polls. */
+  readonly queue?: string;
   /** The activities, made of their work. */
   modelActivity(work: ModelWork): (input: CallModelInput) => Promise<CallModelResult>;
-  toolActivity(tool: Tool, work: ToolWork): (input: RunToolInput) => Promise<RunToolResult>;
+  toolActivity(tool: ActivityTool, work: ToolWork): (input: RunToolInput) => Promise<RunToolResult>;
   /** What was read for this step with the result before it; undefined: it is to be read. */
   basisOf(input: CallModelInput, attempt: Attempt, known: KnownTranscript): ReadBasis | undefined;
-  /** What became of the call already, or that it may run without a claim; undefined: the ledger is asked. */
-  claimOf(
-    input: RunToolInput,
-  ): { readonly result: RunToolResult } | { readonly run: RunnableCall } | undefined;
+  /** What became of the call already; undefined: the ledger is asked. */
+  resultOf(input: RunToolInput): RunToolResult | undefined;
   /** `refused`: another attempt has recorded the step, or it is to be answered anew. */
   recordAnswer(answer: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>>;
   /** What to read for the next step with the result of this call; undefined: nothing. */
@@ -84,7 +86,7 @@ export function createPlainPath(ledger: Pick<TurnLedger, 'recordAnswer'>): FastP
     modelActivity: (work) => (input) => work(input, attemptNow(input.tried)),
     toolActivity: (_tool, work) => (input) => work(input, attemptNow()),
     basisOf: () => undefined,
-    claimOf: () => undefined,
+    resultOf: () => undefined,
     async recordAnswer({ input, plan, answer, events }) {
       const fate = await ledger.recordAnswer(input, answer, plan.calls, plan.approvals, events);
       return fate === 'over' ? 'refused' : fate;

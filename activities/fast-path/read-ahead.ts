@@ -44,5 +44,6 @@ export async function readAhead(
   late.abort();
   if (!results || attempt.signal.aborted) return undefined;
   // What is kept beside a result has a row of its own.
-  return results.some(([, shown]) => shown.whole !== undefined || shown.child) ? undefined : new Map(results);
+  const isMore = results.some(([, { whole, images, child }]) => whole !== undefined || images || child);
+  return isMore ? undefined : new Map(results);
 }

@@ -1,7 +1,7 @@
 /** A command as a gate (DE-6): where the agent's own commands run, with the work as its standard input. */
 import { checkOfCommand, GATE_LIMITS, type GateCheck } from '#domain/gate.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
-import type { Shell } from '../process/shell.ts';
+import type { CommandOutcome, Shell } from '../process/shell.ts';
 import type { Files } from '../workspace/files.ts';
 
 export interface GateCommand {
@@ -15,6 +15,7 @@ export interface GateCommand {
     readonly agent: string;
     readonly sessionKey: string;
     readonly workspace: string;
+    readonly workspaceFrom?: string | undefined;
   };
   /** Names this run. */
   readonly id: string;
@@ -24,16 +25,37 @@ export interface GateCommand {
 /** Linux takes 128 KiB in one variable; a UTF-16 unit is at most three bytes. */
 const PIECE = 40_000;
 
-export async function runGateCommand(
-  { shell, files }: { readonly shell: Shell; readonly files: Pick<Files, 'hold'> },
+interface CommandDeps {
+  readonly shell: Shell;
+  readonly files: Pick<Files, 'hold'>;
+}
+
+export async function runGateCommand(deps: CommandDeps, gate: GateCommand): Promise<GateCheck> {
+  const { seconds, signal } = gate;
+  const outcome = await runWithInput(deps, gate);
+  if (outcome.ended === 'exit' || outcome.ended === 'signal' || outcome.ended === 'timeout')
+    return checkOfCommand({ ...outcome, timedOut: outcome.ended === 'timeout', seconds });
+  if (outcome.ended === 'cancelled') signal.throwIfAborted();
+  return {
+    kind: 'broken',
+    problem: `the command could not be run: ${outcome.reason ?? outcome.stderr}`.slice(
+      0,
+      GATE_LIMITS.feedback,
+    ),
+  };
+}
+
+/** Where the agent's own commands run, with `input` as its standard input. */
+export async function runWithInput(
+  { shell, files }: CommandDeps,
   gate: GateCommand,
-): Promise<GateCheck> {
+): Promise<CommandOutcome> {
   const { owner, sandbox, seconds, signal } = gate;
   const scope = { ...owner, idempotencyKey: gate.id, mount: sandbox ? MOUNT : undefined };
   const folder = await files.hold(scope, '.', 'run');
   const timeoutMs = seconds * 1000;
   try {
-    const outcome = await shell.run({
+    return await shell.run({
       ...withInput(gate.command, gate.input),
       cwd: folder.cwd,
       pwd: folder.path,
@@ -42,16 +64,6 @@ export async function runGateCommand(
       callId: gate.id,
       signal,
     });
-    if (outcome.ended === 'exit' || outcome.ended === 'signal' || outcome.ended === 'timeout')
-      return checkOfCommand({ ...outcome, timedOut: outcome.ended === 'timeout', seconds });
-    if (outcome.ended === 'cancelled') signal.throwIfAborted();
-    return {
-      kind: 'broken',
-      problem: `the command could not be run: ${outcome.reason ?? outcome.stderr}`.slice(
-        0,
-        GATE_LIMITS.feedback,
-      ),
-    };
   } finally {
     await folder.close();
   }

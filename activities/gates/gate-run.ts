@@ -17,7 +17,6 @@ import type { BudgetExceeded } from '#domain/budget.ts';
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { gateRunIds } from '#domain/ids.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
-import { teamWorkspace } from '#domain/team.ts';
 import { Failure } from '#domain/errors.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
@@ -30,6 +29,7 @@ import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } f
 import type { GatedWork } from '#store/gated-work.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Files } from '../workspace/files.ts';
+import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
 export interface GateRunDeps extends RoomDeps {
   readonly shell: Shell;
@@ -37,7 +37,7 @@ export interface GateRunDeps extends RoomDeps {
   readonly budgets: Pick<BudgetGuard, 'around' | 'askFor' | 'takeBack'>;
   /** Of the settings, for agents that do not say otherwise. */
   readonly sandbox: SandboxSettings;
-  readonly workspaceOf: (tenant: string, workspace: string) => string;
+  readonly workspaceOf: WorkspaceOf;
 }
 
 interface LoadedGate {
@@ -117,10 +117,11 @@ async function runCommand(
       tenant: run.tenant,
       agent: agent.key,
       sessionKey: session,
-      workspace: deps.workspaceOf(
-        run.tenant,
-        work.team === undefined ? (agent.workspace ?? agent.key) : teamWorkspace(work.team),
-      ),
+      ...deps.workspaceOf(run.tenant, agent, {
+        ...work.context,
+        ...(work.team === undefined ? {} : { team: { key: work.team } }),
+        session,
+      }),
     },
     id,
     signal: cancellationSignal,

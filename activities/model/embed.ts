@@ -15,18 +15,20 @@ import type { TurnPlace } from '#store/message-store.ts';
 import { type Models, useOf } from './model-catalog.ts';
 import { estimateTextTokens } from './prompt-size.ts';
 
+/** Whose use it is: a turn's, or work of an agent's in the background, whose `holder` names what it holds of budgets. */
+export type EmbedPlace = TurnPlace | { readonly agent: string; readonly holder: string };
+
 /** In the order of the texts, of length 1; undefined when there is no model, or it gave none. All are of one model. */
 export type Embed = (
   tenant: string,
-  place: TurnPlace,
+  place: EmbedPlace,
   texts: readonly string[],
 ) => Promise<readonly (readonly number[])[] | undefined>;
 
 export interface EmbedDeps {
   readonly store: EmbeddingStore;
-  readonly models: Pick<Models, 'resolve' | 'cost'>;
-  /** `provider/model`; absent: no vectors. */
-  readonly model: string | undefined;
+  /** Without an embedder there are no vectors. */
+  readonly models: Pick<Models, 'resolve' | 'cost' | 'embedder'>;
   /** Without room there are no vectors, as when the provider is away. */
   readonly budgets: Pick<BudgetGuard, 'around'>;
 }
@@ -40,7 +42,8 @@ const PATIENCE_MS = 5_000;
 /** So long a model that has failed is not asked again. */
 const REST_MS = 60_000;
 
-export function createEmbed({ store, models, model, budgets }: EmbedDeps): Embed {
+export function createEmbed({ store, models, budgets }: EmbedDeps): Embed {
+  const model = models.embedder();
   let restUntil = 0;
   return async (tenant, place, given) => {
     if (model === undefined || given.length > MAX_TEXTS) return undefined;
@@ -67,17 +70,22 @@ export function createEmbed({ store, models, model, budgets }: EmbedDeps): Embed
   };
 }
 
-/** Each question holds by itself: what a dead worker's held counts at the turn's end. */
+/** A turn's question holds by itself: what a dead worker's held counts at the turn's end. Work in the background finds its hold again. */
 function workOf(
   models: EmbedDeps['models'],
   ref: string,
   tenant: string,
-  { session, turn }: TurnPlace,
+  place: EmbedPlace,
   texts: readonly string[],
 ): BudgetedWork {
   const tokens = estimateTextTokens(texts);
   const usd = models.cost(ref, usageOf(tokens))?.usd;
   const expected = { tokens, usd };
+  if ('agent' in place) {
+    const { agent, holder } = place;
+    return { tenant, session: '', turn: null, owner: holder, holder, agent, expected };
+  }
+  const { session, turn } = place;
   return { tenant, session, turn, owner: turn, holder: `${turn}.embed.${randomUUID()}`, expected };
 }
 
@@ -113,7 +121,7 @@ async function ask(
   try {
     const { provider, model } = models.resolve(ref);
     if (!provider.embed)
-      throw new ModelError('BadRequest', `${provider.name} has no models for vectors (embeddings.model)`);
+      throw new ModelError('BadRequest', `${provider.name} has no models for vectors (models.embedding)`);
     const signal = AbortSignal.any([cancellationSignal, patience]);
     return { answer: await provider.embed({ model, texts, signal }) };
   } catch (error) {

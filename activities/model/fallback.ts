@@ -37,7 +37,7 @@ const FINAL: ReadonlySet<ModelErrorCode> = new Set(['BadRequest', 'Filtered', 'C
  * asked for. The signal's own reason when it ended the call.
  */
 export async function generateWithFallback(
-  models: Pick<Models, 'resolve' | 'cost'>,
+  models: Pick<Models, 'resolve' | 'cost' | 'seesImages'>,
   refs: readonly string[],
   request: Omit<ModelRequest, 'model'>,
   options: FallbackOptions = {},
@@ -50,11 +50,12 @@ export async function generateWithFallback(
       said += text;
       request.onDelta(text);
     };
+    const asked = models.seesImages(ref) ? request : { ...request, images: undefined };
     try {
       const { provider, model } = models.resolve(ref);
-      return { answer: await provider.generate({ ...request, model, onDelta }), ref };
+      return { answer: await provider.generate({ ...asked, model, onDelta }), ref };
     } catch (error) {
-      const usage = usageOfFailure(error, request, said);
+      const usage = usageOfFailure(error, asked, said);
       if (usage) options.onFailed?.(useOf(models, 'failed', ref, usage));
       if (!(error instanceof ModelError)) throw error;
       request.signal.throwIfAborted();

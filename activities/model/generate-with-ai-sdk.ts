@@ -43,6 +43,8 @@ export interface SdkCall {
   readonly options?: ProviderOptions;
   /** Put on the system prompt and on the last message: Anthropic's marks of what to cache. */
   readonly cacheMarks?: ProviderOptions;
+  /** Results may hold them; else they follow as the user's. */
+  readonly imagesInResults?: boolean;
 }
 
 /** More text than any model writes in one answer; a server that sends more is broken. */
@@ -64,7 +66,10 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
         model: call.createModel(guardedFetch(settings.name)),
         middleware: FLAT_ARGUMENTS,
       }),
-      messages: markLast(wirePrompt(request.messages, names), call.cacheMarks),
+      messages: markLast(
+        wirePrompt(request.messages, names, request.images, call.imagesInResults),
+        call.cacheMarks,
+      ),
       instructions: request.system
         ? {
             role: 'system' as const,

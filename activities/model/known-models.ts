@@ -60,13 +60,27 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   { prefix: 'MiniMax-', contextWindow: 200_000 },
 ];
 
+/** Families that take images beside text. */
+export const SEES_IMAGES =
+  /^(?:claude-|gpt-4o(?!.*(?:audio|realtime|search))|gpt-4\.1|gpt-[56]|o3(?!-mini)|o4-mini|gemini-|qwen[\d.]*-vl)/;
+
 /** Ids without a family: prices that hold for the exact model only, since newer ones share its start. */
 export const EXACT_PRICES: ReadonlyMap<string, Price> = new Map([
   ['gpt-5', { input: 1.25, output: 10, cachedInput: 0.125 }],
   ['gpt-5-2025-08-07', { input: 1.25, output: 10, cachedInput: 0.125 }],
+  ['whisper-1', { input: 0, output: 0, minute: 0.006 }],
   ['text-embedding-3-small', { input: 0.02, output: 0 }],
   ['text-embedding-3-large', { input: 0.13, output: 0 }],
 ]);
+
+/** Those asked about images when the settings name none, of the providers that are configured. */
+export const VISION_MODELS: readonly (readonly [provider: string, model: string])[] = [
+  ['google', 'gemini-flash-latest'],
+  ['anthropic', 'claude-sonnet-5-5'],
+  ['openai', 'gpt-5.4'],
+  ['openrouter', 'google/gemini-2.5-flash'],
+  ['dashscope', 'qwen-vl-max'],
+];
 
 /**
  * The model used when a provider is configured and no default is set, best provider first. An openai-compatible server

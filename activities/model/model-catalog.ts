@@ -11,6 +11,8 @@ import {
   EXACT_PRICES,
   KNOWN_MODELS,
   type KnownModel,
+  SEES_IMAGES,
+  VISION_MODELS,
 } from './known-models.ts';
 import type { ModelsConfig, Price, ProviderType, RehearsalConfig } from './models-config.ts';
 import type { ProviderSettings } from './provider-settings.ts';
@@ -27,12 +29,22 @@ export interface ResolvedModel {
 export interface Models {
   /** @throws ModelError UnknownModel naming the known providers and the setting that adds one. */
   resolve(ref: string): ResolvedModel;
+  /** Undefined when there is such a model; else why not. */
+  problem(ref: string): string | undefined;
   /** Names of the providers that can be used, `rehearsal` last. */
   configured(): readonly string[];
   /** The model for whoever names none: the set default, else the best configured provider's, else `rehearsal/welcome`. */
   best(): string;
+  /** The model for vectors; undefined: there is none. */
+  embedder(): string | undefined;
+  /** The chain for questions about images and PDFs; empty: none sees. */
+  vision(): readonly string[];
+  /** The model for recordings; undefined: there is none. */
+  transcriber(): string | undefined;
   /** Tokens that prompt and answer share; a careful guess for models we do not know. */
   contextWindow(ref: string): number;
+  /** Whether it takes images; false of a model that we do not know. */
+  seesImages(ref: string): boolean;
   /** Undefined when the price is not known: unknown is not free. */
   cost(ref: string, usage: Usage): { readonly usd: number } | undefined;
 }
@@ -45,6 +57,9 @@ export function useOf(
 ): ModelUse {
   return { kind, model, usage, usd: models.cost(model, usage)?.usd };
 }
+
+/** What servers of OpenAI's protocol call theirs. */
+const TRANSCRIBER = 'whisper-1';
 
 /** The scripts that come with the package. */
 export const PACKAGE_SCRIPTS = join(import.meta.dirname, '../../examples/rehearsal');
@@ -60,6 +75,11 @@ const TYPE_OF_NAME: ReadonlyMap<string, ProviderType> = new Map([
   ['google', 'google'],
 ]);
 
+/** What a provider of the settings speaks. */
+export function providerType(name: string, type: ProviderType | undefined): ProviderType {
+  return type ?? TYPE_OF_NAME.get(name) ?? 'openai-compatible';
+}
+
 /** Makes the providers that the settings configure; nothing is asked of the network here. */
 export function createModels(
   config: ModelsConfig,
@@ -72,9 +92,9 @@ export function createModels(
   const providers = new Map<string, ModelProvider>();
   for (const [name, provider] of Object.entries(config.providers)) {
     if (!provider || name === 'rehearsal') continue;
-    const { type = TYPE_OF_NAME.get(name) ?? 'openai-compatible', apiKey, baseUrl, api } = provider;
+    const { apiKey, baseUrl, api } = provider;
     const settings = { name, apiKey, baseUrl, resolveSecret, firstByteTimeoutMs, idleTimeoutMs };
-    providers.set(name, createProvider(type, settings, api));
+    providers.set(name, createProvider(providerType(name, provider.type), settings, api));
   }
   providers.set('rehearsal', createRehearsal(createScriptStore([...new Set(folders)])));
 
@@ -88,18 +108,45 @@ export function createModels(
 
   return {
     resolve,
+    problem(ref) {
+      try {
+        resolve(ref);
+        return undefined;
+      } catch (error) {
+        if (error instanceof ModelError) return error.message;
+        throw error;
+      }
+    },
     configured: () => [...providers.keys()],
     best() {
       if (config.default) return config.default;
       const found = DEFAULT_MODELS.find(([provider]) => providers.has(provider));
       return found ? found.join('/') : 'rehearsal/welcome';
     },
+    embedder() {
+      const { embedding: ref } = config;
+      return ref !== undefined && providers.has('embedding')
+        ? `embedding/${ref.slice(ref.indexOf('/') + 1)}`
+        : ref;
+    },
+    vision: () =>
+      config.vision ??
+      VISION_MODELS.filter(([provider]) => providers.has(provider)).map((one) => one.join('/')),
+    transcriber() {
+      const { transcription: ref } = config;
+      if (providers.has('transcribe')) return `transcribe/${ref?.slice(ref.indexOf('/') + 1) ?? TRANSCRIBER}`;
+      return ref ?? (providers.has('openai') ? `openai/${TRANSCRIBER}` : undefined);
+    },
     contextWindow(ref) {
       return config.contextWindows?.[ref] ?? knownModel(ref)?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
     },
+    seesImages: (ref) =>
+      config.images?.[ref] ?? (config.vision?.includes(ref) || SEES_IMAGES.test(modelName(ref))),
     cost(ref, usage) {
       const price = config.prices?.[ref] ?? knownPrice(ref);
-      return price && { usd: costOf(price, usage) };
+      return price && (usage.audioSeconds === undefined || price.minute !== undefined)
+        ? { usd: costOf(price, usage) }
+        : undefined;
     },
   };
 }
@@ -148,6 +195,7 @@ function costOf(price: Price, usage: Usage): number {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens);
   return (
     (fresh * price.input + cached * (price.cachedInput ?? price.input) + usage.outputTokens * price.output) /
-    TOKENS_PER_PRICE
+      TOKENS_PER_PRICE +
+    ((usage.audioSeconds ?? 0) / 60) * (price.minute ?? 0)
   );
 }

@@ -17,16 +17,26 @@ export interface Price {
   readonly output: number;
   /** Tokens read from the provider's prompt cache; the input price when absent. */
   readonly cachedInput?: number | undefined;
+  /** USD per minute of what is heard. */
+  readonly minute?: number | undefined;
 }
 
 export interface ModelsConfig {
   /** The model of agents that name none, as `provider/model`. */
   readonly default?: string | undefined;
+  /** For vectors, as `provider/model`; the provider `embedding`, where there is one, serves it in place of the named one. */
+  readonly embedding?: string | undefined;
+  /** Those asked about images and PDFs, as `provider/model`, one after the other. */
+  readonly vision?: readonly string[] | undefined;
+  /** For what is said in recordings, as `provider/model`. */
+  readonly transcription?: string | undefined;
   readonly providers: Readonly<Record<string, ProviderConfig | undefined>>;
   /** By `provider/model`; wins over the prices we know. */
   readonly prices?: Readonly<Record<string, Price>> | undefined;
   /** Tokens, by `provider/model`; wins over the windows we know. */
   readonly contextWindows?: Readonly<Record<string, number>> | undefined;
+  /** Whether a model takes images, by `provider/model`; wins over what we know. */
+  readonly images?: Readonly<Record<string, boolean>> | undefined;
   /** How long a provider may be silent before the first content of its answer. Default 120. */
   readonly firstByteTimeoutSeconds?: number | undefined;
   /** How long a stream may be silent after that. Default 60. */

@@ -1,4 +1,5 @@
 /** How large a prompt or an answer is, estimated: for rehearsal, for servers that count nothing, and before a call is made. */
+import { imageTokens } from '#domain/image.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import type { ModelAnswer, ModelRequest, OfferedTool } from '#domain/model.ts';
 
@@ -6,11 +7,14 @@ import type { ModelAnswer, ModelRequest, OfferedTool } from '#domain/model.ts';
 const CHARS_PER_TOKEN = 4;
 
 /** Tokens of a whole request, within some tens of per cent. Costs one addition a message. */
-export function estimatePromptTokens(request: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): number {
+export function estimatePromptTokens(
+  request: Pick<ModelRequest, 'system' | 'messages' | 'tools' | 'images'>,
+): number {
   let chars = request.system.length;
   for (const message of request.messages) chars += charsOf(message);
   for (const tool of request.tools) chars += charsOfTool(tool);
-  return Math.ceil(chars / CHARS_PER_TOKEN);
+  const images = request.images ? imageTokens([...request.images.values()].flat()) : 0;
+  return Math.ceil(chars / CHARS_PER_TOKEN) + images;
 }
 
 export function estimateTextTokens(texts: readonly string[]): number {

@@ -12,11 +12,13 @@ export interface ProviderSettings {
   readonly resolveSecret: (text: string) => Promise<string>;
 }
 
+type Patience = 'firstByteTimeoutMs' | 'idleTimeoutMs';
+
 /**
  * The address to use. A bare host gets the protocol's usual path (`/v1`), as the vendors' own SDKs and variables expect.
  * @throws ModelError BadRequest when it is no http(s) address.
  */
-export function baseUrlOf(settings: ProviderSettings, usual: string): string {
+export function baseUrlOf(settings: Pick<ProviderSettings, 'name' | 'baseUrl'>, usual: string): string {
   if (!settings.baseUrl) return usual;
   const setting = `models.providers.${settings.name}.baseUrl`;
   if (!URL.canParse(settings.baseUrl)) throw new ModelError('BadRequest', `${setting} is not an address`);
@@ -32,7 +34,7 @@ export function baseUrlOf(settings: ProviderSettings, usual: string): string {
  * The key to send; a server of the user's own may need none.
  * @throws ModelError Auth when the vendor's service is asked without one.
  */
-export async function apiKeyOf(settings: ProviderSettings): Promise<string> {
+export async function apiKeyOf(settings: Omit<ProviderSettings, Patience>): Promise<string> {
   const key = await configuredKeyOf(settings);
   if (key) return key;
   if (settings.baseUrl) return 'none';
@@ -43,7 +45,9 @@ export async function apiKeyOf(settings: ProviderSettings): Promise<string> {
 }
 
 /** The key of the settings, if any, with the secret that it may refer to. @throws ModelError Auth when that is not there. */
-export async function configuredKeyOf(settings: ProviderSettings): Promise<string | undefined> {
+export async function configuredKeyOf(
+  settings: Omit<ProviderSettings, Patience>,
+): Promise<string | undefined> {
   if (!settings.apiKey) return undefined;
   try {
     return await settings.resolveSecret(settings.apiKey);

@@ -9,6 +9,7 @@ import { embedWithAiSdk, type SdkEmbedding } from './embed-with-ai-sdk.ts';
 import { generateWithAiSdk, type SdkCall } from './generate-with-ai-sdk.ts';
 import type { ProviderConfig, ProviderType } from './models-config.ts';
 import { apiKeyOf, baseUrlOf, configuredKeyOf, type ProviderSettings } from './provider-settings.ts';
+import { transcribe } from './transcribe.ts';
 
 interface Access {
   readonly apiKey: string;
@@ -22,8 +23,12 @@ interface Protocol {
   chat(access: Access, model: string): ReturnType<SdkCall['createModel']>;
   /** Absent where there are no models for vectors. */
   vectors?(access: Access, model: string): ReturnType<SdkEmbedding['createModel']>;
+  /** OpenAI's transcriptions are spoken there. */
+  readonly hears?: true;
   /** What goes with each request. */
-  readonly with?: (request: ModelRequest) => Pick<SdkCall, 'headers' | 'options' | 'cacheMarks'>;
+  readonly with?: (
+    request: ModelRequest,
+  ) => Pick<SdkCall, 'headers' | 'options' | 'cacheMarks' | 'imagesInResults'>;
 }
 
 /** What repeats from step to step (tools, system prompt, transcript) is marked for its cache. */
@@ -34,6 +39,7 @@ const anthropic: Protocol = {
     // Eagerly streamed arguments are not checked by the service, and other servers of this protocol refuse the flag.
     options: { anthropic: { toolStreaming: false } },
     cacheMarks: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+    imagesInResults: true,
   }),
 };
 
@@ -54,7 +60,12 @@ function openai({ baseUrl }: ProviderSettings, given: ProviderConfig['api']): Pr
     usual: 'https://api.openai.com/v1',
     chat: (access, model) => createOpenAI(access)[api](model),
     vectors: (access, model) => createOpenAI(access).embeddingModel(model),
-    with: (request) => ({ headers: { 'Idempotency-Key': keyOf(request) }, options }),
+    hears: true,
+    with: (request) => ({
+      headers: { 'Idempotency-Key': keyOf(request) },
+      options,
+      imagesInResults: api === 'responses',
+    }),
   };
 }
 
@@ -77,6 +88,7 @@ function compatible(name: string): Protocol {
     usual: 'http://127.0.0.1/v1',
     chat: (access, model) => sdk(access).chatModel(model),
     vectors: (access, model) => sdk(access).embeddingModel(model),
+    hears: true,
   };
 }
 
@@ -94,7 +106,7 @@ export function createProvider(
     openai: openai(settings, api),
     'openai-compatible': compatible(name),
   }[type];
-  const { chat, vectors } = protocol;
+  const { chat, vectors, hears } = protocol;
   const reach = async () => {
     if (isCompatible && !settings.baseUrl)
       throw new ModelError('BadRequest', `models.providers.${name}.baseUrl is not set (docs/models.md)`);
@@ -116,5 +128,6 @@ export function createProvider(
         const createModel = (fetch: Access['fetch']) => vectors({ ...at, fetch }, request.model);
         return embedWithAiSdk({ settings, apiKey: at.apiKey, createModel }, request);
       }),
+    transcribe: hears ? async (request) => transcribe({ settings, ...(await reach()) }, request) : undefined,
   };
 }

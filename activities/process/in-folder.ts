@@ -7,7 +7,7 @@ import type { BoxRequest, CommandRequest } from './shell.ts';
 export type InFolder = Pick<CommandRequest, 'cwd' | 'pwd' | 'callId' | 'signal' | 'onOutput'>;
 
 /** `isWatched`: whether its output may be told before it has ended. */
-export async function inFolder<Result>(
+export async function inFolder<Result extends object>(
   files: Pick<Files, 'hold'>,
   call: RunningCall,
   path: string | null | undefined,
@@ -18,11 +18,27 @@ export async function inFolder<Result>(
   const folder = await files.hold(call, path ?? '.', 'run');
   const feed = isWatched ? createProgressFeed(call.progress) : undefined;
   try {
-    return await run({ cwd: folder.cwd, pwd: folder.path, callId, signal, onOutput: feed?.take }, folder);
+    const result = await run(
+      { cwd: folder.cwd, pwd: folder.path, callId, signal, onOutput: feed?.take },
+      folder,
+    );
+    const restored = (await folder.restore?.()) ?? [];
+    // A command cannot change what is kept in rows, and is told when it tried.
+    const kept = `${restored.join(', ')} cannot be changed by a command and was put back; use write_file or edit`;
+    return restored.length === 0 ? result : withNote(result, kept);
   } finally {
     feed?.end();
     await folder.close();
   }
+}
+
+/** A tool's result with one more line for the model. */
+export function withNote<Result extends object>(result: Result, words: string): Result {
+  const note = `\n[${words}]`;
+  if ('text' in result && typeof result.text === 'string') return { ...result, text: result.text + note };
+  if ('message' in result && typeof result.message === 'string')
+    return { ...result, message: result.message + note };
+  return result;
 }
 
 /** The box that its command belongs in; none for an agent whose commands run on the host. */

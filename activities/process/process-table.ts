@@ -68,6 +68,11 @@ export function environmentOf(pid: number): string | undefined {
   return readProc(`/proc/${pid}/environ`);
 }
 
+/** What it has in memory, in pages of 4 KiB as /proc counts them; 0 when it is gone. */
+export function residentBytes(pid: number): number {
+  return Number(readProc(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0) * 4096;
+}
+
 export function isAlive({ state }: ProcessRow): boolean {
   return state !== 'Z' && state !== 'X';
 }

@@ -6,6 +6,7 @@ import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK 
 import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
+import { quoted } from '#domain/shell/quoted.ts';
 import { HOST_LIMITS } from './host-limits.ts';
 import { createLauncher, type CommandEnd, type Launched, type Launcher, LaunchLost } from './launcher.ts';
 import { lastPid } from './process-table.ts';
@@ -214,11 +215,6 @@ function walledLine(command: string, wall: HostWall | undefined): string {
   if (wall === undefined || prefix.length === 0) return command;
   const variables = Object.entries(wall.environment).map(([name, value]) => `${name}=${value}`);
   return `exec env ${[...variables, ...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}`;
-}
-
-/** One word of a shell's command line. */
-export function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 interface ShellEnd extends CommandEnd {

@@ -9,7 +9,7 @@ export interface Prompt {
   readonly messages: ChatMessage[];
 }
 
-/** `guides`: files of the prompt that follow from what the agent is linked to, such as TEAM.md. */
+/** `guides`: files of the prompt: its context files, then what follows from what the agent is linked to, such as TEAM.md. */
 export function buildPrompt(
   agent: AgentConfig,
   transcript: Transcript,

@@ -9,13 +9,14 @@ const FULL = 0.8;
 const KEPT = 0.3;
 
 /** English prose and JSON run at about four characters a token; providers' own counts come too late to plan with. */
-const CHARACTERS_PER_TOKEN = 4;
+export const CHARACTERS_PER_TOKEN = 4;
 
 /** Characters of one message that a summary is made from: a long result's first words say what it was. */
 const EXCERPT = 2_000;
 
-export function isNearlyFull(transcript: Transcript, contextWindow: number): boolean {
-  return tokensOf(transcript) > contextWindow * FULL;
+/** `more`: tokens that the prompt has beside it. */
+export function isNearlyFull(transcript: Transcript, contextWindow: number, more = 0): boolean {
+  return tokensOf(transcript) + more > contextWindow * FULL;
 }
 
 /** An estimate: the system text and the tools are not in it. */

@@ -3,8 +3,10 @@
  * first does (DU-3). A session has one writer at a time and its rows never change, so a prefix stays true; a summary made
  * elsewhere shows by its position.
  */
+import type { Attachment } from '#domain/artifact.ts';
+import { MOST_IMAGES, type StoredImage } from '#domain/image.ts';
 import type { ChatMessage } from '#domain/message.ts';
-import type { StepBasis, TranscriptRow } from '#store/turn-ledger.ts';
+import type { StepBasis, TranscriptRow } from '#store/step-basis.ts';
 
 export interface CachedRow {
   readonly position: number;
@@ -24,14 +26,25 @@ export interface Transcript {
   readonly rows: readonly CachedRow[];
 }
 
+/** How much of a session's transcript is in memory. */
+export interface KnownTranscript {
+  readonly position: number;
+  readonly summaryPosition: number;
+  /** Which session of this key it is of (StepBasis.since); undefined when nothing is known. */
+  readonly since: string | undefined;
+}
+
+export const NOTHING_KNOWN: KnownTranscript = { position: 0, summaryPosition: 0, since: undefined };
+
 export interface TranscriptCache {
   /** What is known already: ask the store for the rest. */
-  known(tenant: string, session: string): { readonly position: number; readonly summaryPosition: number };
-  /** The whole transcript: what was known and what the store added. */
+  known(tenant: string, session: string): KnownTranscript;
+  /** The whole transcript: what was known of this session and what the store added. */
   extend(tenant: string, session: string, after: number, basis: StepBasis): Transcript;
 }
 
 interface Entry {
+  since: string;
   summary: string | null;
   summaryPosition: number;
   rows: CachedRow[];
@@ -51,7 +64,9 @@ export function createTranscriptCache(limit: number): TranscriptCache {
   return {
     known(tenant, session) {
       const entry = entries.get(`${tenant}/${session}`);
-      return { position: entry?.rows.at(-1)?.position ?? 0, summaryPosition: entry?.summaryPosition ?? 0 };
+      if (!entry) return NOTHING_KNOWN;
+      const { rows, summaryPosition, since } = entry;
+      return { position: rows.at(-1)?.position ?? 0, summaryPosition, since };
     },
 
     extend(tenant, session, after, basis) {
@@ -62,6 +77,7 @@ export function createTranscriptCache(limit: number): TranscriptCache {
         cached?.rows.filter((row) => row.position <= after && row.position > basis.summary_position) ?? [];
       const rows = [...before, ...basis.transcript.map(readRow)];
       const entry: Entry = {
+        since: basis.since,
         summary:
           basis.summary ?? (cached?.summaryPosition === basis.summary_position ? cached.summary : null),
         summaryPosition: basis.summary_position,
@@ -100,7 +116,12 @@ function readRow(row: TranscriptRow): CachedRow {
 }
 
 function messagesOf(row: TranscriptRow): ChatMessage[] {
-  if (row.role === 'user') return [{ role: 'user', text: row.text }];
+  if (row.role === 'user') {
+    const images = (row.attachments ?? []).flatMap(asImage).slice(0, MOST_IMAGES);
+    return [
+      { role: 'user', text: row.text, ...(images.length > 0 ? { id: `at.${row.position}`, images } : {}) },
+    ];
+  }
   const calls = row.calls ?? [];
   const answer: ChatMessage = {
     role: 'assistant',
@@ -113,8 +134,13 @@ function messagesOf(row: TranscriptRow): ChatMessage[] {
     name: call.name,
     ok: call.ok ?? false,
     text: call.result ?? 'OutcomeUnknown: no result was recorded.',
+    ...(call.images ? { images: call.images } : {}),
   }));
   return [answer, { role: 'tool', results }];
+}
+
+function asImage({ type, width, height, digest, size }: Attachment): StoredImage[] {
+  return width && height ? [{ type: type as StoredImage['type'], width, height, digest, size }] : [];
 }
 
 function charactersOf(message: ChatMessage): number {

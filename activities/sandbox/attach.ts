@@ -4,6 +4,7 @@
  * base64. As a process of its own it outlives a turn as any background command does.
  */
 import { randomBytes } from 'node:crypto';
+import { env } from 'node:process';
 import type { Duplex } from 'node:stream';
 import { FIXED } from '#policy/command-environment.ts';
 import { PROCESS_MARK } from '#activities/process/kill-tree.ts';
@@ -18,6 +19,8 @@ export interface Attachment {
   readonly box: string;
   readonly cwd: string;
   readonly command: string;
+  /** Names of those of its own environment that the command gets. */
+  readonly variables: readonly string[];
 }
 
 /** Whoever ends us waits for more than this before it does so for good (boxed-shell.ts). */
@@ -26,7 +29,7 @@ const DRAIN_MS = 300;
 /** What a shell says of a command that it could not run to its end. */
 const LOST = 125;
 
-async function attach({ dockerHost, box, cwd, command }: Attachment): Promise<number> {
+async function attach({ dockerHost, ...run }: Attachment): Promise<number> {
   const engine = createEngine(dockerHost);
   const nonce = randomBytes(8).toString('hex');
   const mark = `${PROCESS_MARK}=${nonce}`;
@@ -40,7 +43,7 @@ async function attach({ dockerHost, box, cwd, command }: Attachment): Promise<nu
   // It comes more than once: to the process group and to each process.
   process.on('SIGTERM', ask);
   process.on('SIGINT', ask);
-  const stream = await begin(engine, { box, cwd, command, nonce, mark });
+  const stream = await begin(engine, { ...run, nonce, mark });
   const output = createBoxOutput(nonce, (fd, chunk) => {
     const to = fd === 2 ? process.stderr : process.stdout;
     // A reader that is slower than the command holds it up.
@@ -48,7 +51,7 @@ async function attach({ dockerHost, box, cwd, command }: Attachment): Promise<nu
     stream.pause();
     to.once('drain', () => stream.resume());
   });
-  const ended = asked.promise.then(() => endUntilClosed(engine, box, mark, GRACE_MS, stream));
+  const ended = asked.promise.then(() => endUntilClosed(engine, run.box, mark, GRACE_MS, stream));
   await Promise.race([passOn(stream, output), ended]);
   // The streams are over before all of what is ended is.
   if (isAsked) await ended;
@@ -62,7 +65,8 @@ async function begin(
   engine: Engine,
   run: Omit<Attachment, 'dockerHost'> & { readonly nonce: string; readonly mark: string },
 ): Promise<Duplex> {
-  const environment = { ...BOX_ENVIRONMENT, ...FIXED, PWD: run.cwd };
+  const own = Object.fromEntries(run.variables.map((name) => [name, env[name] ?? '']));
+  const environment = { ...BOX_ENVIRONMENT, ...FIXED, PWD: run.cwd, ...own };
   const exec = await engine.ask((docker, abortSignal) =>
     docker.getContainer(run.box).exec({
       Cmd: ['/bin/sh', '-c', RUNNER, 'tempoclaw', run.nonce, run.mark, '15', run.command],

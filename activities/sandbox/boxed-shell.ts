@@ -9,12 +9,12 @@ import {
   type CommandOutcome,
   type CommandRequest,
   notStarted,
-  quoted,
   type Shell,
   shellProgram,
 } from '#activities/process/shell.ts';
 import { GRACE_MS } from '#activities/process/kill-tree.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
+import { quoted } from '#domain/shell/quoted.ts';
 import type { Attachment } from './attach.ts';
 import type { Boxes } from './boxes.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
@@ -147,12 +147,13 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
   };
 }
 
-/** A program of ours that stands for the command on the host. */
-async function attachedLine(
+/** A program of ours that stands for the command on the host. `variables`: names of those of its own that the command gets. */
+export async function attachedLine(
   boxes: Boxes,
   command: string,
-  { owner, sandbox, inside }: BoxRequest,
+  { owner, sandbox, inside }: Omit<BoxRequest, 'timeoutMs'>,
   look: Extract<Look, { ok: true }>,
+  variables: readonly string[] = [],
 ): Promise<BackgroundLine> {
   if (sandbox.mode === 'required' && sandbox.runtime !== look.runtime)
     return { ok: false, reason: `the engine has no runtime ${sandbox.runtime}` };
@@ -162,6 +163,7 @@ async function attachedLine(
       box: await boxes.obtain(owner, sandbox, look),
       cwd: cwdOf(inside),
       command,
+      variables,
     };
     const argument = Buffer.from(JSON.stringify(attachment)).toString('base64');
     const program = [process.execPath, '--disable-warning=ExperimentalWarning', ATTACH, argument];

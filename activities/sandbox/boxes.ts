@@ -25,6 +25,8 @@ export interface Boxes {
   look(sandbox: Sandbox): Promise<Look>;
   /** The name of the owner's box, which ran a moment ago. Throws EngineProblem. Safe to repeat. */
   obtain(owner: BoxOwner, sandbox: Sandbox, look: Extract<Look, { ok: true }>): Promise<string>;
+  /** What `obtain` would make, over the owner's folder, which is its user's then. */
+  describe(owner: BoxOwner, sandbox: Sandbox, look: Extract<Look, { ok: true }>): Promise<BoxSpec>;
   /** It was seen not to run: what is remembered of it is wrong. */
   forget(name: string): void;
   /** The engine was seen not to answer. */
@@ -79,6 +81,21 @@ export function createBoxes(options: BoxesOptions): Boxes {
       return 0;
     }
   };
+  const specOf = async (owner: BoxOwner, sandbox: Sandbox, look: Extract<Look, { ok: true }>) => {
+    await makeWorkspace(owner.workspace);
+    const workspace = await realpath(owner.workspace);
+    const user = await boxUser(workspace, look.rootless);
+    const spec = boxSpec({
+      installation,
+      owner: { ...owner, workspace },
+      sandbox,
+      image: look.image,
+      runtime: look.runtime,
+      user: `${user.uid}:${user.gid}`,
+      life,
+    });
+    return { spec, prepare: () => ownWorkspace(workspace, user) };
+  };
   return {
     engine,
     get used() {
@@ -86,20 +103,15 @@ export function createBoxes(options: BoxesOptions): Boxes {
     },
     look: ({ image, runtime, mode }) => options.look.at(image, runtime, mode === 'required'),
 
+    async describe(owner, sandbox, look) {
+      const { spec, prepare } = await specOf(owner, sandbox, look);
+      await prepare();
+      return spec;
+    },
+
     async obtain(owner, sandbox, look) {
-      await makeWorkspace(owner.workspace);
-      const workspace = await realpath(owner.workspace);
-      const user = await boxUser(workspace, look.rootless);
-      const spec = boxSpec({
-        installation,
-        owner: { ...owner, workspace },
-        sandbox,
-        image: look.image,
-        runtime: look.runtime,
-        user: `${user.uid}:${user.gid}`,
-        life,
-      });
-      const started = known.get(spec.name) ?? makeRun(engine, spec, () => ownWorkspace(workspace, user));
+      const { spec, prepare } = await specOf(owner, sandbox, look);
+      const started = known.get(spec.name) ?? makeRun(engine, spec, prepare);
       known.delete(spec.name);
       known.set(spec.name, started);
       if (known.size > REMEMBERED) known.delete(known.keys().next().value as string);

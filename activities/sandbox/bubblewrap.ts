@@ -13,8 +13,16 @@ import { type FilterArch, seccompFilter } from './seccomp-filter.ts';
 export interface Bubblewrap {
   /** Whether a box can be made with it here; found out once. Never throws. */
   works(): Promise<boolean>;
-  /** What comes before the command's shell: `inside` is the folder to start in, from the workspace. Only where it works. */
-  prefix(workspace: string, inside: string, sandbox: Sandbox): Promise<readonly string[]>;
+  /**
+   * What comes before the command's shell: `inside` is the folder to start in, from the workspace; `more` are options of bubblewrap's,
+   * such as other folders to show. Only where it works.
+   */
+  prefix(
+    workspace: string,
+    inside: string,
+    sandbox: Sandbox,
+    more?: readonly string[],
+  ): Promise<readonly string[]>;
 }
 
 /** What the dynamic linker, names of hosts and users, time and certificates need; no keys, no passwords. */
@@ -80,8 +88,8 @@ export function createBubblewrap(folders: readonly string[]): Bubblewrap {
   };
   return {
     works: async () => (await look()) !== undefined,
-    prefix: async (workspace, inside, sandbox) =>
-      begin([...((await look()) ?? []), ...bubblewrapArguments(workspace, inside, sandbox)]),
+    prefix: async (workspace, inside, sandbox, more = []) =>
+      begin([...((await look()) ?? []), ...bubblewrapArguments(workspace, inside, sandbox, more)]),
   };
 }
 
@@ -118,7 +126,12 @@ function createFilterFile(): (arch: FilterArch) => string {
   };
 }
 
-function bubblewrapArguments(workspace: string, inside: string, sandbox: Sandbox): readonly string[] {
+function bubblewrapArguments(
+  workspace: string,
+  inside: string,
+  sandbox: Sandbox,
+  more: readonly string[],
+): readonly string[] {
   const mount =
     sandbox.workspace === 'none'
       ? ['--tmpfs', MOUNT]
@@ -128,6 +141,7 @@ function bubblewrapArguments(workspace: string, inside: string, sandbox: Sandbox
   return [
     ...boxArguments(sandbox),
     ...mount,
+    ...more,
     ...CLOSED,
     ...variables,
     '--setenv',

@@ -1,25 +1,70 @@
 /** The parts of a sweep (workflows/sweep.ts). */
 import { LOST_AFTER_SECONDS, type SweepActivities } from '#domain/sweep.ts';
+import type { Retention } from '#domain/forgetting.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { pruneEgress } from '#store/egress-store.ts';
+import { removeUnneededFiles } from '#store/file-store.ts';
 import { pruneIdempotencyKeys } from '#store/idempotency-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { pruneByRetention } from '#store/retention-store.ts';
+import { pruneDeliveries } from '#store/webhook-store.ts';
+import type { Schedules } from '#temporal/schedules.ts';
+import { pruneRuns } from '#store/schedule-run-store.ts';
+import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
+import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Boxes } from '../sandbox/boxes.ts';
 
 export interface SweepDeps {
   readonly pool: Pool;
   readonly lost: Pick<LostWork, 'sweepAll'>;
+  readonly schedules: Pick<Schedules, 'planAll'>;
+  readonly indexPending: () => Promise<number>;
   readonly boxes: Pick<Boxes, 'prune' | 'used'>;
+  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
+  /** Of tenants that say nothing themselves. */
+  readonly retention: Retention;
+  /** Removes objects of old revisions; returns how many. */
+  readonly workspaces: { readonly clean: () => Promise<number> };
 }
 
-export function createSweepActivities({ pool, lost, boxes }: SweepDeps): SweepActivities {
+export function createSweepActivities(deps: SweepDeps): SweepActivities {
+  const { pool, reach, lost, schedules, indexPending, boxes, retention, workspaces } = deps;
   return {
-    sweep_lost_work: part(() => lost.sweepAll(LOST_AFTER_SECONDS)),
-    prune_rows: part(() => pruneIdempotencyKeys(pool)),
+    sweep_lost_work: part(
+      () => lost.sweepAll(LOST_AFTER_SECONDS),
+      () => startLostForgettings(pool, reach, LOST_AFTER_SECONDS),
+      () => schedules.planAll(),
+      () => startDueDeliveries(pool, reach),
+    ),
+    prune_rows: part(
+      () => pruneIdempotencyKeys(pool),
+      () => pruneEgress(pool),
+      () => pruneDeliveries(pool),
+      () => pruneRuns(pool),
+      () => removeUnneededFiles(pool),
+      () => workspaces.clean(),
+      () => pruneByRetention(pool, retention),
+    ),
+    index_memory: part(indexPending),
     reap_boxes: part(async () => (boxes.used ? boxes.prune() : 0)),
   };
 }
 
-function part(work: () => Promise<number>): () => Promise<number> {
-  return () => failingAs(activityFailure, work)(undefined);
+/** One after the other; what goes wrong with one keeps none of the others from theirs. */
+function part(...works: readonly (() => Promise<number>)[]): () => Promise<number> {
+  return () =>
+    failingAs(activityFailure, async () => {
+      const problems: unknown[] = [];
+      let count = 0;
+      for (const work of works)
+        try {
+          count += await work();
+        } catch (error) {
+          problems.push(error);
+        }
+      if (problems.length > 0) throw problems[0];
+      return count;
+    })(undefined);
 }

@@ -172,6 +172,7 @@ async function turnFor(
   return {
     row: {
       session,
+      reads: needed.map((one) => taskSessionKey(team, one.number, one.owner ?? '')),
       message_id,
       agent: lease.member,
       title,
@@ -250,6 +251,7 @@ async function wakeLead(
     mode: 'queue',
     context,
     ...(row.origin_session ? {} : { agent: loaded.lead, team }),
+    tells: row.owner ? taskSessionKey(team, number, row.owner) : undefined,
     from:
       row.origin_session && row.origin_turn
         ? { session: row.origin_session, turn: row.origin_turn }

@@ -5,7 +5,7 @@ import { storableText } from '#domain/storable-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import type { FilesChanged } from './perform-tool.ts';
-import { plannedApproval, RUNS_FILES } from './plan-calls.ts';
+import { plannedApproval, RUNS_FILES } from './planned-approval.ts';
 import type { AskedAgain, NewAsk } from '#store/call-claim.ts';
 import type { RunnableCall } from '../fast-path/fast-path.ts';
 
@@ -49,6 +49,7 @@ export function plannedAgain({
   terms,
   always,
   files,
+  form,
 }: AskedAgain): NonNullable<PlannedCall['approval']> {
-  return plannedApproval(approval, expires, until, { terms: terms ?? {}, always, files });
+  return plannedApproval(approval, expires, until, { terms: terms ?? {}, always, files, form });
 }

@@ -1,23 +1,29 @@
 /** Reads what a call would run of its workspace, so that an approval is of these bytes (AP-4). */
 import { createHash } from 'node:crypto';
 import { BOUND_FILES, type BoundFile, type FileState } from '#domain/bound-file.ts';
+import type { DocumentAccess } from '#domain/document.ts';
 import { MOUNT, sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
 import { storableText } from '#domain/storable-text.ts';
-import { teamWorkspace } from '#domain/team.ts';
 import type { RuleScope } from '#policy/call-rules.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
+import { skillDigest } from '#store/skill-store.ts';
+import { readSkillFolder } from '../skills/read-skill-folder.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
 import type { Files, FileScope } from '../workspace/files.ts';
+import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
 export interface BoundFileDeps {
-  readonly files: Pick<Files, 'readBytes'>;
-  readonly workspaceOf: (tenant: string, workspace: string) => string;
+  readonly files: Pick<Files, 'readBytes' | 'list' | 'hold'>;
+  readonly workspaceOf: WorkspaceOf;
   readonly sandbox: SandboxSettings;
 }
 
 export interface BindingCall extends Pick<RuleScope, 'agent' | 'context'> {
   readonly tenant: string;
+  readonly session: string;
+  /** Version of the documents; null: there are none, undefined: not known. */
+  readonly documents?: string | null;
   readonly tool: Tool;
   /** Canonical. */
   readonly args: Readonly<Record<string, unknown>>;
@@ -32,17 +38,21 @@ export type ReadBoundFiles = (call: BindingCall) => Promise<readonly BoundFile[]
 const OTHERS = 'others';
 
 export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps): ReadBoundFiles {
-  return async ({ tenant, agent, context, tool, args, scrubber }) => {
+  return async ({ tenant, session, documents, agent, context, tool, args, scrubber }) => {
     const named = tool.runsFiles?.(args);
     const box = sandboxOf(sandbox, agent.sandbox);
     // In a box without the workspace it runs nothing of it.
     if (!named || box?.workspace === 'none') return [];
-    const workspace = context.team ? teamWorkspace(context.team.key) : (agent.workspace ?? agent.key);
+    const { shows, ...workspace } = workspaceOf(tenant, agent, { ...context, session });
     const scope: FileScope = {
-      workspace: workspaceOf(tenant, workspace),
+      ...workspace,
       idempotencyKey: '',
       mount: box === undefined ? undefined : MOUNT,
     };
+    if (documents !== null) {
+      const whose = { tenant, agent: agent.key, user: context.user ?? null, type: agent.type };
+      await makeCopies(files, scope, { ...whose, ...UNWRITTEN, version: documents ?? '', shows });
+    }
     const found: BoundFile[] = [];
     let room: number = BOUND_FILES.bytes;
     for (const name of named.paths.slice(0, BOUND_FILES.files)) {
@@ -52,6 +62,11 @@ export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps)
       room -= 'bytes' in state ? state.bytes : 0;
       found.push({ path: shown, ...state });
     }
+    if (named.tree !== undefined)
+      found.push({
+        path: storableText(scrubber.text(named.tree)),
+        ...(await stateOfTree(files, scope, named.tree)),
+      });
     const more = named.paths.length - BOUND_FILES.files;
     if (more > 0) found.push({ path: OTHERS, unbound: `it names ${more} more` });
     else if (named.open !== null) found.push({ path: OTHERS, unbound: named.open });
@@ -59,8 +74,39 @@ export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps)
   };
 }
 
+/** Nothing is written. */
+const UNWRITTEN = { author: '', outside: async () => false, hide: (text: string) => text };
+
+/** What is bound is what would be run: copies of documents as they are now, as the command's own look at the folder makes them. */
+async function makeCopies(
+  files: BoundFileDeps['files'],
+  scope: FileScope,
+  documents: DocumentAccess,
+): Promise<void> {
+  try {
+    await (await files.hold({ ...scope, documents }, '.', 'search')).close();
+  } catch (error) {
+    // Then the look before the run finds other files than were shown, and asks again.
+    if (!(error instanceof FileProblem)) throw error;
+  }
+}
+
 function inFolder(folder: string | undefined, path: string): string {
   return folder === undefined || path.startsWith('/') ? path : `${folder}/${path}`;
+}
+
+async function stateOfTree(
+  files: BoundFileDeps['files'],
+  scope: FileScope,
+  path: string,
+): Promise<FileState> {
+  try {
+    const all = await readSkillFolder(files, scope, path);
+    return { sha256: skillDigest(all), bytes: all.reduce((sum, { bytes }) => sum + bytes.length, 0) };
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    return { unbound: error.message };
+  }
 }
 
 async function stateOf(

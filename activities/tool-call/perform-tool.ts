@@ -1,33 +1,41 @@
 /** Runs one tool that may run: arguments opened, judged again, read and given to it; then its result as others may see it. */
 import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, MOUNT, sandboxOf, sandboxTerms } from '#domain/sandbox.ts';
+import { type DocumentAccess, documentKind } from '#domain/document.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { asSubagent } from '#domain/subagent-agent.ts';
-import { teamWorkspace } from '#domain/team.ts';
 import { taskGates } from '#domain/gate.ts';
+import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { NewEvent } from '#domain/event.ts';
-import { MODEL_RESULT_BYTES, toolError, type ToolResult } from '#domain/tool.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { CallOutside } from '#domain/left-call.ts';
+import { MODEL_RESULT_BYTES, type ReplayClass, toolError, type ToolResult } from '#domain/tool.ts';
 import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import type { ChildStart, RunToolInput, RunToolResult } from '#domain/turn.ts';
 import type { CallDeps } from './call-deps.ts';
 import { callDigest, canonical } from './call-digest.ts';
-import { EXEC } from '#policy/call-rules.ts';
+import { isCommand } from '#policy/exec-rules.ts';
 import { cutText } from '#domain/cut-text.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
-import type { RunningCall, Tool } from '#policy/define-tool.ts';
+import { replayOf, type RunningCall, type Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from './tool-deps.ts';
 import type { RunnableCall } from '../fast-path/fast-path.ts';
 import { realArgs } from './plan-calls.ts';
+import { shownImages } from './result-images.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import { isTransient } from '#store/pool.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { NewImage, TurnLedger } from '#store/turn-ledger.ts';
+import { startIndexing } from '#temporal/start-indexing.ts';
+import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
 export interface PerformDeps extends CallDeps {
   readonly ledger: Pick<TurnLedger, 'appendEvents'>;
   readonly catalogs: AgentCatalogs;
   readonly tools: ToolDeps;
-  readonly workspaceOf: (tenant: string, agentWorkspace: string) => string;
+  readonly egressSettings: EgressSettings;
+  readonly workspaceOf: WorkspaceOf;
+  readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
 }
 
 /** The call has not run: what it would run now is not what was approved. */
@@ -48,6 +56,7 @@ export async function perform(
   input: RunToolInput,
   claim: RunnableCall,
   signal: AbortSignal,
+  outside?: CallOutside,
 ): Promise<ToolResult | FilesChanged> {
   if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
   try {
@@ -64,9 +73,11 @@ export async function perform(
       user,
       tenant_policy: claim.tenant_policy,
       context: claim.context,
+      skills: claim.skills,
       tool,
       args,
       allowlist: claim.allowlist,
+      used: claim.used,
       place: await placeFor(deps, tool, claim),
     });
     if (verdict.verdict === 'deny') return toolError('PermissionDenied', verdict.reason);
@@ -74,14 +85,39 @@ export async function perform(
       return toolError('PermissionDenied', `the rules now ask for an approval: ${verdict.reason}`);
     const read = readArguments(tool, undefined, args);
     if (!read.ok) return toolError('InvalidArgs', read.message);
+    const call = { ...callContext(deps, input, claim, signal), outside };
     // Last, so that as little time as may be is left between this look and the start.
-    const changed = await changedSince(deps, tool, input, claim, args);
-    if (changed) return changed;
-    return await tool.run(deps.tools, read.input, callContext(deps, input, claim, signal));
+    return await withApprovedFiles(
+      deps,
+      tool,
+      claim,
+      call,
+      async () =>
+        (claim.again ? await tool.probe?.(deps.tools, read.input, call) : undefined) ??
+        (await changedSince(deps, tool, input, claim, args)) ??
+        tool.run(deps.tools, read.input, call),
+    );
   } catch (error) {
-    if (signal.aborted) return stoppedResult(tool);
-    if (tool.replay !== 'once' && isAway(error)) throw error;
+    const replay = replayOf(tool, claim.args);
+    if (signal.aborted) return stoppedResult(replay);
+    if (replay !== 'once' && isAway(error)) throw error;
     return toolError('ExecutionFailed', error instanceof Error ? error.message : 'the tool failed');
+  }
+}
+
+/** Files that were approved stay what they are until they are run. */
+async function withApprovedFiles<Result>(
+  { tools }: PerformDeps,
+  tool: Tool,
+  { approved }: RunnableCall,
+  call: RunningCall,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const leave = approved && tool.runsFiles ? await tools.files.keep?.(call) : undefined;
+  try {
+    return await run();
+  } finally {
+    await leave?.();
   }
 }
 
@@ -127,6 +163,10 @@ function callContext(
 ): RunningCall {
   const { agent, context } = claim;
   const sandbox = sandboxOf(deps.sandbox, agent.sandbox);
+  const { shows, ...workspace } = deps.workspaceOf(input.tenant, agent, {
+    ...context,
+    session: claim.session,
+  });
   return {
     tenant: input.tenant,
     agent: agent.key,
@@ -137,6 +177,7 @@ function callContext(
     chatId: context.chat_id ?? null,
     callId: input.call,
     askedAs: claim.asked_as,
+    egress: effectiveEgress(deps.egressSettings, [claim.tenant_policy?.egress, agent.egress]),
     hasSecret: (text) => deps.scrubber.text(text) !== text,
     exec: {
       timeoutSeconds: agent.exec?.timeout_seconds ?? HOST_EXEC_SECONDS,
@@ -148,11 +189,16 @@ function callContext(
     team: context.team,
     isTaskJudged: taskGates(agent, context).length > 0 ? (true as const) : undefined,
     roles: context.roles ?? [],
+    key: context.key,
+    used: Object.keys(claim.used),
     offeredTools: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
-    workspace: deps.workspaceOf(
-      input.tenant,
-      context.team ? teamWorkspace(context.team.key) : (agent.workspace ?? agent.key),
-    ),
+    async offeredMcpTools() {
+      const catalog = await deps.catalogs.of(input.tenant, agent.key);
+      const names = deps.rules.offered(claim, catalog).filter((name) => catalog.find(name)?.tool.mcp);
+      return catalog.offer('canonical', names);
+    },
+    ...workspace,
+    documents: documentAccess(deps, input.tenant, claim, shows),
     signal,
     idempotencyKey: `${input.tenant}/${input.call}`,
     progress: (text) => {
@@ -164,9 +210,33 @@ function callContext(
   };
 }
 
+function documentAccess(
+  { catalogs, scrubber, reach }: PerformDeps,
+  tenant: string,
+  { agent, context, documents, used }: RunnableCall,
+  shows: DocumentAccess['shows'],
+): DocumentAccess {
+  const scope = { tenant, agent: agent.key, user: context.user ?? null, type: agent.type };
+  return {
+    ...scope,
+    version: documents,
+    shows,
+    author: `agent:${agent.key}`,
+    async outside() {
+      const catalog = await catalogs.of(tenant, agent.key);
+      // What is no more there may have been anything.
+      return Object.keys(used).some((name) => (catalog.find(name)?.tool ?? { outside: true }).outside);
+    },
+    hide: scrubber.text,
+    async onWritten(path) {
+      if (documentKind(path) === 'memory') await startIndexing(reach, scope);
+    },
+  };
+}
+
 /** What may run unasked depends on where it runs. */
 async function placeFor({ placeOf }: PerformDeps, tool: Tool, claim: RunnableCall): Promise<CommandPlace> {
-  return tool.name === EXEC ? placeOf(claim.agent.sandbox ?? null) : 'host';
+  return isCommand(tool.name) ? placeOf(claim.agent.sandbox ?? null) : 'host';
 }
 
 function movedSince({ agent }: RunnableCall): string {
@@ -180,8 +250,8 @@ function unlike({ definition, name }: Tool): string {
 }
 
 /** A stopped tool that changes nothing has simply not answered; of any other nobody knows how far it came. */
-function stoppedResult(tool: Tool): ToolResult {
-  if (tool.replay === 'readonly') return toolError('Cancelled', 'the call was stopped');
+function stoppedResult(replay: ReplayClass): ToolResult {
+  if (replay === 'readonly') return toolError('Cancelled', 'the call was stopped');
   return toolError('Cancelled', 'the call was stopped while it ran; what it had done by then stays done');
 }
 
@@ -192,6 +262,7 @@ export interface ShownResult {
   readonly text: string;
   /** More than the model reads (EX-5). */
   readonly whole?: string;
+  readonly images?: readonly NewImage[];
   readonly child?: ChildStart;
   readonly events: readonly NewEvent[];
 }
@@ -206,7 +277,10 @@ export function shownResult(
   const child = result.ok ? result.child : undefined;
   const code = result.ok ? null : result.code;
   const scrubbed = storableText(scrubber.text(result.ok ? result.text : `${result.code}: ${result.message}`));
-  const { text, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, `/v1/tool-calls/${id}/result`);
+  const { text: words, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, `/v1/tool-calls/${id}/result`);
+  const given = result.ok ? (result.images ?? []) : [];
+  const { images, lines } = shownImages(scrubber, id, given);
+  const text = [words, ...lines].join('\n');
   const kept = result.whole === undefined ? whole : storableText(scrubber.text(result.whole));
   const preview = scrubber.preview(text, PREVIEW);
   const call = { call_id: id, tool: claim.tool, summary: claim.summary, step: claim.step };
@@ -222,6 +296,7 @@ export function shownResult(
     code,
     text,
     whole: kept,
+    ...(images ? { images } : {}),
     child,
     events: [
       ...(claim.claimed ? [] : [{ type: 'tool.started', data: call } as const]),

@@ -1,8 +1,8 @@
 /** From what a model asked for to what the loop will do: each call is looked up, read, judged and written down. */
 import type { AgentConfig } from '#domain/agent.ts';
-import { type AlwaysOffer, alwaysWords } from '#domain/approval.ts';
-import type { ApprovalTerms } from '#domain/approval-terms.ts';
-import { type BoundFile, boundFilesWords } from '#domain/bound-file.ts';
+import type { AlwaysOffer } from '#domain/approval.ts';
+import type { HookRun } from '#domain/hook.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import {
@@ -16,22 +16,25 @@ import {
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
+import { type HookOutcome, type Hooks, hooksUntil } from '../hooks/run-hooks.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
+import { offerOf, plannedApproval } from './planned-approval.ts';
 import { runsOf } from './runs-at.ts';
 import { callDigest } from './call-digest.ts';
-import { type RuleScope, EXEC } from '#policy/call-rules.ts';
+import type { CallToJudge, RuleScope, Verdict } from '#policy/call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
-import { commandOf } from '#policy/exec-rules.ts';
+import { lineOf } from '#policy/exec-rules.ts';
 import type { NewApproval, NewCall } from '#store/answer-record.ts';
-import type { CallRow, RecordedCall } from '#store/turn-ledger.ts';
+import type { CallRow, RecordedCall } from '#store/step-basis.ts';
 import type { Sealer } from '#store/seal.ts';
 
 /** More calls in one answer than any model means to make. */
 const MAX_CALLS = 64;
 
 export interface PlanDeps extends CallDeps {
+  readonly hooks: Pick<Hooks, 'ofCall'>;
   /** Why the command must not run as a plain one (SH-4), as far as is known by now; asked again when it runs. */
   readonly whySecured: (tenant: string, agent: string, command: string) => string | undefined;
   readonly catalog: Catalog;
@@ -43,14 +46,15 @@ export interface PlanDeps extends CallDeps {
   readonly wall: Wall;
 }
 
-export interface CallBasis extends RuleScope {
+export interface CallBasis extends RuleScope, Pick<CallToJudge, 'allowlist' | 'used'> {
   readonly tenant: string;
+  readonly session: string;
+  readonly documents?: string | null;
   readonly turn: string;
   readonly step: number;
   readonly user: string | null;
   /** The database's clock: milliseconds since 1970. */
   readonly askedAt: number;
-  readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
   /** Of the agent as it is now: where its calls run, whichever revision of it the turn has. */
   readonly sandbox: AgentConfig['sandbox'] | null;
   /** Where a command would run. */
@@ -63,6 +67,8 @@ export interface CallPlan {
   readonly approvals: readonly NewApproval[];
   /** Those the loop runs. */
   readonly planned: readonly PlannedCall[];
+  /** What hooks used models for. */
+  readonly uses: readonly ModelUse[];
 }
 
 type AskedCall = ModelAnswer['calls'][number];
@@ -71,16 +77,21 @@ export async function planCalls(
   deps: PlanDeps,
   basis: CallBasis,
   asked: readonly AskedCall[],
+  signal: AbortSignal,
 ): Promise<CallPlan> {
+  const until = hooksUntil();
   const plans: OnePlan[] = [];
   for (const [index, call] of asked.slice(0, MAX_CALLS).entries())
-    plans.push(await planCall(deps, basis, call, index));
+    plans.push(
+      await planCall(deps, basis, call, index, (read) => deps.hooks.ofCall(basis, read, { signal, until })),
+    );
   const next = asked[MAX_CALLS];
   if (next) plans.push(notRun(deps, basis, next, asked.length));
   const plan = {
     calls: plans.map(({ call }) => call),
     approvals: plans.flatMap(({ approval }) => (approval ? [approval] : [])),
     planned: plans.flatMap(({ planned }) => (planned ? [planned] : [])),
+    uses: plans.flatMap(({ uses = [] }) => uses),
   };
   return plan.approvals.length > 0 && (await deps.needsToken(basis.tenant)) ? withTokens(plan) : plan;
 }
@@ -100,24 +111,74 @@ interface OnePlan {
   readonly call: NewCall;
   readonly approval?: NewApproval;
   readonly planned?: PlannedCall;
+  readonly uses?: readonly ModelUse[];
 }
 
-async function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, index: number): Promise<OnePlan> {
+/** What hooks leave of a call is judged once more, as if the model had asked for that. */
+async function planCall(
+  deps: PlanDeps,
+  basis: CallBasis,
+  asked: AskedCall,
+  index: number,
+  askHooks: (read: ParsedCall) => Promise<HookOutcome | undefined>,
+): Promise<OnePlan> {
+  const first = judgeAsked(deps, basis, asked, index);
+  const hooked = 'call' in first ? undefined : await askHooks(first.read);
+  if (!hooked) return 'call' in first ? first : planJudged(deps, basis, first);
+  const { decision, reason = '', uses } = hooked;
+  const changed = { ...asked, args: hooked.input ?? asked.args };
+  const judged = judgeAsked(deps, basis, changed, index, hooked.ran);
+  if ('call' in judged) return { ...judged, uses };
+  if (decision === 'deny') return { ...refused(deps, judged.common, 'PermissionDenied', reason), uses };
+  const { verdict } = judged;
+  const asks = decision === 'ask' && verdict.verdict === 'allow';
+  const always = { refused: 'a hook asks about each call' };
+  const last = asks
+    ? { ...judged, always, verdict: { ...verdict, verdict: 'ask' as const, reason } }
+    : judged;
+  return { ...(await planJudged(deps, basis, last)), uses };
+}
+
+/** A call that the rules do not deny. */
+interface JudgedCall {
+  readonly common: Common;
+  readonly read: ParsedCall;
+  readonly verdict: Exclude<Verdict, { readonly verdict: 'deny' }>;
+  /** Where it is not what the rules would store. */
+  readonly always?: AlwaysOffer;
+}
+
+function judgeAsked(
+  deps: PlanDeps,
+  basis: CallBasis,
+  asked: AskedCall,
+  index: number,
+  hooks?: readonly HookRun[],
+): JudgedCall | OnePlan {
   const id = callIdOf(basis.turn, basis.step, index);
   const read = asked.invalid
     ? ({ ok: false, code: 'InvalidArgs', message: asked.invalid } as const)
     : deps.catalog.parse(asked.name, asked.args);
   const args = read.ok ? read.args : asked.args;
-  const common = { id, index, ...described(deps, asked, read, sealedCall(basis.tenant, id)) };
+  const common = { id, index, hooks, ...described(deps, asked, read, sealedCall(basis.tenant, id)) };
   if (!read.ok) return refused(deps, common, read.code, read.message);
 
-  const secured =
-    read.tool.name === EXEC ? deps.whySecured(basis.tenant, basis.agent.key, commandOf(args)) : undefined;
+  const line = lineOf(read.tool.name, args);
+  const secured = line === undefined ? undefined : deps.whySecured(basis.tenant, basis.agent.key, line);
   if (secured !== undefined) return refused(deps, common, 'PermissionDenied', secured);
 
   const verdict = deps.rules.judge({ ...basis, tool: read.tool, args });
   if (verdict.verdict === 'deny') return refused(deps, common, 'PermissionDenied', verdict.reason);
+  return { common, read, verdict };
+}
 
+async function planJudged(
+  deps: PlanDeps,
+  basis: CallBasis,
+  { common, read, verdict, always: offer }: JudgedCall,
+): Promise<OnePlan> {
+  const { id } = common;
+  const { args } = read;
   const planned = plannedCall(deps, id, read, basis.agent, basis.place);
   if (verdict.verdict === 'allow') return { call: { ...common, verdict: 'allow' }, planned };
 
@@ -132,7 +193,7 @@ async function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, inde
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
   const until = Math.round(basis.askedAt + expires * 1000);
-  const always = offerOf(deps, common, basis.place, terms, files);
+  const always = offer ?? offerOf(deps, common, basis.place, terms, files);
   return {
     call: { ...common, digest, verdict: 'ask', reason, approval_id },
     approval: {
@@ -154,28 +215,6 @@ async function planCall(deps: PlanDeps, basis: CallBasis, asked: AskedCall, inde
     },
     planned: { ...planned, approval: plannedApproval(approval_id, expires, until, { terms, always, files }) },
   };
-}
-
-/** What is allowed always is asked about no more, so that nobody would look at them again. */
-export const RUNS_FILES = 'it runs files of the workspace, which may be others the next time';
-
-/** What people are shown is what is stored, so nothing that they see only in part. */
-function offerOf(
-  { rules }: PlanDeps,
-  { tool, args, sealed, custom_tool }: Common,
-  place: CommandPlace,
-  { quorum }: ApprovalTerms,
-  files: readonly BoundFile[],
-): AlwaysOffer {
-  if (sealed !== undefined) return { refused: 'it holds a secret' };
-  if (files.length > 0) return { refused: RUNS_FILES };
-  return rules.alwaysOffer({
-    tool,
-    args,
-    place,
-    quorum,
-    definition: custom_tool,
-  });
 }
 
 /** What its row says of a call, whatever comes of it. */
@@ -200,37 +239,6 @@ function described(
     sealed: differs ? deps.sealer.seal(JSON.stringify(args), boundTo) : undefined,
     digest,
     custom_tool: definition,
-  };
-}
-
-/** Characters of files in the web UI; the API has all. */
-const FILES_SHOWN = 2_000;
-
-interface ShownTerms {
-  readonly terms: ApprovalTerms;
-  readonly always: AlwaysOffer | null;
-  readonly files: readonly BoundFile[];
-}
-
-/** What the approval's workflow must know of its terms; who may decide is looked up when somebody does. */
-export function plannedApproval(
-  id: string,
-  expires: number,
-  until: number | null,
-  { terms, always, files }: ShownTerms,
-): NonNullable<PlannedCall['approval']> {
-  const { quorum = 1, escalate, remind_seconds, decision_token } = terms;
-  const words = boundFilesWords(files);
-  return {
-    id,
-    expires,
-    until: until ?? undefined,
-    quorum: quorum > 1 ? quorum : undefined,
-    escalate: escalate?.after_seconds,
-    remind: remind_seconds,
-    always: always === null ? undefined : alwaysWords(always),
-    files: words?.slice(0, FILES_SHOWN),
-    token: decision_token,
   };
 }
 

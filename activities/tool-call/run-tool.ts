@@ -3,20 +3,23 @@
  * is an activity type of its own; this is what each of them does.
  */
 import { randomUUID } from 'node:crypto';
-import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { ToolFailure, ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import { type Attempt, STOPPED } from '../attempt.ts';
+import { type Attempt, isStopped } from '../attempt.ts';
+import type { NeedsToken } from '../approvals/needs-token.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
-import type { Tool } from '#policy/define-tool.ts';
-import type { ClaimedCall, FastPath } from '../fast-path/fast-path.ts';
-import { type FilesChanged, perform, type PerformDeps, shownResult } from './perform-tool.ts';
+import { replayOf, type Tool } from '#policy/define-tool.ts';
+import type { ClaimedCall, FastPath, RunnableCall } from '../fast-path/fast-path.ts';
+import { perform, type PerformDeps, shownResult } from './perform-tool.ts';
 import { newAsk, plannedAgain } from './ask-again.ts';
+import { createOutside, newForm, type OutsideDeps } from './call-outside.ts';
+import { untilRecorded } from './until-recorded.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { BudgetSettlement } from '#store/budget-ledger.ts';
-import { isTransient } from '#store/pool.ts';
-import type { RecordedResult, TurnLedger } from '#store/turn-ledger.ts';
+import type { Claim, NewAsk, NewForm } from '#store/call-claim.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
 import { type Unrun, whyUnrun } from './why-unrun.ts';
 
 export interface RunToolDeps extends PerformDeps {
@@ -24,8 +27,10 @@ export interface RunToolDeps extends PerformDeps {
   readonly fastPath: FastPath;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetGuard;
+  readonly models: OutsideDeps['models'];
   /** For which an approval waits unless its terms say otherwise. */
   readonly approvalSeconds: number;
+  readonly needsToken: NeedsToken;
 }
 
 export function createRunTool(
@@ -34,6 +39,8 @@ export function createRunTool(
 ): (input: RunToolInput) => Promise<RunToolResult> {
   const run = parts.fastPath.toolActivity(tool, async (input, attempt, claimed) => {
     const deps = await forTenant<RunToolDeps>(parts, input.tenant);
+    const queue = await tool.elsewhere?.(deps.tools, input);
+    if (queue !== undefined) return { ok: false, continues: queue };
     return claimed
       ? runClaimed(deps, tool, input, claimed, attempt)
       : claimAndRun(deps, tool, input, attempt);
@@ -47,17 +54,19 @@ export function createRunTool(
  */
 export function createRunCustomTool(
   parts: ForAnyTenant<RunToolDeps>,
-  toolOf: (input: RunToolInput) => Promise<Tool | undefined>,
+  toolOf: (input: RunToolInput, name: string) => Promise<Tool | undefined>,
 ): (input: RunToolInput) => Promise<RunToolResult> {
-  return async (input) => {
-    const tool = await toolOf(input).catch((error: unknown) => {
-      throw activityFailure(error);
-    });
-    if (tool) return createRunTool(parts, tool)(input);
+  const run = parts.fastPath.toolActivity(ANY_TOOL, async (input, attempt) => {
     const { activityType } = Context.current().info;
+    const tool = await toolOf(input, activityType);
+    if (tool) return claimAndRun(await forTenant<RunToolDeps>(parts, input.tenant), tool, input, attempt);
     throw ApplicationFailure.retryable(`this worker has no activity ${activityType}`, 'NotFoundError');
-  };
+  });
+  return failingAs(activityFailure, run);
 }
+
+/** Whether a call of one is begun within the workflow task is said by its plan. */
+const ANY_TOOL = { name: 'default', limits: { inline: true } } as const;
 
 async function claimAndRun(
   deps: RunToolDeps,
@@ -65,17 +74,21 @@ async function claimAndRun(
   input: RunToolInput,
   attempt: Attempt,
 ): Promise<RunToolResult> {
-  const kept = deps.fastPath.claimOf(input);
-  if (kept && 'result' in kept) return kept.result;
+  const known = deps.fastPath.resultOf(input);
+  if (known) return known;
   // Not of the activity's id and attempt: a local activity that is run again has the same ones.
   const fence = randomUUID();
-  if (kept) return runClaimed(deps, tool, input, { running: kept.run, fence }, attempt);
-  const claim = await deps.ledger.claim(input.tenant, input.call, fence, {
-    once: tool.replay === 'once',
-    reads: tool.replay === 'readonly',
-    ...deps.rateLimit,
-    budget: tool.limits.costly ? deps.budgets.request(attempt.number) : undefined,
-  });
+  const claimAs = (once: boolean): Promise<Claim> =>
+    deps.ledger.claim(input.tenant, input.call, fence, {
+      once,
+      // One of an MCP server may leave something there, which its row says.
+      reads: tool.replay === 'readonly' && !tool.mcp,
+      ...deps.rateLimit,
+      budget: tool.limits.costly ? deps.budgets.request(attempt.number) : undefined,
+    });
+  const first = await claimAs(tool.replay === 'once');
+  const isRead = first.kind === 'lost' && replayOf(tool, first.args) === 'readonly';
+  const claim = isRead ? await claimAs(false) : first;
   if (claim.kind === 'missing') return { ok: false, code: 'NotFound' };
   if (claim.kind === 'done') {
     const { ok, code, child } = claim;
@@ -94,21 +107,36 @@ async function runClaimed(
   attempt: Attempt,
 ): Promise<RunToolResult> {
   const started = performance.now();
-  const done = await perform(deps, tool, input, claimed.running, attempt.signal);
-  if ('changed' in done) return askAgain(deps, input, claimed, attempt, done);
-  const result = isCutOff(done, attempt.signal) ? cutOff(tool, done) : done;
-  return recordResult(deps, input, claimed, attempt, result, performance.now() - started);
+  const outside = tool.mcp || tool.leavesWork ? createOutside(deps, input, claimed, attempt) : undefined;
+  const done = await perform(deps, tool, input, claimed.running, attempt.signal, outside);
+  const milliseconds = performance.now() - started;
+  if ('changed' in done)
+    return askAgain(deps, input, claimed, attempt, newAsk(claimed.running, done, deps.approvalSeconds), 0);
+  if (done.ok && done.pending) {
+    if ('later' in done.pending) return { ok: false, later: done.pending.later };
+    const ask = await newForm(deps, input, claimed.running, done.pending);
+    const asked = await askAgain(deps, input, claimed, attempt, ask, milliseconds);
+    return done.pending.left.isHeld ? { ...asked, continues: deps.fastPath.queue } : asked;
+  }
+  // Its task goes on, or the model is asked again: so does whoever is next.
+  if (isCutOff(done, attempt.signal) && (outside?.left?.task !== undefined || outside?.isSampling))
+    throw stillRuns();
+  const result = isCutOff(done, attempt.signal) ? cutOff(tool, claimed.running, done) : done;
+  return recordResult(deps, input, claimed, attempt, result, milliseconds);
+}
+
+function stillRuns(): ApplicationFailure {
+  return ApplicationFailure.retryable('what it has at its MCP server is not over', 'StillRuns');
 }
 
 /** It was ended by the end of its worker, or since the server took that for dead: by nobody who wanted the call to end. */
-function isCutOff(result: ToolResult, { aborted, reason }: AbortSignal): result is ToolFailure {
-  if (!aborted || result.ok || result.code !== 'Cancelled') return false;
-  return !(reason instanceof CancelledFailure && reason.message === STOPPED);
+function isCutOff(result: ToolResult, signal: AbortSignal): result is ToolFailure {
+  return signal.aborted && !isStopped(signal) && !result.ok && result.code === 'Cancelled';
 }
 
 /** What may be run again is, where there is a worker. */
-function cutOff(tool: Tool, result: ToolFailure): ToolResult {
-  if (tool.replay !== 'once')
+function cutOff(tool: Tool, { args }: RunnableCall, result: ToolFailure): ToolResult {
+  if (replayOf(tool, args) !== 'once')
     throw ApplicationFailure.retryable(
       `${tool.name} was cut off: its worker ended or was lost`,
       'Unavailable',
@@ -123,13 +151,15 @@ async function askAgain(
   input: RunToolInput,
   claimed: ClaimedCall,
   attempt: Attempt,
-  changed: FilesChanged,
+  ask: NewAsk | NewForm | ToolResult,
+  milliseconds: number,
 ): Promise<RunToolResult> {
   const { running, fence } = claimed;
-  const ask = newAsk(running, changed, deps.approvalSeconds);
-  if ('ok' in ask) return recordResult(deps, input, claimed, attempt, ask, 0);
-  const settle = running.budgeted ? settlement(attempt.number, 0) : undefined;
-  const asked = await deps.ledger.askAgain(input.tenant, running.session, input.call, fence, ask, settle);
+  if ('ok' in ask) return recordResult(deps, input, claimed, attempt, ask, milliseconds);
+  const settle = running.budgeted ? settlement(attempt.number, milliseconds) : undefined;
+  const asked = await untilRecorded(() =>
+    deps.ledger.askAgain(input.tenant, running.session, input.call, fence, ask, settle),
+  );
   return asked ? { ok: false, asked: plannedAgain(asked) } : { ok: false, code: 'Cancelled' };
 }
 
@@ -141,7 +171,7 @@ async function recordResult(
   result: ToolResult,
   milliseconds: number,
 ): Promise<RunToolResult> {
-  const { outcome, child, code, text, whole, events } = shownResult(
+  const { outcome, child, code, text, whole, images, events } = shownResult(
     deps,
     input.call,
     claim,
@@ -162,6 +192,7 @@ async function recordResult(
       code,
       text,
       whole,
+      images,
       child,
       events,
       known: reads?.known,
@@ -178,22 +209,6 @@ async function recordResult(
 /** What a costly call has used; what it pays outside is not known to us. */
 function settlement(attempt: number, milliseconds: number): BudgetSettlement {
   return { attempt, spent: { tokens: 0, usd: 0, seconds: milliseconds / 1000, calls: 1 } };
-}
-
-/**
- * What has been done must not be forgotten because Postgres is away for a moment: the result is in this process only.
- * Ends with the attempt: start-to-close, or the worker's own end.
- */
-async function untilRecorded(record: () => Promise<RecordedResult>): Promise<RecordedResult> {
-  for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
-    try {
-      // When another attempt holds the call or it is over, this result is late and refused; the row tells the outcome.
-      return await record();
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    }
-  }
 }
 
 /** The call does not run: why, as its result. */

@@ -1,7 +1,7 @@
 /** What people are told of where a call's command runs (SH-6). */
 import type { RunsAt, Wall } from '#domain/sandbox.ts';
 import { type CommandPlace, RUNS_AT_PLACE } from '#domain/shell/allowlist.ts';
-import { EXEC } from '#policy/call-rules.ts';
+import { isCommand } from '#policy/exec-rules.ts';
 import type { Tool } from '#policy/define-tool.ts';
 
 /** Where the call's command would run, if it has one. Programs with credentials always run on this machine. */
@@ -13,5 +13,5 @@ export function runsOf(wall: Wall, tool: Tool, place: CommandPlace): { readonly 
 
 /** Whether it matters where an agent's commands run. */
 export function runsCommand({ name, group }: Tool): boolean {
-  return name === EXEC || group === 'custom';
+  return isCommand(name) || group === 'custom';
 }

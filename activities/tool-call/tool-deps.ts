@@ -2,20 +2,45 @@
  * What the tools need of the world, each room giving its part. Each tool states its own by `Pick<ToolDeps, …>`; workers/ puts the whole
  * together.
  */
-import type { SessionQueries } from '#domain/session-queries.ts';
+import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
+import type { Browsers } from '../browser/browsers.ts';
+import type { Canvases } from '../canvas/canvases.ts';
+import type { Egress } from '../egress/egress.ts';
+import type { OwnSchedules } from '../schedules/own-schedules.ts';
+import type { MakingTools } from '../making/making-room.ts';
+import type { MemoryTools } from '../memory/memory-room.ts';
 import type { AssignmentTools } from '../assignments/assignment-room.ts';
+import type { OpenAiServers } from '../model/openai-servers.ts';
+import type { McpServers } from '../mcp/mcp-servers.ts';
+import type { MediaTools } from '../media/media-room.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
 import type { SecureClis } from '../secure-cli/secure-clis.ts';
+import type { Skills } from '../skills/skills.ts';
 import type { TeamTools } from '../teams/team-room.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
+import type { WebPages } from '../web/web-pages.ts';
+import type { WebSearch } from '../web/web-search.ts';
 import type { Files } from '../workspace/files.ts';
 
 /** Of this machine and of the rows. */
 export interface WorldDeps {
   readonly sessions: SessionQueries;
+  readonly runningBefore: RunningBefore;
   /** Milliseconds since 1970; a dependency so that tests can set it. */
   readonly now: () => number;
+  /** The one way out over HTTP. */
+  readonly egress: Egress;
+  /** Pages of the web as text. */
+  readonly webPages: WebPages;
+  /** Servers of the settings that speak OpenAI's protocol. */
+  readonly openAiServers: OpenAiServers;
+  /** The search engines of the settings. */
+  readonly webSearch: WebSearch;
+  /** A browser for each session. */
+  readonly browsers: Browsers;
+  /** Connections to MCP servers. */
+  readonly mcp: McpServers;
   /** Files in the caller's workspace. */
   readonly files: Files;
   /** Commands that end with the call. */
@@ -27,6 +52,18 @@ export interface WorldDeps {
 }
 
 /** With those that reach other workflows. */
-export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
+export interface ToolDeps
+  extends WorldDeps,
+    AssignmentTools,
+    TeamTools,
+    MemoryTools,
+    MediaTools,
+    MakingTools {
   readonly sendToSession: SendToSession;
+  /** Those of the caller's agent and user. */
+  readonly schedules: OwnSchedules;
+  /** What sessions show beside the conversation. */
+  readonly canvases: Canvases;
+  /** Those that the caller may use, and publishes. */
+  readonly skills: Skills;
 }

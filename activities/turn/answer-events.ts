@@ -1,6 +1,7 @@
 /** What the session's feed says of a model's answer: its words, what it asks people for, and what was refused at once. */
 import { alwaysWords } from '#domain/approval.ts';
 import type { NewEvent } from '#domain/event.ts';
+import type { HookRun } from '#domain/hook.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import type { CallPlan } from '../tool-call/plan-calls.ts';
 
@@ -34,6 +35,7 @@ export function answerEvents(plan: CallPlan, messageId: string, text: string, st
       },
     };
   });
+  const hooked = plan.calls.flatMap(({ id, hooks = [] }) => hookEvents(hooks, id));
   const refused = plan.calls
     .filter((call) => call.state === 'done')
     .map((call): NewEvent => {
@@ -43,5 +45,10 @@ export function answerEvents(plan: CallPlan, messageId: string, text: string, st
         data: { call_id: id, tool, summary, step, ok: false, code, preview: reason },
       };
     });
-  return [...said, ...asked, ...refused];
+  return [...said, ...hooked, ...asked, ...refused];
+}
+
+/** `call` is the call that they were asked about; absent for a prompt. */
+export function hookEvents(ran: readonly HookRun[], call?: string): NewEvent[] {
+  return ran.map((run) => ({ type: 'hook.decided', data: { ...run, call_id: call } }));
 }

@@ -4,7 +4,11 @@ import type { Spent } from '#domain/budget.ts';
 import { createMeter, type Meter } from '#domain/budget/meter.ts';
 import { turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import { ModelError, type OfferedTool } from '#domain/model.ts';
+import type { Memory } from '../memory/memory-room.ts';
+import { imageTokens } from '#domain/image.ts';
+import { ModelError, type ModelRequest, type OfferedTool } from '#domain/model.ts';
+import { type KnownSkill, SKILL_SEARCH, USE_SKILL } from '#domain/skill/skill.ts';
+import { skillsGuide } from '#domain/skill/words.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { Thinking } from '#domain/thinking.ts';
 import type { ModelUse } from '#domain/model-use.ts';
@@ -17,17 +21,27 @@ import { type FallbackOptions, generateWithFallback } from '../model/fallback.ts
 import { type Models, useOf } from '../model/model-catalog.ts';
 import type { PlanDeps } from '../tool-call/plan-calls.ts';
 import { buildPrompt, type Prompt } from '../prompt/build-prompt.ts';
+import type { ContextFiles } from '../prompt/context-files.ts';
+import { MCP_TOOL_SEARCH, toldTools } from '#policy/mcp/deferred-tools.ts';
 import { isNearlyFull, planCompaction, tokensOf } from '../prompt/compact.ts';
+import { newestImages, readImages } from '../prompt/prompt-images.ts';
 import { promptGuides } from '../prompt/prompt-guides.ts';
 import type { Transcript } from '../prompt/transcript-cache.ts';
-import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
+import type { Skills } from '../skills/skills.ts';
+import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
+import type { StepBasis } from '#store/step-basis.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { Attempt } from '../attempt.ts';
 
 export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scrubber'> {
-  readonly ledger: Pick<TurnLedger, 'appendEvents' | 'recordSummary'>;
+  readonly ledger: Pick<TurnLedger, 'appendEvents' | 'readFiles' | 'recordSummary'>;
   readonly models: Models;
   readonly budgets: BudgetGuard;
   readonly guide: AgentLinks['guide'];
+  readonly contextFiles: ContextFiles;
+  readonly remember: Memory['remember'];
+  readonly skills: Pick<Skills, 'list'>;
+  readonly workspaceOf: WorkspaceOf;
 }
 
 /** What one attempt works with: `meter` counts what it uses, `onFailed` what it has used in vain. */
@@ -73,39 +87,72 @@ async function ask(
   const refs = typeof agent.model === 'string' ? [agent.model] : agent.model;
   const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
   let current = transcript;
-  if (isNearlyFull(current, window)) current = await compact(deps, input, refs, current, window);
-  const tools = deps.catalog.offer(
-    agent.tool_names ?? 'canonical',
-    deps.rules.offered({ ...basis, agent }, deps.catalog),
-  );
-  const guides = await promptGuides(deps.guide, input.tenant, basis, tools);
-  const once = (prompt: Prompt): Promise<AnswerGiven> =>
+  const sees = refs.some((ref) => deps.models.seesImages(ref));
+  const shownOf = (of: Transcript) => (sees ? newestImages(of) : new Map<string, never>());
+  if (isNearlyFull(current, window, imageTokens([...shownOf(current).values()].flat())))
+    current = await compact(deps, input, basis, agent, current, window);
+  const offered = deps.rules.offered({ ...basis, agent }, deps.catalog);
+  const skills = await skillsOf(deps, input, basis, agent, offered);
+  const told = toldTools(deps.catalog, offered, () => resultsOf(current, MCP_TOOL_SEARCH));
+  const useful = skills.length > 0 ? told : told.filter((name) => !SKILL_READERS.includes(name));
+  const tools = deps.catalog.offer(agent.tool_names ?? 'canonical', useful);
+  const files = await deps.contextFiles(input.tenant, agent, basis, window);
+  const generated = await promptGuides(deps.guide, input.tenant, basis, tools);
+  const guides = [...(files === undefined ? [] : [deps.scrubber.text(files)]), ...generated];
+  const listed = offered.includes(USE_SKILL) ? skillsGuide(skills) : undefined;
+  if (listed !== undefined) guides.push(deps.scrubber.text(listed));
+  const once = async (of: Transcript): Promise<AnswerGiven> =>
     generate(deps, input, refs, {
-      ...prompt,
+      ...buildPrompt(agent, of, input.turn, guides),
+      images: await readImages(deps.ledger, input.tenant, shownOf(of)),
       tools,
       isShown: turnGates(agent, basis.context).length === 0,
       thinking: agent.thinking,
       maxOutputTokens: agent.limits?.output_tokens,
     });
   try {
-    return await once(buildPrompt(agent, current, input.turn, guides));
+    return await once(current);
   } catch (error) {
     if (!(error instanceof ModelError && error.code === 'ContextOverflow')) throw error;
     // The window is smaller than we think: what was refused is the better measure.
-    const smaller = await compact(deps, input, refs, current, Math.min(window, tokensOf(current)) / 2);
+    const smaller = await compact(
+      deps,
+      input,
+      basis,
+      agent,
+      current,
+      Math.min(window, tokensOf(current)) / 2,
+    );
     if (smaller === current) throw error;
-    return once(buildPrompt(agent, smaller, input.turn, guides));
+    return once(smaller);
   }
+}
+
+/** Without a skill nobody is told of these. */
+const SKILL_READERS = [USE_SKILL, SKILL_SEARCH];
+
+async function skillsOf(
+  { skills, workspaceOf }: AskModelDeps,
+  { tenant, session }: CallModelInput,
+  { user, context, tools_version }: StepBasis,
+  agent: AgentConfig,
+  offered: readonly string[],
+): Promise<readonly KnownSkill[]> {
+  if (!offered.some((name) => SKILL_READERS.includes(name))) return [];
+  const { workspace } = workspaceOf(tenant, agent, { ...context, session });
+  return skills.list({ tenant, agent: agent.key, user, workspace }, tools_version);
 }
 
 /** Gives the same transcript back when nothing can be left out of it. */
 async function compact(
   deps: Try,
   input: CallModelInput,
-  refs: readonly string[],
+  basis: StepBasis,
+  agent: AgentConfig,
   transcript: Transcript,
   window: number,
 ): Promise<Transcript> {
+  const refs = typeof agent.model === 'string' ? [agent.model] : agent.model;
   const plan = planCompaction(transcript, window);
   if (!plan) return transcript;
   const request = {
@@ -120,6 +167,12 @@ async function compact(
   const use = useOf(deps.models, 'summary', ref, answer.usage);
   deps.meter.add(use.usage, use.usd);
   const summary = storableText(deps.scrubber.text(answer.text));
+  // Before the record: from then on nobody makes this summary again.
+  if (agent.memory?.at_compaction && !basis.context.subagent)
+    await deps.remember(
+      { ...input, agent: agent.key, user: basis.user, used: Object.keys(basis.used) },
+      summary,
+    );
   await deps.ledger.recordSummary(input, summary, plan.position, use);
   return {
     summary,
@@ -136,6 +189,7 @@ async function generate(
     isShown,
     ...request
   }: Prompt & {
+    images: ModelRequest['images'];
     tools: readonly OfferedTool[];
     maxOutputTokens?: number;
     thinking?: Thinking;
@@ -167,4 +221,15 @@ async function generate(
   } finally {
     await feed.close();
   }
+}
+
+/** Texts that a tool has given, as far as the transcript has them. */
+function resultsOf({ rows }: Transcript, tool: string): readonly string[] {
+  return rows.flatMap(({ messages }) =>
+    messages.flatMap((message) =>
+      message.role === 'tool'
+        ? message.results.filter(({ name }) => name === tool).map(({ text }) => text)
+        : [],
+    ),
+  );
 }

@@ -9,26 +9,36 @@ import { shownGates, taskGates, turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
+import type { ModelUse } from '#domain/model-use.ts';
 import type { TeamContext } from '#domain/team.ts';
 import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import { Failure } from '#domain/errors.ts';
-import { NOTHING_SPENT } from '#domain/budget/meter.ts';
+import { createMeter, NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Attempt } from '../attempt.ts';
 import type { FastPath, ReadBasis } from '../fast-path/fast-path.ts';
+import type { Hooks } from '../hooks/run-hooks.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { type HearDeps, hearPrompts } from './hear-prompts.ts';
 import { type AnswerGiven, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type PlanDeps, planCalls, planRecorded } from '../tool-call/plan-calls.ts';
 import { runsCommand } from '../tool-call/runs-at.ts';
 import { END_AT, identicalAnswers } from '../prompt/loop-guard.ts';
-import type { Transcript, TranscriptCache } from '../prompt/transcript-cache.ts';
+import {
+  type KnownTranscript,
+  NOTHING_KNOWN,
+  type Transcript,
+  type TranscriptCache,
+} from '../prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, hideTexts } from '#store/secrets/scrubber.ts';
 import type { AnswerRecord } from '#store/answer-record.ts';
-import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
+import type { StepBasis } from '#store/step-basis.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
 
-export interface CallModelDeps extends PlanDeps, AskModelDeps {
+export interface CallModelDeps extends PlanDeps, AskModelDeps, Pick<HearDeps, 'markHooked'> {
+  readonly hooks: Hooks;
   readonly ledger: TurnLedger;
   /** `catalog` is the native tools; these are an agent's. */
   readonly catalogs: AgentCatalogs;
@@ -53,22 +63,24 @@ async function callModel(
   input: CallModelInput,
   attempt: Attempt,
 ): Promise<CallModelResult> {
-  const known = parts.transcripts.known(input.tenant, input.session);
-  const basis =
-    parts.fastPath.basisOf(input, attempt, known) ?? (await beginStep(parts, input, attempt, known));
-  if (basis.duplicate) return { kind: 'duplicate', ended: basis.ended ?? undefined };
-  const agent = agentOf(basis);
-  const catalog = await parts.catalogs.of(input.tenant, agent.key, basis.tools_version);
+  const { known, basis: read } = await readBasis(parts, input, attempt);
+  if (read.duplicate) return { kind: 'duplicate', ended: read.ended ?? undefined };
+  const agent = agentOf(read);
+  const catalog = await parts.catalogs.of(input.tenant, agent.key, read.tools_version);
   const deps = { ...parts, catalog };
-  if (basis.recorded) return recordedAnswer(deps, input, basis, agent, basis.recorded);
+  if (read.recorded) return recordedAnswer(deps, input, read, agent, read.recorded);
+  const { basis, denied, uses } = await hearPrompts(deps, input, read, agent, attempt.signal);
 
+  const end = async (limit: CallModelResult): Promise<CallModelResult> => {
+    await deps.budgets.release(input, basis.budget, attempt.number, withUses(NOTHING_SPENT, uses), uses);
+    return limit;
+  };
+  // Before it is known: a repeat must find what was denied.
+  if (denied) return end(denied);
   const transcript = deps.transcripts.extend(input.tenant, input.session, known.position, basis);
   const heard = transcript.rows.at(-1)?.position ?? transcript.summaryPosition;
   const limit = limitReached(agent, transcript, input);
-  if (limit) {
-    await deps.budgets.release(input, basis.budget, attempt.number, NOTHING_SPENT);
-    return limit;
-  }
+  if (limit) return end(limit);
   const invoked = invokedAnswer(deps.sealer, transcript, input);
   if (invoked)
     return record(deps, input, attempt, basis, agent, {
@@ -80,7 +92,36 @@ async function callModel(
     return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf(basis));
   await deps.budgets.goOn(input, basis.budget, attempt.number);
   const given = await askModel(deps, input, attempt, basis, agent, transcript);
-  return record(deps, input, attempt, basis, agent, { ...given, heard });
+  return record(deps, input, attempt, basis, agent, { ...counting(given, uses), heard });
+}
+
+type Given = AnswerGiven & { readonly spent: Spent; readonly uses?: readonly ModelUse[] | undefined };
+
+/** What hooks used counts with the answer. */
+function counting(given: Given, uses: readonly ModelUse[]): Given {
+  if (uses.length === 0) return given;
+  return { ...given, spent: withUses(given.spent, uses), uses: [...(given.uses ?? []), ...uses] };
+}
+
+function withUses(spent: Spent, uses: readonly ModelUse[]): Spent {
+  const meter = createMeter();
+  for (const { usage, usd } of uses) meter.add(usage, usd);
+  const { tokens, usd } = meter.spent(0);
+  const sum = spent.usd === undefined || usd === undefined ? undefined : spent.usd + usd;
+  return { ...spent, tokens: spent.tokens + tokens, usd: sum };
+}
+
+/** What the step goes by, and which part of the transcript is not in it since this worker knows it. */
+async function readBasis(
+  parts: CallModelDeps,
+  input: CallModelInput,
+  attempt: Attempt,
+): Promise<{ readonly known: KnownTranscript; readonly basis: ReadBasis }> {
+  const known = parts.transcripts.known(input.tenant, input.session);
+  const basis =
+    parts.fastPath.basisOf(input, attempt, known) ?? (await beginStep(parts, input, attempt, known));
+  if (basis.duplicate || known.since === undefined || known.since === basis.since) return { known, basis };
+  return { known: NOTHING_KNOWN, basis: await beginStep(parts, input, attempt, NOTHING_KNOWN) };
 }
 
 /** By the database's clock. */
@@ -92,7 +133,7 @@ async function beginStep(
   deps: CallModelDeps,
   { tenant, session, turn, step, messages, settle = [] }: CallModelInput,
   attempt: Attempt,
-  known: ReturnType<TranscriptCache['known']>,
+  known: KnownTranscript,
 ): Promise<ReadBasis> {
   const basis = await deps.ledger.beginStep({
     tenant,
@@ -188,19 +229,21 @@ async function record(
   attempt: Attempt,
   basis: ReadBasis,
   agent: AgentConfig,
-  given: AnswerGiven & { readonly spent: Spent } & Pick<AnswerRecord, 'uses' | 'heard'>,
+  asked: Given & Pick<AnswerRecord, 'heard'>,
 ): Promise<CallModelResult> {
-  const { answer, ref } = given;
+  const { answer, ref } = asked;
   const said = ref === NO_MODEL ? answer.text : answerText(answer);
   const text = storableText(deps.scrubber.text(said));
-  const runs = answer.calls.some((call) => {
-    const found = deps.catalog.find(call.name);
+  const catalog = askedOf(deps, agent, ref);
+  const runs = answer.calls.some(({ name }) => {
+    const found = catalog.find(name);
     return found !== undefined && runsCommand(found.tool);
   });
   const place = runs ? await deps.placeOf(basis.sandbox) : 'host';
-  const where = { tenant: input.tenant, turn: input.turn, step: input.step };
+  const where = { tenant: input.tenant, session: input.session, turn: input.turn, step: input.step };
   const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place } as const;
-  const plan = await planCalls(deps, callBasis, answer.calls);
+  const plan = await planCalls({ ...deps, catalog }, callBasis, answer.calls, attempt.signal);
+  const given = { ...asked, ...counting(asked, plan.uses) };
   const judging = plan.calls.length === 0 ? await gatesNow(deps, input.tenant, basis, agent, ref) : {};
   const isWithheld = judging.gates !== undefined;
   const usd = deps.models.cost(ref, answer.usage)?.usd;
@@ -236,6 +279,11 @@ async function record(
   if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent, pace };
   const ended = fate === 'ended' ? (true as const) : undefined;
   return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, pace, ...judging, ended };
+}
+
+/** The tools by the names that the answer has them by: the dialect's of a model, their own where no model has asked. */
+function askedOf({ catalog }: CallModelDeps, agent: AgentConfig, ref: string): CallModelDeps['catalog'] {
+  return ref === NO_MODEL ? catalog : catalog.in(agent.tool_names ?? 'canonical');
 }
 
 /** What history keeps of an answer, for people who read it in the web UI. */

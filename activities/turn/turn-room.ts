@@ -4,13 +4,14 @@ import { hasPendingResults } from '#store/end-assignment.ts';
 import { awaitsAnswer } from '#store/task-gate-store.ts';
 import { createReleaseAnswer } from '../gates/gate-run.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
+import { markHooked } from '#store/message-store.ts';
 import type { RoomDeps } from '../room-deps.ts';
 import { type CallModelDeps, createCallModel } from './call-model.ts';
 import { createEndLostTurns, createEndTurn, createStopSession, type EndTurnDeps } from './end-turn.ts';
 
 export interface TurnParts
   extends RoomDeps,
-    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'isInline'>,
+    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'isInline' | 'markHooked'>,
     Pick<EndTurnDeps, 'endCommands' | 'assignments' | 'releaseTasks'> {}
 
 export function createTurnRoom(parts: TurnParts): TurnActivities {
@@ -25,6 +26,7 @@ export function createTurnRoom(parts: TurnParts): TurnActivities {
     call_model: createCallModel({
       ...parts,
       isInline: fastPath.isInline,
+      markHooked: (...place) => markHooked(pool, ...place),
       awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
     }),
     end_turn: endTurn,

@@ -30,6 +30,8 @@ export interface Wake {
   readonly team?: string;
   /** The turn from which it follows that the system speaks: what the new turn uses counts for that one too (DU-7). */
   readonly from?: TurnPlace | undefined;
+  /** The session whose words it tells; that of `from` unless given. */
+  readonly tells?: string | undefined;
 }
 
 /** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
@@ -46,7 +48,18 @@ export interface WakeDeps extends RoomDeps {
 }
 
 export function createWakeSession(deps: WakeDeps): WakeSession {
-  return async ({ tenant, session, messageId: id, text: message, mode, context, agent, team, from }) => {
+  return async ({
+    tenant,
+    session,
+    messageId: id,
+    text: message,
+    mode,
+    context,
+    agent,
+    team,
+    from,
+    tells,
+  }) => {
     const { agent: _, ...rest } = context;
     const scrubber = await deps.scrubberOf(tenant);
     const text = scrubber.text(message);
@@ -59,6 +72,7 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
       context: asked,
       team,
       from,
+      tells,
     });
     if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
     const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };

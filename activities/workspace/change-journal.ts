@@ -22,12 +22,12 @@ const PRUNE_EVERY = 200;
 /** `folder` is a private folder of ours; entries are small and go after a day. */
 export function createChangeJournal(folder: string, now: () => number): ChangeJournal {
   let notes = 0;
-  const entry = (key: string): string => join(folder, `${digest(key)}.json`);
+  const entry = (key: string): string => join(folder, `${fileDigest(key)}.json`);
   return {
     async judge(key, current) {
       const noted = await readEntry(entry(key));
       if (noted === undefined) return 'fresh';
-      const is = digest(current);
+      const is = fileDigest(current);
       if (is === noted.after) return 'done';
       return is === noted.before ? 'fresh' : 'lost';
     },
@@ -35,12 +35,16 @@ export function createChangeJournal(folder: string, now: () => number): ChangeJo
       await mkdir(folder, { recursive: true, mode: 0o700 });
       if (notes % PRUNE_EVERY === 0) await prune(folder, now() - KEEP_MS);
       notes += 1;
-      await writeDurably(entry(key), JSON.stringify({ before: digest(before), after: digest(after) }));
+      await writeDurably(
+        entry(key),
+        JSON.stringify({ before: fileDigest(before), after: fileDigest(after) }),
+      );
     },
   };
 }
 
-function digest(content: Buffer | string | null): string {
+/** Null for a file that is not there. */
+export function fileDigest(content: Buffer | string | null): string {
   return content === null ? 'none' : createHash('sha256').update(content).digest('hex');
 }
 

@@ -2,7 +2,7 @@
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 
-/** Thrown inside activities/workspace/ only; tools turn it into a value with `withFileProblems`. */
+/** Thrown by what reads and writes files and media; tools turn it into a value with `withFileProblems`. */
 export class FileProblem extends Error {
   override readonly name = 'FileProblem';
   readonly code: ToolErrorCode;

@@ -2,8 +2,11 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createChangeJournal } from './change-journal.ts';
+import type { Readable } from 'node:stream';
+import type { DocumentAccess } from '#domain/document.ts';
+import { type ChangeJournal, createChangeJournal } from './change-journal.ts';
 import { errnoOf, FileProblem, fileProblem, shown } from './file-problem.ts';
+import { createFolderGuides } from './folder-guides.ts';
 import { guardGitFolder } from './guard-git.ts';
 import { type Folder, openFolder, openParent } from './open-folder.ts';
 import { type Page, type PageRequest, readPage } from './read-page.ts';
@@ -16,8 +19,29 @@ import { isDenied, resolvePath, type SafePath } from './resolve-path.ts';
 export interface FileScope {
   readonly workspace: string;
   readonly idempotencyKey: string;
+  /** Of the call. */
+  readonly sessionKey?: string;
+  /** The folder that a new workspace begins as a copy of. */
+  readonly workspaceFrom?: string | undefined;
+  /** Whose documents stand in it (with-documents.ts); absent: it has none. */
+  readonly documents?: DocumentAccess | undefined;
   /** Another path of the workspace: where a box shows it. */
   readonly mount?: string;
+  /** Ends the wait for a workspace that another worker has. */
+  readonly signal?: AbortSignal;
+  /** Of a workspace that follows the work: who notes what is changed, and the journal that goes with it. */
+  readonly use?: Pick<WorkspaceUse, 'wrote' | 'journal'>;
+}
+
+/** One use of a workspace that follows the work (activities/snapshots/). What it says of changes is kept when it leaves, and not before. */
+export interface WorkspaceUse {
+  /** Where the workspace is on this machine, without links. */
+  readonly path: string;
+  /** A change at this path, absolute and without links; of anything, where it is the workspace itself. Others are passed over. */
+  wrote(path: string): void;
+  readonly journal: ChangeJournal;
+  /** Once. Throws Failure `Unavailable` or FileProblem when what it has changed could not be kept. */
+  leave(): Promise<void>;
 }
 
 export interface Entry {
@@ -42,7 +66,18 @@ export interface HeldFolder {
    * when the file may not be read. What a program found by name is so shown from the file that was checked.
    */
   linesAt(name: string, offsets: readonly number[], maxBytes: number): Promise<readonly Buffer[] | undefined>;
+  /** For after a command: puts documents' files back as they are kept; those that it had changed. */
+  restore?(): Promise<readonly string[]>;
+  /** Keeps a workspace that follows the work with this worker after `close`, until it is said to be over. */
+  heldWhile?(isRunning: () => Promise<boolean>): void;
   close(): Promise<void>;
+}
+
+export interface Listing {
+  readonly entries: readonly Entry[];
+  readonly total: number;
+  /** Of the folder; said once a session. */
+  readonly guide?: string | undefined;
 }
 
 export interface Files {
@@ -51,7 +86,13 @@ export interface Files {
   /** The whole of a file; undefined when it has more bytes than `most`. */
   readBytes(scope: FileScope, path: string, most: number): Promise<Buffer | undefined>;
   /** Replaces or makes a file and its parent folders. Safe to repeat. */
-  write(scope: FileScope, path: string, content: string): Promise<{ created: boolean; bytes: number }>;
+  write(
+    scope: FileScope,
+    path: string,
+    content: string | Buffer | AsyncIterable<Buffer>,
+  ): Promise<{ created: boolean; bytes: number }>;
+  /** All of a file, to be read once. Who does not read it to its end destroys it. */
+  openRead(scope: FileScope, path: string): Promise<{ readonly bytes: number; readonly stream: Readable }>;
   /**
    * Changes a file by a function of its bytes (null when there is none and `mayCreate`). Safe to repeat under the same
    * idempotency key: `done` says that an earlier attempt did it.
@@ -63,11 +104,16 @@ export interface Files {
     by: (old: Buffer | null) => Buffer,
   ): Promise<{ done: boolean }>;
   /** Immediate children by name; at most `limit`, `total` says how many there are. */
-  list(scope: FileScope, path: string, limit: number): Promise<{ entries: readonly Entry[]; total: number }>;
+  list(scope: FileScope, path: string, limit: number): Promise<Listing>;
   /** `run`: for commands, which may write there. */
   hold(scope: FileScope, path: string, use: 'search' | 'run'): Promise<HeldFolder>;
   /** Whether the path names a folder; FileNotFound when it names nothing. */
   isFolder(scope: FileScope, path: string): Promise<boolean>;
+  /**
+   * Where workspaces follow the work: has this one, as it is now, stay with this worker until what it gives is called.
+   * @throws FileProblem `Timeout` when another worker has it for longer than `patienceMs`
+   */
+  keep?(scope: FileScope, patienceMs?: number): Promise<() => Promise<void>>;
 }
 
 export interface FilesOptions {
@@ -85,17 +131,25 @@ const MAX_NAMES = 100_000;
 export function createFiles(options: FilesOptions): Files {
   const rules: PathRules = { ...DEFAULT_PATH_RULES, ...options.rules };
   const journal = createChangeJournal(options.journalDir, options.now);
+  const guides = createFolderGuides();
 
   const resolve = async (scope: FileScope, path: string, access: 'read' | 'write'): Promise<SafePath> => {
-    await makeWorkspace(scope.workspace);
-    return resolvePath(rules, scope.workspace, path, access, scope.mount);
+    await makeWorkspace(scope.workspace, scope.workspaceFrom);
+    const safe = await resolvePath(rules, scope.workspace, path, access, scope.mount);
+    // Before it is: what is begun and not done is a change too.
+    if (access === 'write') scope.use?.wrote(safe.absolute);
+    return safe;
   };
 
   return {
     async readPage(scope, path, request) {
       return explained('failed to read file', path, async () => {
-        const file = await openFile(await resolve(scope, path, 'read'));
-        return closing(file, () => readPage(file, request, path));
+        const safe = await resolve(scope, path, 'read');
+        const file = await openFile(safe);
+        return closing(file, async () => ({
+          ...(await readPage(file, request, path)),
+          guide: await guides.of(scope, safe.root, safe.inside),
+        }));
       });
     },
 
@@ -112,12 +166,19 @@ export function createFiles(options: FilesOptions): Files {
 
     async write(scope, path, content) {
       return explained('failed to write file', path, async () => {
-        const bytes = Buffer.from(content);
         const { folder, name } = await openParent(await resolve(scope, path, 'write'), true);
-        return closing(folder, async () => ({
-          ...(await replaceFile(folder, name, bytes, scope.idempotencyKey, path)),
-          bytes: bytes.length,
-        }));
+        return closing(folder, async () => {
+          const given = typeof content === 'string' ? Buffer.from(content) : content;
+          const { created } = await replaceFile(folder, name, given, scope.idempotencyKey, path);
+          return { created, bytes: (await lstat(folder.at(name))).size };
+        });
+      });
+    },
+
+    async openRead(scope, path) {
+      return explained('failed to read file', path, async () => {
+        const file = await openFile(await resolve(scope, path, 'read'));
+        return { bytes: (await file.stat()).size, stream: file.createReadStream() };
       });
     },
 
@@ -127,7 +188,8 @@ export function createFiles(options: FilesOptions): Files {
         const { folder, name } = await openParent(await resolve(scope, path, 'write'), mayCreate);
         return closing(folder, async () => {
           const old = await readWhole(folder, name, mayCreate, path);
-          const state = await journal.judge(scope.idempotencyKey, old);
+          const changes = scope.use?.journal ?? journal;
+          const state = await changes.judge(scope.idempotencyKey, old);
           if (state === 'done') return { done: true };
           if (state === 'lost')
             throw new FileProblem(
@@ -135,7 +197,7 @@ export function createFiles(options: FilesOptions): Files {
               `${shown(path)} was being changed by this call when the worker stopped, and is different now; read it before changing it again`,
             );
           const next = by(old);
-          await journal.note(scope.idempotencyKey, old, next);
+          await changes.note(scope.idempotencyKey, old, next);
           await replaceFile(folder, name, next, scope.idempotencyKey, path);
           return { done: false };
         });
@@ -149,7 +211,8 @@ export function createFiles(options: FilesOptions): Files {
         return closing(folder, async () => {
           const names = await namesIn(folder, safe, rules);
           const entries = await Promise.all(names.slice(0, limit).map((name) => entryOf(folder, name)));
-          return { entries: entries.filter((entry) => entry !== undefined), total: names.length };
+          const guide = await guides.of(scope, safe.root, `${safe.inside || '.'}/.`);
+          return { entries: entries.filter((entry) => entry !== undefined), total: names.length, guide };
         });
       });
     },

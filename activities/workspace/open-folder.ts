@@ -61,6 +61,11 @@ async function openDirectory(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 }
 
+/** The folder `name` in one that is held, never through a link. `absolute` is where it stands. Throws errno errors. */
+export async function openChild(parent: Folder, name: string, absolute: string): Promise<Folder> {
+  return asFolder(await openDirectory(parent.at(name)), absolute);
+}
+
 /** The opened folder must still be the one that was judged. `previous` is closed once its child is held. */
 async function check(
   handle: FileHandle,
@@ -76,6 +81,10 @@ async function check(
     }
   }
   await previous?.close();
+  return asFolder(handle, absolute);
+}
+
+function asFolder(handle: FileHandle, absolute: string): Folder {
   return {
     at: (name) => (HAS_PROC ? `/proc/self/fd/${handle.fd}/${name}` : join(absolute, name)),
     close: () => handle.close(),

@@ -1,6 +1,5 @@
 /** A page of lines out of an open file of any size, in bounded memory: bytes outside the page are counted, not kept. */
 import { isUtf8 } from 'node:buffer';
-import type { FileHandle } from 'node:fs/promises';
 import { FileProblem, shown } from './file-problem.ts';
 
 export interface PageRequest {
@@ -23,6 +22,29 @@ export interface Page {
   readonly cutLine: boolean;
   readonly invalidUtf8: boolean;
   readonly size: number;
+  /** Of the folder that the file is in; said once a session. */
+  readonly guide?: string | undefined;
+}
+
+/** What a page is read from: an open file, or a text. */
+export interface PageSource {
+  stat(): Promise<{ readonly size: number }>;
+  read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }>;
+}
+
+export function sourceOf(text: string): PageSource {
+  const bytes = Buffer.from(text);
+  return {
+    stat: async () => ({ size: bytes.length }),
+    read: async (buffer, offset, length, position) => ({
+      bytesRead: bytes.copy(buffer, offset, position, position + length),
+    }),
+  };
 }
 
 const CHUNK = 64 * 1024;
@@ -43,7 +65,7 @@ interface Scan {
 }
 
 /** Reads a page. Throws FileProblem for a binary file, and for a page that begins beyond the first GiB. */
-export async function readPage(file: FileHandle, request: PageRequest, askedPath: string): Promise<Page> {
+export async function readPage(file: PageSource, request: PageRequest, askedPath: string): Promise<Page> {
   const { size } = await file.stat();
   await refuseBinary(file, askedPath, size);
   const scan: Scan = { line: 0, kept: [], keptBytes: 0, endsWithNewline: true, position: 0 };
@@ -118,7 +140,7 @@ function countLines(text: string): number {
   return count;
 }
 
-async function refuseBinary(file: FileHandle, askedPath: string, size: number): Promise<void> {
+async function refuseBinary(file: PageSource, askedPath: string, size: number): Promise<void> {
   const start = Buffer.alloc(SNIFF);
   const { bytesRead } = await file.read(start, 0, SNIFF, 0);
   const at = start.subarray(0, bytesRead).indexOf(0);

@@ -14,26 +14,33 @@ export function isTemporary(name: string): boolean {
   return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
 }
 
+/** `key` names the attempt: a repeat takes over what a killed one left behind. */
+export function temporaryName(key: string): string {
+  return `${PREFIX}${createHash('sha256').update(key).digest('hex').slice(0, 24)}${SUFFIX}`;
+}
+
 /**
- * Puts `content` in the place of `name`. The mode and the owner of an old file are kept. `key` names the attempt: a repeat takes over what
- * a killed one left behind.
+ * Puts `content` in the place of `name`. The mode and the owner of an old file are kept.
  */
 export async function replaceFile(
   folder: Folder,
   name: string,
-  content: Buffer,
+  content: Buffer | AsyncIterable<Buffer>,
   key: string,
   askedPath: string,
+  /** Of a copy that can be made anew: this mode, and no wait for the disk. */
+  mode?: number,
 ): Promise<{ created: boolean }> {
   const old = await existing(folder, name, askedPath);
-  const temporary = `${PREFIX}${createHash('sha256').update(`${key}\0${name}`).digest('hex').slice(0, 24)}${SUFFIX}`;
+  const temporary = temporaryName(`${key}\0${name}`);
   const file = await createFresh(folder.at(temporary));
   try {
     try {
       await file.writeFile(content);
       await ownAs(file, old ?? (await stat(folder.at(''))));
-      if (old !== undefined) await file.chmod(old.mode & 0o7777);
-      await file.sync();
+      if (mode !== undefined) await file.chmod(mode);
+      else if (old !== undefined) await file.chmod(old.mode & 0o7777);
+      if (mode === undefined) await file.sync();
     } finally {
       await file.close();
     }
@@ -70,7 +77,8 @@ export function refuseIrregular(found: Stats, doing: string, askedPath: string):
     refuse('PermissionDenied', 'it has a second name (hard link), which may be outside the workspace');
 }
 
-async function createFresh(path: string): Promise<FileHandle> {
+/** Never through a link. */
+export async function createFresh(path: string): Promise<FileHandle> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   try {
     return await open(path, flags, 0o666);

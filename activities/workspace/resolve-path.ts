@@ -27,7 +27,8 @@ const MAX_BYTES = 4096;
 /**
  * Resolves `path` against `workspace` (absolute, existing). Throws FileProblem: InvalidPath when it leads out of every
  * root, PermissionDenied for a denied prefix, a write to a read-only root or to what git obeys. Says nothing about what exists outside.
- * `mount` is where a box shows the workspace: paths and links that were written in there begin with it.
+ * `mount` is where a box shows the workspace: paths and links that were written in there begin with it. `isRow`: what stands at such a
+ * path of the workspace is no file, so that a link there is not followed.
  */
 export async function resolvePath(
   rules: PathRules,
@@ -35,12 +36,13 @@ export async function resolvePath(
   path: string,
   access: 'read' | 'write',
   mount?: string,
+  isRow?: (inside: string) => boolean,
 ): Promise<SafePath> {
   if (path.includes('\0'))
     throw new FileProblem('InvalidPath', `path ${shown(path)} holds a NUL character, which no file name may`);
   if (Buffer.byteLength(path) > MAX_BYTES)
     throw new FileProblem('InvalidPath', `the path is longer than ${MAX_BYTES} bytes`);
-  const safe = await contained(rules, await realpath(workspace), path, access, mount);
+  const safe = await contained(rules, await realpath(workspace), path, access, mount, isRow);
   if (access === 'write') await guardGit(safe);
   return safe;
 }
@@ -51,8 +53,9 @@ async function contained(
   path: string,
   access: 'read' | 'write',
   mount: string | undefined,
+  isRow: ((inside: string) => boolean) | undefined,
 ): Promise<SafePath> {
-  const absolute = await followLinks(home, path, mount);
+  const absolute = await followLinks(home, path, mount, isRow);
   for (const root of [{ path: home, writable: true }, ...rules.extraRoots]) {
     const top = root.path === home ? home : await realOrSame(root.path);
     if (!contains(top, absolute)) continue;
@@ -88,7 +91,12 @@ export function isDenied(prefixes: readonly string[], inside: string): boolean {
 }
 
 /** As the kernel walks it, but going on by name where nothing exists (so that a dangling link names its target). */
-async function followLinks(start: string, path: string, mount: string | undefined): Promise<string> {
+async function followLinks(
+  start: string,
+  path: string,
+  mount: string | undefined,
+  isRow: (inside: string) => boolean = () => false,
+): Promise<string> {
   const enter = (way: string): { readonly from: string | undefined; readonly parts: readonly string[] } => {
     if (mount !== undefined && contains(mount, way) && !contains(start, way))
       return { from: start, parts: way.slice(mount.length).split('/') };
@@ -105,7 +113,7 @@ async function followLinks(start: string, path: string, mount: string | undefine
       continue;
     }
     const next = join(at, part);
-    const target = await linkTarget(next);
+    const target = isRow(relative(start, next)) ? undefined : await linkTarget(next);
     if (target === undefined) {
       at = next;
       continue;

@@ -1,11 +1,57 @@
 /** Where an agent's files are: one folder a tenant and workspace name under the configured root (VF-5). */
-import { mkdir } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { AgentConfig } from '#domain/agent.ts';
 import { isName } from '#domain/ids.ts';
 import { Failure } from '#domain/errors.ts';
+import { type TeamContext, teamWorkspace } from '#domain/team.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import { errnoOf } from './file-problem.ts';
+
+/** For whom and in which session an agent works. */
+export interface WorkspaceFor extends Pick<MessageContext, 'user' | 'subagent'> {
+  readonly session: string;
+  /** It works on a task of. */
+  readonly team?: Pick<TeamContext, 'key'> | undefined;
+}
+
+/** A part of a FileScope. */
+export interface Workspace {
+  /** The folder. */
+  readonly workspace: string;
+  /** The folder that a new one begins as a copy of. */
+  readonly workspaceFrom?: string | undefined;
+  /** Whose documents stand in it as files: those that the user sees, the agent's own, or nobody's where several agents work. */
+  readonly shows: 'user' | 'agent' | 'none';
+}
+
+/** The folder of an agent's work. */
+export type WorkspaceOf = (
+  tenant: string,
+  agent: Pick<AgentConfig, 'key' | 'workspace'>,
+  work: WorkspaceFor,
+) => Workspace;
+
+export function createWorkspaceOf(root: string): WorkspaceOf {
+  return (tenant, { key, workspace = {} }, { user, session, team, subagent }) => {
+    const at = (name: string, of = ''): string => workspaceFolder(root, tenant, name) + of;
+    const { scope = 'user', name, from } = typeof workspace === 'string' ? SHARED(workspace) : workspace;
+    if (team) return { workspace: at(teamWorkspace(team.key)), shows: 'none' };
+    if (scope === 'team') return { workspace: at(teamWorkspace(name ?? key)), shows: 'none' };
+    if (scope === 'shared') return { workspace: at(name ?? key), shows: 'agent' };
+    const copied = from === undefined ? undefined : at(from);
+    // Subagents work on the files of who started the first of them.
+    const whose = scope === 'user' ? user : (subagent?.root ?? session);
+    if (whose === undefined) return { workspace: at(key), shows: 'user' };
+    return { workspace: at(key, ownSuffix(scope, whose)), workspaceFrom: copied, shows: 'user' };
+  };
+}
+
+const SHARED = (name: string) => ({ scope: 'shared' as const, name, from: undefined });
 
 /** Names are single path segments, so no name reaches out of its tenant. */
-export function workspaceFolder(root: string, tenant: string, workspace: string): string {
+function workspaceFolder(root: string, tenant: string, workspace: string): string {
   for (const name of [tenant, workspace])
     if (!isName(name))
       throw new Failure('InvalidInput', `${JSON.stringify(name)} cannot name a workspace folder`);
@@ -13,10 +59,82 @@ export function workspaceFolder(root: string, tenant: string, workspace: string)
 }
 
 /**
- * Makes it where it is not there: for its owner only. Those above it can be passed and not listed, since commands may run as another
- * user than ours (own-as.ts). The mode of one that is there is its owner's.
+ * A name of letters that no file system takes for another's stands for itself; any other, of whatever length and signs, by its digest,
+ * whose dot no plain one has.
  */
-export async function makeWorkspace(folder: string): Promise<void> {
+function plainOrDigest(name: string): string {
+  if (/^[a-z0-9_-]{1,64}$/.test(name)) return name;
+  return `.${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+}
+
+/**
+ * Makes it where it is not there: for its owner only. Those above it can be passed and not listed, since commands may run as another
+ * user than ours (own-as.ts). The mode of one that is there is its owner's. `from`: it begins as a copy of that, whole or not at all;
+ * of two at once the first counts.
+ */
+export async function makeWorkspace(folder: string, from?: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true, mode: 0o711 });
+  if (from !== undefined && !(await isThere(folder)) && (await isThere(from))) await copyFolder(from, folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return stat(folder).then(
+    (found) => found.isDirectory(),
+    (error: unknown) => {
+      if (errnoOf(error) === 'ENOENT') return false;
+      throw error;
+    },
+  );
+}
+
+/** What a killed worker leaves of it has a name that no workspace has. Links stay as they are, so that nothing outside is copied. */
+async function copyFolder(from: string, folder: string): Promise<void> {
+  const copy = join(dirname(folder), `.new-${randomUUID()}`);
+  try {
+    await cp(from, copy, {
+      recursive: true,
+      verbatimSymlinks: true,
+      preserveTimestamps: true,
+      // Ours, of the folder it was made in; sockets and pipes are no files to copy.
+      filter: async (path) => {
+        if (path === join(from, '.tempoclaw')) return false;
+        const found = await lstat(path);
+        return found.isFile() || found.isDirectory() || found.isSymbolicLink();
+      },
+    });
+    await rename(copy, folder);
+  } catch (error) {
+    await rm(copy, { recursive: true, force: true });
+    if (errnoOf(error) !== 'ENOTEMPTY' && errnoOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** How the names of all agents' workspaces end that are a user's or a session's own. */
+export function ownSuffix(scope: 'user' | 'session', name: string): string {
+  return `.${scope}-${plainOrDigest(name)}`;
+}
+
+/** Removes the folders whose names end so; how many there were. Safe to repeat. */
+export async function removeWorkspaces(root: string, tenant: string, suffix: string): Promise<number> {
+  const folders = await readdir(join(root, tenant)).catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  });
+  const own = folders.filter((folder) => folder.slice(folder.indexOf('.')) === suffix);
+  for (const folder of own) await rm(join(root, tenant, folder), { recursive: true, force: true });
+  return own.length;
+}
+
+/** No tenant's name: it says that workers work below the root. */
+const MARK = '.workers';
+
+/** By a worker that begins. */
+export async function makeRoot(root: string): Promise<void> {
+  await mkdir(join(root, MARK), { recursive: true, mode: 0o711 });
+}
+
+/** Whether workers of this machine, or of those that share the folder, work there. */
+export function isWorkersRoot(root: string): Promise<boolean> {
+  return isThere(join(root, MARK));
 }

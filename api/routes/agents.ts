@@ -44,7 +44,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         for (let tries = 1; tries <= PATCH_TRIES; tries += 1) {
           const old = await findAgent(pool, tenant, params.key);
           if (!old) return undefined;
-          const config = merge(old.config, body);
+          const config = keepFiles(old.config, merge(old.config, body));
           checkModels(deps, config);
           const row = await updateAgent(pool, tenant, old.revision, config, by);
           if (row) return showAgent(row);
@@ -64,14 +64,27 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-function checkModels(deps: ApiDeps, config: AgentConfig): void {
-  const refs = typeof config.model === 'string' ? [config.model] : config.model;
-  const errors = refs.flatMap((ref, at) => {
-    const problem = deps.models.problem(ref);
-    const pointer = typeof config.model === 'string' ? 'body/model' : `body/model/${at}`;
-    return problem === undefined ? [] : [{ pointer, message: problem }];
-  });
+export function checkModels(deps: Pick<ApiDeps, 'models'>, config: AgentConfig): void {
+  const named = { 'body/model': config.model, 'body/knowledge/model': config.knowledge?.model ?? [] };
+  const errors = Object.entries(named).flatMap(([place, refs]) =>
+    [refs].flat().flatMap((ref, at) => {
+      const problem = deps.models.problem(ref);
+      const pointer = typeof refs === 'string' ? place : `${place}/${at}`;
+      return problem === undefined ? [] : [{ pointer, message: problem }];
+    }),
+  );
   if (errors[0]) throw new Failure('Unprocessable', errors[0].message, { errors });
+}
+
+/** VF-5: what was shared is not lost when each user gets a folder of his own; it begins as a copy. */
+function keepFiles(old: AgentConfig, config: AgentConfig): AgentConfig {
+  const { workspace } = config;
+  const before = typeof old.workspace === 'string' ? { scope: 'shared', name: old.workspace } : old.workspace;
+  if (before?.scope !== 'shared' || typeof workspace === 'string' || workspace?.from !== undefined)
+    return config;
+  const { scope = 'user' } = workspace ?? {};
+  if (scope !== 'user' && scope !== 'session') return config;
+  return { ...config, workspace: { scope, from: before.name ?? old.key } };
 }
 
 function merge(old: AgentConfig, patch: z.infer<typeof agentPatchSchema>): AgentConfig {
@@ -82,7 +95,7 @@ function merge(old: AgentConfig, patch: z.infer<typeof agentPatchSchema>): Agent
 }
 
 /** Without the fields that are there but undefined, as JSON would have it. */
-function toConfig(body: z.infer<typeof agentConfigSchema>): AgentConfig {
+export function toConfig(body: z.infer<typeof agentConfigSchema>): AgentConfig {
   return JSON.parse(JSON.stringify(body)) as AgentConfig;
 }
 

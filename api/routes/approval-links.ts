@@ -1,16 +1,18 @@
 /** Links that decide an approval, as any browser uses them without a key. */
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type ApprovalLinkRow, findApprovalLink } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
-import { FAILURES, Failure } from '#domain/errors.ts';
+import { readAnswer } from '#domain/mcp/form.ts';
+import { Failure } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
 import { LINK_DECISIONS } from '#domain/schema/approval-link.ts';
 import { textSchema } from '#domain/schema/scalars.ts';
-import { askingPage, PAGE_POLICY, noticePage } from '../approval-page.ts';
+import { askingPage, noticePage } from '../approval-page.ts';
 import { sendDecision } from '../decide-as.ts';
 import type { Api, ApiDeps } from '../deps.ts';
+import { addPage, type FormFields } from '../page-routes.ts';
 
 const formSchema = z.object({
   decision: z.enum(LINK_DECISIONS),
@@ -20,49 +22,22 @@ const formSchema = z.object({
     .transform((text) => text.trim() || undefined)
     .pipe(textSchema(2_000).optional())
     .optional(),
+  fields: z.array(z.tuple([z.string(), z.string()])),
 });
 
-/** A reason, percent-encoded at worst, and some fields. */
-const FORM_BYTES = 32_768;
+/** Before the name of a field that an MCP server asks for. */
+const FIELD = 'field:';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  // Within its own scope: no other route takes forms.
-  app.register(async (pages: Api) => {
-    pages.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: FORM_BYTES },
-      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
-    );
-    const options = { config: { scope: 'public' as const }, schema: { hide: true } };
-    pages.get('/a/:token', options, (request, reply) => answerPage(reply, () => showPage(deps, request)));
-    pages.post('/a/:token', options, (request, reply) =>
-      answerPage(reply, async () => {
-        await decideByLink(deps, request);
-        return undefined;
-      }),
-    );
+  addPage(app, {
+    path: '/a/:token',
+    show: (request) => showPage(deps, request),
+    async submit(request) {
+      await decideByLink(deps, request);
+      // Back to the link, which then tells the outcome.
+      return { again: tokenOf(request) };
+    },
   });
-}
-
-/** Undefined sends the browser back to the link, which then tells the outcome: reloading repeats nothing. */
-async function answerPage(
-  reply: FastifyReply,
-  make: () => Promise<string | undefined>,
-): Promise<FastifyReply> {
-  reply
-    .serializer((payload) => String(payload))
-    .header('content-security-policy', PAGE_POLICY)
-    // With none at all a browser does not say whose page sends the form, which keep-doors.ts asks for.
-    .header('referrer-policy', 'same-origin');
-  try {
-    const html = await make();
-    if (html === undefined) return await reply.code(303).header('location', tokenOf(reply.request)).send('');
-    return await reply.type('text/html; charset=utf-8').send(html);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const { status, title } = FAILURES[error.type];
-    return reply.code(status).type('text/html; charset=utf-8').send(noticePage(title, error.message));
-  }
 }
 
 async function showPage(deps: ApiDeps, request: FastifyRequest): Promise<string> {
@@ -81,9 +56,13 @@ async function showPage(deps: ApiDeps, request: FastifyRequest): Promise<string>
 
 async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<void> {
   const { link, approval } = await linkOr404(deps, request);
-  const form = formSchema.safeParse(request.body);
+  const sent = request.body as FormFields;
+  const named = sent.flatMap(([name, text]) =>
+    name.startsWith(FIELD) ? [[name.slice(FIELD.length), text]] : [],
+  );
+  const form = formSchema.safeParse({ ...Object.fromEntries(sent), fields: named });
   if (!form.success) throw new Failure('InvalidInput', 'The form was not sent as this page makes it');
-  const { decision, digest, reason } = form.data;
+  const { decision, digest, reason, fields } = form.data;
   if (link.decision !== null && link.decision !== decision)
     throw new Failure('Forbidden', `This link can only ${link.decision}`);
   if (link.used_at) throw new Failure('Conflict', 'This link was used');
@@ -91,7 +70,9 @@ async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<voi
     deps,
     link.tenant_id,
     approval,
-    { decision, digest, reason },
+    decision === 'approve' && approval.form && approval.form.fields.length > 0
+      ? { decision: 'edit', args: { ...readAnswer(approval.form, fields) }, digest }
+      : { decision, digest, reason },
     {
       by: link.user_id,
       user: link.user_id,

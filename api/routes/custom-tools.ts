@@ -116,6 +116,7 @@ async function judgeTool(
     tool,
     args: read.args,
     allowlist: [],
+    used: {},
   });
   return {
     command: tool.summary?.(read.input) ?? null,

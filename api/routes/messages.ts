@@ -2,9 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { type Attachment, attachmentLine } from '#domain/artifact.ts';
+import { Failure } from '#domain/errors.ts';
 import { messageCreateSchema, messageReceiptSchema } from '#domain/schema/message.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
 import type { MessageContext } from '#domain/turn.ts';
+import { findArtifacts } from '#store/artifact-store.ts';
 import { type Caller, callerOf, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { followHandoff } from '../follow-handoff.ts';
@@ -47,13 +50,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const { key } = request.params;
-      const { text, mode, ...context } = request.body;
+      const { text, mode, attachments: refs = [], ...context } = request.body;
       const { wait } = request.query;
       const session = await followHandoff(deps.pool, caller.tenant, key, context);
+      const attachments = await attachmentsOf(deps.pool, caller, userOf(caller, context.user), refs);
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),
         session,
-        text,
+        text: [text, ...attachments.map(attachmentLine)].join('\n'),
+        attachments: attachments.length > 0 ? attachments : undefined,
         mode: mode ?? null,
         context: contextOf(caller, context),
         confinedTo: caller.confinedTo,
@@ -76,13 +81,41 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
+/** What the user whom the message is from may read. @throws Failure Unprocessable */
+async function attachmentsOf(
+  pool: ApiDeps['pool'],
+  { tenant }: Caller,
+  user: string | undefined,
+  refs: readonly string[],
+): Promise<readonly Attachment[]> {
+  if (refs.length === 0) return [];
+  const ids = refs.map((ref) => ref.replace('artifact:', ''));
+  const rows = new Map((await findArtifacts(pool, tenant, ids, user ?? null)).map((row) => [row.id, row]));
+  return ids.map((artifact, index) => {
+    const row = rows.get(artifact);
+    if (!row)
+      throw new Failure(
+        'Unprocessable',
+        `There is no artifact:${artifact} that this message’s user may read`,
+        {
+          errors: [{ pointer: `body/attachments/${index}`, message: 'no such artifact' }],
+        },
+      );
+    const { filename: name, type, digest, size, width, height } = row;
+    return { artifact, name, type, digest, size, width, height };
+  });
+}
+
 /** An id that follows from the Idempotency-Key, or one that nobody can guess. */
 export function newId(
   request: FastifyRequest,
   caller: Caller,
   ...parts: readonly string[]
 ): { readonly id: string; readonly repeatable: boolean } {
-  const stem = stemOf(request, caller, ...parts);
+  return idOf(stemOf(request, caller, ...parts));
+}
+
+export function idOf(stem: string | undefined): { readonly id: string; readonly repeatable: boolean } {
   return { id: `msg_${stem ?? randomBytes(16).toString('hex')}`, repeatable: stem !== undefined };
 }
 
@@ -103,6 +136,7 @@ export function contextOf(caller: Caller, given: RequestContext): MessageContext
     chat_id: given.chat_id,
     allowed_tools: given.allowed_tools,
     roles: [...caller.scopes],
+    key: caller.keyId,
   };
 }
 

@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isDiskFull } from '#domain/disk-full.ts';
+import { countEgress } from '#store/egress-store.ts';
 import { countOpenTurns } from '#store/turn-store.ts';
 import { probeWrite } from '#store/write-probe.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -12,6 +13,7 @@ import { problems } from '../openapi.ts';
 const CHECK_MS = 2_000;
 /** The count of open turns is read at most so often, however many scrape. */
 const COUNT_KEPT_MS = 10_000;
+const EGRESS_MINUTES = 5;
 
 /** Whoever asks within this gets the last answer: probes write, and nobody needs a key to ask. */
 const READINESS_KEPT_MS = 1_000;
@@ -83,10 +85,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       if (Date.now() - counted > COUNT_KEPT_MS) {
         try {
           deps.metrics.openTurns(await countOpenTurns(deps.pool));
+          deps.metrics.egress(await countEgress(deps.pool, EGRESS_MINUTES));
           counted = Date.now();
         } catch (error) {
           // The other numbers are worth having most of all when the database is away.
-          request.log.warn({ err: error }, 'open turns could not be counted');
+          request.log.warn({ err: error }, 'open turns and egress could not be counted');
         }
       }
       reply.serializer((payload) => String(payload));

@@ -7,13 +7,22 @@ import type { TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName, isSessionKey } from '#domain/ids.ts';
 import { nameSchema, pageSchema } from '#domain/schema/scalars.ts';
-import { toolInvocationSchema, toolInvokeSchema, toolSchema } from '#domain/schema/tool.ts';
+import {
+  dialectSchema,
+  seedInvocationSchema,
+  seedInvokeSchema,
+  toolInvocationSchema,
+  toolInvokeSchema,
+  toolSchema,
+} from '#domain/schema/tool.ts';
+import type { FastifyRequest } from 'fastify';
 import { type Caller, callerOf } from '../auth.ts';
 import type { Api, ApiDeps, ToolDescription } from '../deps.ts';
+import { explainFor } from '../explain-for.ts';
 import { paramOf, reachableSession } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
-import { submitMessage } from '../submit-message.ts';
+import { submitToolCall } from '../submit-tool-call.ts';
 import { MAIN_AGENT } from '../tenant-care.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
 import { contextOf, endOf, newId, waitQuery } from './messages.ts';
@@ -22,6 +31,9 @@ const DEFAULT_WAIT_SECONDS = 60;
 
 const agentQuery = z.strictObject({
   agent: nameSchema.optional().meta({ description: 'With the tools of its own; else those of all agents' }),
+  dialect: dialectSchema
+    .optional()
+    .meta({ description: 'In the words that agents with these `tool_names` are told' }),
 });
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -40,7 +52,48 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request) => {
       const { tenant } = callerOf(request);
       const agent = await knownAgent(deps, tenant, request.query.agent);
-      return { data: (await deps.tools.list(tenant, agent)).map(show), has_more: false, next_cursor: null };
+      const data = (await deps.tools.list(tenant, agent, request.query.dialect)).map(show);
+      return { data, has_more: false, next_cursor: null };
+    },
+  );
+
+  app.get(
+    '/v1/tools/builtin',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['tools'],
+        operationId: 'listBuiltinTools',
+        summary: 'List the tools that are part of TempoClaw',
+        description:
+          'GoClaw’s address; the same as `GET /v1/tools` without what tenants and MCP servers bring.',
+        querystring: agentQuery.pick({ dialect: true }),
+        response: { 200: pageSchema(toolSchema), ...problems() },
+      },
+    },
+    async ({ query }) => ({
+      data: deps.tools.native(query.dialect).map(show),
+      has_more: false,
+      next_cursor: null,
+    }),
+  );
+
+  app.get(
+    '/v1/tools/builtin/:name',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['tools'],
+        operationId: 'getBuiltinTool',
+        summary: 'Get a tool that is part of TempoClaw',
+        params: z.object({ name: z.string() }),
+        response: { 200: toolSchema, ...problems('NotFound') },
+      },
+    },
+    async ({ params: { name } }) => {
+      const tool = deps.tools.native().find((one) => one.name === name || one.aliases.includes(name));
+      if (!tool) throw noTool();
+      return show(tool);
     },
   );
 
@@ -53,7 +106,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         operationId: 'getTool',
         summary: 'Get a tool',
         params: z.object({ name: z.string() }),
-        querystring: agentQuery,
+        querystring: agentQuery.pick({ agent: true }),
         response: { 200: toolSchema, ...problems('NotFound') },
       },
     },
@@ -65,6 +118,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 
   addInvoke(app, deps);
+  addSeedInvoke(app, deps);
 }
 
 function addInvoke(app: Api, deps: ApiDeps): void {
@@ -94,36 +148,99 @@ function addInvoke(app: Api, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request);
-      const { args, session_key, ...context } = request.body;
-      const agent = await agentOf(deps, caller, request.body);
-      const checked = await deps.tools.check(caller.tenant, agent, request.params.name, args);
-      if (!checked.ok)
-        throw new Failure(checked.code === 'NotFound' ? 'NotFound' : 'InvalidInput', checked.message);
-      // With an Idempotency-Key, the session too follows from it.
-      const session = session_key ?? `tool-${stemOf(request, caller, 'tool') ?? randomUUID()}`;
-      const { receipt } = await submitMessage(deps, caller.tenant, {
-        ...newId(request, caller, 'tool', session),
-        session,
-        text: `${checked.tool} by the API`,
-        mode: 'queue',
-        context: contextOf(caller, context),
-        calls: [{ tool: request.params.name, args }],
-        confinedTo: caller.confinedTo,
-      });
-      const turn = await waitForTurn(
+      const { answer, ended } = await invoke(
         deps,
-        { tenant: caller.tenant, session, id: receipt.turn_id },
-        {
-          seconds: request.query.wait,
-          signal: endOf(request),
-          isDone: (row) => hasEnded(row) || row.status === 'waiting_approval',
-        },
+        request,
+        request.params.name,
+        request.body,
+        request.query.wait,
       );
-      const answer = await showInvocation(deps, caller.tenant, session, receipt.turn_id, turn);
-      return reply.code(hasEnded(turn) ? 200 : 202).send(answer);
+      return reply.code(ended ? 200 : 202).send(answer);
     },
   );
+}
+
+/** GoClaw's form of the same. */
+function addSeedInvoke(app: Api, deps: ApiDeps): void {
+  app.post(
+    '/v1/tools/invoke',
+    {
+      config: { scope: 'run', repeatable: true },
+      schema: {
+        tags: ['tools'],
+        operationId: 'invokeToolByName',
+        summary: 'Run a tool, in GoClaw’s form',
+        description:
+          '`POST /v1/tools/{name}/invoke` with GoClaw’s fields. With `dryRun` nothing is run: the answer says what would be decided.',
+        querystring: z.strictObject({ wait: waitQuery.default(DEFAULT_WAIT_SECONDS) }),
+        body: seedInvokeSchema,
+        response: {
+          200: seedInvocationSchema,
+          202: seedInvocationSchema,
+          ...problems('NotFound', 'Conflict', 'QueueFull'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tool, action, args: given, dryRun, agentId: agent, channel, chatId: chat_id } = request.body;
+      const args = action === undefined ? given : { ...given, action };
+      const caller = callerOf(request);
+      await toolOr404(deps, caller.tenant, agent ?? MAIN_AGENT, tool);
+      if (dryRun) {
+        const { decision, reason } = await explainFor(deps, caller, 'tool', {
+          tool,
+          args,
+          agent,
+          context: { channel },
+        });
+        return reply.code(200).send({ dry_run: true, decision, reason });
+      }
+      const body = { args, agent, channel, chat_id };
+      const { answer, ended } = await invoke(deps, request, tool, body, request.query.wait);
+      return reply.code(ended ? 200 : 202).send({ ...answer, result: { output: answer.text } });
+    },
+  );
+}
+
+type Invocation = Parameters<typeof contextOf>[1] & {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly session_key?: string | undefined;
+};
+
+async function invoke(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  tool: string,
+  body: Invocation,
+  seconds: number,
+): Promise<{ readonly answer: z.infer<typeof toolInvocationSchema>; readonly ended: boolean }> {
+  const caller = callerOf(request);
+  const { args, session_key, ...context } = body;
+  const agent = await agentOf(deps, caller, body);
+  // With an Idempotency-Key, the session too follows from it.
+  const session = session_key ?? `tool-${stemOf(request, caller, 'tool') ?? randomUUID()}`;
+  const turnId = await submitToolCall(deps, caller, {
+    ...newId(request, caller, 'tool', session),
+    session,
+    agent,
+    tool,
+    args,
+    by: 'the API',
+    context: contextOf(caller, context),
+  });
+  const turn = await waitForTurn(
+    deps,
+    { tenant: caller.tenant, session, id: turnId },
+    {
+      seconds,
+      signal: endOf(request),
+      isDone: (row) => hasEnded(row) || row.status === 'waiting_approval',
+    },
+  );
+  return {
+    answer: await showInvocation(deps, caller.tenant, session, turnId, turn),
+    ended: hasEnded(turn),
+  };
 }
 
 async function showInvocation(
@@ -163,8 +280,12 @@ async function toolOr404(
   name: unknown,
 ): Promise<ToolDescription> {
   const tool = typeof name === 'string' ? await deps.tools.find(tenant, agent, name) : undefined;
-  if (!tool) throw new Failure('NotFound', 'There is no tool with this name; GET /v1/tools lists them');
+  if (!tool) throw noTool();
   return tool;
+}
+
+function noTool(): Failure {
+  return new Failure('NotFound', 'There is no tool with this name; GET /v1/tools lists them');
 }
 
 /** An agent that is asked for is there; without one it is `main`. */

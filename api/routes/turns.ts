@@ -1,9 +1,11 @@
 /** Turns: what became of a message, and the ledger of its tool calls. */
 import { z } from 'zod';
+import { findCallImage } from '#store/file-store.ts';
 import { findWholeResult, listToolCalls, type ToolCallRow } from '#store/tool-call-store.ts';
 import type { TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, sessionWorkflowId } from '#domain/ids.ts';
+import { MOST_IMAGES } from '#domain/image.ts';
 import { turns } from '#domain/resource/turns.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 import { callerOf } from '../auth.ts';
@@ -68,6 +70,41 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       return reply.type('text/plain; charset=utf-8').send(found.text);
     },
   );
+
+  app.get(
+    '/v1/tool-calls/:id/images/:number',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['turns'],
+        operationId: 'getToolCallImage',
+        summary: 'Get an image that a tool call gave, counted from 1',
+        params: z.object({ id: z.string(), number: z.coerce.number().int().min(1).max(MOST_IMAGES) }),
+        response: {
+          200: {
+            description: 'Its bytes; PNG, JPEG, GIF or WebP',
+            content: { 'image/*': { schema: z.any() } },
+          },
+          ...problems('NotFound'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id, number } = request.params;
+      const caller = callerOf(request);
+      const found = isMessageId(id) ? await findCallImage(pool, caller.tenant, id, number) : undefined;
+      if (!found || !(await reachableSession(pool, caller, found.session_key)))
+        throw new Failure('NotFound', 'There is no such image of a tool call');
+      // Told by its bytes when it was kept, and taken for nothing else.
+      return reply
+        .headers({
+          'x-content-type-options': 'nosniff',
+          'content-security-policy': "default-src 'none'; sandbox",
+        })
+        .type(found.type)
+        .send(found.bytes);
+    },
+  );
 }
 
 export function showTurn(tenant: string, row: TurnRow, link: TemporalLink): z.infer<typeof turnSchema> {
@@ -108,11 +145,19 @@ function showToolCall(row: ToolCallRow): z.infer<typeof toolCallSchema> {
     args: row.args,
     verdict: row.verdict,
     reason: row.reason,
+    hooks: row.hooks?.map((run) => ({ ...run, changed: run.changed && [...run.changed] })) ?? null,
     approval_id: row.approval_id,
     state: row.state,
     ok: row.ok,
     code: row.code,
     text: row.result,
+    images: (row.images ?? []).map(({ type, width, height, size }, index) => ({
+      type,
+      width,
+      height,
+      size,
+      url: `/v1/tool-calls/${row.id}/images/${index + 1}`,
+    })),
     whole: row.whole_id !== null,
     created_at: row.created_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,

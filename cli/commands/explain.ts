@@ -16,6 +16,8 @@ interface ExplainOptions extends ApiOptions {
   readonly channel?: string;
   readonly user?: string;
   readonly provider?: string;
+  readonly used?: readonly string[];
+  readonly session?: string;
   readonly subagent?: boolean;
   readonly leaf?: boolean;
   readonly op?: string;
@@ -41,6 +43,8 @@ export function register(explain: Command): void {
         channel: options.channel,
         user: options.user,
         provider: options.provider,
+        used: options.used,
+        session: options.session,
         subagent: options.subagent || options.leaf ? { depth: 1, leaf: options.leaf === true } : undefined,
       },
     }),
@@ -50,6 +54,8 @@ export function register(explain: Command): void {
     .option('--channel <name>', 'where the message comes from')
     .option('--user <id>', 'whose message it is')
     .option('--provider <name>', "the provider of the agent's model")
+    .option('--used <tools...>', 'as if the session had read what these gave')
+    .option('--session <key>', 'with what this session has read; with --agent')
     .option('--subagent', 'as a subagent')
     .option('--leaf', 'as a subagent at the greatest depth');
   add(explain, 'shell', '[command]', 'whether a command may run', (command) => ({ command }));
@@ -92,7 +98,7 @@ function remoteExplain(options: ExplainOptions): Explain {
   return async (kind, given) =>
     client.post<ExplainAnswer>(pathOf('explain', kind), {
       ...(given as object),
-      agent: kind === 'url' || kind === 'scrub' ? undefined : options.agent,
+      agent: kind === 'scrub' ? undefined : options.agent,
     });
 }
 
@@ -120,6 +126,7 @@ function show(out: Output, kind: ExplainKind, text: string, answer: ExplainAnswe
     why: answer.reason,
     step: answer.step,
     rule: answer.rule,
+    hooks: answer.hooks?.join('\n'),
     category: answer.category,
     code: answer.code,
     commands: answer.command_words?.map((words) => words.join(' ')).join('\n') || undefined,

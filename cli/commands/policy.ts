@@ -1,11 +1,13 @@
-/** `tempoclaw policy`: the tenant's own, and trying changed rules on the calls of the last days. */
+/** `tempoclaw policy`: the tenant's own, trying changed rules on the calls of the last days, and rules that decisions suggest. */
 import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import type { backtestReportSchema, policyChangeSchema } from '#domain/schema/policy.ts';
 import { addApiCommand, addList, PAGE_FLAGS, printNext } from '#cli/api-commands.ts';
 import type { CommandContext } from '#cli/command-context.ts';
 import { printFields, printTable, type Style } from '#cli/output.ts';
+import { ruleProposals } from '#domain/resource/rule-proposals.ts';
 import { readObjectFile } from '#cli/object-file.ts';
+import { addCommands } from '#cli/resource-commands.ts';
 import type { z } from 'zod';
 
 type Report = z.infer<typeof backtestReportSchema>;
@@ -16,6 +18,7 @@ interface Policy {
 }
 
 export function register(policy: Command): void {
+  addCommands(policy.command('proposals').description('rules that decisions suggest'), ruleProposals);
   addApiCommand(policy, {
     word: 'show',
     isDefault: true,

@@ -14,7 +14,10 @@ export function register(tools: Command): void {
     isDefault: true,
     help: 'the tools there are',
     path: '/v1/tools',
-    flags: { agent: { flags: '--agent <key>', help: 'with those of its own' } },
+    flags: {
+      agent: { flags: '--agent <key>', help: 'with those of its own' },
+      dialect: { flags: '--dialect <name>', help: 'as models are told that speak goclaw or clawft' },
+    },
     print: ({ out }, { data }: Page<Tool>) =>
       printTable(
         out,

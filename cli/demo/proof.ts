@@ -27,10 +27,11 @@ export function printProof(out: Output, proof: CrashProof): void {
       { title: 'replay', cell: (call) => call.replay },
       { title: 'outcome', cell: outcomeOf, style: (call) => (outcomeOf(call) === 'ok' ? 'green' : 'yellow') },
       { title: 'time', cell: timeOf },
-      { title: 'meaning', cell: meaningOf },
     ],
     proof.calls,
   );
+  for (const [meaning, calls] of Map.groupBy(proof.calls, meaningOf))
+    say(`  ${calls.map(({ step }) => step).join(', ')}: ${meaning}`);
   say(`\n${paint('bold', 'What that proves')}`);
   for (const [holds, words] of claims(proof))
     say(`  ${holds ? paint('green', '✔') : paint('red', '✘')} ${words}`);

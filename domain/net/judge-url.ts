@@ -3,6 +3,8 @@
  * here, and by all addresses that a resolver gives in `judgeAddresses`. The address that was judged is the one to dial:
  * who resolves again dials something that nobody judged (rebinding). Each redirect is judged like the first address.
  */
+import type { domainRulesSchema } from '../schema/agent.ts';
+import type { Kept } from '../schema/scalars.ts';
 import { isWebPort } from './judge-port.ts';
 import { parseAddress } from './parse-address.ts';
 import { type AddressUse, useOf } from './special-addresses.ts';
@@ -14,14 +16,13 @@ import {
   spelledAddress,
 } from './special-names.ts';
 
+/** Which hosts somebody lets through: the settings, a tenant or an agent. */
+export type DomainRules = Kept<typeof domainRulesSchema>;
+
 export interface UrlRules {
-  /** `allowlist`: only `allowedDomains`. */
-  readonly policy?: 'allow_all' | 'allowlist' | undefined;
-  /** `github.com`, `*.example.com`. */
-  readonly allowedDomains?: readonly string[] | undefined;
-  /** With all below them; hold under either policy. */
-  readonly blockedDomains?: readonly string[] | undefined;
-  /** Services of one's own net that may be asked; metadata never. */
+  /** Each must let a host through. */
+  readonly domains?: readonly (DomainRules | undefined)[] | undefined;
+  /** Services of one's own net that may be asked: hosts, `*.example.com`, or `host:port` for one port; metadata never. */
   readonly internalHosts?: readonly string[] | undefined;
   /** Private and loopback addresses may be asked; metadata, link-local and reserved ones never. */
   readonly allowPrivate?: boolean | undefined;
@@ -71,7 +72,7 @@ export type UrlVerdict = UrlAllowed | UrlDenied;
 /** Bytes; longer ones are no addresses that anybody meant. */
 const MAX_URL = 8192;
 /** Redirects that are followed, each judged again. */
-export const MAX_REDIRECTS = 5;
+export const MAX_REDIRECTS = 3;
 
 const NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
@@ -87,7 +88,7 @@ export function judgeUrl(text: string, rules: UrlRules = {}): UrlVerdict {
   if (literal === undefined && !NAME.test(host)) return malformed('its host is no host name');
   const listed = judgeLists(host, rules);
   if (listed) return listed;
-  const isInternal = isListedDomain(host, rules.internalHosts ?? []);
+  const isInternal = isInternalPlace(place, rules);
   if (!isInternal && !isWebPort(port, rules.allowedPorts))
     return denied('port', `port ${port} belongs to another service than the web`);
   if (literal)
@@ -118,7 +119,7 @@ export function judgeAddresses(
 ): UrlVerdict {
   const [first] = addresses;
   if (first === undefined) return denied('unresolved', `${asked.host} does not resolve to an address`);
-  const isInternal = isListedDomain(asked.host, rules.internalHosts ?? []);
+  const isInternal = isInternalPlace(asked, rules);
   for (const address of addresses) {
     const use = useOf(address);
     const isOwn = use === 'private' || use === 'loopback';
@@ -158,13 +159,26 @@ function readUrl(text: string): { readonly url: URL; readonly host: string } | U
   return { url, host };
 }
 
-function judgeLists(host: string, rules: UrlRules): UrlDenied | undefined {
+function judgeLists(host: string, { domains = [] }: UrlRules): UrlDenied | undefined {
   if (isMetadataName(host)) return denied('metadata', `${host} is ${USES.metadata}`);
-  if (isBlockedDomain(host, rules.blockedDomains ?? []))
+  if (domains.some((rules) => isBlockedDomain(host, rules?.blocked_domains ?? [])))
     return denied('blocked_domain', `${host} is on the list of blocked domains`);
-  if (rules.policy === 'allowlist' && !isListedDomain(host, rules.allowedDomains ?? []))
+  if (
+    domains.some(
+      (rules) => rules?.policy === 'allowlist' && !isListedDomain(host, rules.allowed_domains ?? []),
+    )
+  )
     return denied('not_listed', `${host} is not on the list of allowed domains`);
   return undefined;
+}
+
+/** An IPv6 address with a port is written as in a URL, `[::1]:8080`. */
+function isInternalPlace({ host, port }: Pick<UrlAllowed, 'host' | 'port'>, rules: UrlRules): boolean {
+  const { internalHosts = [] } = rules;
+  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return (
+    isListedDomain(host, internalHosts) || internalHosts.some((listed) => listed.toLowerCase() === place)
+  );
 }
 
 function denied(rule: UrlRule, reason: string): UrlDenied {

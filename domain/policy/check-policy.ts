@@ -15,8 +15,12 @@ export function policyProblems(policy: ToolPolicy): readonly PolicyProblem[] {
     ...listProblems(policy.allow, ['allow']),
     ...listProblems(policy.deny, ['deny']),
     ...listProblems(policy.also_allow, ['also_allow']),
-    ...(policy.rules ?? []).flatMap((rule, at) => patternProblems(rule.tool, ['rules', at, 'tool'])),
-    ...(policy.ask ?? []).flatMap((rule, at) => patternProblems(rule.tool, ['ask', at, 'tool'])),
+    ...(['rules', 'ask'] as const).flatMap((list) =>
+      (policy[list] ?? []).flatMap((rule, at) => [
+        ...patternProblems(rule.tool, [list, at, 'tool']),
+        ...listProblems(rule.after, [list, at, 'after']),
+      ]),
+    ),
     ...Object.entries(policy.by_provider ?? {}).flatMap(([provider, layer]) => [
       ...profileProblems(layer.profile, ['by_provider', provider]),
       ...listProblems(layer.allow, ['by_provider', provider, 'allow']),

@@ -1,10 +1,12 @@
 /**
  * PO-1: which tools an agent has, and for each tool the step and the rule that decided (PO-4).
  * Allow steps intersect, deny takes away, `also_allow` gives back (also what was denied: GoClaw's order), and what
- * follows it – capabilities, subagents, the parent, the request – can only take away.
+ * follows it – capabilities, subagents, the parent, the request, skills in use – can only take away.
  */
 import type { ToolPolicy } from '#domain/agent.ts';
 import { fieldOf } from '../outside-value.ts';
+import type { SkillInUse } from '../skill/skill.ts';
+import { bringingSkill, hidingSkills } from '../skill/skill-tools.ts';
 import { PROFILES, type Profiles } from './profiles.ts';
 import { LEAF_DENY, SUBAGENT_DENY } from './subagent-tools.ts';
 import { CAPABILITY, matchesTool, type PolicyTool } from './tool-groups.ts';
@@ -24,11 +26,14 @@ export interface PolicyLayers {
   readonly parent?: readonly string[] | undefined;
   /** What the message allows. */
   readonly request?: readonly string[] | undefined;
+  /** In use in the turn. */
+  readonly skills?: readonly SkillInUse[] | undefined;
 }
 
 /** What can decide, in words. */
 export const POLICY_STEPS = {
   default: 'no rule limits it',
+  internal_only: 'its MCP server, whose tools only those have who are given them by name or group',
   global_profile: 'the profile of the settings',
   provider_profile: "the settings' profile for this model provider",
   global_allow: "the settings' allow list",
@@ -51,6 +56,8 @@ export const POLICY_STEPS = {
   leaf_deny: 'what subagents at the greatest depth never have',
   parent: 'what the parent of this agent has',
   request_allow: "the message's list of allowed tools",
+  skill_brings: 'a skill in use, which brings it in',
+  skill_hides: 'a skill in use, which names others',
 } as const;
 export type PolicyStep = keyof typeof POLICY_STEPS;
 
@@ -69,7 +76,7 @@ export function decideTool(
   layers: PolicyLayers,
   profiles: Profiles = PROFILES,
 ): ToolDecision {
-  let decision: Omit<ToolDecision, 'tool'> = { allowed: true, step: 'default', rule: null };
+  let decision = beginning(tool, layers);
   for (const { step, effect, patterns, rule } of stepsOf(layers, profiles)) {
     const hit = patterns.find((pattern) => matchesTool(pattern, tool));
     if (effect === 'only' && decision.allowed)
@@ -79,7 +86,28 @@ export function decideTool(
     else if (effect === 'add' && !decision.allowed && hit !== undefined)
       decision = { allowed: true, step, rule: hit };
   }
-  return { tool: tool.name, ...decision };
+  return { tool: tool.name, ...(decision.allowed ? unlessHidden(decision, tool, layers) : decision) };
+}
+
+function unlessHidden(
+  decision: Omit<ToolDecision, 'tool'>,
+  tool: PolicyTool,
+  { skills = [] }: PolicyLayers,
+): Omit<ToolDecision, 'tool'> {
+  const rule = hidingSkills(skills, tool);
+  return rule === undefined ? decision : { allowed: false, step: 'skill_hides', rule };
+}
+
+/** MC-4: what is internal is there for those whose allow lists or skills name it, and not by `*`. */
+function beginning(tool: PolicyTool, layers: PolicyLayers): Omit<ToolDecision, 'tool'> {
+  const named = [layers.agent?.allow, layers.tenant?.allow, layers.request].flatMap((list) => list ?? []);
+  const isNamed = named.some((pattern) => pattern !== '*' && matchesTool(pattern, tool));
+  if (tool.isInternal && !isNamed) {
+    const bringing = bringingSkill(layers.skills ?? [], tool);
+    if (bringing === undefined) return { allowed: false, step: 'internal_only', rule: null };
+    return { allowed: true, step: 'skill_brings', rule: bringing };
+  }
+  return { allowed: true, step: 'default', rule: null };
 }
 
 /** A decision on every tool, in the order given. */

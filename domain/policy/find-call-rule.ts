@@ -1,7 +1,10 @@
 /** AP-5: the rule, if any, that allows, denies or puts a call to a person; any tool may have one. */
 import type { CallRule, RuleDecision, ToolPolicy } from '#domain/agent.ts';
 import { matchGlob } from '../glob/match-glob.ts';
+import { PROFILE_RULES } from './profiles.ts';
 import { matchesTool, type PolicyTool } from './tool-groups.ts';
+import type { UsedTool } from './used-tools.ts';
+import { fieldOf } from '../outside-value.ts';
 
 export interface CallToMatch {
   readonly tool: PolicyTool;
@@ -12,6 +15,10 @@ export interface CallToMatch {
   readonly channel: string | null;
   /** Of a shell command: the words of each simple command in it. */
   readonly commands?: readonly (readonly string[])[];
+  /** Of the agent's model; selects `by_provider`. */
+  readonly provider?: string | undefined;
+  /** What the session has read before. */
+  readonly used?: readonly UsedTool[];
 }
 
 /** From the outermost to the innermost. */
@@ -21,6 +28,8 @@ export type RuleLayer = (typeof RULE_LAYERS)[number];
 export interface FoundRule {
   readonly layer: RuleLayer;
   readonly rule: CallRule;
+  /** Of a rule that looks back (PO-5): what it found. */
+  readonly after?: UsedTool;
 }
 
 const STRICTNESS: Readonly<Record<RuleDecision, number>> = { allow: 0, ask: 1, deny: 2 };
@@ -32,25 +41,41 @@ export function findCallRule(
 ): FoundRule | undefined {
   let found: FoundRule | undefined;
   for (const layer of RULE_LAYERS) {
-    const rule = rulesOf(layers[layer]).find((each) => matchesCall(each, call));
+    const rule = rulesOf(layers[layer], call.provider).find((each) => matchesCall(each, call));
     if (rule && (!found || STRICTNESS[rule.decision] > STRICTNESS[found.rule.decision]))
-      found = { layer, rule };
+      found = { layer, rule, after: usedBefore(rule, call) };
   }
   return found;
 }
 
-/** `ask` is short for rules that ask, after the others. */
-function rulesOf(policy: ToolPolicy | undefined): readonly CallRule[] {
-  if (!policy?.ask) return policy?.rules ?? [];
-  return [...(policy.rules ?? []), ...policy.ask.map((rule) => ({ ...rule, decision: 'ask' as const }))];
+/** `ask` is short for rules that ask, after the others; those of the profile come last. */
+function rulesOf(policy: ToolPolicy | undefined, provider: string | undefined): readonly CallRule[] {
+  if (!policy) return [];
+  const { rules = [], ask = [], by_provider, profile } = policy;
+  const ofProfile = fieldOf(PROFILE_RULES, fieldOf(by_provider, provider)?.profile ?? profile) ?? [];
+  if (ask.length === 0 && ofProfile.length === 0) return rules;
+  return [...rules, ...ask.map((rule) => ({ ...rule, decision: 'ask' as const })), ...ofProfile];
+}
+
+/** The first of what the session has read that the rule looks back for. */
+function usedBefore({ after }: CallRule, { used }: CallToMatch): UsedTool | undefined {
+  return used?.find(({ tool }) => after?.some((pattern) => matchesTool(pattern, tool)));
 }
 
 /** Every field that the rule gives must match. */
 function matchesCall(rule: CallRule, call: CallToMatch): boolean {
   if (!matchesTool(rule.tool, call.tool)) return false;
   if (rule.agent !== undefined && !matchGlob(rule.agent, call.agent)) return false;
+  if (rule.after !== undefined && usedBefore(rule, call) === undefined) return false;
   if (!matchesOptional(rule.user, call.user) || !matchesOptional(rule.channel, call.channel)) return false;
+  const { only_args } = rule;
+  if (only_args && !Object.keys(call.args).every((name) => only_args.includes(name))) return false;
   return Object.entries(rule.args ?? {}).every(([name, glob]) => matchesArgument(rule, call, name, glob));
+}
+
+/** Whether a path or address climbs out of a folder that it names. */
+export function climbs(text: string): boolean {
+  return /(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)/i.test(text);
 }
 
 function matchesOptional(glob: string | undefined, text: string | null): boolean {
@@ -65,7 +90,10 @@ function matchesArgument(rule: CallRule, call: CallToMatch, name: string, glob: 
   if (!Object.hasOwn(call.args, name)) return false;
   const value = call.args[name];
   if (value === undefined) return false;
-  const isMatch = matchGlob(glob, typeof value === 'string' ? value : JSON.stringify(value));
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // `notes/*` allows what is below notes/ alone.
+  if (rule.decision === 'allow' && climbs(text) && !climbs(glob)) return false;
+  const isMatch = matchGlob(glob, text);
   if (name !== 'command' || call.commands === undefined) return isMatch;
   const parts = call.commands.map((words) => matchGlob(glob, words.join(' ')));
   return rule.decision === 'allow'

@@ -1,4 +1,5 @@
-/** PO-2: the named starting sets of tools, as the newest seed (000) has them. */
+/** PO-2: the named starting sets of tools, as the newest seed (000) has them; and one that has rules on calls (PO-5). */
+import type { CallRule } from '../agent.ts';
 
 /** Null is every tool. */
 export type Profiles = Readonly<Record<string, readonly string[] | null>>;
@@ -18,7 +19,49 @@ export const PROFILES = {
   ],
   messaging: ['group:messaging', 'group:web', 'group:sessions', 'group:media_read', 'skill_search'],
   minimal: ['session_status'],
+  careful: null,
 } as const satisfies Profiles;
+
+/** What others have written, and may tell the model what to do (SECURITY R1). */
+const OUTSIDE = [
+  'group:web',
+  'group:ui',
+  'group:mcp',
+  'group:custom',
+  'group:media_read',
+  'credentialed_exec',
+  'group:teams',
+  'sessions_history',
+  'use_skill',
+  'skill_search',
+  'mcp_tool_search',
+  'openai_compat_call',
+];
+
+/** Longer than addresses that people share; one that carries data out is. */
+const LONG_URL = `${'?'.repeat(200)}*`;
+const CARRIES = 'profile careful: the address may carry out what was read';
+
+/** After the rules of the policy that names the profile, so that it can make exceptions. */
+export const PROFILE_RULES: Readonly<Record<string, readonly CallRule[]>> = {
+  careful: [
+    // They change the workspace, the team's board, or nothing.
+    ...['group:fs', 'group:teams', 'wait'].map((tool) => ({ tool, decision: 'allow' }) as const),
+    ...['list', 'poll', 'log'].map(
+      (action) => ({ tool: 'process', args: { action }, decision: 'allow' }) as const,
+    ),
+    // Under the same rules, and with what has been read until now.
+    { tool: 'spawn', decision: 'allow' },
+    { tool: 'group:web', args: { url: '*=*' }, after: OUTSIDE, decision: 'ask', reason: CARRIES },
+    { tool: 'group:web', args: { url: LONG_URL }, after: OUTSIDE, decision: 'ask', reason: CARRIES },
+    {
+      tool: 'capability:mutating',
+      after: OUTSIDE,
+      decision: 'ask',
+      reason: 'profile careful: it acts, and something from outside was read',
+    },
+  ],
+};
 
 export function profileProblem(profile: string): string | undefined {
   if (Object.hasOwn(PROFILES, profile)) return undefined;

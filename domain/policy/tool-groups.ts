@@ -24,6 +24,9 @@ export type ToolGroup = (typeof TOOL_GROUPS)[number];
 /** Tools that a tenant has made for itself: a group beside the native ones. */
 export const CUSTOM_GROUP = 'custom';
 
+/** The tools of MCP servers: `group:mcp`, and `group:mcp:SERVER` for those of one. */
+export const MCP_GROUP = 'mcp';
+
 /** Groups made of others: all native tools (two names), the tools of MCP servers, and other seeds' words. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
   native: TOOL_GROUPS,
@@ -40,6 +43,8 @@ export interface PolicyTool {
   readonly group?: string;
   /** The MCP server that the tool comes from; then it is no native tool. */
   readonly mcpServer?: string;
+  /** Nobody has it whose rules do not name it (MC-4). */
+  readonly isInternal?: boolean;
   /** Changes nothing, so that a second run does no harm. */
   readonly readOnly?: boolean;
   /** Goes on after the call has returned. */
@@ -68,7 +73,7 @@ export function matchesTool(pattern: string, tool: PolicyTool): boolean {
 
 function isInGroup(group: string, tool: PolicyTool): boolean {
   if (tool.mcpServer !== undefined)
-    return group === 'mcp' || (group.startsWith('mcp:') && matchGlob(group.slice(4), tool.mcpServer));
+    return group === MCP_GROUP || (group.startsWith('mcp:') && matchGlob(group.slice(4), tool.mcpServer));
   if (tool.group === undefined) return false;
   if (matchGlob(group, tool.group)) return true;
   return Object.hasOwn(COMPOSITES, group) && COMPOSITES[group]?.includes(tool.group) === true;

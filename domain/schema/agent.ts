@@ -1,8 +1,9 @@
 /** Agents on the wire. Unknown fields are refused, so that a misspelt rule never silently means "no rule". */
 import { z } from 'zod';
-import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS, RULE_DECISIONS } from '../agent.ts';
+import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS, RULE_DECISIONS, WORKSPACE_SCOPES } from '../agent.ts';
 import { termsOf, termsProblem } from '../approval-terms.ts';
 import { gateSchema } from './gate.ts';
+import { hooksSchema } from './hook.ts';
 import { GATE_LIMITS } from '../gate.ts';
 import { policyProblems } from '../policy/check-policy.ts';
 import { THINKING } from '../thinking.ts';
@@ -10,7 +11,9 @@ import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
 import { agentBudgetsSchema } from './budget.ts';
 import { sandboxSchema } from './sandbox.ts';
-import { changeShape, labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+import { dialectSchema } from './tool.ts';
+import { isRecord } from '../outside-value.ts';
+import { changeShape, labelSchema, nameSchema, textSchema, timeSchema, withAliases } from './scalars.ts';
 
 /** A tool's name, a glob over names, or `group:NAME`. */
 const toolPattern = z
@@ -22,10 +25,17 @@ const ruleShape = {
   tool: toolPattern,
   /** Argument name → glob over its text (`*` any run, `?` one character). */
   args: z.record(z.string().max(100), textSchema(1000)).optional(),
+  only_args: z
+    .array(z.string().max(100))
+    .max(100)
+    .optional()
+    .meta({ description: 'A call with any other argument does not match' }),
   /** Globs over the agent's key, the user's id and the channel's name. */
   agent: textSchema(128).optional(),
   user: textSchema(256).optional(),
   channel: textSchema(256).optional(),
+  /** Tools: only once the session has read what one of them gave (PO-5). */
+  after: toolPatterns.min(1).optional(),
   ...approvalTermsShape,
   reason: textSchema(500).optional(),
 } as const;
@@ -44,6 +54,12 @@ export const callRuleSchema = z
         ? termsProblem(rule)
         : `a rule that does not ask has no ${Object.keys(terms).join(', ')}`;
     if (message !== undefined) context.addIssue({ code: 'custom', message });
+    if (rule.decision === 'allow' && rule.after)
+      context.addIssue({
+        code: 'custom',
+        path: ['after'],
+        message: 'a rule that allows does not look back: what a session has read gives it no more rights',
+      });
   });
 
 /** What holds while the agent's model is a provider's. */
@@ -53,7 +69,10 @@ const providerToolPolicySchema = z.strictObject({
   allow: toolPatterns.optional(),
 });
 
-export const toolPolicySchema = z
+/** GoClaw's names. */
+export const POLICY_ALIASES = { alsoAllow: 'also_allow', byProvider: 'by_provider' };
+
+export const policyObjectSchema = z
   .strictObject({
     profile: nameSchema.optional(),
     allow: toolPatterns.optional(),
@@ -70,6 +89,9 @@ export const toolPolicySchema = z
       context.addIssue({ code: 'custom', path: [...path], message });
   });
 
+/** As it is written; what is stored and shown has our names alone. */
+export const toolPolicySchema = withAliases(POLICY_ALIASES, policyObjectSchema);
+
 export const execPolicySchema = z.strictObject({
   security: z.enum(EXEC_SECURITY).optional(),
   ask: z.enum(EXEC_ASK).optional(),
@@ -83,6 +105,17 @@ export const execPolicySchema = z.strictObject({
 
 /** What settings and tenants say of commands; how long one may take is the agent's. */
 export const sharedExecPolicySchema = execPolicySchema.omit({ timeout_seconds: true });
+
+const domains = z.array(textSchema(300)).max(1_000);
+
+/** Which hosts may be asked over HTTP; of settings, tenant and agent each must let one through. */
+export const domainRulesSchema = z.strictObject({
+  policy: z.enum(['allow_all', 'allowlist']).optional(),
+  /** `github.com`, `*.example.com`. */
+  allowed_domains: domains.optional(),
+  /** With all below them; hold under either policy. */
+  blocked_domains: domains.optional(),
+});
 
 export const agentLimitsSchema = z.strictObject({
   /** Model calls in a turn (EX-7): 20. */
@@ -102,6 +135,27 @@ export const modelSchema = z
   .union([modelRefSchema, z.array(modelRefSchema).min(1).max(10)])
   .meta({ examples: ['openai/gpt-4.1-mini', 'rehearsal/welcome'] });
 
+const workspaceSchema = z
+  .strictObject({
+    scope: z.enum(WORKSPACE_SCOPES),
+    name: nameSchema
+      .optional()
+      .meta({ description: 'Of the shared folder, the agent’s key when absent; of the team' }),
+    from: nameSchema.optional().meta({
+      description:
+        'The shared folder that a user’s or session’s begins as a copy of; set by a change from shared',
+    }),
+  })
+  .refine(
+    ({ scope, name }) => scope !== 'team' || name !== undefined,
+    'the scope team needs the name of a team',
+  )
+  .refine(
+    ({ scope, name, from }) =>
+      scope === 'user' || scope === 'session' ? name === undefined : from === undefined,
+    'name is for shared and team, from for user and session',
+  );
+
 const fields = {
   name: labelSchema.optional(),
   type: z.enum(['open', 'predefined']),
@@ -112,16 +166,19 @@ const fields = {
     .optional()
     .meta({ description: 'How much the model may think; the provider’s own default when absent' }),
   instructions: textSchema(100_000).optional(),
-  tools: toolPolicySchema.optional(),
-  tool_names: z.enum(['canonical', 'goclaw', 'clawft']).optional(),
+  tools: policyObjectSchema.optional(),
+  tool_names: dialectSchema.optional(),
   exec: execPolicySchema.optional(),
+  /** Where its tools may go on the web (SECURITY R5). */
+  egress: domainRulesSchema.optional(),
   /** Where its commands run (SH-3); a mode alone stands for `{ mode }`. */
   sandbox: sandboxSchema.optional(),
   limits: agentLimitsSchema.optional(),
   /** DU-7: of its turns and sessions, and of all of them together. */
   budgets: agentBudgetsSchema.optional(),
-  /** Name of the folder under the workspace root; the agent's key by default (VF-5). */
-  workspace: nameSchema.optional(),
+  workspace: z.union([nameSchema, workspaceSchema]).optional().meta({
+    description: 'Whose its files are (VF-5): each user’s when absent; a name alone is that of a shared one',
+  }),
   description: textSchema(2_000)
     .optional()
     .meta({ description: 'What it is good at, for agents that look for one to delegate to' }),
@@ -136,12 +193,40 @@ const fields = {
     .meta({ description: 'Delegations that it works on at once; 5 when absent or 0' }),
   /** What its work must pass before anybody reads it (DE-6). */
   quality_gates: z.array(gateSchema).max(GATE_LIMITS.gates).optional(),
+  /** Asked before its sessions, prompts and calls begin. */
+  hooks: hooksSchema.optional(),
+  memory: z.strictObject({ at_compaction: z.boolean().optional() }).optional().meta({
+    description: 'Whether the summary of a long conversation is kept as memory/sessions/{session}.md',
+  }),
+  knowledge: z
+    .strictObject({ model: modelSchema })
+    .optional()
+    .meta({ description: 'The model that draws facts from its memory; none are drawn when absent' }),
 };
 
 /** What an agent's row holds (`AgentConfig`). */
 export const agentConfigSchema = z.strictObject({ key: nameSchema, ...fields });
 
-export const agentCreateSchema = agentConfigSchema.extend({ type: fields.type.default('open') }).meta({
+/** SPEC's name, and GoClaw's place of quality gates: `other_config`, of which nothing else is known here. */
+function withAgentAliases<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess(
+    (given) => {
+      if (!isRecord(given) || !isRecord(given['other_config']) || Object.hasOwn(given, 'quality_gates'))
+        return given;
+      const { other_config, ...agent } = given;
+      const { quality_gates, ...others } = other_config;
+      const rest = Object.keys(others).length > 0 ? { other_config: others } : {};
+      return { ...agent, quality_gates, ...rest };
+    },
+    withAliases({ toolNames: 'tool_names' }, schema),
+  );
+}
+
+const written = { tools: toolPolicySchema.optional() };
+
+export const agentCreateSchema = withAgentAliases(
+  agentConfigSchema.extend({ type: fields.type.default('open'), ...written }),
+).meta({
   examples: [
     {
       key: 'researcher',
@@ -153,9 +238,11 @@ export const agentCreateSchema = agentConfigSchema.extend({ type: fields.type.de
 });
 
 /** Given fields replace the old ones whole; null removes an optional one. `key` cannot change. */
-export const agentPatchSchema = z
-  .strictObject(changeShape(fields))
-  .meta({ examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }] });
+export const agentPatchSchema = withAgentAliases(z.strictObject(changeShape({ ...fields, ...written }))).meta(
+  {
+    examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }],
+  },
+);
 
 /** An agent as the API answers it. */
 export const agentSchema = agentConfigSchema.extend({

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { APPROVAL_STATUSES, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
 import { RUNS_AT } from '../sandbox.ts';
 import { approvalTermsSchema } from './approval-terms.ts';
+import { mcpFormSchema } from './mcp-form.ts';
 import {
   idSchema,
   jsonObjectSchema,
@@ -80,6 +81,10 @@ export const approvalSchema = z.object({
       description:
         'Files of the workspace that the call runs; one that has changed by its start is asked about anew',
     }),
+  form: mcpFormSchema.nullable().meta({
+    description:
+      'What an MCP server asks while it works at the call. `args` are the answer: `edit` sends others, `approve` these, `reject` declines; the call goes on',
+  }),
   runs: z.enum(RUNS_AT).nullable().meta({
     description:
       'Where a command would run, as it was when it was asked about. `walled_host`: not in a sandbox, but kept from TempoClaw’s own files and ports; `host`: not even that, or only in part. Null for calls that run none',

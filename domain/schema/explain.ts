@@ -1,7 +1,7 @@
 /** PO-4: what may be asked of explain, one case a kind. Over HTTP and, one JSON object a line, on the command line. */
 import { z } from 'zod';
 import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
-import { jsonObjectSchema } from './scalars.ts';
+import { jsonObjectSchema, nameSchema, sessionKeySchema } from './scalars.ts';
 
 export const EXPLAIN_KINDS = ['tool', 'shell', 'path', 'url', 'scrub'] as const;
 export type ExplainKind = (typeof EXPLAIN_KINDS)[number];
@@ -45,6 +45,21 @@ export const explainToolSchema = z
           ])
           .optional(),
         leaf: z.boolean().optional(),
+        session: sessionKeySchema.optional().meta({
+          description: 'Rules that look back see what this session has read; not on the command line',
+        }),
+        skills: z
+          .array(
+            z.strictObject({
+              name,
+              allowed_tools: names.nullable().default(null),
+              brings: z.boolean().default(true).meta({ description: 'A person has agreed to it' }),
+            }),
+          )
+          .max(20)
+          .optional()
+          .meta({ description: 'As if these were in use; else those in use in the turn of `session`' }),
+        used: names.optional().meta({ description: 'In its place: tools whose results were read' }),
       })
       .optional(),
   })
@@ -82,6 +97,7 @@ export const explainUrlSchema = z
   .object({
     id,
     url: z.string().max(65_536),
+    agent: nameSchema.optional().meta({ description: 'Whose rules hold; main unless given' }),
     dns: z
       .union([z.record(z.string().max(300), dnsAnswer), z.array(z.string().max(100)).max(100)])
       .optional()
@@ -142,6 +158,10 @@ export const explainAnswerSchema = z
     remedy,
     known: z.boolean().optional(),
     terms: jsonObjectSchema.optional(),
+    hooks: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Asked before it runs; they may still deny it, ask or change it' }),
     tools: z.array(z.string()).optional(),
     decisions: z
       .array(z.object({ tool: z.string(), decision, step: z.string(), rule: z.string().nullable() }))

@@ -1,5 +1,6 @@
 /** Messages and what becomes of them. */
 import { z } from 'zod';
+import { ARTIFACT_REF, MOST_ATTACHMENTS } from '../artifact.ts';
 import { STOP_LEVELS, SUBMIT_MODES, TURN_STATUSES } from '../turn.ts';
 import {
   idSchema,
@@ -20,6 +21,11 @@ export const messageCreateSchema = z
     text: messageText,
     agent: nameSchema.optional().meta({ description: 'Who answers: `main` unless the session has an agent' }),
     mode: z.enum(SUBMIT_MODES).optional().meta({ description: 'What happens when a turn runs: `queue`' }),
+    attachments: z
+      .array(z.string().regex(ARTIFACT_REF, 'must be artifact:ID, as POST /v1/artifacts gives it'))
+      .max(MOST_ATTACHMENTS)
+      .optional()
+      .meta({ description: 'Artifacts: images are shown to models that see, others named to its tools' }),
     allowed_tools: allowedTools.optional().meta({ description: 'Narrows the agent’s tools for this turn' }),
     channel: labelSchema.optional(),
     chat_id: labelSchema.optional(),

@@ -1,6 +1,13 @@
 /** A tenant's policy on the wire. */
 import { z } from 'zod';
-import { execPolicySchema, sharedExecPolicySchema, toolPolicySchema } from './agent.ts';
+import { hooksSchema } from './hook.ts';
+import {
+  domainRulesSchema,
+  execPolicySchema,
+  policyObjectSchema,
+  sharedExecPolicySchema,
+  toolPolicySchema,
+} from './agent.ts';
 import {
   idSchema,
   jsonObjectSchema,
@@ -15,6 +22,8 @@ export const tenantPolicySchema = z
   .strictObject({
     tools: toolPolicySchema.optional(),
     exec: sharedExecPolicySchema.optional(),
+    egress: domainRulesSchema.optional(),
+    hooks: hooksSchema.optional(),
   })
   .meta({
     examples: [{ tools: { ask: [{ tool: 'exec', args: { command: '*push*' } }] } }],
@@ -23,8 +32,10 @@ export const tenantPolicySchema = z
 export const policyChangeIdSchema = z.string().regex(/^[1-9]\d{0,17}$/, 'must be the `id` of a change');
 
 export const shownTenantPolicySchema = z.object({
-  tools: toolPolicySchema.optional(),
+  tools: policyObjectSchema.optional(),
   exec: sharedExecPolicySchema.optional(),
+  egress: domainRulesSchema.optional(),
+  hooks: hooksSchema.optional(),
   warnings: z
     .array(z.string())
     .meta({ description: 'Rules that do what they say and perhaps not what was meant' }),
@@ -81,7 +92,7 @@ const differingCallSchema = z.object({
   masked: z.boolean().meta({ description: 'It had a secret, and was judged as people may see it' }),
 });
 
-export const backtestReportSchema = pageSchema(differingCallSchema).extend({
+const backtestCountsSchema = z.object({
   since: timeSchema,
   calls: z.int().meta({ description: 'Looked at, newest first' }),
   truncated: z.boolean().meta({ description: 'There are more calls than were looked at' }),
@@ -89,4 +100,36 @@ export const backtestReportSchema = pageSchema(differingCallSchema).extend({
   after: counts.meta({ description: 'As it would be' }),
   differ: z.int(),
   unreadable: z.int().meta({ description: 'Not counted: the tool is gone or takes other arguments now' }),
+});
+
+export const backtestReportSchema = pageSchema(differingCallSchema).extend(backtestCountsSchema.shape);
+
+export const ruleProposalSchema = z.object({
+  id: idSchema,
+  agent: z.string(),
+  tool: z.string(),
+  adds: z
+    .union([
+      z.object({ allowlist: z.string() }),
+      z.object({
+        rule: z.object({
+          tool: z.string(),
+          decision: z.literal('allow'),
+          args: z.record(z.string(), z.string()),
+          only_args: z.array(z.string()),
+          agent: z.string().optional(),
+        }),
+      }),
+    ])
+    .meta({ description: 'An entry of `exec.allowlist`, or a rule before the others' }),
+  place: z.enum(['agent', 'tenant', 'settings']).meta({
+    description: 'Whose rules it is added to; those of the settings are changed in tempoclaw.yaml, by hand',
+  }),
+  approvals: z
+    .int()
+    .meta({ description: 'Calls of the last 30 days that people approved and it would allow' }),
+  examples: z.array(z.string()).meta({ description: 'What approvals of them said, the newest first' }),
+  backtest: backtestCountsSchema
+    .nullable()
+    .meta({ description: 'On the calls of the last 30 days; null in lists' }),
 });

@@ -1,13 +1,15 @@
 /** The small parts that the schemas of all nouns share: names, texts, times, pages. Workflows only `import type` from here. */
 import { z } from 'zod';
 import { isMessageId, isName, isSessionKey } from '../ids.ts';
-import { isStorable } from '../outside-value.ts';
+import { fieldOf, isRecord, isStorable } from '../outside-value.ts';
 
 /** What a schema reads, as nobody changes it. */
 export type Kept<Schema extends z.ZodType> = Unchanged<z.output<Schema>>;
 type Unchanged<Value> = Value extends object
   ? { readonly [Name in keyof Value]: Unchanged<Value[Name]> }
   : Value;
+
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
 /** One plain path segment: agents, tenants, tools. */
 export const nameSchema = z
@@ -36,6 +38,24 @@ export const labelSchema = textSchema(200);
 export const timeSchema = z.string().meta({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] });
 
 export const jsonObjectSchema = z.record(z.string(), z.unknown());
+
+/**
+ * The schema, whose fields may also have other systems' names. One that stands there under both is refused under the other name, as
+ * an unknown field is.
+ */
+export function withAliases<Schema extends z.ZodType>(
+  names: Readonly<Record<string, string>>,
+  schema: Schema,
+) {
+  return z.preprocess((given) => {
+    if (!isRecord(given)) return given;
+    const named = (name: string): string => {
+      const own = fieldOf(names, name);
+      return own === undefined || Object.hasOwn(given, own) ? name : own;
+    };
+    return Object.fromEntries(Object.entries(given).map(([name, value]) => [named(name), value]));
+  }, schema);
+}
 
 type ChangeShape<Shape> = {
   readonly [Name in keyof Shape]: Shape[Name] extends z.ZodOptional

@@ -14,6 +14,9 @@ export const toolSchema = z.object({
   aliases: z.array(z.string()),
 });
 
+/** `tool_names` of an agent. */
+export const dialectSchema = z.enum(['canonical', 'goclaw', 'clawft']);
+
 export const toolInvokeSchema = z
   .strictObject({
     args: jsonObjectSchema.default({}),
@@ -33,4 +36,29 @@ export const toolInvocationSchema = z.object({
   code: z.string().nullable(),
   text: z.string().nullable(),
   approval_id: idSchema.nullable(),
+});
+
+/** GoClaw's body. */
+export const seedInvokeSchema = z
+  .strictObject({
+    tool: z.string().min(1).max(128),
+    action: z.string().max(64).optional().meta({ description: 'Short for `args.action`' }),
+    args: jsonObjectSchema.default({}),
+    dryRun: z.boolean().default(false),
+    agentId: nameSchema.optional().meta({ description: 'The agent’s key: `main`' }),
+    channel: labelSchema.optional(),
+    chatId: labelSchema.optional(),
+    peerKind: z
+      .literal('direct')
+      .optional()
+      .meta({ description: 'Groups are told by `channel` and `chatId`' }),
+  })
+  .meta({ examples: [{ tool: 'read_file', args: { path: 'README.md' } }] });
+
+/** What the call gave, under both names; of a dry run what would be decided. */
+export const seedInvocationSchema = toolInvocationSchema.partial().extend({
+  result: z.object({ output: z.string().nullable() }).optional(),
+  dry_run: z.literal(true).optional(),
+  decision: z.string().optional(),
+  reason: z.string().optional(),
 });

@@ -1,6 +1,7 @@
 /** Turns and their tool calls on the wire. */
 import { z } from 'zod';
 import { TURN_STATUSES } from '../turn.ts';
+import { hookRunSchema } from './hook.ts';
 import {
   idSchema,
   jsonObjectSchema,
@@ -44,11 +45,23 @@ export const toolCallSchema = z.object({
   args: jsonObjectSchema.meta({ description: 'Secrets are masked' }),
   verdict: z.enum(['allow', 'ask', 'deny']),
   reason: z.string().nullable(),
+  hooks: z.array(hookRunSchema).nullable().meta({ description: 'What hooks decided before, and changed' }),
   approval_id: idSchema.nullable(),
   state: z.enum(['requested', 'running', 'done']),
   ok: z.boolean().nullable(),
   code: z.string().nullable(),
   text: z.string().nullable().meta({ description: 'What the model reads' }),
+  images: z
+    .array(
+      z.object({
+        type: z.string(),
+        width: z.int(),
+        height: z.int(),
+        size: z.int().meta({ description: 'Bytes' }),
+        url: z.string(),
+      }),
+    )
+    .meta({ description: 'What it gave to models that see' }),
   whole: z.boolean().meta({ description: 'More is kept: GET /v1/tool-calls/{id}/result' }),
   created_at: timeSchema,
   started_at: timeSchema.nullable(),

@@ -1,5 +1,6 @@
 /**
- * The tools of each agent: the native ones and those that its tenant has made (CU-1; an agent's own shadows the tenant's).
+ * The tools of each agent: the native ones, those that its tenant has made (CU-1; an agent's own shadows the tenant's) and those of its
+ * MCP servers (MC-1).
  * Kept in memory by the version of the tenant's tools, which every step reads with its other rows: no step pays a query
  * for tools that have not changed, and none runs with old ones, whether a notice of the change came or not.
  */
@@ -8,6 +9,8 @@ import type { Tool } from '#policy/define-tool.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';
 import { readTenantTools, readToolsVersion } from '#store/custom-tool-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { readMcpTools } from '#store/mcp-tool-store.ts';
+import { catalogedMcpTools } from '../mcp/mcp-tool.ts';
 import { catalogedTool } from './custom-tool.ts';
 
 export interface AgentCatalogs {
@@ -52,6 +55,8 @@ export function createAgentCatalogs({ pool, catalog, changes, onError }: AgentCa
         onError(error);
       }
     }
+    // After the version was read: tools that changed meanwhile are read once more.
+    for (const server of await readMcpTools(pool, tenant)) shared.push(...catalogedMcpTools(server));
     const tools: TenantTools = { version, shared, own, catalogs: new Map() };
     known.delete(tenant);
     known.set(tenant, tools);

@@ -106,9 +106,9 @@ function isBehind(call: PastCall, after: { readonly at: string; readonly id: str
 }
 
 /** Undefined for a call that cannot be judged any more. */
-async function createJudge(
+export async function createJudge(
   deps: BacktestDeps,
-  question: BacktestQuestion,
+  question: Omit<BacktestQuestion, 'days'>,
 ): Promise<(call: PastCall) => Promise<Verdict | undefined>> {
   const { pool, catalogs, settings, resolveProgram } = deps;
   const { tenant } = question;
@@ -126,17 +126,19 @@ async function createJudge(
     const found = agentOf(rows, question, call.agent_key);
     const read = (await catalogOf(call.agent_key)).parse(call.tool, call.args);
     if (!found || !read.ok) return undefined;
-    const { context } = call;
+    const { context, skills } = call;
     const agent = asSubagent(found, context.subagent);
     const user = context.user ?? null;
     return rules.judge({
       agent,
       tenant_policy,
       context,
+      skills,
       user,
       tool: read.tool,
       args: read.args,
       allowlist: allowed(rows, call, user),
+      used: call.used,
     });
   };
 }
@@ -152,7 +154,7 @@ function onceEach<Value>(make: (key: string) => Promise<Value>): (key: string) =
 
 function agentOf(
   rows: RulesOfTenant,
-  { agents = {} }: BacktestQuestion,
+  { agents = {} }: Pick<BacktestQuestion, 'agents'>,
   key: string,
 ): AgentConfig | undefined {
   const agent = rows.agents.get(key);

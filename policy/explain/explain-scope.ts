@@ -6,11 +6,15 @@
 import { z } from 'zod';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
+import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import type { Hook } from '#domain/hook.ts';
 import type { Profiles } from '#domain/policy/profiles.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { agentPatchSchema, sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
 import type { explainToolSchema } from '#domain/schema/explain.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
+import type { SkillInUse } from '#domain/skill/skill.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 
@@ -26,14 +30,22 @@ export interface RuleSource {
     readonly tools: ToolPolicy;
     readonly exec?: ExecPolicy | undefined;
     readonly sandbox?: SandboxSettings | undefined;
+    readonly egress?: EgressSettings | undefined;
+    readonly hooks?: readonly Hook[] | undefined;
   };
   /** Throws NotFound. */
   readonly agentOf: (key: string | undefined) => Promise<KnownAgent>;
+  /** What a session has read; where there are rows. Throws NotFound. */
+  readonly usedIn?: (session: string) => Promise<UsedTools>;
+  /** Skills in use in its turn. */
+  readonly skillsIn?: (session: string) => Promise<readonly SkillInUse[]>;
 }
 
 export interface ExplainScope extends KnownAgent {
   readonly settings: RuleSource['settings'];
   readonly context: MessageContext;
+  readonly used: UsedTools;
+  readonly skills: readonly SkillInUse[];
   /** Tools, and profiles, in place of the catalog's. */
   readonly universe?: { readonly tools: readonly PolicyTool[]; readonly profiles?: Profiles };
 }
@@ -45,7 +57,13 @@ type ScopeCase = Pick<ToolCase, 'agent' | 'config' | 'context'>;
 export async function scopeOf(source: RuleSource, input: ScopeCase): Promise<ExplainScope> {
   const { config } = input;
   const known = await knownAgent(source, input);
-  const base = { ...known, settings: source.settings, context: contextOf(input.context) };
+  const base = {
+    ...known,
+    settings: source.settings,
+    context: contextOf(input.context),
+    used: await usedOf(source, input.context),
+    skills: await skillsOf(source, input.context),
+  };
   const scope = config === undefined ? base : withConfig(base, config);
   const provider = input.context?.provider ?? textOf(config?.['provider']);
   return provider === undefined ? scope : { ...scope, agent: { ...scope.agent, model: `${provider}/any` } };
@@ -55,9 +73,23 @@ async function knownAgent(source: RuleSource, { agent, context }: ScopeCase): Pr
   if (agent === undefined || typeof agent === 'string') return source.agentOf(agent ?? context?.agent);
   const { key, ...rest } = agent;
   const known = await source.agentOf(undefined);
-  const fields = read(agentPatchSchema, camelPolicies(rest), 'agent');
+  const fields = read(agentPatchSchema, rest, 'agent');
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return { ...known, agent: { ...known.agent, ...input, key: textOf(key) ?? known.agent.key } };
+}
+
+async function usedOf(source: RuleSource, input: ToolCase['context'] = {}): Promise<UsedTools> {
+  const { used, session } = input;
+  if (used !== undefined) return Object.fromEntries(used.map((name) => [name, 'as the case says']));
+  if (session === undefined) return {};
+  if (source.usedIn) return source.usedIn(session);
+  throw new Failure('InvalidInput', 'context.session is asked of the server; name the tools in context.used');
+}
+
+async function skillsOf(source: RuleSource, input: ToolCase['context'] = {}): Promise<readonly SkillInUse[]> {
+  const { skills, session } = input;
+  if (skills) return skills.map(({ name, allowed_tools: allowed, brings }) => ({ name, allowed, brings }));
+  return session === undefined ? [] : ((await source.skillsIn?.(session)) ?? []);
 }
 
 function contextOf(input: ToolCase['context'] = {}): MessageContext {
@@ -103,7 +135,7 @@ function withConfig(
     const input = config[place];
     if (input === undefined) return undefined;
     // Groups and profiles of the case's own are not ours to check.
-    return universe ? (policyWords(input) as ToolPolicy) : read(toolPolicySchema, policyWords(input), place);
+    return universe ? (policyWords(input) as ToolPolicy) : read(toolPolicySchema, input, place);
   };
   const list = (place: string): readonly string[] | undefined => {
     const input = config[place];
@@ -131,11 +163,8 @@ function withConfig(
 /** `{tools, exec}` as in `tempoclaw.yaml`, or a tool policy alone. */
 function settingsOf(config: Readonly<Record<string, unknown>>): RuleSource['settings'] {
   const isWhole = Object.hasOwn(config, 'tools') || Object.hasOwn(config, 'exec');
-  if (!isWhole) return { tools: read(toolPolicySchema, policyWords(config), 'config') };
-  const { rate_limit_per_hour: _limit, ...tools } = policyWords(config['tools'] ?? {}) as Record<
-    string,
-    unknown
-  >;
+  if (!isWhole) return { tools: read(toolPolicySchema, config, 'config') };
+  const { rate_limit_per_hour: _limit, ...tools } = (config['tools'] ?? {}) as Record<string, unknown>;
   return {
     tools: read(toolPolicySchema, tools, 'config.tools'),
     exec: read(sharedExecPolicySchema, config['exec'] ?? {}, 'config.exec'),
@@ -166,10 +195,6 @@ function policyWords(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   const { alsoAllow, byProvider, ...rest } = input as Readonly<Record<string, unknown>>;
   return { also_allow: alsoAllow, by_provider: byProvider, ...rest };
-}
-
-function camelPolicies(agent: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return agent['tools'] === undefined ? agent : { ...agent, tools: policyWords(agent['tools']) };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -6,6 +6,7 @@ import {
   type PolicyLayers,
   type ToolDecision,
 } from '#domain/policy/effective-tools.ts';
+import { hookName, hooksOfCall } from '#domain/hook.ts';
 import { explainDecision } from '#domain/policy/explain-decision.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { ExplainAnswer, explainToolSchema } from '#domain/schema/explain.ts';
@@ -60,14 +61,14 @@ function explainOne(
   const rules = createCallRules({ catalog, tools: settings.tools, exec: settings.exec });
   const call = { ...basis, user: scope.context.user ?? null, tool: found };
   const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(catalog, rules, call, args);
-  if (verdict.verdict === 'allow') {
-    const decision = decideTool(policyToolOf(found), layers);
-    return answerOf(
-      verdict,
-      verdict.step === decision.step ? explainDecision(decision) : `allowed by ${verdict.step}`,
-    );
-  }
-  return answerOf(verdict, verdict.reason);
+  const { tenant_policy, agent } = scope;
+  const asked = hooksOfCall([settings.hooks, tenant_policy?.hooks, agent.hooks], policyToolOf(found));
+  const hooks = asked.length > 0 ? asked.map(hookName) : undefined;
+  if (verdict.verdict === 'deny') return answerOf(verdict, verdict.reason);
+  if (verdict.verdict === 'ask') return { ...answerOf(verdict, verdict.reason), hooks };
+  const decision = decideTool(policyToolOf(found), layers);
+  const why = verdict.step === decision.step ? explainDecision(decision) : `allowed by ${verdict.step}`;
+  return { ...answerOf(verdict, why), hooks };
 }
 
 function judgeCall(
@@ -80,7 +81,7 @@ function judgeCall(
   // As in a turn, where the model is told that its arguments are wrong.
   if (!read.ok)
     return { verdict: 'deny', reason: `${read.code}: ${read.message}`, step: 'arguments', rule: null };
-  return rules.judge({ ...call, args: read.args });
+  return rules.judge({ ...call, tool: read.tool, args: read.args });
 }
 
 function answerOf(verdict: Verdict, reason: string): ExplainAnswer {

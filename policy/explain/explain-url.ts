@@ -7,10 +7,12 @@ import {
   type UrlRules,
   type UrlVerdict,
 } from '#domain/net/judge-url.ts';
+import { effectiveEgress } from '#domain/policy/effective-egress.ts';
 import type { ExplainAnswer, explainUrlSchema } from '#domain/schema/explain.ts';
+import type { RuleSource } from './explain-scope.ts';
 import { urlRemedy } from './remedies.ts';
 
-export interface ExplainUrlDeps {
+export interface ExplainUrlDeps extends RuleSource {
   /** Addresses of a name; none when there is none. Bounded in time. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
 }
@@ -18,14 +20,7 @@ export interface ExplainUrlDeps {
 type UrlCase = z.infer<typeof explainUrlSchema>;
 
 export async function explainUrl(deps: ExplainUrlDeps, input: UrlCase): Promise<ExplainAnswer> {
-  const rules: UrlRules = {
-    policy: input.policy,
-    allowedDomains: input.allowed_domains,
-    blockedDomains: input.blocked_domains,
-    internalHosts: input.internal_hosts,
-    allowPrivate: input.allow_private,
-    allowedPorts: input.allowed_ports,
-  };
+  const rules = await rulesOf(deps, input);
   const first = await judgeHop(deps, input, input.url, rules);
   let at = input.url;
   const seen = new Set([at]);
@@ -41,6 +36,23 @@ export async function explainUrl(deps: ExplainUrlDeps, input: UrlCase): Promise<
     if (next.decision === 'deny') return answerOf(next);
   }
   return answerOf(first);
+}
+
+/** Those in force for the agent, and what the case adds to them. */
+async function rulesOf({ settings, agentOf }: RuleSource, input: UrlCase): Promise<UrlRules> {
+  const { agent, tenant_policy } = await agentOf(input.agent);
+  const { policy, allowed_domains, blocked_domains } = input;
+  const inForce = effectiveEgress(settings.egress, [
+    tenant_policy?.egress,
+    agent.egress,
+    { policy, allowed_domains, blocked_domains },
+  ]);
+  return {
+    ...inForce,
+    internalHosts: [...(inForce.internalHosts ?? []), ...(input.internal_hosts ?? [])],
+    allowPrivate: input.allow_private,
+    allowedPorts: [...(inForce.allowedPorts ?? []), ...(input.allowed_ports ?? [])],
+  };
 }
 
 async function judgeHop(

@@ -31,8 +31,14 @@ export function toolRemedy(
       return 'give the tool to the agent that started this one: a child never has more';
     case 'request_allow':
       return "name the tool in the message's allowed_tools";
+    case 'skill_hides':
+      return `name the tool in the allowed-tools of the skill (${rule}); the next turn has it again`;
     case 'shell':
       return 'see explain shell for the command';
+    case 'internal_only':
+      return 'name the tool or its group in tools.allow or tools.also_allow of the agent, or use a skill that names it';
+    case 'mcp_grant':
+      return 'see tempoclaw mcp grants SERVER';
     case 'arguments':
       return 'see tempoclaw tools show for the arguments';
     default:

@@ -47,13 +47,17 @@ begin
     'agent_current', agent_row.revision = coalesce(turn_row.agent_revision, agent_row.revision),
     'user', coalesce(turn_row.context ->> 'user', session_row.user_id),
     'context', turn_row.context,
+    'documents', documents_version(p_tenant, session_row.agent_key, turn_row.context ->> 'user'),
+    'skills', coalesce(skills_before(turn_row.skills, p_step), '[]'),
     'tenant_policy', (select policy from tenants where id = p_tenant),
     'now', extract(epoch from clock_timestamp()) * 1000,
+    'used', used_before(session_row.used),
     'tools_version', coalesce((select version from changes where tenant_id = p_tenant and kind = 'custom_tools'), 0),
     'spent', jsonb_build_object('input', turn_row.input_tokens, 'output', turn_row.output_tokens,
                                 'usd', turn_row.cost_usd, 'unpriced', turn_row.unpriced_calls),
     'summary', case when session_row.summary_position > p_summary_after then session_row.summary end,
     'summary_position', session_row.summary_position,
+    'since', session_row.created_at,
     'recorded', case when answer.id is null then null else jsonb_build_object(
       'text', answer.text, 'finish', answer.finish, 'model', answer.model, 'ended', turn_row.ended_at is not null,
       'unheard', exists (select from messages x where x.tenant_id = p_tenant and x.session_key = p_session
@@ -71,9 +75,9 @@ begin
                  case when x.role = 'assistant' and x.calls is not null then (
                    select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.asked_as, 'args', c.args,
                      'sealed', encode(c.args_sealed, 'base64'), 'ok', c.ok, 'state', c.state, 'digest', c.digest,
-                     'result', c.result) order by c.index)
+                     'result', c.result, 'images', c.images) order by c.index)
                    from tool_calls c where c.tenant_id = p_tenant and c.turn_id = x.turn_id and c.step = x.step) end
-                 , 'invoke', case when x.role = 'user' then x.calls end)) order by x.position), '[]')
+                 , 'attachments', x.attachments, 'hooked', x.hooked, 'invoke', case when x.role = 'user' then x.calls end)) order by x.position), '[]')
                from messages x where x.tenant_id = p_tenant and x.session_key = p_session
                  and x.position > greatest(p_after, session_row.summary_position)
                  and (x.turn_id <> p_turn or x.step < p_step or x.role = 'user')),

@@ -11,6 +11,7 @@ declare
   c tool_calls%rowtype;
   t turns%rowtype;
   a approvals%rowtype;
+  form approvals%rowtype;
   claims boolean;
   seconds int;
   budget jsonb;
@@ -29,16 +30,24 @@ begin
   if t.status in ('completed', 'failed', 'stopped') then 
     return jsonb_build_object('kind', 'refused', 'status', 'over', 'session', c.session_key, 'turn', c.turn_id);
   end if;
-  if c.state = 'running' and c.fence <> p_fence and p_once then
-    return jsonb_build_object('kind', 'lost', 'session', c.session_key, 'turn', c.turn_id);
+  if c.state = 'running' and c.fence <> p_fence and p_once and c.outside is null then
+    return jsonb_build_object('kind', 'lost', 'session', c.session_key, 'turn', c.turn_id, 'args', c.args);
   end if;
-  if p_per_hour > 0 and c.state = 'requested' then
+  if p_per_hour > 0 and c.state = 'requested' and c.form_id is null then
     seconds := take_token(p_tenant, c.session_key, p_per_hour, p_burst);
     if seconds > 0 then
       return jsonb_build_object('kind', 'limited', 'seconds', seconds, 'session', c.session_key, 'turn', c.turn_id);
     end if;
   end if;
-  if c.verdict = 'ask' and c.state = 'requested' then
+  if c.form_id is not null then
+    -- Its MCP server asks people while it works: the approval of the call itself was used up when it began.
+    select * into form from approvals where tenant_id = p_tenant and id = c.form_id;
+    if form.status = 'pending' then
+      return jsonb_build_object('kind', 'asked', 'approval', form.id, 'expires', extract(epoch from form.expires_at - form.created_at)::int,
+        'until', round(extract(epoch from form.expires_at) * 1000), 'terms', form.terms, 'always', form.always, 'files', form.files,
+        'form', form.form);
+    end if;
+  elsif c.verdict = 'ask' and c.state = 'requested' then
     update approvals set used_at = now() where tenant_id = p_tenant and id = c.approval_id and call_id = c.id
       and status = 'approved' and used_at is null and digest = c.digest;
     if not found then
@@ -60,10 +69,12 @@ begin
     end if;
   end if;
   if claims then
-    update tool_calls set state = 'running', fence = p_fence, started_at = coalesce(started_at, now())
+    update tool_calls set state = 'running', fence = p_fence, started_at = coalesce(started_at, clock_timestamp())
       where tenant_id = p_tenant and id = p_call;
-    perform append_events(p_tenant, c.session_key, c.turn_id, jsonb_build_array(jsonb_build_object('type', 'tool.started',
-      'data', jsonb_build_object('call_id', c.id, 'tool', c.tool, 'summary', c.summary, 'step', c.step))));
+    if c.form_id is null then
+      perform append_events(p_tenant, c.session_key, c.turn_id, jsonb_build_array(jsonb_build_object('type', 'tool.started',
+        'data', jsonb_build_object('call_id', c.id, 'tool', c.tool, 'summary', c.summary, 'step', c.step))));
+    end if;
   end if;
   if c.approval_id is not null then
     select * into a from approvals where tenant_id = p_tenant and id = c.approval_id;
@@ -71,7 +82,13 @@ begin
   return jsonb_build_object('kind', 'run', 'claimed', claims, 'budgeted', budget is not null, 'session', c.session_key, 'turn', c.turn_id, 'step', c.step,
     'tool', c.tool, 'asked_as', c.asked_as, 'summary', c.summary, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'), 'digest', c.digest,
     'approved', c.verdict = 'ask', 'sandbox', a.sandbox, 'files', a.files, 'terms', a.terms, 'approval', a.id, 'context', t.context,
+    'skills', skills_before(t.skills, c.step),
+    'used', (select used_before(used, c.created_at) from sessions where tenant_id = p_tenant and key = c.session_key),
     'tenant_policy', (select policy from tenants where id = p_tenant),
+    'documents', documents_version(p_tenant, t.agent_key, t.context ->> 'user'),
     'agent', (select config from agents where tenant_id = p_tenant and key = t.agent_key),
-    'allowlist', allowlist_of(p_tenant, t.agent_key, t.context ->> 'user'));
+    'allowlist', allowlist_of(p_tenant, t.agent_key, t.context ->> 'user'),
+    'outside', encode(c.outside, 'base64'), 'again', c.state = 'running',
+    'form', case when form.id is not null then jsonb_build_object('id', form.id, 'status', form.status,
+      'sealed', encode(form.args_sealed, 'base64')) end);
 end $$;

@@ -6,10 +6,15 @@ create function record_reads(
   p_after bigint, p_summary_after bigint, p_budget jsonb
 ) returns jsonb
 language plpgsql as $$
+declare
+  fresh jsonb;
 begin
   if record_answer(p_tenant, p_session, p_turn, p_step, p_answer, p_calls, '[]', p_feed) <> 'recorded' then
     return '{"recorded":false}';
   end if;
+  select jsonb_object_agg(c ->> 'tool', c ->> 'id') into fresh from sessions s, jsonb_array_elements(p_calls) c
+    where s.tenant_id = p_tenant and s.key = p_session and not s.used ? (c ->> 'tool');
+  if fresh is not null then perform note_used(p_tenant, p_session, fresh); end if;
   return jsonb_build_object('recorded', true, 'next',
     begin_step(p_tenant, p_session, p_turn, p_step + 1, '[]', '[]', p_after, p_summary_after, '', '', p_budget));
 end $$;

@@ -3,22 +3,26 @@
 -- ours loses it, the next answer's commit makes it durable with its own, and should Postgres itself crash before that, the
 -- model is told that the outcome is unknown and may read again. One that has a child does more than read.
 -- p_budget: {settle: {attempt, spent}} for what the call held, {next} for what the next model call reserves (DU-7).
+-- p_images: facts of each with its bytes as `data` in base64, which are kept once.
 -- With the last result of a step comes what its next model call needs, for who knows the transcript up to p_after.
 create function record_result(
   p_tenant text, p_session text, p_call text, p_fence text, p_ok boolean, p_code text, p_result text, p_whole_id text,
   p_whole text, p_child jsonb, p_feed jsonb, p_after bigint default null, p_summary_after bigint default null,
-  p_budget jsonb default null
+  p_budget jsonb default null, p_images jsonb default null
 ) returns jsonb
 language plpgsql as $$
 declare
   c tool_calls%rowtype;
   claimed boolean;
+  known jsonb;
   basis jsonb;
 begin
-  perform 1 from sessions where tenant_id = p_tenant and key = p_session for update;
+  select used into known from sessions where tenant_id = p_tenant and key = p_session for update;
   select fence is not null into claimed from tool_calls where tenant_id = p_tenant and id = p_call;
   update tool_calls set state = 'done', ok = p_ok, code = p_code, result = p_result, whole_id = p_whole_id,
-      child = p_child, started_at = coalesce(started_at, now()), ended_at = now(), fence = null
+      child = p_child,
+      images = case when p_images is not null then (select jsonb_agg(i - 'data') from jsonb_array_elements(p_images) i) end,
+      started_at = coalesce(started_at, now()), ended_at = now(), fence = null
     where tenant_id = p_tenant and id = p_call and state <> 'done' and (fence is null or fence = p_fence)
     returning * into c;
   if not found then
@@ -28,8 +32,14 @@ begin
     return '{"recorded":false}';
   end if;
   if not claimed and p_child is null then perform set_config('synchronous_commit', 'off', true); end if;
+  if not known ? c.tool then perform note_used(p_tenant, c.session_key, jsonb_build_object(c.tool, c.id)); end if;
   if p_whole is not null then
     insert into tool_results (tenant_id, id, text) values (p_tenant, p_whole_id, p_whole) on conflict do nothing;
+  end if;
+  if p_images is not null then
+    insert into files (tenant_id, digest, bytes)
+      select distinct on (i ->> 'digest') p_tenant, i ->> 'digest', decode(i ->> 'data', 'base64') from jsonb_array_elements(p_images) i
+      on conflict (tenant_id, digest) do update set needed_at = now();
   end if;
   perform append_events(p_tenant, c.session_key, c.turn_id, p_feed);
   if p_budget ? 'settle' then

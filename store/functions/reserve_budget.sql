@@ -1,25 +1,28 @@
 -- Reserves what a call may use (DU-7), in all the accounts it counts for or in none: null when no budget applies, {held} when
 -- it may run, else {exceeded: the account that has no room}. Holds of earlier attempts of the same call become spent: whether
--- they were paid for is not known. The same attempt again keeps what it holds. p_last is what the call before used.
+-- they were paid for is not known. The same attempt again keeps what it holds. p_last is what the call before used, or,
+-- where p_budget says `exact`, the price of this one.
 -- What is never settled counts as spent when its owner ends, be that a turn, a delegation or a task's judging (count_turn_holds):
--- p_owner, else the turn. p_turn is null for the work of a session that no turn has done.
+-- p_owner, else the turn. p_turn is null for the work of a session that no turn has done. Work of no session names its agent in p_budget.
 -- Accounts are the last rows that a transaction locks, always in the same order; those of a refused call are let go.
 create function reserve_budget(
   p_tenant text, p_session text, p_turn text, p_holder text, p_last jsonb, p_budget jsonb, p_owner text default null
 ) returns jsonb
 language plpgsql as $$
 declare
-  root jsonb := budget_root_of(p_tenant, p_session, p_turn);
-  agent text;
+  root jsonb := coalesce(budget_root_of(p_tenant, p_session, p_turn), p_budget -> 'root');
+  agent text := p_budget #>> '{root,agent}';
   attempt_no int := (p_budget ->> 'attempt')::int;
   b record;
   a budget_accounts%rowtype;
   wanted numeric;
   n int := 0;
 begin
-  select agent_key into agent from turns where tenant_id = p_tenant and id = p_turn;
-  if not found then
-    select agent_key into agent from sessions where tenant_id = p_tenant and key = p_session;
+  if agent is null then
+    select agent_key into agent from turns where tenant_id = p_tenant and id = p_turn;
+    if not found then
+      select agent_key into agent from sessions where tenant_id = p_tenant and key = p_session;
+    end if;
   end if;
   perform settle_budget(p_tenant, p_holder, attempt_no - 1, null);
   if exists (select 1 from budget_holds where tenant_id = p_tenant and holder = p_holder and attempt = attempt_no) then
@@ -30,6 +33,7 @@ begin
       n := n + 1;
       wanted := case when b.measure = 'calls' then 1
                      when p_last is null and b.measure in ('tokens', 'usd') then 0
+                     when p_budget ? 'exact' and p_last ? b.measure then (p_last ->> b.measure)::numeric
                      else least(b.most, greatest(b.reserve, (p_last ->> b.measure)::numeric)) end;
       insert into budget_accounts (tenant_id, budget_id, subject, since, measure)
         values (p_tenant, b.budget_id, b.subject, b.since, b.measure) on conflict do nothing;

@@ -8,6 +8,8 @@ create table tenants (
   name       text not null,
   -- What holds for all its agents (PO-1): `TenantPolicy` of domain/tenant.ts.
   policy     jsonb,
+  -- For how long what is kept: `Retention` of domain/forgetting.ts, in place of the settings'.
+  retention  jsonb,
   created_at timestamptz not null default now()
 );
 
@@ -85,6 +87,192 @@ create table agent_revisions (
   foreign key (tenant_id, agent_key) references agents (tenant_id, key)
 );
 
+-- Documents: context files and memory (VF-1, VF-2)
+
+-- A user's stands before the agent's own of the same path; `user_id` is empty for these.
+create table documents (
+  tenant_id  text not null,
+  agent_key  text not null,
+  user_id    text not null default '',
+  path       text not null,
+  revision   int not null,
+  text       text not null,
+  -- SHA-256 of the text.
+  digest     bytea not null,
+  -- Written by a session that had read what came from outside (SC-4).
+  outside    boolean not null default false,
+  -- Of the text that the index of memory holds; null before it holds any.
+  indexed    bytea,
+  -- The model whose vectors the index has of that text; null before it has any.
+  embedded   text,
+  -- Of the text that the facts of the knowledge graph were drawn from; null before any were.
+  extracted  bytea,
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, agent_key, user_id, path),
+  foreign key (tenant_id, agent_key) references agents (tenant_id, key)
+);
+
+-- What each write has made of it, the newest ones; `text` is null where it was removed.
+create table document_versions (
+  tenant_id  text not null,
+  agent_key  text not null,
+  user_id    text not null,
+  path       text not null,
+  revision   int not null,
+  text       text,
+  outside    boolean not null default false,
+  author     text not null,
+  -- The call that wrote it: made once, however often it is run.
+  call_id    text,
+  -- Grows with each write of a scope: the last one is the version of all that the scope has.
+  id         bigint generated always as identity,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, agent_key, user_id, path, revision)
+);
+create index document_versions_by_id on document_versions (tenant_id, agent_key, user_id, id);
+
+-- What the sweep looks for: memory that the index does not hold as it is.
+create index documents_to_index on documents (tenant_id, agent_key, user_id)
+  where indexed is distinct from digest and (path in ('MEMORY.md', 'memory.md') or path like 'memory/%.md');
+-- The same of vectors, which depends on the model of the settings.
+create index documents_embedded on documents (embedded, tenant_id, agent_key, user_id) where indexed is not null;
+-- The same of facts, for agents that have a model for them.
+create index documents_to_extract on documents (tenant_id, agent_key, user_id)
+  where extracted is distinct from digest and (path in ('MEMORY.md', 'memory.md') or path like 'memory/%.md');
+
+-- The index of memory: pieces of documents, whole lines each, their texts without secrets.
+create extension if not exists pg_trgm;
+
+create table memory_chunks (
+  tenant_id text not null,
+  agent_key text not null,
+  user_id   text not null,
+  path      text not null,
+  -- Within its document, from 0.
+  n         int not null,
+  -- From 1, both included.
+  from_line int not null,
+  to_line   int not null,
+  -- The headings that it stands below, the outermost first.
+  heading   text not null,
+  text      text not null,
+  words     tsvector not null generated always as (
+    setweight(to_tsvector('english', translate(path, '/-_.', '    ') || ' ' || heading), 'A') || to_tsvector('english', text)) stored,
+  primary key (tenant_id, agent_key, user_id, path, n),
+  foreign key (tenant_id, agent_key, user_id, path) references documents on delete cascade
+);
+create index memory_chunks_by_word on memory_chunks using gin (words);
+create index memory_chunks_by_part on memory_chunks using gin (text gin_trgm_ops);
+
+-- Apart from the pieces, so that a look at all of a scope's reads little.
+create table memory_vectors (
+  tenant_id text not null,
+  agent_key text not null,
+  user_id   text not null,
+  path      text not null,
+  n         int not null,
+  -- Those of different models are never compared.
+  model     text not null,
+  -- Of each number of the vector whether it is above 0: pieces alike in most of these are looked at closer.
+  signs     bit varying not null,
+  -- 16-bit floats, little-endian, of length 1.
+  vector    bytea not null,
+  primary key (tenant_id, agent_key, user_id, path, n),
+  foreign key (tenant_id, agent_key, user_id, path, n) references memory_chunks on delete cascade
+);
+alter table memory_vectors alter column vector set storage external;
+
+-- The knowledge graph: what a model has drawn from memory, of the same owners (TL knowledge)
+
+-- Parts of documents that were read for facts, by the digest of their text: one that stays is not read again.
+create table knowledge_parts (
+  tenant_id text not null,
+  agent_key text not null,
+  user_id   text not null,
+  path      text not null,
+  digest    bytea not null,
+  -- Its first line in the document as it is now, from 1.
+  from_line int not null,
+  -- Of the document, when it was read.
+  revision  int not null,
+  primary key (tenant_id, agent_key, user_id, path, digest),
+  foreign key (tenant_id, agent_key, user_id, path) references documents on delete cascade
+);
+
+-- One is there as long as a fact names it.
+create table knowledge_entities (
+  tenant_id  text not null,
+  id         bigint not null generated always as identity,
+  agent_key  text not null,
+  user_id    text not null,
+  name       text not null,
+  type       text not null,
+  -- Somebody has removed it, whatever documents say.
+  hidden     boolean not null default false,
+  -- Who corrected it last.
+  changed_by text,
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, id),
+  foreign key (tenant_id, agent_key) references agents (tenant_id, key)
+);
+create index knowledge_entities_by_owner on knowledge_entities (tenant_id, agent_key, user_id, id);
+
+-- Its name and its aliases: what has one of them, and the type, is the same.
+create table knowledge_names (
+  tenant_id text not null,
+  agent_key text not null,
+  user_id   text not null,
+  type      text not null,
+  -- The name in lower case.
+  key       text not null,
+  name      text not null,
+  entity_id bigint not null,
+  -- A document that came from outside has brought it.
+  outside   boolean not null,
+  words     tsvector not null generated always as (to_tsvector('simple', name)) stored,
+  primary key (tenant_id, agent_key, user_id, type, key),
+  foreign key (tenant_id, entity_id) references knowledge_entities on delete cascade
+);
+create index knowledge_names_by_entity on knowledge_names (tenant_id, entity_id);
+create index knowledge_names_by_word on knowledge_names using gin (words);
+create index knowledge_names_by_part on knowledge_names using gin (name gin_trgm_ops);
+
+-- What a document or a person says. Which fact ends another is decided where they are read, so that it is undone with its document.
+create table knowledge_facts (
+  tenant_id  text not null,
+  -- A later fact has a greater one.
+  id         bigint not null generated always as identity,
+  agent_key  text not null,
+  user_id    text not null,
+  from_id    bigint not null,
+  -- Null: no more than that a document names the entity; then `to_id` is null too.
+  type       text,
+  to_id      bigint,
+  valid_from timestamptz not null,
+  valid_to   timestamptz,
+  -- The entity has only one such relation at a time: a later one ends this one.
+  is_single  boolean not null default false,
+  -- Where it stands; null of what a person says. Lines count from the part's first, which is 0.
+  path       text,
+  part       bytea,
+  line       int,
+  to_line    int,
+  -- Who says it, if a person.
+  author     text,
+  -- The person says that it is not so.
+  denied     boolean not null default false,
+  -- Not shown: denied, a document's where a person has spoken, or of an entity that is hidden.
+  overruled  boolean not null default false,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, from_id) references knowledge_entities on delete cascade,
+  foreign key (tenant_id, to_id) references knowledge_entities on delete cascade,
+  foreign key (tenant_id, agent_key, user_id, path, part) references knowledge_parts on delete cascade
+);
+create index knowledge_facts_from on knowledge_facts (tenant_id, from_id, type);
+create index knowledge_facts_to on knowledge_facts (tenant_id, to_id);
+create index knowledge_facts_by_part on knowledge_facts (tenant_id, agent_key, user_id, path, part);
+create unique index knowledge_facts_of_people on knowledge_facts (tenant_id, from_id, type, to_id) where author is not null;
+
 -- Sessions, turns, messages, calls, events
 
 -- `position` numbers the transcript, `event_seq` the feed: both are taken under this row's lock, so that a reader never
@@ -108,6 +296,8 @@ create table sessions (
   turns            int not null default 0,
   -- Others than our API speak in it: their messages have no row before a turn takes them.
   has_unwritten    boolean not null default false,
+  -- PO-5. The tools whose results it has read: {tool: {call: the first, at: seconds since 1970}} (note_used).
+  used             jsonb not null default '{}',
   created_at       timestamptz not null default now(),
   updated_at       timestamptz not null default now(),
   primary key (tenant_id, key)
@@ -128,6 +318,8 @@ create table turns (
   text           text,
   error          jsonb,
   context        jsonb not null default '{}',
+  -- Skills in use: [{name, allowed, brings, step: of the call that began it}] (use_skill).
+  skills         jsonb not null default '[]',
   -- Of its first message.
   budget_root    jsonb,
   run_id         text,
@@ -154,8 +346,12 @@ create table messages (
   role        text not null check (role in ('user','assistant')),
   text        text not null,
   calls       jsonb,
+  -- Of a user's: [Attachment] (domain/artifact.ts).
+  attachments jsonb,
   mode        text,
   context     jsonb,
+  -- What hooks said of a user's, once they were asked: it is not put to them again.
+  hooked      text check (hooked in ('allow','deny')),
   -- DU-7. What the turn that it begins counts for, as sessions.budget_root, when another turn says it; null when people or
   -- schedules speak.
   budget_root jsonb,
@@ -172,6 +368,7 @@ create unique index messages_in_order on messages (tenant_id, session_key, posit
 create unique index messages_answer on messages (tenant_id, turn_id, step) where role = 'assistant';
 -- Rows come in the order of time, so a range of days is found by summaries of blocks, which cost an insert next to nothing.
 create index messages_by_time on messages using brin (created_at);
+create index messages_with_attachments on messages using gin (attachments jsonb_path_ops) where attachments is not null;
 
 -- The ledger (DU-2) and the audit of every call. `args` is what people may see; `args_sealed` holds the real ones where
 -- they differ. `fence` belongs to the attempt that holds the claim: a late attempt's result is refused.
@@ -188,18 +385,26 @@ create table tool_calls (
   args                 jsonb not null,
   args_sealed          bytea,
   digest               text not null,
-  -- The definition that it was judged by, when a custom tool is called.
+  -- The definition that it was judged by, when a custom tool or one of an MCP server is called.
   custom_tool_id       uuid,
   custom_tool_revision int,
   verdict              text not null check (verdict in ('allow','ask','deny')),
   reason               text,
+  -- What hooks decided before, and what they changed (domain/hook.ts).
+  hooks                jsonb,
   approval_id          text,
+  -- Of one of an MCP server: what it has left there, sealed (domain/left-call.ts), and the approval by which people answer
+  -- what the server asks meanwhile.
+  outside              bytea,
+  form_id              text,
   state                text not null default 'requested' check (state in ('requested','running','done')),
   fence                text,
   ok                   boolean,
   code                 text,
   result               text,
   whole_id             text,
+  -- Facts of images (domain/image.ts), whose bytes are in files.
+  images               jsonb,
   child                jsonb,
   created_at           timestamptz not null default now(),
   started_at           timestamptz,
@@ -207,6 +412,7 @@ create table tool_calls (
   primary key (tenant_id, id)
 );
 create index tool_calls_of_step on tool_calls (tenant_id, turn_id, step, index);
+create index tool_calls_with_images on tool_calls using gin (images jsonb_path_ops) where images is not null;
 create index tool_calls_by_time on tool_calls using brin (created_at);
 
 -- Output that is more than a model reads (EX-5).
@@ -216,6 +422,25 @@ create table tool_results (
   text       text not null,
   created_at timestamptz not null default now(),
   primary key (tenant_id, id)
+);
+
+-- Which worker has a session's browser, by the task queue of its own.
+create table browsers (
+  tenant_id   text not null,
+  session_key text not null,
+  queue       text not null,
+  primary key (tenant_id, session_key)
+);
+
+-- What an agent shows beside the conversation: its steps begin with a page (domain/canvas.ts).
+create table canvases (
+  tenant_id   text not null,
+  session_key text not null,
+  version     int not null,
+  steps       jsonb not null,
+  -- The call that made this version.
+  last_call   text not null,
+  primary key (tenant_id, session_key)
 );
 
 create table tool_rate_buckets (
@@ -236,6 +461,7 @@ create table events (
   at          timestamptz not null default now(),
   primary key (tenant_id, session_key, id)
 );
+create index events_by_time on events using brin (at);
 
 -- Approvals
 
@@ -262,6 +488,9 @@ create table approvals (
   always       jsonb not null,
   sandbox      jsonb,
   files        jsonb not null default '[]',
+  -- What an MCP server asks while it works at the call (domain/mcp/form.ts): `args` are the answer then, sealed as they are told.
+  form         jsonb,
+  args_sealed  bytea,
   status       text not null default 'pending'
                check (status in ('pending','approved','denied','responded','expired','withdrawn')),
   decision     text,
@@ -419,6 +648,121 @@ create table custom_tool_env (
   key_id    text not null,
   primary key (tenant_id, tool_id),
   foreign key (tenant_id, tool_id) references custom_tools (tenant_id, id) on delete cascade
+);
+
+-- MCP servers
+
+-- Servers whose tools a tenant's agents use (MC-1).
+create table mcp_servers (
+  tenant_id      text not null references tenants,
+  id             uuid not null default gen_random_uuid(),
+  name           text not null,
+  -- What its tools' names begin with.
+  base           text not null,
+  config         jsonb not null,
+  -- Variables and headers.
+  sealed         text not null,
+  key_id         text not null,
+  -- Of the connection: each worker makes a new one for the next.
+  revision       int not null default 1,
+  status         text not null default 'connecting' check (status in ('connecting','ready','degraded','failed')),
+  error          text,
+  -- Null until its tools were listed for the first time, which is what was agreed to by adding it.
+  consented_at   timestamptz,
+  -- A worker is to look at it, has done so, or is at it.
+  check_asked_at timestamptz not null default now(),
+  checked_at     timestamptz,
+  checking_until timestamptz,
+  -- Whose connection the look is over, of a server with each user's own credentials.
+  check_user     text,
+  -- Those of the settings file are changed there alone.
+  origin         text not null default 'api' check (origin in ('api','settings')),
+  updated_by     text not null,
+  created_at     timestamptz not null default now(),
+  updated_at     timestamptz not null default now(),
+  primary key (tenant_id, id),
+  unique (tenant_id, name),
+  unique (tenant_id, base)
+);
+create index mcp_servers_to_check on mcp_servers (check_asked_at) where checked_at is null or checked_at < check_asked_at;
+
+-- The tools that a server lists. Agents have those whose description is the one that somebody agreed to.
+create table mcp_tools (
+  tenant_id   text not null,
+  server_id   uuid not null,
+  name        text not null,
+  id          uuid not null default gen_random_uuid(),
+  -- A call is bound to it.
+  revision    int not null default 1,
+  -- Agreed to; null for one that came later.
+  pinned      jsonb,
+  pinned_hash text,
+  -- As the server has it now; null when it lists it no more.
+  found       jsonb,
+  found_hash  text,
+  primary key (tenant_id, server_id, name),
+  unique (tenant_id, id),
+  foreign key (tenant_id, server_id) references mcp_servers (tenant_id, id) on delete cascade
+);
+
+-- Who may use what of a server (MC-3).
+create table mcp_grants (
+  tenant_id  text not null,
+  server_id  uuid not null,
+  kind       text not null check (kind in ('agent','user')),
+  subject    text not null,
+  tool_allow text[] not null,
+  tool_deny  text[] not null,
+  enabled    boolean not null,
+  -- Of an agent: in place of the server's.
+  config_overrides jsonb not null default '{}',
+  updated_by text not null,
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, server_id, kind, subject),
+  foreign key (tenant_id, server_id) references mcp_servers (tenant_id, id) on delete cascade
+);
+
+-- Who asks for a grant, and what became of it: decided once, in one transaction with the grant.
+create table mcp_access_requests (
+  tenant_id    text not null,
+  id           text not null,
+  server_id    uuid not null,
+  kind         text not null check (kind in ('agent','user')),
+  subject      text not null,
+  tool_allow   text[] not null,
+  reason       text not null,
+  status       text not null default 'pending' check (status in ('pending','approved','rejected')),
+  requested_by text not null,
+  created_at   timestamptz not null default now(),
+  reviewed_by  text,
+  reviewed_at  timestamptz,
+  review_reason text,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, server_id) references mcp_servers (tenant_id, id) on delete cascade
+);
+create unique index mcp_access_requests_pending on mcp_access_requests (tenant_id, server_id, kind, subject)
+  where status = 'pending';
+create index mcp_access_requests_by_time on mcp_access_requests (tenant_id, created_at desc, id);
+
+-- What a server is reached with beside its own variables and headers: those of one user, where each has his own, and logins by OAuth.
+create table mcp_credentials (
+  tenant_id        text not null,
+  server_id        uuid not null,
+  -- Empty: for all.
+  user_id          text not null,
+  sealed           text not null,
+  key_id           text not null,
+  -- Who changes it has read the one before.
+  revision         int not null default 1,
+  -- A connection is of one giving of credentials; null before the first login.
+  given_at         timestamptz,
+  -- Of the login under way: the hash of its `state`, null when it is used.
+  state_hash       bytea unique,
+  state_expires_at timestamptz,
+  -- One worker refreshes the tokens.
+  refreshing_until timestamptz,
+  primary key (tenant_id, server_id, user_id),
+  foreign key (tenant_id, server_id) references mcp_servers (tenant_id, id) on delete cascade
 );
 
 -- Assignments
@@ -617,14 +961,42 @@ create table team_messages (
 );
 create index team_messages_unread on team_messages (tenant_id, team_key, addressee, created_at) where read_at is null;
 
--- Bytes, stored once by digest (SHA-256), and where they are attached.
+-- Bytes, stored once by digest (SHA-256): of artifacts, images of tool_calls, files of skills, and files attached to tasks.
 create table files (
   tenant_id  text not null references tenants,
   digest     text not null,
   bytes      bytea not null,
   created_at timestamptz not null default now(),
+  -- When they were last brought, or found to be needed: those that nothing needs any more go with the sweep.
+  needed_at  timestamptz not null default now(),
   primary key (tenant_id, digest)
 );
+-- Mostly compressed already, and a part of them is read alone.
+alter table files alter column bytes set storage external;
+create index files_by_need on files (needed_at);
+
+-- Files that people and models pass about.
+create table artifacts (
+  tenant_id  text not null references tenants,
+  -- Of tenant, user, name and bytes: the same file brought again is the same artifact.
+  id         text not null,
+  -- Null: the tenant's, for whoever knows the id.
+  user_id    text,
+  -- As its bytes show.
+  type       text not null,
+  filename   text,
+  digest     text not null,
+  size       int not null,
+  -- Pixels, of an image that models may be shown.
+  width      int,
+  height     int,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, id),
+  foreign key (tenant_id, digest) references files (tenant_id, digest) on delete cascade
+);
+create index artifacts_by_age on artifacts (tenant_id, created_at);
+create index artifacts_of_bytes on artifacts (tenant_id, digest);
+create index artifacts_of_user on artifacts (tenant_id, user_id);
 
 create table team_task_files (
   tenant_id  text not null,
@@ -640,7 +1012,59 @@ create table team_task_files (
   primary key (tenant_id, id),
   foreign key (tenant_id, digest) references files (tenant_id, digest)
 );
+create index team_task_files_of_bytes on team_task_files (tenant_id, digest);
 create index team_task_files_of_task on team_task_files (tenant_id, team_key, number) where revision is not null;
+
+-- Skills that were published. The row of one that was removed stays, so that its versions are never counted anew.
+create table skills (
+  tenant_id  text not null references tenants,
+  name       text not null,
+  visibility text not null check (visibility in ('private','public')),
+  -- Whose tool may publish further versions: 'user:ID' or 'agent:KEY'; null: nobody's, only the API.
+  owner      text,
+  -- The newest.
+  version    int not null default 0,
+  removed_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, name)
+);
+
+create table skill_versions (
+  tenant_id    text not null,
+  name         text not null,
+  version      int not null,
+  description  text not null,
+  -- Globs of the tools that it names; null when it does not say.
+  allowed      text[],
+  -- A person has agreed to it: an approval of the call, or the API.
+  agreed       boolean not null,
+  -- Of its files: paths and contents.
+  sha256       text not null,
+  -- [{path, digest, size}]; the bytes are in `files`.
+  files        jsonb not null,
+  published_by text not null,
+  -- Of the call that has published it; null for the API.
+  session_key  text,
+  turn_id      text,
+  call_id      text,
+  created_at   timestamptz not null default now(),
+  primary key (tenant_id, name, version),
+  foreign key (tenant_id, name) references skills (tenant_id, name)
+);
+create index skill_versions_of_bytes on skill_versions using gin (files jsonb_path_ops);
+
+-- Who may use a private skill.
+create table skill_grants (
+  tenant_id  text not null,
+  name       text not null,
+  kind       text not null check (kind in ('agent','user')),
+  subject    text not null,
+  granted_by text not null,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, name, kind, subject),
+  foreign key (tenant_id, name) references skills (tenant_id, name)
+);
 
 -- Budgets (DU-7)
 
@@ -758,6 +1182,50 @@ create table handoff_routes (
   primary key (tenant_id, channel, chat_id)
 );
 
+-- Egress
+
+-- Each exchange with the outside (SECURITY R5), refused ones too. Kept for a time.
+create table egress_requests (
+  tenant_id    text not null references tenants,
+  id           bigint generated always as identity,
+  -- The tool's name, or what else asked.
+  purpose      text not null,
+  call_id      text,
+  method       text not null,
+  -- With its port, of the last address.
+  host         text not null,
+  -- Null when no answer came.
+  status       int,
+  bytes        bigint not null,
+  milliseconds int not null,
+  -- Why it was refused or ended; null when the answer came whole.
+  problem      text,
+  created_at   timestamptz not null default clock_timestamp(),
+  primary key (tenant_id, id)
+);
+create index egress_requests_of_call on egress_requests (tenant_id, call_id) where call_id is not null;
+create index egress_requests_by_time on egress_requests using brin (created_at);
+
+-- Workspaces
+
+-- VF-6. The files themselves are objects outside of Postgres; without `workspaces.follow` there are no rows.
+create table workspaces (
+  tenant_id  text not null references tenants,
+  name       text not null,
+  revision   int not null default 0,
+  -- Digests of the newest revisions' roots, the newest first.
+  roots      text[] not null default '{}',
+  -- The worker that has it, or had it last.
+  holder     text not null,
+  -- Null when it was given back.
+  held_until timestamptz,
+  -- Counts its holders.
+  fence      int not null,
+  -- The revision at which objects that nothing names were last removed.
+  cleaned    int not null default 0,
+  primary key (tenant_id, name)
+);
+
 -- Usage and embeddings
 
 -- DU-7. What models were used for without an answer in a transcript: summaries, calls that failed after they were read, answers
@@ -765,7 +1233,8 @@ create table handoff_routes (
 create table model_uses (
   tenant_id   text not null references tenants,
   id          uuid not null default gen_random_uuid(),
-  kind        text not null check (kind in ('summary','failed','unused','embedding')),
+  -- `forgotten`: answers whose messages are gone, summed by day.
+  kind        text not null check (kind in ('summary','failed','unused','embedding','knowledge','reading','media','hook','sampling','forgotten')),
   session_key text not null,
   turn_id     text not null,
   agent_key   text not null,
@@ -791,6 +1260,133 @@ create table embeddings (
   primary key (tenant_id, model, digest)
 );
 create index embeddings_by_age on embeddings (tenant_id, created_at);
+
+-- Forgetting
+
+-- What somebody wanted forgotten, and what has gone of it: the receipt.
+create table forgettings (
+  tenant_id    text not null references tenants,
+  id           text not null,
+  kind         text not null check (kind in ('session','user')),
+  subject      text not null,
+  -- Of the subject, when it was asked for and since.
+  sessions     text[] not null default '{}',
+  removed      jsonb not null default '{}',
+  requested_by text not null,
+  created_at   timestamptz not null default clock_timestamp(),
+  -- When all that ran was stopped: what came later stays.
+  until        timestamptz,
+  ended_at     timestamptz,
+  primary key (tenant_id, id)
+);
+create unique index forgettings_once on forgettings (tenant_id, kind, subject) where ended_at is null;
+create index forgettings_by_time on forgettings (tenant_id, created_at desc, id);
+
+-- Webhooks
+
+-- Where a tenant's events are sent to (IN-4).
+create table webhooks (
+  tenant_id       text not null references tenants,
+  id              uuid not null,
+  url             text not null,
+  -- Kinds, groups as `approval.*`, or `*`.
+  events          text[] not null,
+  agent_key       text,
+  session_key     text,
+  description     text,
+  ordered         boolean not null,
+  -- The secret, and the one before with its end: one text.
+  sealed          text not null,
+  key_id          text not null,
+  enabled         boolean not null default true,
+  disabled_reason text,
+  -- Since when nothing has come through.
+  failing_since   timestamptz,
+  created_by      text not null,
+  created_at      timestamptz not null default now(),
+  primary key (tenant_id, id)
+);
+
+-- An event for a webhook, written in the event's commit (functions/append_events.sql). What it says stands in `events` alone.
+create table webhook_deliveries (
+  tenant_id     text not null,
+  id            text not null,
+  webhook_id    uuid not null,
+  session_key   text not null,
+  event_id      bigint not null,
+  event         text not null,
+  status        text not null default 'pending' check (status in ('pending','delivered','failed')),
+  attempts      int not null default 0,
+  next_at       timestamptz not null default now(),
+  -- Its workflow is started when this is over, and again when it is over once more: then Temporal has lost it.
+  claimed_until timestamptz not null default now(),
+  last_status   int,
+  problem       text,
+  created_at    timestamptz not null default clock_timestamp(),
+  ended_at      timestamptz,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, webhook_id) references webhooks (tenant_id, id) on delete cascade
+);
+create index webhook_deliveries_due on webhook_deliveries (claimed_until) where status = 'pending';
+create index webhook_deliveries_open on webhook_deliveries (tenant_id, webhook_id, session_key, event_id) where status = 'pending';
+create index webhook_deliveries_by_time on webhook_deliveries (tenant_id, webhook_id, created_at desc, id);
+create index webhook_deliveries_of_session on webhook_deliveries (tenant_id, session_key);
+create index webhook_deliveries_by_age on webhook_deliveries using brin (created_at);
+
+-- Schedules: messages at instants to come, and the firings of each
+
+create table schedules (
+  tenant_id        text not null,
+  id               text not null,
+  name             text not null,
+  agent_key        text not null,
+  user_id          text,
+  message          text not null,
+  -- Timing of domain/schedule.ts.
+  timing           jsonb not null,
+  -- Where it is said; null: in a session of the run's own.
+  session_key      text,
+  delete_after_run boolean not null,
+  enabled          boolean not null,
+  overlap          text not null check (overlap in ('skip','allow')),
+  catchup_seconds  int not null,
+  -- ScheduleRights of domain/schedule.ts.
+  rights           jsonb not null,
+  created_by       text not null,
+  revision         int not null default 1,
+  -- The revision that its Temporal Schedule has, and the last instant that stands there.
+  planned          int,
+  planned_until    timestamptz,
+  -- The first instant that no run has taken; null when none comes.
+  next_at          timestamptz,
+  created_at       timestamptz not null default clock_timestamp(),
+  updated_at       timestamptz not null default clock_timestamp(),
+  -- Its Temporal Schedule goes first, then the row.
+  deleted_at       timestamptz,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, agent_key) references agents (tenant_id, key)
+);
+create unique index schedules_by_name on schedules (tenant_id, agent_key, name) where deleted_at is null;
+create index schedules_by_time on schedules (tenant_id, created_at desc, id);
+
+-- `key` is the instant, or what made a run that somebody wanted one: none is begun twice.
+create table schedule_runs (
+  tenant_id   text not null,
+  schedule_id text not null,
+  key         text not null,
+  at          timestamptz not null,
+  forced      boolean not null,
+  -- Null until its message has been handed over.
+  state       text check (state in ('started','skipped','refused')),
+  reason      text,
+  session_key text,
+  turn_id     text,
+  created_at  timestamptz not null default clock_timestamp(),
+  primary key (tenant_id, schedule_id, key),
+  foreign key (tenant_id, schedule_id) references schedules (tenant_id, id) on delete cascade
+);
+create index schedule_runs_by_time on schedule_runs (tenant_id, schedule_id, created_at desc, key);
+create index schedule_runs_by_session on schedule_runs (tenant_id, session_key) where session_key is not null;
 
 -- Functions
 

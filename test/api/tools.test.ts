@@ -19,6 +19,38 @@ describe('IN-1 tools over HTTP', () => {
     assert.equal((await stack.ask('GET', '/v1/tools/no_such_tool')).status, 404);
   });
 
+  it('EX-1 lists them in the words of clawft and GoClaw, and those of our own at GoClaw’s address', async () => {
+    const clawft = await stack.ask('GET', '/v1/tools?dialect=clawft');
+    const exec = clawft.body.data.find((tool: { name: string }) => tool.name === 'exec_shell');
+    assert.deepEqual(Object.keys(exec.parameters.properties), ['command', 'timeout']);
+    const builtin = await stack.ask('GET', '/v1/tools/builtin?dialect=goclaw');
+    const fetched = builtin.body.data.find((tool: { name: string }) => tool.name === 'web_fetch');
+    assert.deepEqual(Object.keys(fetched.parameters.properties), ['url', 'extractMode', 'maxChars']);
+    assert.equal((await stack.ask('GET', '/v1/tools/builtin/bash')).body.name, 'exec');
+    assert.equal((await stack.ask('GET', '/v1/tools/builtin/none')).status, 404);
+    assert.equal((await stack.ask('GET', '/v1/tools?dialect=french')).status, 400);
+  });
+
+  it('takes GoClaw’s form of a call, and runs nothing when it is to be tried only', async () => {
+    const invoke = (body: object) => stack.ask('POST', '/v1/tools/invoke', { body });
+    const ran = await invoke({
+      tool: 'peek',
+      args: { note: 'seed' },
+      agentId: 'main',
+      channel: 'web',
+      chatId: '7',
+    });
+    assert.deepEqual([ran.status, ran.body.ok, ran.body.result], [200, true, { output: 'peek seed' }]);
+    const tried = await invoke({ tool: 'poke', args: { note: 'tried' }, dryRun: true });
+    assert.deepEqual([tried.status, tried.body.dry_run, tried.body.decision], [200, true, 'ask']);
+    assert.deepEqual(
+      stack.worker.probes.effects.filter(({ note }) => note === 'tried'),
+      [],
+    );
+    assert.equal((await invoke({ tool: 'none' })).status, 404);
+    assert.equal((await invoke({ tool: 'peek', args: {}, peerKind: 'group' })).status, 400);
+  });
+
   it('runs a call as a turn of its own, with a row in the ledger', async () => {
     const { status, body } = await stack.ask('POST', '/v1/tools/peek/invoke', {
       body: { args: { note: 'api' } },

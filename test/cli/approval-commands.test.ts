@@ -36,6 +36,27 @@ describe('IN-6 tempoclaw approvals', () => {
     );
   });
 
+  test('MC-1 a question of an MCP server is shown with its fields, and how to answer it', async () => {
+    const fields = [
+      { name: 'name', title: 'Your name', type: 'string', required: true },
+      {
+        name: 'color',
+        title: 'color',
+        type: 'string',
+        required: false,
+        options: [{ value: 'r', title: 'Red' }],
+      },
+    ];
+    const form = { server: 'peer', message: 'Who\u001b[2J are you?', fields };
+    api.setApproval('apr_1', { tool: 'mcp_peer__ask', args: { color: 'r' }, form });
+    const { stdout } = await cli('approvals', 'show', 'apr_1');
+    assert.match(
+      stdout,
+      /^question\n  the MCP server peer asks: Who are you\?\n  name \(string, required\): Your name\n  color \(string\); one of r$/m,
+    );
+    assert.match(stdout, /Answer: npx tempoclaw approvals approve apr_1 --args/);
+  });
+
   test('AP-3 approvals are approved, edited, allowed always, rejected and answered', async () => {
     const decisions: [string[], unknown][] = [
       [['approve', 'apr_1'], { decision: 'approve' }],

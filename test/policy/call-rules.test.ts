@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { entryText } from '#domain/shell/allowlist.ts';
 import { SHELL_SWITCHES } from '#domain/shell/shell-switches.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
@@ -27,6 +28,7 @@ function judge(
     tools?: ToolPolicy;
     context?: MessageContext;
     allowlist?: { tool: string; pattern: string }[];
+    used?: UsedTools;
   } = {},
 ): Verdict {
   const found = catalog.find(tool);
@@ -40,6 +42,7 @@ function judge(
     tool: found.tool,
     args,
     allowlist: more.allowlist ?? [],
+    used: more.used ?? {},
   });
 }
 
@@ -76,7 +79,15 @@ describe('PO-1 layers that come with the turn', () => {
   const judged = (tool: string, given: Omit<RuleScope, 'agent'>): Verdict => {
     const found = catalog.find(tool);
     assert.ok(found);
-    return rules().judge({ agent, user: null, allowlist: [], args: {}, tool: found.tool, ...given });
+    return rules().judge({
+      agent,
+      user: null,
+      allowlist: [],
+      used: {},
+      args: {},
+      tool: found.tool,
+      ...given,
+    });
   };
 
   test('a subagent has none of the tools that subagents are denied, offered or called, whatever is given back', () => {
@@ -237,6 +248,7 @@ describe('SH-1 categories are switched by the settings, the tenant and the agent
       context: {},
       user: null,
       allowlist: [],
+      used: {},
       tool: found.tool,
       args: { command: 'npm install left-pad' },
     });
@@ -340,5 +352,76 @@ describe('SH-2 commands', () => {
   test('what asks says what the risk is', () => {
     const verdict = judge('exec', { command: 'cat .env' }, { exec: { ask: 'on-miss' } });
     assert.equal(verdict.verdict === 'ask' && verdict.risk, 'credential_access');
+  });
+});
+
+describe('PO-5 the profile careful', () => {
+  const careful = { tools: { profile: 'careful' } };
+  const after = (tool: string, args: Record<string, unknown>, ...read: string[]) =>
+    judge(tool, args, careful, { used: Object.fromEntries(read.map((name) => [name, `call_of_${name}`])) });
+  const command = { command: 'ls' };
+
+  test('asks before what acts once something from outside was read, and says which call that was', () => {
+    assert.equal(after('exec', command).verdict, 'allow');
+    for (const read of [
+      'mcp_gh__issue',
+      'team__x__y',
+      'a_custom_tool',
+      'credentialed_exec',
+      'sessions_history',
+    ]) {
+      const verdict = after('exec', command, 'read_file', read);
+      assert.equal(verdict.verdict, 'ask', read);
+      assert.ok(verdict.verdict === 'ask' && verdict.reason.endsWith(`after ${read} (call_of_${read})`));
+    }
+    for (const tool of ['credentialed_exec', 'sessions_send', 'delegate', 'handoff', 'evaluate_loop'])
+      assert.equal(after(tool, {}, 'a_custom_tool').verdict, 'ask', tool);
+  });
+
+  test('spares what stays in the workspace or only looks, and what our own tools have told', () => {
+    for (const tool of [
+      'write_file',
+      'edit',
+      'read_file',
+      'search',
+      'datetime',
+      'spawn',
+      'team_tasks',
+      'wait',
+    ])
+      assert.equal(after(tool, {}, 'a_custom_tool').verdict, 'allow', tool);
+    assert.equal(after('process', { action: 'poll' }, 'a_custom_tool').verdict, 'allow');
+    assert.equal(after('process', { action: 'write' }, 'a_custom_tool').verdict, 'ask');
+    assert.equal(after('exec', command, 'read_file', 'search', 'exec', 'datetime').verdict, 'allow');
+  });
+
+  test('asks before a call of a tool that both looks and acts only where that call acts', () => {
+    const url = 'https://example.com/page';
+    assert.equal(after('web_fetch', { url }, 'web_search').verdict, 'allow');
+    assert.equal(after('web_fetch', { url, method: 'HEAD' }, 'web_search').verdict, 'allow');
+    assert.equal(after('web_fetch', { url, method: 'POST' }, 'web_search').verdict, 'ask');
+    assert.equal(after('web_fetch', { url: `${url}?q=words` }, 'web_search').verdict, 'ask');
+    assert.equal(after('browser', { action: 'snapshot' }, 'browser').verdict, 'allow');
+    for (const action of ['click', 'type', 'navigate', 'evaluate'])
+      assert.equal(after('browser', { action }, 'browser').verdict, 'ask', action);
+  });
+
+  test('what is denied stays denied', () => {
+    assert.equal(after('exec', { command: 'sudo id' }, 'a_custom_tool').verdict, 'deny');
+  });
+
+  test('a rule that allows does not look back: what was read gives no more rights', () => {
+    const rules = [{ tool: 'exec', after: ['web_fetch'], decision: 'allow' }];
+    const read = agentConfigSchema.safeParse({ ...agent, tools: { rules } });
+    assert.match(JSON.stringify(read.error?.issues), /does not look back/);
+    const wrong = agentConfigSchema.safeParse({
+      ...agent,
+      tools: { ask: [{ tool: 'exec', after: ['group:nope'] }] },
+    });
+    assert.match(JSON.stringify(wrong.error?.issues), /there is no group/);
+    for (const none of [[], 'web_fetch'])
+      assert.ok(
+        !agentConfigSchema.safeParse({ ...agent, tools: { ask: [{ tool: 'exec', after: none }] } }).success,
+      );
   });
 });

@@ -45,7 +45,10 @@ describe('EX-1 the tools there are', () => {
         `../activities/tools/${group}/${name.replaceAll('_', '-')}.test.ts`,
         import.meta.url,
       );
-      const together = new URL(`../activities/tools/${group}/${group}.test.ts`, import.meta.url);
+      const together = new URL(
+        `../activities/tools/${group}/${group.replaceAll('_', '-')}.test.ts`,
+        import.meta.url,
+      );
       assert.ok(existsSync(file) || existsSync(together), `${name} has no test file`);
     }
   });
@@ -66,18 +69,18 @@ describe('EX-1 the tools there are', () => {
   });
 
   test('a name is worth more than an alias', () => {
-    const one = sample('one', { aliases: { two: { dialect: 'goclaw' } } });
+    const one = sample('one', { aliases: { two: {} } });
     assert.equal(createCatalog([one]).find('two')?.tool.name, 'one');
     assert.equal(createCatalog([one, sample('two')]).find('two')?.tool.name, 'two');
   });
 
   test('a tool that breaks the rules is refused with its reason', () => {
-    const one = sample('one', { aliases: { uno: { dialect: 'clawft' } } });
+    const one = sample('one', { aliases: { uno: {} } });
     const faulty: readonly (readonly [Tool, RegExp])[] = [
       [sample('bad name'), /letters, digits and underscores/],
       [sample('x', { description: ' ' }), /no description/],
       [sample('x', { input: z.object({ mute: z.string() }) }), /parameter mute has no description/],
-      [sample('x', { aliases: { uno: { dialect: 'clawft' } } }), /alias uno is taken by one/],
+      [sample('x', { aliases: { uno: {} } }), /alias uno is taken by one/],
     ];
     for (const [tool, message] of faulty) assert.throws(() => createCatalog([one, tool]), message);
   });
@@ -95,7 +98,7 @@ describe('DESIGN §4 the folder of tools', () => {
       /fs\/a\.ts: the tool is of group web, not fs/,
     ],
     'an alias that is another’s name': [
-      { 'fs/a.ts': source('a', 'fs'), 'fs/b.ts': source('b', 'fs', "{ a: { dialect: 'goclaw' } }") },
+      { 'fs/a.ts': source('a', 'fs'), 'fs/b.ts': source('b', 'fs', '{ a: {} }') },
       /fs\/b\.ts: the name a is taken by tools\/fs\/a\.ts/,
     ],
   };
@@ -118,7 +121,7 @@ describe('EX-1 arguments', () => {
     sample('sample', {
       parameterAliases: { words: 'text' },
       ignoredParameters: ['deliver'],
-      aliases: { other: { dialect: 'clawft', toCanonical: ({ content }) => ({ text: content }) } },
+      aliases: { other: { toCanonical: ({ content }) => ({ text: content }) } },
     }),
   ]);
   const good: readonly (readonly [string, unknown, unknown])[] = [
@@ -203,13 +206,120 @@ describe('TL dialects', () => {
     assert.deepEqual(exec.ok && exec.args, { timeout: 30, command: 'ls' });
   });
 
-  test('goclaw’s bash is exec, and its write_file may say deliver', () => {
+  test('goclaw’s names and parameters are shown, and its other names understood', () => {
+    const names = ['exec', 'edit', 'spawn', 'read_file', 'web_fetch'];
+    const offered = catalog.offer('goclaw', names);
     assert.deepEqual(
-      catalog.offer('goclaw', ['exec']).map(({ name }) => name),
-      ['bash'],
+      offered.map(({ name }) => name),
+      names,
     );
-    assert.equal(catalog.find('bash')?.tool.name, 'exec');
-    assert.equal(catalog.parse('write_file', { path: 'a', content: 'x', deliver: true }).ok, true);
+    const properties = offered.map(({ parameters }) => Object.keys(parameters['properties'] as object));
+    assert.deepEqual(
+      [properties[0], properties[3], properties[4]],
+      [
+        ['command', 'working_dir'],
+        ['path', 'offset', 'limit'],
+        ['url', 'extractMode', 'maxChars'],
+      ],
+    );
+    for (const [name, tool] of Object.entries({
+      bash: 'exec',
+      edit_file: 'edit',
+      sessions_spawn: 'spawn',
+      subagents: 'spawn',
+      subagent: 'spawn',
+    }))
+      assert.equal(catalog.in('goclaw').find(name)?.tool.name, tool);
+  });
+
+  test('clawft’s spawn starts a process and no subagent, in its own dialect alone', () => {
+    const clawft = catalog.in('clawft');
+    assert.equal(clawft.find('spawn')?.tool.name, 'spawn_process');
+    assert.equal(clawft.find('subagent')?.tool.name, 'spawn');
+    assert.equal(catalog.find('spawn')?.tool.name, 'spawn');
+    assert.equal(catalog.in('goclaw').find('spawn')?.tool.name, 'spawn');
+    const [spawn] = catalog.offer('clawft', ['spawn_process']);
+    assert.deepEqual(Object.keys(spawn?.parameters['properties'] as object), [
+      'command',
+      'args',
+      'description',
+      'timeout',
+    ]);
+  });
+
+  for (const dialect of ['canonical', 'goclaw', 'clawft'] as const)
+    test(`every tool has a name of its own in ${dialect}, which leads back to it`, () => {
+      const all = catalog.list().map(({ name }) => name);
+      const shown = catalog.offer(dialect, all).map(({ name }) => name);
+      assert.deepEqual(
+        shown.map((name) => catalog.in(dialect).find(name)?.tool.name),
+        all,
+      );
+      assert.equal(new Set(shown).size, all.length);
+    });
+
+  test('what clawft has, its models see with exactly its parameters', () => {
+    const theirs: Readonly<Record<string, readonly string[]>> = {
+      read_file: ['path'],
+      write_file: ['path', 'content'],
+      edit_file: ['path', 'old_text', 'new_text'],
+      list_directory: ['path'],
+      exec_shell: ['command', 'timeout'],
+      memory_read: ['query'],
+      memory_write: ['content', 'mode'],
+      web_search: ['query', 'num_results'],
+      web_fetch: ['url', 'method', 'headers'],
+      spawn: ['command', 'args', 'description', 'timeout'],
+    };
+    const offered = catalog.offer(
+      'clawft',
+      catalog.list().map(({ name }) => name),
+    );
+    for (const [name, parameters] of Object.entries(theirs)) {
+      const tool = offered.find((one) => one.name === name);
+      assert.deepEqual(Object.keys((tool?.parameters['properties'] ?? {}) as object), parameters, name);
+    }
+  });
+
+  test('a parameter that would do nothing is refused with its reason, and taken when it asks for nothing', () => {
+    const refused: readonly (readonly [string, object, RegExp])[] = [
+      ['write_file', { path: 'a', content: 'x', deliver: true }, /^deliver: no file is sent to the chat/],
+      ['spawn', { task: 'x', team_task_id: '7' }, /^team_task_id: /],
+      ['spawn', { task: 'x', estimated_duration: 5 }, /^estimated_duration: .*timeout/],
+      ['delegate', { agent_key: 'a', task: 'x', team_task_id: '7' }, /^team_task_id: /],
+      ['evaluate_loop', { task: 'x', team_task_id: '7' }, /^team_task_id: /],
+      ['team_message', { action: 'send', to: 'a', text: 'x', media: ['a.png'] }, /^media: .*attach/],
+    ];
+    for (const [tool, args, words] of refused) {
+      const read = catalog.parse(tool, args);
+      assert.ok(!read.ok, tool);
+      assert.match(read.message, words);
+    }
+    assert.equal(catalog.parse('write_file', { path: 'a', content: 'x', deliver: false }).ok, true);
+  });
+
+  test('spawn with an agent is a call of delegate, to be judged as one', () => {
+    const read = catalog.parse('spawn', { agent: 'mate', task: 'Say.', context: 'All.', action: 'run' });
+    assert.ok(read.ok);
+    assert.equal(read.tool.name, 'delegate');
+    const { args } = read;
+    assert.deepEqual(args, {
+      action: 'delegate',
+      agent_key: 'mate',
+      task: 'Say.',
+      context: 'All.',
+      mode: 'sync',
+    });
+    const steered = catalog.parse('spawn', { agent: 'mate', action: 'steer', message: 'x' });
+    assert.ok(!steered.ok);
+  });
+
+  test('a tool of class verify has a probe, and no other has one', () => {
+    const probe = async () => undefined;
+    assert.throws(() => createCatalog([sample('one', { replay: 'verify' })]), /has a probe/);
+    assert.throws(() => createCatalog([sample('one', { probe })]), /has a probe/);
+    assert.ok(createCatalog([sample('one', { replay: 'verify', probe })]));
+    for (const name of ['write_file', 'edit']) assert.equal(catalog.find(name)?.tool.replay, 'verify');
   });
 
   test('aliases are not offered in the canonical words, and unknown names not at all', () => {

@@ -153,6 +153,13 @@ export const PATHS: Readonly<Record<string, Path>> = {
   'turn-chain-of-quick-calls': saying('x', 'paced'),
   'turn-parallel': saying('nudge {"note":"a"}\nnudge {"note":"b"}\npeek {"note":"c"}\nthen\nDone.'),
   'turn-tool-fails': saying('break_off {"note":"throw"}\nno_such_tool {}\nthen\nDone.'),
+  'turn-outside': saying('outside {"note":"a"}\nthen\nDone.'),
+  'turn-outside-stopped': async (live, session) => {
+    const { turn_id } = await live.say(session, 'outside {"note":"stays"}');
+    await live.until('its timer', () => live.probes.effects.find(({ note }) => note === 'stays'));
+    await live.temporal.stop(live.tenant, session, { turn_id, level: 'now', by: 'ann' });
+    await live.ended(turn_id);
+  },
   'turn-wait-child': saying('wait {"timeMs":300,"reason":"tea"}\nthen\nDone.'),
   'turn-model-fails': saying('x', 'broken'),
   'turn-limit': saying('x', 'circles'),

@@ -4,8 +4,13 @@
  * it is, so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
  */
 import type { QualityGate } from '#domain/gate.ts';
+import { INDEX_DOCUMENT, indexWorkflowId } from '#domain/memory.ts';
+import { FORGET, forgetWorkflowId } from '#domain/forgetting.ts';
+import { SCHEDULED_MESSAGE, scheduleIdOf } from '#domain/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
 import { AGENT_TURN } from '#domain/turn.ts';
+import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#domain/webhook.ts';
+import { beginForgetting } from '#store/forgetting-store.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import {
@@ -18,7 +23,7 @@ import {
 } from '#test/support/histories.ts';
 import { SUBMITS } from '#test/support/gate-scripts.ts';
 import { globalSetup, globalTeardown } from '#test/support/services.ts';
-import { startStack } from '#test/support/stack.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
 import { covering } from './covering.ts';
 import { type Path, PATHS, SECRET } from './paths.ts';
 import { TASK_PATHS, walkTaskPath } from './task-paths.ts';
@@ -88,8 +93,60 @@ async function recordSweep({ client, taskQueue }: LiveWorker): Promise<void> {
   await tell(SWEEP.type, await fetchHistory(client, workflowId));
 }
 
+/** What a session wrote is indexed by a workflow that nothing links to it. */
+async function recordIndex(live: LiveWorker): Promise<void> {
+  await live.ended(
+    (await live.say('index', 'memory_write {"content":"x"}\nthen\nDone.', { agent: 'free' })).turn_id,
+  );
+  const id = indexWorkflowId({ tenant: live.tenant, agent: 'free', user: null });
+  await live.client.workflow.getHandle(id).result();
+  await tell(INDEX_DOCUMENT.type, await fetchHistory(live.client, id));
+}
+
+/** The same where facts are drawn beside it. */
+async function recordExtraction(live: LiveWorker): Promise<void> {
+  const path = `memory_write {"content":"x"}\nthen\nDone.`;
+  await live.ended((await live.say('extract', path, { agent: 'learns' })).turn_id);
+  const id = indexWorkflowId({ tenant: live.tenant, agent: 'learns', user: null });
+  await live.client.workflow.getHandle(id).result();
+  await tell(`${INDEX_DOCUMENT.type}-extracts`, await fetchHistory(live.client, id));
+}
+
 async function tell(name: string, history: unknown): Promise<void> {
   console.log(`${(await keepHistory(name, history)) ? 'recorded' : 'is kept '} ${name}`);
+}
+
+async function recordForget({ client, pool, taskQueue, tenant }: LiveWorker): Promise<void> {
+  const { id } = await beginForgetting(pool, tenant, {
+    id: 'fgt_replay',
+    kind: 'session',
+    subject: 'nobody',
+    requested_by: 'ann',
+  });
+  const workflowId = forgetWorkflowId(id);
+  await client.workflow.execute(FORGET, { workflowId, taskQueue, args: [{ tenant, id }] });
+  await tell(FORGET, await fetchHistory(client, workflowId));
+}
+
+/** To nobody, so that it is tried again and then given up. */
+async function recordWebhook({ ask, worker }: Stack): Promise<void> {
+  const body = { url: 'https://receiver.example/', events: ['turn.completed'] };
+  const { id } = (await ask('POST', '/v1/webhooks', { body })).body;
+  await worker.ended((await worker.say('webhook', 'x')).turn_id);
+  const { data } = (await ask('GET', `/v1/webhooks/${id}/deliveries`)).body;
+  const run = worker.client.workflow.getHandle(deliveryWorkflowId(data[0].id));
+  await worker.until('the delivery', () => run.result().catch(() => undefined));
+  await tell(WEBHOOK_DELIVERY, await fetchHistory(worker.client, run.workflowId));
+}
+
+async function recordSchedule({ client, taskQueue, tenant }: LiveWorker): Promise<void> {
+  const workflowId = scheduleIdOf(tenant, 'gone');
+  await client.workflow.execute(SCHEDULED_MESSAGE, {
+    workflowId,
+    taskQueue,
+    args: [{ tenant, schedule: 'gone', at: '2026-01-01T09:00:00.000Z' }],
+  });
+  await tell(SCHEDULED_MESSAGE, await fetchHistory(client, workflowId));
 }
 
 /** Of what was recorded now. */
@@ -144,7 +201,7 @@ const TASK_GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>
 const kept = new Set((await readHistories()).map(({ name }) => name));
 await globalSetup();
 const stack = await startStack({
-  settings: 'subagents: { maxDepth: 2 }',
+  settings: 'subagents: { maxDepth: 2 }\nwebhooks: { retrySeconds: [0.1] }',
   env: { TEMPOCLAW_DECISION_TOKEN_SECRET: SECRET },
   scripts: {
     broken: 'rules:\n  - reply: { error: { status: 401, message: No. } }\n',
@@ -156,6 +213,7 @@ const stack = await startStack({
     holds: 'rules:\n  - reply: { calls: [{ tool: hold, args: { note: evaluate } }] }\n',
     floods:
       'rules:\n  - when: { user: Quality Gate Feedback, step: 0 }\n    reply: { calls: [{ tool: hold, args: { note: floods } }] }\n  - when: { user: Quality Gate Feedback }\n    reply: { text: improved draft }\n  - reply: { text: first draft }\n',
+    learns: 'rules:\n  - reply: { calls: [{ tool: record_facts, args: { entities: [], relations: [] } }] }\n',
     submits: SUBMITS,
     never: 'rules:\n  - reply: { text: "REJECTED: more" }\n',
     critic:
@@ -165,6 +223,7 @@ const stack = await startStack({
   },
   agents: [
     { key: 'free', tools: {} },
+    { key: 'learns', tools: {}, knowledge: { model: 'rehearsal/learns' } },
     { key: 'runs', exec: { security: 'full', ask: 'off' } },
     { key: 'pauses', model: 'rehearsal/pauses' },
     { key: 'paced', model: 'rehearsal/paced', exec: { security: 'full', ask: 'off' } },
@@ -218,6 +277,13 @@ try {
   for (const name of Object.keys(TASK_PATHS))
     if (name.includes(word)) await recordTasks(live, name, await walkTaskPath(stack, name));
   if (SWEEP.type.includes(word)) await recordSweep(live);
+  if (INDEX_DOCUMENT.type.includes(word)) {
+    await recordIndex(live);
+    await recordExtraction(live);
+  }
+  if (FORGET.includes(word)) await recordForget(live);
+  if (WEBHOOK_DELIVERY.includes(word)) await recordWebhook(stack);
+  if (SCHEDULED_MESSAGE.includes(word)) await recordSchedule(live);
   await removeCovered(kept);
 } finally {
   await stack.stop();

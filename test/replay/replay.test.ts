@@ -48,10 +48,14 @@ describe('DU-5 kept histories', () => {
       'awaitSubagents',
       'delegation',
       'evaluateLoop',
+      'forget',
+      'indexDocument',
+      'scheduledMessage',
       'subagent',
       'sweep',
       'teamTask',
       'wait',
+      'webhookDelivery',
     ]);
     assert.deepEqual([...ends].sort(), ['CANCELED', 'COMPLETED', 'CONTINUED_AS_NEW']);
   });

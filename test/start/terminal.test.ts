@@ -30,7 +30,8 @@ describe('npm start at a terminal', () => {
 
   const shown = (): string => stripVTControlCharacters(program.printed()).replaceAll('\r', '');
   const pidOf = (part: Part): number => program.info().pids[part] ?? assert.fail(`no ${part}`);
-  const atTerminal = (...args: string[]) => startCli(args, { cwd: clone.folder, terminal: true });
+  const atTerminal = (...args: string[]) =>
+    startCli(args, { cwd: clone.folder, terminal: true, columns: COLUMNS });
   const timesBack = (part: Part): number => shown().split(`${PARTS[part]} runs again`).length - 1;
 
   async function isBack(part: Part, before: { pid: number; times: number }): Promise<void> {
@@ -59,6 +60,10 @@ describe('npm start at a terminal', () => {
     const { code, stdout } = await demo.ended;
     assert.equal(code, 0, stdout);
     assert.match(stdout, /kill -9 \d+[\s\S]*started a new worker, pid \d+[\s\S]*What that proves/);
+    const proof = stripVTControlCharacters(stdout.slice(stdout.indexOf('What the ledger says')));
+    // A word alone on its line, such as an address, is left whole.
+    for (const line of proof.split(/\r?\n/))
+      assert.ok(line.length <= COLUMNS || !line.trim().includes(' '), line);
   });
 
   for (const part of ['api', 'temporal', 'postgres'] as const)

@@ -20,7 +20,7 @@ interface FunctionRow {
 const ROWS = `
   insert into tenants values ('x', 'x');
   insert into agents (tenant_id, key, revision, config) values ('x', 'x', 1, '{"budgets":[{"scope":"agent","calls":9}]}');
-  insert into sessions (tenant_id, key, agent_key, user_id) values ('x', 'x', 'x', 'x');
+  insert into sessions (tenant_id, key, agent_key, user_id, used) values ('x', 'x', 'x', 'x', '{"y":{"call":"x","at":1}}');
   insert into turns (tenant_id, id, session_key, agent_key, status) values ('x', 'x', 'x', 'x', 'running');
   insert into messages (tenant_id, id, session_key, role, text) values ('x', 'x', 'x', 'user', 'x');
   insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, tool, args, summary, digest, always, status, expires_at)
@@ -63,7 +63,23 @@ const CASES: Readonly<Record<string, readonly unknown[]>> = {
   begin_step: ['x', 'x', 'x', 1, '[{"id":"x"}]', '[{"id":"x","ok":true}]', 0, 0, 'x', 'x', BUDGET],
   record_answer: ['x', 'x', 'x', 1, ANSWER, CALLS, APPROVALS, '[{"type":"approval.requested"}]'],
   record_reads: ['x', 'x', 'x', 1, ANSWER, CALLS, '[]', 0, 0, BUDGET],
-  record_result: ['x', 'x', 'x', 'x', true, null, 'x', 'x', 'x', null, '[]', 0, 0, `{"next":${BUDGET}}`],
+  record_result: [
+    'x',
+    'x',
+    'x',
+    'x',
+    true,
+    null,
+    'x',
+    'x',
+    'x',
+    null,
+    '[]',
+    0,
+    0,
+    `{"next":${BUDGET}}`,
+    '[]',
+  ],
 };
 
 /** All that a caller may be wrong about: SQLSTATE's class of syntax, names, types and ambiguity. */
@@ -95,7 +111,8 @@ describe('DU-5 SQL functions', () => {
     await database.pool.query(ROWS);
     const { rows } = await database.pool.query<FunctionRow>(
       `select proname as name, array(select format_type(t, null) from unnest(proargtypes) t) as types from pg_proc
-       where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype order by 1`,
+       where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype
+         and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e') order by 1`,
     );
     functions = rows;
   });

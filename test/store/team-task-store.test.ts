@@ -98,6 +98,7 @@ describe('TE-2 rows of tasks', () => {
       title: 'Given',
       text: 'Do it.',
       context: { channel: 'teammate' },
+      reads: [],
       bound: { team: { key: 'crew', number, member, fence: 1 } },
     });
   };

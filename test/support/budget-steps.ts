@@ -4,7 +4,8 @@ import { DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
 import type { AnswerFate } from '#store/answer-record.ts';
 import type { BudgetRequest } from '#store/budget-ledger.ts';
 import type { Pool } from '#store/pool.ts';
-import type { StepBasis, TurnLedger } from '#store/turn-ledger.ts';
+import type { StepBasis } from '#store/step-basis.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
 
 interface Account {
   readonly budget_id: string;

@@ -117,16 +117,20 @@ export function testBoxes(
   address: string,
   installation: string = `test-${crypto.randomUUID()}`,
 ): Boxes {
+  t.after(() => removeBoxes(address, installation));
+  return boxesAt(address, installation);
+}
+
+/** The same, left where they are. */
+export function boxesAt(address: string, installation = 'none'): Boxes {
   const engine = createEngine(address);
-  const boxes = createBoxes({
+  return createBoxes({
     engine,
     look: createEngineLook(engine, Date.now),
     installation,
     life: { idleSeconds: 600, maxAgeSeconds: 3600 },
     now: Date.now,
   });
-  t.after(() => removeBoxes(address, installation));
-  return boxes;
 }
 
 /** Removes every box of the installation, whatever its state. */

@@ -85,6 +85,8 @@ export interface StandOptions {
   readonly agents?: readonly AgentConfig[];
   /** Workers and API reach Postgres and Temporal through proxies that can lose replies. */
   readonly lossy?: boolean;
+  /** More settings of one worker, from 0. */
+  readonly workerSettings?: (worker: number, folder: string) => Readonly<Record<string, string>>;
   /** More of `tempoclaw.yaml`. */
   readonly settings?: string;
   /** How wrong the clocks of workers and API are, in milliseconds (skewed-clock.ts). */
@@ -275,13 +277,18 @@ async function createPrograms({ folder, database, temporal, options }: Surroundi
     readonly offset?: number | undefined;
     readonly root?: string;
     readonly port?: number;
+    readonly more?: Readonly<Record<string, string>> | undefined;
   }
-  const program = (name: string, main: string, { offset, root = ROOT, port = 0 }: More = {}): Killable =>
+  const program = (
+    name: string,
+    main: string,
+    { offset, root = ROOT, port = 0, more }: More = {},
+  ): Killable =>
     createKillable(async () => {
       const { child } = await startNodeProgram({
         name,
         main: join(root, main),
-        env: { ...env, TEMPOCLAW_PORT: String(port), ...clockEnvironment(offset) },
+        env: { ...env, TEMPOCLAW_PORT: String(port), ...clockEnvironment(offset), ...more },
         logFile: join(folder, 'logs', `${name}.log`),
         stopGraceMs: 15_000,
       });
@@ -297,7 +304,10 @@ async function createPrograms({ folder, database, temporal, options }: Surroundi
     api: apis[0] as Killable,
     apiUrl: apiUrls[0] as string,
     workers: Array.from({ length: options.workers }, (_, n) =>
-      program(`worker-${n}`, 'workers/main.ts', { offset: options.clocks?.workers }),
+      program(`worker-${n}`, 'workers/main.ts', {
+        offset: options.clocks?.workers,
+        more: options.workerSettings?.(n, folder),
+      }),
     ),
     workerOf: (root: string) => program('worker-of-another-build', 'workers/main.ts', { root }),
   };

@@ -6,13 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { NativeConnection, type ReplayWorkerOptions } from '@temporalio/worker';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
-import { createModels } from '#activities/model/model-catalog.ts';
+import { createModels, type Models } from '#activities/model/model-catalog.ts';
 import { type HostWall, withoutWall } from '#activities/process/wall.ts';
 import type { KeySettings } from '#store/secrets/master-key.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
@@ -22,7 +22,7 @@ import type { Pool } from '#store/pool.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
 import { registerSearchAttributes } from '#cli/services/search-attributes.ts';
-import { deploymentValues, loadConfig, userCacheDir } from '#config';
+import { type Config, deploymentValues, loadConfig, userCacheDir } from '#config';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { StoredEvent } from '#domain/event.ts';
@@ -35,7 +35,7 @@ import { engineVariables } from './engine.ts';
 import { createProbes, type Probes } from './probe-tools.ts';
 import { growingWait } from './processes.ts';
 import { quietRuntime } from './quiet-runtime.ts';
-import { replayHistories } from './replay.ts';
+import { type ReplayedHistory, replayHistories } from './replay.ts';
 import { createTestDatabase } from './test-database.ts';
 
 /** Far above what anything in a test takes, so that only a hang meets it. */
@@ -53,6 +53,8 @@ export interface LiveWorkerOptions {
   readonly settings?: string;
   /** Changes the code of the workflows. */
   readonly changeWorkflows?: (code: string) => string;
+  /** Another worker, whose tenant, queue and database this one has too; its agents are there. Closed before that one. */
+  readonly beside?: Pick<LiveWorker, 'tenant' | 'databaseUrl'>;
   /** Around commands on this machine; none, taken for a whole one, unless given. */
   readonly wall?: HostWall;
 }
@@ -80,13 +82,17 @@ export interface CallRow {
 
 export interface LiveWorker {
   readonly tenant: string;
+  readonly databaseUrl: string;
   readonly pool: Pool;
   readonly client: Client;
   readonly temporal: TemporalAccess;
   readonly taskQueue: string;
   readonly probes: Probes;
+  readonly models: Models;
   /** Where its master key is, for an API that shall have the same. */
   readonly keys: KeySettings;
+  /** Of all its workspaces. */
+  readonly workspaceRoot: string;
   /** Under which its decision tokens are made. */
   readonly tokenSecret: string;
   /** A message of a client that is not our API: with its text, by update-with-start. */
@@ -118,19 +124,19 @@ const FOLLOWING: AgentConfig = {
 
 let loaded: ReturnType<typeof loadWorkflowBundle> | undefined;
 
-export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<LiveWorker> {
-  quietRuntime();
-  const address = process.env['TEST_TEMPORAL_ADDRESS'];
-  if (!address) throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests with `npm test`');
-  const tenant = `t${randomBytes(5).toString('hex')}`;
-  const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-live-'));
-  const database = await createTestDatabase();
-  const { pool } = database;
-  await pool.query('insert into tenants values ($1, $1)', [tenant]);
-  for (const agent of [FOLLOWING, ...(options.agents ?? [])]) await writeAgent(pool, tenant, agent);
-
+async function configOf(
+  options: LiveWorkerOptions,
+  folder: string,
+  {
+    address,
+    databaseUrl,
+    tenant,
+  }: { readonly address: string; readonly databaseUrl: string; readonly tenant: string },
+): Promise<Config> {
   await writeFile(join(folder, 'tempoclaw.yaml'), options.settings ?? '{}');
-  const config = loadConfig({
+  for (const [name, text] of Object.entries(options.scripts ?? {}))
+    await writeFile(join(folder, `${name}.yaml`), text);
+  return loadConfig({
     // What is on this machine must not decide where commands run; an agent may still ask for a box.
     // Nor may whether decisions need a token.
     env: {
@@ -141,13 +147,25 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
       ...engineVariables(),
       ...options.env,
       TEMPORAL_ADDRESS: address,
-      DATABASE_URL: database.url,
+      DATABASE_URL: databaseUrl,
     },
     cwd: folder,
     flags: { taskQueue: `q-${tenant}` },
   });
-  for (const [name, text] of Object.entries(options.scripts ?? {}))
-    await writeFile(join(folder, `${name}.yaml`), text);
+}
+
+export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<LiveWorker> {
+  quietRuntime();
+  const address = process.env['TEST_TEMPORAL_ADDRESS'];
+  if (!address) throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests with `npm test`');
+  const tenant = options.beside?.tenant ?? `t${randomBytes(5).toString('hex')}`;
+  const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-live-'));
+  const database = await createTestDatabase(options.beside?.databaseUrl);
+  const { pool } = database;
+  await pool.query('insert into tenants values ($1, $1) on conflict do nothing', [tenant]);
+  for (const agent of [FOLLOWING, ...(options.agents ?? [])]) await writeAgent(pool, tenant, agent);
+
+  const config = await configOf(options, folder, { address, databaseUrl: database.url, tenant });
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
   await registerSearchAttributes(clientConnection, config.temporal.namespace);
@@ -168,10 +186,11 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const bundle = options.changeWorkflows ? { code: options.changeWorkflows(ours.code) } : ours;
   // What a wall is worth has tests of its own; here it would only cost each start a second.
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
-  const machine = await createMachine(config, pool, secrets.vault, host);
+  const machine = await createMachine(config, pool, secrets, host);
   const { namespace, taskQueue, lingerSeconds } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
   const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
+  const models = createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting);
   const worker = await createWorker({
     config,
     connection,
@@ -185,7 +204,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
       changes: secrets.changes,
       onError: () => undefined,
     }),
-    models: createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting),
+    models,
     machine,
     wall: host.wall,
     sealer: secrets.sealer,
@@ -207,11 +226,14 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   return {
     ...readings(pool, tenant),
     tenant,
+    databaseUrl: database.url,
     pool,
     client,
     temporal,
     taskQueue,
     probes,
+    workspaceRoot: config.workspaceRoot,
+    models,
     keys: { stateDir: config.stateDir, encryption: config.encryption },
     say(session, text, given = {}) {
       const id = given.id ?? `m-${randomBytes(8).toString('hex')}`;
@@ -244,7 +266,10 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     async close() {
       await endSessions(client, tenant);
       await shutDown();
+      await machine.world.browsers.close();
+      await machine.world.mcp.close();
       await machine.world.processes.stopOwn();
+      await machine.workspaces.close();
       host.close();
       try {
         await replayAll(client, tenant, bundle, encoding);
@@ -339,9 +364,29 @@ async function replayAll(
   encoding: Pick<ReplayWorkerOptions, 'dataConverter'>,
 ): Promise<void> {
   const ids = `TempoclawTenant = '${tenant}' or TaskQueue = 'q-${tenant}'`;
-  const histories = client.workflow.list({ query: ids }).intoHistories({ concurrency: 4 });
-  for await (const { error, workflowId } of replayHistories(bundle, histories, encoding))
+  for await (const { error, workflowId } of replayHistories(bundle, historiesOf(client, ids), encoding))
     if (error) throw new Error(`${workflowId} does not replay`, { cause: error });
+}
+
+/** Of gRPC. */
+const NOT_FOUND = 5;
+
+/** Runs that were removed stay listed for a while. */
+async function* historiesOf(client: Client, query: string): AsyncGenerator<ReplayedHistory> {
+  const runs: { readonly workflowId: string; readonly runId: string }[] = [];
+  for await (const run of client.workflow.list({ query })) runs.push(run);
+  for (let at = 0; at < runs.length; at += 8) {
+    const found = runs.slice(at, at + 8).map(async ({ workflowId, runId }) => {
+      try {
+        return { workflowId, history: await client.workflow.getHandle(workflowId, runId).fetchHistory() };
+      } catch (error) {
+        const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+        if (code === NOT_FOUND) return undefined;
+        throw error;
+      }
+    });
+    for (const one of await Promise.all(found)) if (one) yield one;
+  }
 }
 
 /** The workflow id of a session of this worker. */

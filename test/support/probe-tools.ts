@@ -21,7 +21,7 @@ const input = z.object({ note: z.string().max(1000).describe('A word to know the
  * `peek` only reads (local), `glance` as well and may run before its answer is recorded, but is held; `poke` has an effect and is never repeated, `mark` as well
  * and is short, `nudge` has one that may be repeated, `hold` runs
  * until it is released or stopped, `once_hold` is the same for a tool that is never repeated, `begin` starts a child,
- * `break_off` throws.
+ * `outside` goes on where nobody sees it for a second, or until it is stopped, `break_off` throws.
  */
 export function createProbes(): Probes {
   const effects: { tool: string; callId: string; note: string }[] = [];
@@ -119,6 +119,23 @@ export function createProbes(): Probes {
         run: async (_deps, { note }) => {
           if (note === 'throw') throw new Error('the tool broke');
           return toolError('ExecutionFailed', note);
+        },
+      }),
+      defineTool<z.infer<typeof input>>({
+        name: 'outside',
+        description: 'Test tool that goes on outside.',
+        group: 'other',
+        replay: 'verify',
+        leavesWork: true,
+        input,
+        limits: { duration: 'long', timeoutSeconds: 30 },
+        run: async (_deps, { note }, { outside, callId }) => {
+          effects.push({ tool: 'outside', callId, note: outside?.isStopped ? 'stopped' : note });
+          changed();
+          if (outside?.isStopped) return toolError('Cancelled', 'it was stopped');
+          if (outside?.left && note !== 'stays') return { ok: true, text: `outside ${note}` };
+          await outside?.keep({ since: 0, asks: 0, task: note });
+          return { ok: true, text: '', pending: { later: 1 } };
         },
       }),
     ],

@@ -1,4 +1,4 @@
-/** A Python with the Temporal SDK, made once in the user's cache. */
+/** A Python with a package, made once in the user's cache. */
 import { execFile } from 'node:child_process';
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,9 +10,13 @@ const run = promisify(execFile);
 /** The release that the contract's Python functions are tested with. */
 const SDK = 'temporalio==1.35.0';
 
-/** The interpreter's path. Throws, with pip's last words, when Python or the package cannot be had. */
-export async function pythonWithTemporal(): Promise<string> {
-  const folder = join(userCacheDir(), `test-${SDK.replace('==', '-')}`);
+export function pythonWithTemporal(): Promise<string> {
+  return pythonWith(SDK);
+}
+
+/** The interpreter's path; `wanted` names a package and its version. Throws, with pip's last words, when Python or the package cannot be had. */
+export async function pythonWith(wanted: string): Promise<string> {
+  const folder = join(userCacheDir(), `test-${wanted.replace('==', '-')}`);
   const python = join(folder, 'bin', 'python');
   if (await exists(python)) return python;
   // Made beside and moved into place: a half-made one is never used. Scripts of a moved venv break, its python does not.
@@ -21,7 +25,7 @@ export async function pythonWithTemporal(): Promise<string> {
   try {
     await mkdir(userCacheDir(), { recursive: true });
     await run('python3', ['-m', 'venv', part], options);
-    await run(join(part, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', SDK], options);
+    await run(join(part, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', wanted], options);
     await rename(part, folder).catch(async (error: unknown) => {
       if (!(await exists(python))) throw error;
     });

@@ -6,15 +6,22 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createCallRules } from '#policy/call-rules.ts';
 import { childEnvironment } from '#config';
+import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
+import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { tenantEgress } from '#policy/tenant-egress.ts';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { createEgress } from '#activities/egress/egress.ts';
+import { createMcpLogins } from '#activities/mcp/oauth.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
-import { workspaceOfAgent } from '#activities/workspace/workspace-of-agent.ts';
+import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
+import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { insertApiKey, insertTenant } from '#store/api-key-store.ts';
 import type { KeySettings } from '#store/secrets/master-key.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
+import { insertEgressRow } from '#store/egress-store.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import type { Pool } from '#store/pool.ts';
 import { hashSecret, makeKeyId, makeSecret } from '#api/auth.ts';
@@ -22,7 +29,6 @@ import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import type { Api, ApiDeps, ApiSettings } from '#api/deps.ts';
 import { createEventFeed } from '#api/event-feed.ts';
 import { createMetrics } from '#api/metrics.ts';
-import { createModelDirectory } from '#api/model-directory.ts';
 import { createServer } from '#api/server.ts';
 import { createToolDirectory } from '#api/tool-directory.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
@@ -65,6 +71,8 @@ export interface TestApiOptions {
   readonly temporal?: TemporalAccess;
   readonly codec?: ApiDeps['codec'];
   readonly workspaceRoot?: string;
+  /** As the worker's settings have it. */
+  readonly egress?: RuleSource['settings']['egress'];
   /** Given, the API logs all it can to it. */
   readonly logs?: ApiDeps['logs'];
 }
@@ -113,7 +121,11 @@ interface Parts {
   readonly temporal: TemporalAccess;
 }
 
-async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker): Promise<TestApi> {
+async function serve(
+  parts: Parts,
+  options: TestApiOptions & Pick<LiveWorkerOptions, 'tools'>,
+  worker?: LiveWorker,
+): Promise<TestApi> {
   const { pool, tenant, temporal } = parts;
   const ignore = (): void => undefined;
   const feed = createEventFeed({ databaseUrl: parts.url, pool, onError: ignore });
@@ -125,8 +137,13 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
     deploymentValues: [],
     onError: ignore,
   });
-  const catalog = createCatalog([...(await loadTools()), ...(worker?.probes.tools ?? [])]);
+  const catalog = createCatalog([
+    ...(await loadTools()),
+    ...(worker?.probes.tools ?? []),
+    ...(options.tools ?? []),
+  ]);
   const catalogs = createAgentCatalogs({ pool, catalog, changes: secrets.changes, onError: ignore });
+  const root = options.workspaceRoot ?? worker?.workspaceRoot ?? '/nowhere';
   const deps: ApiDeps = {
     pool,
     temporal,
@@ -134,18 +151,30 @@ async function serve(parts: Parts, options: TestApiOptions, worker?: LiveWorker)
     notifier,
     secrets,
     tokenSecret: worker?.tokenSecret ?? 'of nobody',
+    mcpLogins: createMcpLogins({
+      pool,
+      sealer: secrets.sealer,
+      egress: createEgress({ resolve: resolveHost, record: (row) => insertEgressRow(pool, row) }),
+      rulesOf: (of) => tenantEgress(pool, options.egress, of),
+    }),
     metrics: createMetrics(),
-    models: createModelDirectory(createModels({ providers: {} })),
+    models: worker?.models ?? createModels({ providers: {} }),
     tools: createToolDirectory(catalog, catalogs),
     rules: createCallRules({ catalog, tools: {} }),
     policy: {
       catalogs,
-      settings: { tools: {} },
-      workspaceOfAgent: (tenant, agent) =>
-        workspaceOfAgent(options.workspaceRoot ?? '/nowhere', tenant, agent),
+      settings: { tools: {}, egress: options.egress },
+      workspaceOf: createWorkspaceOf(root),
       judgePath,
       resolveProgram: createHostPrograms(childEnvironment({}), '/nowhere'),
     },
+    workspaces: createWorkspaceDoor({
+      root,
+      follow: false,
+      pool,
+      journalDir: `${root}/.journal`,
+      scrubberOf: secrets.vault.scrubberOf,
+    }),
     settings: {
       rateLimitPerMinute: 0,
       bodyLimitBytes: 1_048_576,

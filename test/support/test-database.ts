@@ -11,8 +11,12 @@ export interface TestDatabase {
 
 const QUIET = { onIdleError: () => undefined, applicationName: 'tempoclaw-test' };
 
-/** A copy of the run's template, which has the newest schema. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** A copy of the run's template, which has the newest schema; `shared` is one that somebody else drops. */
+export async function createTestDatabase(shared?: string): Promise<TestDatabase> {
+  if (shared !== undefined) {
+    const pool = createPool({ ...QUIET, url: shared, size: 10 });
+    return { url: shared, pool, drop: () => pool.end() };
+  }
   const serverUrl = ofTheRun('TEST_DATABASE_URL');
   const name = `t_${randomBytes(6).toString('hex')}`;
   const admin = createPool({ ...QUIET, url: serverUrl, size: 1 });

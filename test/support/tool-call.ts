@@ -46,8 +46,11 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     progress: () => undefined,
     thinking: undefined,
     offeredTools: async () => [],
+    offeredMcpTools: async () => [],
+    egress: {},
     hasSecret: () => false,
     roles: [],
+    used: [],
     exec: { timeoutSeconds: 60, boxTimeoutSeconds: 300 },
     ...over,
   };

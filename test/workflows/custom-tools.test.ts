@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { createModels } from '#activities/model/model-catalog.ts';
 import { createCatalog } from '#policy/catalog.ts';
 import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -203,11 +204,15 @@ describe('CU custom tools at work', () => {
         rules: stack.deps.rules,
         scrubberOf: async () => createScrubber(),
         sealer,
-        workspaceOf: () => workspace,
+        egressSettings: {},
+        reach: stack.worker.temporal,
+        workspaceOf: () => ({ workspace, shows: 'user' }),
         fastPath: createPlainPath(createTurnLedger(pool, () => undefined)),
         sandbox: {},
         placeOf: async () => 'host',
         rateLimit: { perHour: 0, burst: 1 },
+        needsToken: async () => false,
+        models: createModels({ providers: {} }),
         budgets: createBudgetGuard({
           ledger: createBudgetLedger(pool, () => undefined),
           settings: [],

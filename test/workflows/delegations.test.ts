@@ -120,7 +120,10 @@ describe('DE-2 delegations', () => {
     const reads = ['out/report.md', 'note.txt'].map(
       (name) => `read_file ${JSON.stringify({ path: `${folder}/${name}` })}`,
     );
-    const read = await stack.worker.say('d3', `${reads.join('\n')}\nthen\nDone.`, { agent: 'editor' });
+    const read = await stack.worker.say('d3', `${reads.join('\n')}\nthen\nDone.`, {
+      agent: 'editor',
+      user: 'ann',
+    });
     await stack.worker.ended(read.turn_id);
     const [report, given] = await stack.worker.calls(read.turn_id);
     assert.match(report?.result ?? '', /the report/);

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
+import { wavOf } from '#test/support/documents.ts';
+import { pngOf } from '#test/support/image-bytes.ts';
+import { type MediaServer, startMediaServer } from '#test/support/media-server.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
+import { startSite, type WebSite } from '#test/support/web-site.ts';
 
 /** `before`: calls that must come earlier in the same turn. */
 type Work = readonly [tool: string, args: object, before?: string];
@@ -11,15 +15,50 @@ type Work = readonly [tool: string, args: object, before?: string];
 const WORK: readonly Work[] = [
   ['datetime', {}],
   ['wait', { timeMs: 100, reason: 'tea' }],
+  ['cron', { action: 'status' }],
+  [
+    'cron',
+    { action: 'add', job: { name: 'tea', schedule: { kind: 'cron', expr: '0 9 1 1 *' }, message: 'Tea.' } },
+  ],
+  ['cron', { action: 'list' }],
   ['workspace_dir', {}],
   ['write_file', { path: 'a.txt', content: 'one\ntwo\n' }],
   ['read_file', { path: 'a.txt' }],
+  [
+    'write_file',
+    { path: 'skills/tea/SKILL.md', content: '---\nname: tea\ndescription: Makes tea\n---\nBoil.' },
+  ],
+  ['skill_search', { query: 'tea' }],
+  ['publish_skill', { path: 'skills/tea' }],
+  ['use_skill', { name: 'tea' }],
   ['edit', { path: 'a.txt', old_string: 'two', new_string: 'three' }],
   ['list_files', {}],
   ['search', { pattern: 'three' }],
   ['glob', { pattern: '*.txt' }],
   ['exec', { command: 'cat a.txt' }],
+  ['spawn_process', { command: 'cat', args: ['a.txt'] }],
+  ['openai_compat_call', { provider: 'site', endpoint: 'moderations', body: { input: 'tea' } }],
+  ['memory_write', { content: 'Otters like fish.' }],
+  ['memory_write', { content: 'Otters swim.', path: 'memory/otters.md', mode: 'overwrite' }],
+  ['memory_read', { query: 'fish' }],
+  ['memory_get', { path: 'memory/otters.md', from: 1, lines: 1 }],
+  ['memory_search', { query: 'otters', maxResults: 2, depth: 'l2' }],
+  ['knowledge_graph_search', { query: 'otters', entity_type: 'animal', max_depth: 1 }],
+  ['read_document', { prompt: 'What is it?', path: 'a.txt' }],
+  ['read_image', { prompt: 'What is it?', url: 'SITE/image.png' }],
+  ['read_audio', { prompt: 'What is it?', url: 'SITE/sound.wav' }],
+  ['web_fetch', { url: 'SITE/page' }],
+  ['web_search', { query: 'otters' }],
+  ['create_image', { prompt: 'An otter' }],
+  ['create_audio', { prompt: 'Jazz' }],
+  ['create_video', { prompt: 'An otter' }],
+  ['tts', { text: 'Hello' }],
   ['process', { action: 'list' }],
+  ['browser', { action: 'status' }],
+  ['browser', { action: 'stop' }],
+  ['canvas', { action: 'show', html: '<p id="a">Tea</p>' }],
+  ['canvas', { action: 'update', selector: '#a', html: 'Coffee' }],
+  ['mcp_tool_search', { query: 'weather' }],
   ['session_status', {}],
   ['sessions_list', {}],
   ['sessions_list', { limit: 5, active_minutes: 2.5 }],
@@ -55,7 +94,14 @@ const WORK: readonly Work[] = [
 /** What cannot be done here, and says so. */
 const REFUSED: readonly Work[] = [
   ['credentialed_exec', { binary: 'gh', args: ['--version'] }],
+  ['memory_get', { path: 'memory/nothing.md' }],
+  ['use_skill', { name: 'nothing' }],
+  ['publish_skill', { path: '.' }],
   ['process', { action: 'poll', id: 'nothing' }],
+  ['browser', { action: 'snapshot' }],
+  ['read_video', { prompt: 'What is it?', path: 'nothing.mp4' }],
+  ['canvas', { action: 'update', html: 'x' }],
+  ['web_fetch', { url: 'http://169.254.169.254/' }],
   ['delegate', { action: 'get', id: 'nothing' }],
   ['delegate', { action: 'cancel', id: 'nothing' }],
   ['spawn', { action: 'get', id: 'nothing' }],
@@ -66,8 +112,20 @@ const REFUSED: readonly Work[] = [
 
 describe('EX-3 every tool in a real worker', () => {
   let stack: Stack;
+  let site: WebSite;
+  let providers: MediaServer;
+  const ends: (() => void)[] = [];
   before(async () => {
+    site = await startSite({ after: (end) => void ends.push(end) }, ({ url }, reply) =>
+      url === '/image.png' || url === '/sound.wav'
+        ? reply.end(url === '/image.png' ? pngOf(3, 3) : wavOf())
+        : reply.setHeader('content-type', 'application/json').end('{"results":[],"text":"Said."}'),
+    );
+    providers = await startMediaServer();
+    providers.finish();
     stack = await startStack({
+      env: { TRANSCRIBE_BASE_URL: site.url, ...providers.env },
+      settings: `models: { vision: [rehearsal/says], providers: { site: { baseUrl: "${site.url}/v1" } } }\negress: { allowPrivate: ["${site.place}"] }\nweb: { search: { searxng: { baseUrl: "${site.url}" } } }`,
       scripts: {
         says: 'rules:\n  - when: { user: Draft }\n    reply: { text: A draft. }\n  - reply: { text: Said. }\n',
         agrees: 'rules:\n  - reply: { text: APPROVED }\n',
@@ -87,12 +145,21 @@ describe('EX-3 every tool in a real worker', () => {
     await post('/v1/teams', { key: 'crew', lead: 'all', members: ['mate'] });
     await post('/v1/sessions/other/messages?wait=60', { text: 'Hello.', agent: 'all' });
   });
-  after(() => stack.stop());
+  after(async () => {
+    await stack.stop();
+    await providers.close();
+    for (const end of ends) end();
+  });
 
   /** The last call of a turn that makes it. */
   async function call([tool, args, before = '']: Work): Promise<Answer['body']> {
     const sent = await stack.ask('POST', '/v1/sessions/works/messages?wait=60', {
-      body: { text: `${before}${tool} ${JSON.stringify(args)}`, agent: 'all', channel: 'web', chat_id: 'c1' },
+      body: {
+        text: `${before}${tool} ${JSON.stringify(args).replace('SITE', site.url)}`,
+        agent: 'all',
+        channel: 'web',
+        chat_id: 'c1',
+      },
     });
     assert.equal(sent.status, 200, `${tool}: ${JSON.stringify(sent.body)}`);
     const made = await stack.ask('GET', `/v1/turns/${sent.body.turn_id}/tool-calls`);

@@ -41,12 +41,19 @@ describe('DE-6 gates on delegations', () => {
     });
     for (const target of Object.keys(gated))
       await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target } });
+    // As a seed's user writes it.
+    const gates = [on({ type: 'agent', agent: 'critic', block_on_failure: true, max_retries: 2 })];
+    const asks = { key: 'asks', model: 'rehearsal/follow', other_config: { quality_gates: gates } };
+    for (const agent of [asks, { key: 'plain', model: 'rehearsal/drafts' }])
+      assert.equal((await stack.ask('POST', '/v1/agents', { body: agent })).status, 201);
+    for (const target of ['plain', 'warned'])
+      await stack.ask('POST', '/v1/agent-links', { body: { source: 'asks', target } });
   });
   after(() => stack.stop());
 
-  async function judged(target: string) {
+  async function judged(target: string, agent?: string) {
     const call = `delegate ${JSON.stringify({ agent_key: target, task: 'Write it.', mode: 'sync' })}`;
-    const { turn_id } = await stack.worker.say(target, `${call}\nthen\nDone.`);
+    const { turn_id } = await stack.worker.say(`${agent ?? ''}${target}`, `${call}\nthen\nDone.`, { agent });
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
     const { body: list } = await stack.ask('GET', `/v1/delegations?target=${target}`);
     const { body } = await stack.ask('GET', `/v1/delegations/${list.data[0].id}`);
@@ -88,6 +95,13 @@ describe('DE-6 gates on delegations', () => {
     const skipped = await judged('skipped');
     assert.deepEqual(skipped.steps, ['warn']);
     assert.match(skipped.result, /^the first draft\n\n\[Quality gate agent ghost not passed: skipped/);
+  });
+
+  it('those of who gives the work hold too, before those of who does it', async () => {
+    const { result, steps } = await judged('plain', 'asks');
+    assert.deepEqual([result, steps], ['the improved draft', ['retry', 'pass']]);
+    const both = await judged('warned', 'asks');
+    assert.deepEqual(both.steps, ['retry', 'pass', 'warn']);
   });
 
   it('two gates go one after the other, and the second sees the revised work', async () => {

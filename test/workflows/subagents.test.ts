@@ -154,7 +154,7 @@ describe('SA subagents', () => {
     );
     assert.equal(await ask('mine', { action: 'cancel' }), 'InvalidArgs: id is required for action=cancel');
     assert.equal(await ask('mine', { action: 'spawn' }), 'InvalidArgs: task parameter is required');
-    assert.match(await ask('mine', { task: 'x', agent: 'y' }), /spawn does not accept 'agent' parameter/);
+    assert.match(await ask('mine', { task: 'x', agent: 'y' }), /^NotFound: target agent "y" not found/);
 
     assert.equal(
       await ask('mine', { action: 'steer', id, message: 'Turned.' }),

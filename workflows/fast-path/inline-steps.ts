@@ -13,7 +13,7 @@ import {
   toolOptions,
 } from '../activity-options.ts';
 import { type ModelAnswer, plainSteps, type Steps, toolIn } from '../steps/plain-steps.ts';
-import { firstTry } from './first-try.ts';
+import { firstTry } from '../steps/first-try.ts';
 
 /**
  * How long one workflow task goes on with steps within it, in milliseconds: it takes neither messages nor stops until it ends, so
@@ -46,8 +46,11 @@ export function createInlineSteps(isQuick = false): Steps {
     },
     async runTool(call, input) {
       if (!call.inline) return plainSteps.runTool(call, input);
-      const begun = await firstTry(() => toolIn(proxyLocalActivities, inlineToolOptions(call), call)(input));
-      const queue = begun?.continues;
+      const begun = call.queue
+        ? undefined
+        : await firstTry(() => toolIn(proxyLocalActivities, inlineToolOptions(call), call)(input));
+      if (begun?.asked) return begun;
+      const queue = call.queue ?? begun?.continues;
       if (queue === undefined) return begun ?? plainSteps.runTool(call, input);
       const options = followOptions(queue, toolOptions(call));
       const followed = await firstTry(() => toolIn(proxyActivities, options, call)(input));

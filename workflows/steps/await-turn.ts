@@ -36,6 +36,8 @@ export async function awaitNextTurn(seconds: number, inbox: TurnInbox, idleStop:
     await condition(hasWork, seconds * 1000);
   } catch (error) {
     if (!isCancellation(error)) throw error;
+    // In a cancelled run a turn would be stopped: what has come is the next run's.
+    return false;
   }
   return hasWork();
 }

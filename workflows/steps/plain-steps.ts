@@ -14,7 +14,8 @@ import type {
   RunToolResult,
   TurnActivities,
 } from '#domain/turn.ts';
-import { localToolOptions, modelOptions, toolOptions } from '../activity-options.ts';
+import { followOptions, localToolOptions, modelOptions, toolOptions } from '../activity-options.ts';
+import { firstTry } from './first-try.ts';
 
 export type ModelAnswer = Exclude<CallModelResult, { kind: 'continues' }>;
 
@@ -32,10 +33,16 @@ export const plainSteps: Steps = {
     return answer;
   },
   // A short one's row is its durable result, so it needs no task of its own.
-  runTool: (call, input) =>
-    call.local
-      ? toolIn(proxyLocalActivities, localToolOptions(call), call)(input)
-      : toolIn(proxyActivities, toolOptions(call), call)(input),
+  async runTool(call, input) {
+    if (call.local) return toolIn(proxyLocalActivities, localToolOptions(call), call)(input);
+    const options = toolOptions(call);
+    const result = await toolIn(proxyActivities, options, call)(input);
+    const { continues } = result;
+    if (continues === undefined || result.asked) return result;
+    const there = toolIn(proxyActivities, followOptions(continues, options), call);
+    const followed = await firstTry(() => there(input));
+    return followed ?? toolIn(proxyActivities, options, call)({ ...input, here: true });
+  },
 };
 
 type ToolActivities = Record<string, (input: RunToolInput) => Promise<RunToolResult>>;

@@ -4,6 +4,7 @@ import {
   executeChild,
   isCancellation,
   ParentClosePolicy,
+  sleep,
   TemporalFailure,
   TimeoutFailure,
 } from '@temporalio/workflow';
@@ -75,19 +76,41 @@ async function runCall(
 
 /** Undefined when it may not run. How often it is asked about is bounded by its activity. */
 async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<RunToolResult | undefined> {
+  const run = (asked: PlannedCall, stopped?: true): Promise<RunToolResult> =>
+    around.steps.runTool(asked, { tenant: around.tenant, call: call.id, ...(stopped && { stopped }) });
   for (let asked = call; ; ) {
     if (asked.approval) {
       // Nobody is asked for a turn that ends with this step.
       if (around.questions.consideredCancelled) return undefined;
       around.onChange(asked, 'waiting');
       const outcome = await askForApproval(asked, asked.approval, around);
+      const isApproved = outcome.kind !== 'settled' || outcome.status === 'approved';
       // Denied, expired, answered: recorded as the call's result by the approval itself.
-      if (outcome.kind === 'settled' && outcome.status !== 'approved') return undefined;
+      if (!isApproved && asked.approval.form === undefined) return undefined;
+      // Its MCP server is told that nobody answers.
+      if (!isApproved && outcome.status === 'withdrawn')
+        return CancellationScope.nonCancellable(() => run(asked));
     }
     around.onChange(asked, 'running');
-    const result = await around.steps.runTool(asked, { tenant: around.tenant, call: call.id });
+    let result = await run(asked);
+    while (result.later !== undefined) result = await lookAgain(result.later, asked, run);
     if (!result.asked) return result;
-    asked = { ...call, approval: result.asked };
+    asked = { ...call, approval: result.asked, queue: result.continues };
+  }
+}
+
+/** At what goes on outside, after a pause. When the turn is stopped meanwhile, it is ended there. */
+async function lookAgain(
+  seconds: number,
+  asked: PlannedCall,
+  run: (asked: PlannedCall, stopped?: true) => Promise<RunToolResult>,
+): Promise<RunToolResult> {
+  try {
+    await sleep(seconds * 1000);
+    return await run(asked);
+  } catch (error) {
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => run(asked, true));
+    throw error;
   }
 }
 

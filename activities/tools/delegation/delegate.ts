@@ -8,7 +8,7 @@ import type { AssignmentRow } from '#store/assignment-store.ts';
 import type { Files } from '#activities/workspace/files.ts';
 import { ASSIGNMENT_MODES, WORK_STATUSES } from '#domain/assignment.ts';
 import { DELEGATION_LIMITS, secondsOf } from '#domain/delegation.ts';
-import { delegationLabel, whyNot } from '#domain/delegation-words.ts';
+import { delegationLabel, NOT_A_TASK, whyNot } from '#domain/delegation-words.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const PAGE = 20;
@@ -85,7 +85,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments' | 'files'>>({
       ? `${agent_key ?? '?'}: ${label ?? delegationLabel(task ?? '')}`
       : `${action}${delegation_id === undefined ? '' : ` ${delegation_id}`}`,
   parameterAliases: { agent: 'agent_key', target: 'agent_key', id: 'delegation_id' },
-  ignoredParameters: ['team_task_id'],
+  refusedParameters: { team_task_id: NOT_A_TASK },
   run: ({ assignments, files }, asked, call) => ACTIONS[asked.action](assignments, asked, call, files),
 });
 

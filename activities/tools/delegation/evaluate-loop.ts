@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { delegationLabel } from '#domain/delegation-words.ts';
+import { delegationLabel, NOT_A_TASK } from '#domain/delegation-words.ts';
 import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '#domain/evaluate-loop.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -33,7 +33,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignment
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ generator, evaluator, task }) =>
     `${generator ?? '?'} and ${evaluator ?? '?'}: ${delegationLabel(task ?? '')}`,
-  ignoredParameters: ['team_task_id'],
+  refusedParameters: { team_task_id: NOT_A_TASK },
   run: async ({ assignments }, asked, call) => {
     const { generator, evaluator, pass_criteria: criteria, context } = asked;
     const task = asked.task?.trim() ?? '';

@@ -1,6 +1,6 @@
 /**
  * edit: one text for another in a file. Works on bytes, so what is not touched stays as it is, UTF-8 or not.
- * `idempotent` because the digests of the file before and after are noted under the call's key (change-journal).
+ * `verify`: the digests of the file before and after are noted under the call's key (change-journal).
  */
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
@@ -8,6 +8,8 @@ import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
 import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
 import { MAX_CHANGE_BYTES } from '#activities/workspace/files.ts';
+import { probeChange } from '#activities/workspace/probe-change.ts';
+import type { ToolResult } from '#domain/tool.ts';
 
 const MAX_TEXT = 1_000_000;
 
@@ -28,15 +30,16 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   description:
     'Replace an exact text in a file of the workspace. The old text must occur exactly once, unless replace_all is set.',
   group: 'fs',
-  replay: 'idempotent',
+  replay: 'verify',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ path }) => path,
   serial: true,
   parameterAliases: { old_text: 'old_string', new_text: 'new_string', file_path: 'path' },
-  aliases: {
-    edit_file: {
-      dialect: 'clawft',
+  aliases: { edit_file: {} },
+  forms: {
+    clawft: {
+      name: 'edit_file',
       description: 'Replace old_text with new_text in a file. Exactly one match is required.',
       input: z.object({
         path: z.string().describe('File path relative to workspace'),
@@ -59,14 +62,16 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
           keepSecrets(asked.path, old, edited.bytes.toString('utf8'), call.hasSecret);
         return edited.bytes;
       });
-      return {
-        ok: true,
-        text: done
-          ? `File edited: ${asked.path} (by an earlier attempt of this call)`
-          : `File edited: ${asked.path} (${count} replacement(s))`,
-      };
+      return done
+        ? editedBefore(asked)
+        : { ok: true, text: `File edited: ${asked.path} (${count} replacement(s))` };
     }),
+  probe: ({ files }, asked, call) => probeChange(files, call, asked.path, false, editedBefore(asked)),
 });
+
+function editedBefore({ path }: Input): ToolResult {
+  return { ok: true, text: `File edited: ${path} (by an earlier attempt of this call)` };
+}
 
 /** Texts as upstream's (vectors/edit.json). */
 function replaced(old: Buffer, asked: Input, word: string): { bytes: Buffer; count: number } {

@@ -25,19 +25,21 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   input,
   limits: { duration: 'short', instant: true, timeoutSeconds: 10 },
   summary: ({ path }) => path,
-  aliases: {
-    list_directory: {
-      dialect: 'clawft',
+  aliases: { list_directory: {} },
+  forms: {
+    clawft: {
+      name: 'list_directory',
       description: 'List directory contents (immediate children, sorted alphabetically).',
       input: z.object({ path: z.string().describe('Directory path relative to workspace') }),
     },
   },
   run: ({ files }, { path }, call) =>
     withFileProblems(async () => {
-      const { entries, total } = await files.list(call, path === '' ? '.' : path, MAX_ENTRIES);
+      const { entries, total, guide } = await files.list(call, path === '' ? '.' : path, MAX_ENTRIES);
       if (total === 0) return { ok: true, text: '(the folder is empty)' };
       const lines = entries.map(line);
       if (total > MAX_ENTRIES) lines.push(`[${total - MAX_ENTRIES} more; use glob with a narrower pattern]`);
+      if (guide !== undefined) lines.push(`[${guide}]`);
       return { ok: true, text: lines.join('\n') };
     }),
 });

@@ -1,9 +1,10 @@
-/** read_file: a text file, whole or in pages of lines. */
+/** read_file: a text file, whole or in pages of lines, or a small image. */
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { withFileProblems } from '#activities/workspace/file-problem.ts';
+import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { Page } from '#activities/workspace/read-page.ts';
+import { IMAGE_BYTES, readImage } from '#domain/image.ts';
 import { toolError } from '#domain/tool.ts';
 
 /** REFERENCE §1. */
@@ -19,19 +20,28 @@ const input = z.object({
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'read_file',
   description:
-    'Read a text file of the workspace. At most 50,000 characters are given at once; the end of the answer says how to read on.',
+    'Read a text file of the workspace. At most 50,000 characters are given at once; the end of the answer says how to read on. An image (PNG, JPEG, GIF, WebP; 3 MB) is shown.',
   group: 'fs',
   replay: 'readonly',
   input,
   limits: { duration: 'short', instant: true, timeoutSeconds: 10 },
   summary: ({ path }) => path,
+  forms: {
+    goclaw: { input: input.pick({ path: true, offset: true, limit: true }) },
+    clawft: { description: 'Read file contents within the workspace.', input: input.pick({ path: true }) },
+  },
   run: ({ files }, { path, offset, limit, line_numbers }, call) =>
     withFileProblems(async () => {
-      const page = await files.readPage(call, path, {
-        offset,
-        maxChars: READ_MAX_CHARS,
-        limit,
-      });
+      const page = await files
+        .readPage(call, path, { offset, maxChars: READ_MAX_CHARS, limit })
+        .catch(async (error: unknown) => {
+          // What is binary may be an image.
+          const isBinary = error instanceof FileProblem && error.code === 'ExecutionFailed';
+          const bytes = isBinary ? await files.readBytes(call, path, IMAGE_BYTES) : undefined;
+          if (bytes && readImage(bytes)) return bytes;
+          throw error;
+        });
+      if (page instanceof Uint8Array) return { ok: true, text: `${path} is an image.`, images: [page] };
       if (page.size === 0) return { ok: true, text: '(the file is empty)' };
       if (page.lines === 0)
         return toolError(
@@ -64,6 +74,7 @@ function footer(page: Page, offset: number): string {
     );
   }
   if (page.invalidUtf8) notes.push('some bytes are not UTF-8 and are shown as \ufffd');
+  if (page.guide !== undefined) notes.push(page.guide);
   if (notes.length === 0) return '';
   return `${page.text.endsWith('\n') ? '' : '\n'}[${notes.join('; ')}]`;
 }

@@ -1,12 +1,15 @@
 /**
- * write_file: a whole file, or its end. `idempotent`: a whole write gives the same file again, and an append notes the
+ * write_file: a whole file, or its end. `verify`: a file that has the content has been written, and an append notes the
  * digests of the file before and after it under the call's key, so a repeat does not append twice.
  */
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { fileDigest } from '#activities/workspace/change-journal.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
+import { probeChange } from '#activities/workspace/probe-change.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const input = z.object({
   path: z
@@ -23,11 +26,19 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   description:
     'Write a text file in the workspace, replacing what was there, or add to its end with append. Makes missing folders.',
   group: 'fs',
-  replay: 'idempotent',
+  replay: 'verify',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ path }) => path,
-  ignoredParameters: ['deliver'],
+  refusedParameters: {
+    deliver: 'deliver: no file is sent to the chat with it; leave it out, and name the file in your answer',
+  },
+  forms: {
+    clawft: {
+      description: 'Write content to a file, creating it and parent directories if needed.',
+      input: input.pick({ path: true, content: true }),
+    },
+  },
   serial: true,
   run: ({ files }, { path, content, append }, call) =>
     withFileProblems(async () => {
@@ -49,4 +60,18 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
       await files.change(call, path, true, (old) => (old === null ? added : Buffer.concat([old, added])));
       return { ok: true, text: `Appended to file: ${path} (${added.length} bytes)` };
     }),
+  async probe({ files }, { path, content, append }, call) {
+    const before = '(by an earlier attempt of this call)';
+    if (append)
+      return probeChange(files, call, path, true, { ok: true, text: `Appended to file: ${path} ${before}` });
+    const wanted = Buffer.from(content);
+    const there = await withFileProblems<ToolResult>(async () => {
+      const bytes = await files.readBytes(call, path, wanted.length);
+      const isWritten = bytes !== undefined && fileDigest(bytes) === fileDigest(wanted);
+      return isWritten ? { ok: true, text: `File written: ${path} ${before}` } : NOT_WRITTEN;
+    });
+    return there.ok ? there : undefined;
+  },
 });
+
+const NOT_WRITTEN = toolError('FileNotFound', 'not written');

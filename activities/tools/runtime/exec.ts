@@ -5,7 +5,13 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { commandOf, folderOf } from '#policy/exec-rules.ts';
+import { folderOf, lineOf } from '#policy/exec-rules.ts';
+import {
+  KILL_SECONDS,
+  MAX_COMMAND_BYTES,
+  MAX_TIMEOUT_SECONDS,
+  saidIfCut,
+} from '#activities/process/command-limits.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
 import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
@@ -14,15 +20,8 @@ import type { HeldFolder } from '#activities/workspace/files.ts';
 import { filesRunBy } from '#domain/shell/run-files.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
-/** TL: at most five minutes, whatever is asked for. */
-export const MAX_TIMEOUT_SECONDS = 300;
 /** clawft's default under its own name. */
 const CLAWFT_TIMEOUT_SECONDS = 30;
-/** SIGTERM, 3 s, SIGKILL, and the end of the pipes. */
-const KILL_SECONDS = 10;
-/** Linux takes 128 KiB in one argument. */
-const MAX_COMMAND_BYTES = 120_000;
-
 const input = z.object({
   command: z.string().min(1).max(MAX_COMMAND_BYTES).describe('The command line, run by bash -c'),
   working_dir: z.string().max(4096).optional().describe('Folder to run in, relative to the workspace'),
@@ -54,17 +53,20 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
       secondsFor(asked, exec.timeoutSeconds) + KILL_SECONDS,
   },
   summary: ({ command }) => command,
-  runsFiles: (args) => ({ ...filesRunBy(commandOf(args)), folder: folderOf(args) }),
+  runsFiles: (args) => ({ ...filesRunBy(lineOf('exec', args) ?? ''), folder: folderOf(args) }),
   aliases: {
-    bash: { dialect: 'goclaw' },
-    exec_shell: {
-      dialect: 'clawft',
+    bash: {},
+    exec_shell: { toCanonical: (args) => ({ timeout: CLAWFT_TIMEOUT_SECONDS, ...args }) },
+  },
+  forms: {
+    goclaw: { input: input.pick({ command: true, working_dir: true }) },
+    clawft: {
+      name: 'exec_shell',
       description: 'Execute a shell command in the workspace directory.',
       input: z.object({
         command: z.string().describe('Shell command to execute'),
         timeout: z.number().optional().describe('Timeout in seconds (default: 30, max: 300)'),
       }),
-      toCanonical: (args) => ({ timeout: CLAWFT_TIMEOUT_SECONDS, ...args }),
     },
   },
   run: (deps, asked, call) =>
@@ -99,7 +101,7 @@ async function toItsEnd(
   const timeoutMs = secondsFor(asked, call.exec.timeoutSeconds) * 1000;
   const box = boxOf(call, folder, secondsFor(asked, call.exec.boxTimeoutSeconds) * 1000);
   const outcome = await shell.run({ ...place, command: asked.command, timeoutMs, box });
-  return commandResult(outcome, timeoutMs);
+  return saidIfCut(commandResult(outcome, timeoutMs), asked.timeout);
 }
 
 async function inBackground(
@@ -114,6 +116,7 @@ async function inBackground(
   const { line, note, graceMs } = found;
   const started = await processes.start(call, { command, line, cwd, pwd, graceMs });
   if (!started.ok) return toolError('ExecutionFailed', started.message);
+  folder.heldWhile?.(async () => (await processes.find(call, started.id))?.running === true);
   return {
     ok: true,
     text: `Started in the background as ${started.id} (pid ${started.pid}). Use process with action poll, log, write or kill.${note ? `\n[${note}]` : ''}`,

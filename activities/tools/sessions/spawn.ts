@@ -5,6 +5,7 @@ import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Assignments } from '#activities/assignments/assignments.ts';
 import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/subagent.ts';
 import { isWithinThinking, THINKING } from '#domain/thinking.ts';
+import { NOT_A_TASK } from '#domain/delegation-words.ts';
 import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/subagent-words.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
@@ -22,6 +23,12 @@ const input = z.object({
     .describe(
       'For spawn and run: what the subagent is to do, with all it needs to know (it sees nothing else)',
     ),
+  context: z.string().max(100_000).optional().describe('More that it should know; goes with the task'),
+  agent: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('Another agent that you are linked to does it: the call is one of delegate'),
   label: z
     .string()
     .max(100)
@@ -62,20 +69,33 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments'>>({
   group: 'sessions',
   replay: 'idempotent',
   input,
-  limits: {
-    duration: 'short',
-    timeoutSeconds: 10,
-    unclaimed: ({ action = 'spawn', mode = 'async' }) => action === 'spawn' && mode === 'async',
-  },
+  limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, task, label, id }) =>
     action === 'spawn' || action === 'run'
       ? (label ?? labelOf(task ?? ''))
       : `${action}${id === undefined ? '' : ` ${id}`}`,
-  ignoredParameters: ['context', 'team_task_id', 'estimated_duration'],
-  refusedParameters: { agent: "spawn does not accept 'agent' parameter" },
+  refusedParameters: {
+    team_task_id: NOT_A_TASK,
+    estimated_duration: 'estimated_duration: nothing goes by it; timeout says how long a subagent may take',
+  },
   aliases: {
-    sessions_spawn: { dialect: 'goclaw' },
-    subagents: { dialect: 'goclaw', toCanonical: (args) => ({ action: 'list', ...args }) },
+    sessions_spawn: {},
+    subagent: {},
+    subagents: { toCanonical: (args) => ({ action: 'list', ...args }) },
+  },
+  forms: {
+    goclaw: { input: input.omit({ thinking: true, announce: true, detached: true }) },
+    // clawft's `spawn` starts a program.
+    clawft: { name: 'subagent' },
+  },
+  redirect: ({ agent, action = 'spawn', ...asked }) => {
+    if (agent === undefined) return undefined;
+    const starts = action === 'spawn' || action === 'run';
+    const mode = action === 'run' ? { mode: 'sync' } : {};
+    return {
+      tool: 'delegate',
+      args: { ...asked, ...mode, agent_key: agent, action: starts ? 'delegate' : action },
+    };
   },
   run: ({ assignments }, asked, call) => ACTIONS[asked.action](assignments, asked, call),
 });
@@ -95,7 +115,8 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
 async function spawn(assignments: Assignments, asked: Input, call: RunningCall): Promise<ToolResult> {
   const task = asked.task?.trim() ?? '';
   if (task === '') return toolError('InvalidArgs', 'task parameter is required');
-  if (task.includes('\0')) return toolError('InvalidArgs', 'task must not hold the character NUL');
+  if (`${task}${asked.context ?? ''}`.includes('\0'))
+    return toolError('InvalidArgs', 'task and context must not hold the character NUL');
   const { thinking } = asked;
   if (thinking !== undefined && !isWithinThinking(thinking, call.thinking))
     return toolError(
@@ -104,7 +125,7 @@ async function spawn(assignments: Assignments, asked: Input, call: RunningCall):
     );
   const waits = asked.action === 'run' || asked.mode === 'sync';
   const spawned = await assignments.spawn(call, {
-    task,
+    task: asked.context ? `${task}\n\nContext:\n${asked.context}` : task,
     label: labelOf(asked.label ?? task),
     waits,
     announce: asked.announce,

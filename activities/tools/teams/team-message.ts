@@ -28,7 +28,9 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, to }) => (to === undefined ? action : `${action} ${to}`),
-  ignoredParameters: ['media'],
+  refusedParameters: {
+    media: 'media: team_message carries text alone; put files on a task with team_tasks, action attach',
+  },
   run: async ({ teams }, { action, to, text, team: wanted }, call) => {
     const membership = await teams.membership(call, wanted);
     if (typeof membership === 'string') return toolError('PermissionDenied', membership);

@@ -24,6 +24,7 @@ const PROOF: DecisionProof = {
 
 const BASIS: ApprovalBasis = {
   status: 'pending',
+  session: 's',
   call_id: 'm-1.1.0',
   tool: 'act',
   args: { note: 'x' },
@@ -37,8 +38,10 @@ const BASIS: ApprovalBasis = {
   tenant_policy: null,
   custom_tool: null,
   allowlist: [],
+  used: {},
   always: { pattern: '[["note","x"]]', shown: 'act with exactly these arguments' },
   sandbox: null,
+  form: null,
 };
 
 interface Settled {
@@ -64,6 +67,7 @@ async function settle(
     },
     catalogs: { of: () => Promise.resolve(catalog) },
     rules: rulesOf(catalog),
+    hooks: { ofCall: () => Promise.resolve(undefined) },
     scrubberOf: () => Promise.resolve(scrubber),
     sealer,
     placeOf,

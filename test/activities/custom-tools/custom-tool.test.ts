@@ -158,7 +158,7 @@ describe('CU-2 what reaches the program', () => {
       sealer: {} as Sealer,
       resolve: async (_tenant, text) => text,
     });
-    const tool = await toolOf({ tenant: 't', call: 'c' });
+    const tool = await toolOf({ tenant: 't', call: 'c' }, 'sample');
     assert.match(tool?.gone ?? '', /sample cannot be used.*outside of quotes/);
   });
 });

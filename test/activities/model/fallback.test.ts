@@ -24,11 +24,12 @@ function fails(code: ModelErrorCode, retryAfterMs?: number, said = ''): Behaviou
 /** Models by reference `p/name`; `asked` lists those that were asked. */
 function modelsOf(
   behaviours: Readonly<Record<string, Behaviour>>,
-): Pick<Models, 'resolve' | 'cost'> & { asked: string[] } {
+): Pick<Models, 'resolve' | 'cost' | 'seesImages'> & { asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
     cost: () => undefined,
+    seesImages: (ref) => ref === 'p/sees',
     resolve(ref) {
       const generate = behaviours[ref];
       if (!generate) throw new ModelError('UnknownModel', `${ref} is unknown`);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { identicalAnswers } from '#activities/prompt/loop-guard.ts';
-import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
-import type { StepBasis, TranscriptRow } from '#store/turn-ledger.ts';
+import { createTranscriptCache, NOTHING_KNOWN } from '#activities/prompt/transcript-cache.ts';
+import type { StepBasis, TranscriptRow } from '#store/step-basis.ts';
+
+const SINCE = '2026-01-01T00:00:00Z';
 
 function basis(
   rows: readonly TranscriptRow[],
@@ -18,15 +20,19 @@ function basis(
     sandbox: null,
     user: null,
     context: {},
+    documents: null,
+    skills: [],
     tenant_policy: null,
     now: 0,
     tools_version: 0,
     spent: { input: 0, output: 0, usd: null, unpriced: 0 },
     summary: summary.text,
     summary_position: summary.position,
+    since: SINCE,
     recorded: null,
     transcript: rows,
     allowlist: [],
+    used: {},
   };
 }
 
@@ -50,13 +56,13 @@ describe('DU-3 a step reads only what is new', () => {
   test('what was read before is kept and what comes is added to it', () => {
     const cache = createTranscriptCache(10_000);
     cache.extend('acme', 's', 0, basis([user(1, 'hello')]));
-    assert.deepEqual(cache.known('acme', 's'), { position: 1, summaryPosition: 0 });
+    assert.deepEqual(cache.known('acme', 's'), { position: 1, summaryPosition: 0, since: SINCE });
     const whole = cache.extend('acme', 's', 1, basis([asked(2, 'd')]));
     assert.deepEqual(
       whole.rows.map((row) => row.position),
       [1, 2],
     );
-    assert.deepEqual(cache.known('other', 's'), { position: 0, summaryPosition: 0 });
+    assert.deepEqual(cache.known('other', 's'), NOTHING_KNOWN);
   });
 
   test('a row whose calls are not done is not kept, since it will change', () => {

@@ -16,6 +16,7 @@ import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } 
 const catalog = someTools();
 const deps: PlanDeps = {
   whySecured: () => undefined,
+  hooks: { ofCall: () => Promise.resolve(undefined) },
   catalog,
   rules: rulesOf(catalog),
   scrubber,
@@ -32,6 +33,7 @@ const deps: PlanDeps = {
 const ASKED_AT = Date.UTC(2026, 0, 1);
 const basis: CallBasis = {
   tenant: TENANT,
+  session: 's',
   turn: 'm-1',
   step: 2,
   user: 'ada',
@@ -39,6 +41,7 @@ const basis: CallBasis = {
   context: {},
   askedAt: ASKED_AT,
   allowlist: [],
+  used: {},
   sandbox: null,
   place: 'host',
 };
@@ -49,7 +52,12 @@ function plan(
   own: Partial<AgentConfig> = {},
 ): Promise<CallPlan> {
   const calls = asked.map((call, index) => ({ id: `c${index}`, ...call }));
-  return planCalls({ ...deps, ...over }, { ...basis, agent: { ...agent, ...own } }, calls);
+  return planCalls(
+    { ...deps, ...over },
+    { ...basis, agent: { ...agent, ...own } },
+    calls,
+    new AbortController().signal,
+  );
 }
 
 const look = (note: string) => ({ name: 'look', args: { note } });

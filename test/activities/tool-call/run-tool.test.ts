@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CancelledFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { createModels } from '#activities/model/model-catalog.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import { Failure } from '#domain/errors.ts';
+import type { ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { createPlainPath, type RunnableCall } from '#activities/fast-path/fast-path.ts';
 import { callDigest } from '#activities/tool-call/call-digest.ts';
@@ -37,9 +39,12 @@ function running(over: Partial<RunnableCall> = {}): RunnableCall {
     digest: callDigest('act', args),
     approved: false,
     context: {},
+    documents: null,
+    skills: [],
     tenant_policy: null,
     agent: { ...agent, tools: {} },
     allowlist: [],
+    used: {},
     ...over,
   };
 }
@@ -54,11 +59,13 @@ interface Stage {
 
 interface StageOptions {
   readonly deps?: Partial<RunToolDeps>;
+  /** What the ledger says when it is asked again. */
+  readonly next?: Claim;
   /** Before a result is recorded. */
   readonly onRecord?: () => void;
 }
 
-function stage(tool: Tool, claim: Claim, { deps, onRecord }: StageOptions = {}): Stage {
+function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: StageOptions = {}): Stage {
   const seen = {
     fences: [] as string[],
     records: [] as ResultRecord[],
@@ -68,7 +75,7 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord }: StageOptions = {}):
   const ledger: Partial<TurnLedger> = {
     claim: (_tenant, _call, fence) => {
       seen.fences.push(fence);
-      return Promise.resolve(claim);
+      return Promise.resolve(seen.fences.length > 1 ? next : claim);
     },
     recordResult: async (record) => {
       onRecord?.();
@@ -77,6 +84,7 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord }: StageOptions = {}):
     },
     settle: async (_key, calls) => void seen.settled.push(...(calls as never[])),
     askAgain: (_tenant, _session, _call, _fence, ask) => {
+      assert.ok(!('form' in ask));
       seen.asks.push(ask);
       const { id: approval, expires, always, files } = ask;
       return Promise.resolve({ approval, expires, until: 1_000, terms: null, always, files });
@@ -89,12 +97,16 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord }: StageOptions = {}):
     fastPath: createPlainPath(ledger as TurnLedger),
     rateLimit: { perHour: 0, burst: 0 },
     budgets: { request: () => ({}) } as unknown as RunToolDeps['budgets'],
+    models: createModels({ providers: {} }),
     approvalSeconds: 600,
+    needsToken: async () => false,
     catalogs: { of: () => Promise.resolve(catalog) },
     rules: rulesOf(catalog),
     sealer,
     tools: {} as RunToolDeps['tools'],
-    workspaceOf: () => '/nowhere',
+    egressSettings: {},
+    reach: { signalWithStart: () => Promise.resolve() },
+    workspaceOf: () => ({ workspace: '/nowhere', shows: 'user' }),
     sandbox: {},
     placeOf,
     boundFiles: () => Promise.resolve([]),
@@ -129,12 +141,12 @@ describe('EX-3 a call that may run', () => {
     assert.deepEqual(ran, [SECRET]);
   });
 
-  test('and of which the worker knows that it may run needs no claim', async () => {
-    const fastPath = { ...createPlainPath({} as TurnLedger), claimOf: () => ({ run: running() }) };
+  test('and was recorded with its answer gives that, and asks the ledger nothing', async () => {
+    const fastPath = { ...createPlainPath({} as TurnLedger), resultOf: () => ({ ok: true }) };
     const { tool, ran } = countingTool('act', 'readonly');
     const { run, fences } = stage(tool, { kind: 'missing' }, { deps: { fastPath } });
-    assert.equal((await run()).ok, true);
-    assert.deepEqual([ran, fences], [['x'], []]);
+    assert.deepEqual(await run(), { ok: true });
+    assert.deepEqual([ran, fences], [[], []]);
   });
 
   test('and throws is a result for the model', async () => {
@@ -195,7 +207,7 @@ describe('DU-2 a call that the ledger does not give', () => {
   test('does not run, and the model is told why', async () => {
     const refused = (status: string): Claim => ({ kind: 'refused', status, ...WHERE });
     for (const [claim, code] of [
-      [{ kind: 'lost', ...WHERE }, 'OutcomeUnknown'],
+      [{ kind: 'lost', args: {}, ...WHERE }, 'OutcomeUnknown'],
       [{ kind: 'limited', seconds: 9, ...WHERE }, 'RateLimited'],
       [refused('over'), 'Cancelled'],
       [refused('expired'), 'ApprovalExpired'],
@@ -208,6 +220,64 @@ describe('DU-2 a call that the ledger does not give', () => {
       assert.deepEqual([ran, settled.map((one) => one.code)], [[], [code]]);
       assert.match(settled[0]?.text ?? '', new RegExp(`^${code}: `));
     }
+  });
+});
+
+describe('DU-2 a tool of which some calls only read', () => {
+  const reading = (run?: (note: string) => Promise<ToolResult>): ReturnType<typeof countingTool> => {
+    const { tool, ran } = countingTool('act', 'once', run);
+    return { tool: { ...tool, onlyReads: ({ note }) => note === 'look' }, ran };
+  };
+  const lost = (note: string): Claim => ({ kind: 'lost', args: { note }, ...WHERE });
+  const look = running({ args: { note: 'look' } });
+
+  test('runs these again after a lost attempt, and no other', async () => {
+    const again = reading();
+    assert.equal((await stage(again.tool, lost('look'), { next: look }).run()).ok, true);
+    assert.deepEqual(again.ran, ['look']);
+    const not = reading();
+    assert.deepEqual((await stage(not.tool, lost('x'), { next: running() }).run()).code, 'OutcomeUnknown');
+    assert.deepEqual(not.ran, []);
+  });
+
+  test('has these tried again when Postgres is away, and no other', async () => {
+    const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    await assert.rejects(stage(reading(() => Promise.reject(error)).tool, look).run(), {
+      type: 'Unavailable',
+    });
+    const other = stage(reading(() => Promise.reject(error)).tool, running());
+    assert.equal((await other.run()).code, 'ExecutionFailed');
+  });
+});
+
+describe('DU-2 a call of class verify whose worker was lost', () => {
+  const probing = (found: ToolResult | undefined) => {
+    const { tool, ran } = countingTool('act', 'verify');
+    const asked: unknown[] = [];
+    const probe: Tool['probe'] = async (_deps, input) => {
+      asked.push(input);
+      return found;
+    };
+    return { tool: { ...tool, probe }, ran, asked };
+  };
+  const done: ToolResult = { ok: true, text: 'it was done' };
+  const unknown: ToolResult = { ok: false, code: 'OutcomeUnknown', message: 'nobody knows' };
+
+  test('is not run again where the probe finds it done, or cannot tell', async () => {
+    for (const found of [done, unknown]) {
+      const { tool, ran } = probing(found);
+      const { run, records } = stage(tool, running({ again: true }));
+      assert.equal((await run()).ok, found.ok);
+      assert.deepEqual([ran, records[0]?.code], [[], found.ok ? null : 'OutcomeUnknown']);
+    }
+  });
+
+  test('is run where it was not done, and asks nothing the first time', async () => {
+    const { tool, ran, asked } = probing(undefined);
+    assert.equal((await stage(tool, running({ again: true })).run()).ok, true);
+    assert.deepEqual([ran, asked], [['x'], [{ note: 'x' }]]);
+    assert.equal((await stage(tool, running()).run()).ok, true);
+    assert.equal(asked.length, 1);
   });
 });
 

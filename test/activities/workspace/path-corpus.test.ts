@@ -4,14 +4,19 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { link, lstat, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
 import { tool as edit } from '#activities/tools/fs/edit.ts';
 import { tool as listFiles } from '#activities/tools/fs/list-files.ts';
 import { tool as readFileTool } from '#activities/tools/fs/read-file.ts';
 import { tool as search } from '#activities/tools/fs/search.ts';
 import { tool as writeFileTool } from '#activities/tools/fs/write-file.ts';
+import { createFiles } from '#activities/workspace/files.ts';
+import { withDocuments } from '#activities/workspace/with-documents.ts';
+import type { DocumentAccess } from '#domain/document.ts';
 import type { ToolResult } from '#domain/tool.ts';
-import { type Bench, toolBench } from '#test/support/tool-call.ts';
+import { documentsVersion, writeDocument } from '#store/document-store.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { type Bench, temporaryFolder, toolBench } from '#test/support/tool-call.ts';
 
 interface Setup {
   readonly symlink?: readonly [string, string];
@@ -41,25 +46,60 @@ const CORPUS = JSON.parse(
 const OPS = ['read', 'list', 'write', 'edit', 'search'];
 const SECRETS = /TOPSECRET|PRIVATE|EVIL/;
 
-describe('VF-4 paths of the corpus', () => {
-  for (const one of CORPUS.cases.filter(({ op }) => OPS.includes(op))) {
-    test(`${one.id} ${one.class}: ${one.op} ${JSON.stringify(one.path)} is ${one.expect === 'deny' ? 'refused' : 'allowed'}`, async (t) => {
-      const bench = await toolBench(t);
-      const base = bench.base;
-      const workspace = join(base, 'ws/t1/s1');
-      await layOut(base, workspace);
-      if (!(await prepare(one, base, workspace))) return t.skip('needs the right to make devices');
-      const before = await outside(base, workspace);
-      const result = await perform(bench, one, place(one.path, base, workspace), workspace);
-      const words = JSON.stringify(result);
-      assert.doesNotMatch(words, SECRETS);
-      assert.deepEqual(await outside(base, workspace), before, 'what is outside has not changed');
-      if (one.expect === 'allow') assert.equal(result.ok, true, words);
-      else assert.equal(result.ok, false, words);
-      if (one.expect === 'allow' && one.op === 'read') assert.equal(result.ok && result.text, expected(one));
-    });
-  }
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+  await database.pool.query(`insert into tenants (id, name) values ('default', 'Default')`);
+  await database.pool.query(
+    `insert into agents (tenant_id, key, revision, config) values ('default', 'main', 1, '{}')`,
+  );
+  for (const path of ['SOUL.md', 'memory/a.md'])
+    await writeDocument(database.pool, SCOPE, { path, author: 'test', by: () => 'of the row' });
 });
+after(() => database.drop());
+
+const SCOPE = { tenant: 'default', agent: 'main', user: null };
+
+/** Files among which are documents. */
+async function benchWith(t: TestContext, hasDocuments: boolean): Promise<Bench> {
+  if (!hasDocuments) return toolBench(t);
+  const { pool } = database;
+  const files = withDocuments(createFiles({ journalDir: await temporaryFolder(t), now: Date.now }), pool);
+  const bench = await toolBench(t, { deps: { files } });
+  const documents: DocumentAccess = {
+    ...SCOPE,
+    version: await documentsVersion(pool, SCOPE),
+    shows: 'user',
+    author: 'test',
+    outside: async () => false,
+    hide: (text) => text,
+  };
+  return { ...bench, run: (tool, args, over) => bench.run(tool, args, { ...over, documents }) };
+}
+
+const ALL = CORPUS.cases.filter(({ op }) => OPS.includes(op));
+
+for (const hasDocuments of [false, true])
+  describe(`VF-4 paths of the corpus${hasDocuments ? ', among documents' : ''}`, () => {
+    for (const one of ALL) {
+      test(`${one.id} ${one.class}: ${one.op} ${JSON.stringify(one.path)} is ${one.expect === 'deny' ? 'refused' : 'allowed'}`, async (t) => {
+        const bench = await benchWith(t, hasDocuments);
+        const base = bench.base;
+        const workspace = join(base, 'ws/t1/s1');
+        await layOut(base, workspace);
+        if (!(await prepare(one, base, workspace))) return t.skip('needs the right to make devices');
+        const before = await outside(base, workspace);
+        const result = await perform(bench, one, place(one.path, base, workspace), workspace);
+        const words = JSON.stringify(result);
+        assert.doesNotMatch(words, SECRETS);
+        assert.deepEqual(await outside(base, workspace), before, 'what is outside has not changed');
+        if (one.expect === 'allow') assert.equal(result.ok, true, words);
+        else assert.equal(result.ok, false, words);
+        if (one.expect === 'allow' && one.op === 'read')
+          assert.equal(result.ok && result.text, expected(one));
+      });
+    }
+  });
 
 /** `$BASE` and `$WS` stand for folders at the start of a path only; `$HOME.txt` is a name. */
 function place(text: string, base: string, workspace: string): string {

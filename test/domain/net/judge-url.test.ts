@@ -61,17 +61,17 @@ describe('R5 lists of an owner', () => {
 
   test('a blocked domain is blocked with all below it, also when it is allowed', () => {
     const rules: UrlRules = {
-      blockedDomains: ['Evil.com'],
-      policy: 'allowlist',
-      allowedDomains: ['evil.com'],
+      domains: [{ blocked_domains: ['Evil.com'], policy: 'allowlist', allowed_domains: ['evil.com'] }],
     };
     assert.equal(decide('https://evil.com/x', rules), 'blocked_domain');
     assert.equal(decide('https://a.evil.com./', rules), 'blocked_domain');
-    assert.equal(decide('https://notevil.com/', { blockedDomains: ['evil.com'] }), 'public');
+    assert.equal(decide('https://notevil.com/', { domains: [{ blocked_domains: ['evil.com'] }] }), 'public');
   });
 
   test('an allowlist lets only its own through, by name or below it', () => {
-    const rules: UrlRules = { policy: 'allowlist', allowedDomains: ['github.com', '*.example.com'] };
+    const rules: UrlRules = {
+      domains: [{ policy: 'allowlist', allowed_domains: ['github.com', '*.example.com'] }],
+    };
     assert.equal(decide('https://github.com/a', rules), 'public');
     assert.equal(decide('https://api.example.com/', rules), 'public');
     for (const url of ['https://gitlab.com', 'https://github.com.evil.com/', 'https://8.8.8.8/'])

@@ -4,6 +4,7 @@ import { configSchema } from '../../../config/schema.ts';
 import type { ToolPolicy } from '#domain/agent.ts';
 import { policyProblems, policyWarnings } from '#domain/policy/check-policy.ts';
 import { agentCreateSchema, agentPatchSchema } from '#domain/schema/agent.ts';
+import { tenantPolicySchema } from '#domain/schema/policy.ts';
 
 describe('PO-2 a policy that names what there is not is refused where it is written', () => {
   const wrong: [ToolPolicy, string, RegExp][] = [
@@ -45,6 +46,34 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
     assert.deepEqual(policyProblems(policy), []);
     assert.ok(agentCreateSchema.safeParse({ key: 'a', model: 'rehearsal/echo', tools: policy }).success);
     assert.ok(configSchema.safeParse({ tools: { ...policy, rate_limit_per_hour: 5 } }).success);
+  });
+
+  test('GoClaw’s names are read as ours, and refused beside ours', () => {
+    const given = { alsoAllow: ['exec'], byProvider: { ollama: { profile: 'minimal' } } };
+    const meant = { also_allow: ['exec'], by_provider: { ollama: { profile: 'minimal' } } };
+    const gate = { event: 'delegation.completed', type: 'command', command: 'true' };
+    const rest = { key: 'a', model: 'rehearsal/echo' };
+    const other_config = { quality_gates: [gate] };
+    const agent = agentCreateSchema.parse({ ...rest, toolNames: 'clawft', tools: given, other_config });
+    assert.deepEqual(agent, {
+      ...rest,
+      type: 'open',
+      tool_names: 'clawft',
+      tools: meant,
+      quality_gates: [gate],
+    });
+    assert.deepEqual(agentPatchSchema.parse({ tools: given, other_config }), {
+      tools: meant,
+      quality_gates: [gate],
+    });
+    assert.deepEqual(tenantPolicySchema.parse({ tools: given }), { tools: meant });
+    assert.deepEqual(configSchema.parse({ tools: given }).tools, meant);
+    for (const [wrong, words] of [
+      [{ tools: { ...given, also_allow: [] } }, /alsoAllow/],
+      [{ other_config: { ...other_config, tone: 'warm' } }, /other_config/],
+      [{ other_config, quality_gates: [] }, /other_config/],
+    ] as const)
+      assert.match(agentCreateSchema.safeParse({ ...rest, ...wrong }).error?.message ?? '', words);
   });
 
   test('what is denied and given back is worth a warning', () => {

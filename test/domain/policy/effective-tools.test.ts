@@ -322,4 +322,22 @@ describe('PO-1 what holds for every policy', () => {
       }),
     );
   });
+
+  test('MC-4 skills bring in what is internal by its names, and nothing that is denied or was not allowed', () => {
+    const hidden = {
+      name: 'mcp_memory__store',
+      aliases: ['memory__store'],
+      mcpServer: 'memory',
+      isInternal: true,
+    };
+    const using = (...allowed: string[]) => [{ name: 'notes', allowed, brings: true }];
+    const isAllowed = (layers: Parameters<typeof decideTool>[1]): boolean =>
+      decideTool(hidden, layers).allowed;
+    assert.equal(isAllowed({}), false);
+    assert.equal(isAllowed({ skills: using('memory__*', 'read_file') }), true);
+    assert.equal(isAllowed({ skills: using('group:mcp:memory') }), true);
+    assert.equal(isAllowed({ skills: using('*') }), false);
+    assert.equal(isAllowed({ skills: using('memory__*'), agent: { deny: ['group:mcp'] } }), false);
+    assert.equal(isAllowed({ skills: using('memory__*'), request: ['read_file'] }), false);
+  });
 });

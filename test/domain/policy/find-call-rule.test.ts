@@ -135,3 +135,66 @@ describe('PO-2 globs', () => {
     );
   });
 });
+
+describe('PO-5 rules that look back', () => {
+  const fetched = { tool: { name: 'web_fetch', aliases: ['fetch'], group: 'web' }, call: 'call_1' };
+  const issue = { tool: { name: 'mcp_gh__issue', mcpServer: 'gh' }, call: 'call_2' };
+  const find = (after: string[], used: CallToMatch['used']) =>
+    findCallRule({ agent: { ask: [{ tool: 'exec', after }] } }, { ...call, tool: { name: 'exec' }, used });
+
+  for (const after of [
+    ['web_fetch'],
+    ['fetch'],
+    ['web_*'],
+    ['group:web'],
+    ['group:native'],
+    ['x', 'web_fetch'],
+  ])
+    test(`after ${after.join(' or ')} holds once it has been read, and names the call`, () => {
+      assert.equal(find(after, [issue, fetched])?.after?.call, 'call_1');
+      assert.equal(find(after, [issue]), undefined);
+      assert.equal(find(after, []), undefined);
+      assert.equal(find(after, undefined), undefined);
+    });
+
+  test('tools of MCP servers by name, by group and by server', () => {
+    for (const after of ['mcp_*', 'group:mcp', 'group:mcp:g*'])
+      assert.equal(find([after], [fetched, issue])?.after?.call, 'call_2', after);
+    assert.equal(find(['group:mcp:jira'], [issue]), undefined);
+  });
+
+  test('all else that the rule says must match as well, and a rule before it may spare the call', () => {
+    const policy: ToolPolicy = {
+      rules: [
+        { tool: 'web_fetch', args: { url: 'https://docs.*' }, decision: 'allow' },
+        { tool: 'web_*', after: ['group:web'], args: { url: 'https:*' }, decision: 'deny' },
+      ],
+    };
+    const url = (text: string) => ruleFor(policy, { args: { url: text }, used: [fetched] })?.decision;
+    assert.deepEqual(
+      [url('https://docs.x'), url('https://x'), url('http://x')],
+      ['allow', 'deny', undefined],
+    );
+  });
+});
+
+describe('PO-5 rules of a profile', () => {
+  const used = [{ tool: { name: 'web_fetch', group: 'web' }, call: 'call_1' }];
+  const acting = { ...call, tool: { name: 'exec', group: 'runtime' }, args: {}, used };
+
+  test('come after the policy’s own, so that these make exceptions, and no other layer undoes them', () => {
+    const careful: ToolPolicy = { profile: 'careful' };
+    assert.equal(findCallRule({ global: careful }, acting)?.rule.decision, 'ask');
+    const excepted: ToolPolicy = { ...careful, rules: [{ tool: 'exec', decision: 'allow' }] };
+    assert.equal(findCallRule({ global: excepted }, acting)?.rule.decision, 'allow');
+    assert.equal(findCallRule({ global: careful, agent: excepted }, acting)?.layer, 'global');
+    assert.equal(findCallRule({ global: { profile: 'constructor' } }, acting), undefined);
+  });
+
+  test('are those of the profile that holds for the model’s provider', () => {
+    const policy: ToolPolicy = { profile: 'careful', by_provider: { local: { profile: 'full' } } };
+    const provider = (name: string) => findCallRule({ global: policy }, { ...acting, provider: name });
+    assert.equal(provider('openai')?.rule.decision, 'ask');
+    assert.equal(provider('local'), undefined);
+  });
+});

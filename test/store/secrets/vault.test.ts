@@ -43,12 +43,13 @@ async function set(tenant: string, name: string, value: string): Promise<void> {
   await putSecret(database.pool, tenant, { name, sealed, keyId: writer.sealer.keyId, by: 'test' });
 }
 
-/** What the other process makes of a text once it has heard. */
+/** What the other process makes of a text once it has heard; before, a new secret is not there. */
 async function until(expected: string, read: () => Promise<string>): Promise<void> {
-  let last = await read();
+  const words = (): Promise<string> => read().catch(String);
+  let last = await words();
   for (let tries = 0; last !== expected && tries < 500; tries++) {
     await sleep(20);
-    last = await read();
+    last = await words();
   }
   assert.equal(last, expected);
 }

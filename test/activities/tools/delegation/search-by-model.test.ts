@@ -15,9 +15,9 @@ describe('DE-2 delegate_search by a model', () => {
     stack = await startStack({
       settings: `
 models:
+  embedding: local/small
   providers: { local: { type: openai-compatible, baseUrl: '${server.url}' } }
   prices: { local/small: { input: 100000, output: 0 } }
-embeddings: { model: local/small }
 `,
       agents: [
         { key: 'clerk', description: 'billing of customers' },

@@ -4,6 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { tool } from '#activities/tools/fs/read-file.ts';
+import { IMAGE_BYTES } from '#domain/image.ts';
+import { pngOf } from '#test/support/image-bytes.ts';
 import { type Bench, toolBench } from '#test/support/tool-call.ts';
 
 async function withFile(t: Parameters<typeof toolBench>[0], content: string | Buffer): Promise<Bench> {
@@ -17,6 +19,15 @@ describe('TL read_file', () => {
   test('gives a text as it is', async (t) => {
     const bench = await withFile(t, 'one\r\ntwo\n');
     assert.deepEqual(await bench.run(tool, { path: 'f.txt' }), { ok: true, text: 'one\r\ntwo\n' });
+  });
+
+  test('shows an image; one that is too large is refused as no text', async (t) => {
+    const png = pngOf(40, 30);
+    const shown = await (await withFile(t, png)).run(tool, { path: 'f.txt' });
+    assert.deepEqual(shown, { ok: true, text: 'f.txt is an image.', images: [png] });
+    const large = await withFile(t, Buffer.concat([png, Buffer.alloc(IMAGE_BYTES)]));
+    const read = await large.run(tool, { path: 'f.txt' });
+    assert.match(read.ok ? '' : read.message, /is a binary file/);
   });
 
   test('gives the lines asked for and says where to read on', async (t) => {

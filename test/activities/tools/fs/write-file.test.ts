@@ -4,7 +4,7 @@ import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { tool } from '#activities/tools/fs/write-file.ts';
-import { toolBench } from '#test/support/tool-call.ts';
+import { toolBench, toolCall } from '#test/support/tool-call.ts';
 
 describe('TL write_file', () => {
   test('makes folders, and replaces what was there', async (t) => {
@@ -13,7 +13,7 @@ describe('TL write_file', () => {
       ok: true,
       text: 'File created: a/b/c.txt (3 bytes)',
     });
-    const again = await bench.run(tool, { path: 'a/b/c.txt', content: '', deliver: true });
+    const again = await bench.run(tool, { path: 'a/b/c.txt', content: '' });
     assert.equal(again.ok && again.text, 'File written: a/b/c.txt (0 bytes)');
     assert.equal(await readFile(join(bench.workspace, 'a/b/c.txt'), 'utf8'), '');
   });
@@ -25,6 +25,27 @@ describe('TL write_file', () => {
     await bench.run(tool, args, { idempotencyKey: 'k1' });
     await bench.run(tool, args, { idempotencyKey: 'k2' });
     assert.equal(await readFile(join(bench.workspace, 'log.txt'), 'utf8'), 'line\nline\n');
+  });
+
+  test('DU-2 its probe tells a written file and an appended line from those that were not', async (t) => {
+    const { probe } = tool;
+    assert.ok(probe);
+    const bench = await toolBench(t);
+    const call = toolCall(bench.workspace, { idempotencyKey: 'k1' });
+    const asked = { path: 'a.txt', content: 'one', append: false };
+    assert.equal(await probe(bench.deps, asked, call), undefined);
+    await bench.run(tool, asked);
+    assert.deepEqual(await probe(bench.deps, asked, call), {
+      ok: true,
+      text: 'File written: a.txt (by an earlier attempt of this call)',
+    });
+    const more = { ...asked, content: 'two', append: true };
+    assert.equal(await probe(bench.deps, more, call), undefined);
+    await bench.run(tool, more, { idempotencyKey: 'k1' });
+    assert.equal((await probe(bench.deps, more, call))?.ok, true);
+    await bench.run(tool, { path: 'a.txt', content: 'other' });
+    const lost = await probe(bench.deps, more, call);
+    assert.equal(lost && !lost.ok && lost.code, 'OutcomeUnknown');
   });
 
   test('writes through a link that stays inside', async (t) => {

@@ -99,6 +99,13 @@ describe('TL exec time limits', () => {
     return timeoutSeconds(read.input as never, { timeoutSeconds: standard }) - 10;
   };
 
+  test('of more than 300 s are cut to it, which the model is told', async (t) => {
+    const bench = await toolBench(t);
+    const told = words(await bench.run(tool, { command: 'echo hi', timeout: 900 }));
+    assert.match(told, /^hi\n+\[timeout 900 was cut to 300 s, .*background/);
+    assert.equal(words(await bench.run(tool, { command: 'echo hi', timeout: 300 })).trim(), 'hi');
+  });
+
   test('are 60 s, the agent’s own, 30 s under exec_shell, and 300 s at most', () => {
     assert.equal(limit('exec', {}), 60);
     assert.equal(limit('exec', {}, 120), 120);

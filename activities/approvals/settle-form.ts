@@ -1,0 +1,52 @@
+/** Writes down what a person answered to the question of an MCP server. */
+import type { DecideInput, SettleApprovalResult } from '#domain/approval.ts';
+import { answerProblem, type McpForm } from '#domain/mcp/form.ts';
+import { storableJson } from '#domain/storable-text.ts';
+import type { ApprovalBasis, ApprovalLedger, SettleRecord } from '#store/approval-ledger.ts';
+import { formPlace } from '../tool-call/call-outside.ts';
+import type { CallDeps } from '../tool-call/call-deps.ts';
+import { callDigest } from '../tool-call/call-digest.ts';
+
+interface SettleFormDeps extends Pick<CallDeps, 'sealer' | 'scrubber'> {
+  readonly approvals: Pick<ApprovalLedger, 'settle'>;
+}
+
+export type Settling = Omit<SettleRecord, 'status' | 'call' | 'edit' | 'allow'>;
+
+/** The server's call goes on with the answer: accepted as it is shown or filled in, or declined. */
+export async function settleForm(
+  deps: SettleFormDeps,
+  settled: Settling,
+  { form, args: shown, tool }: ApprovalBasis & { readonly form: McpForm },
+  { decision, args = shown }: DecideInput,
+): Promise<SettleApprovalResult> {
+  switch (decision) {
+    case 'reject':
+      return deps.approvals.settle({ ...settled, status: 'denied' });
+    case 'approve':
+    case 'edit': {
+      const problem = answerProblem(form, args);
+      if (problem !== undefined)
+        return refused('Unprocessable', `${problem}; decide edit, with args that answer the form`);
+      if (decision === 'approve') return deps.approvals.settle({ ...settled, status: 'approved' });
+      const sealed = deps.sealer.seal(JSON.stringify(args), formPlace(settled.tenant, settled.id));
+      const seen = storableJson(deps.scrubber.args(args));
+      const summary = deps.scrubber.preview(`${tool}: ${JSON.stringify(seen)}`, FORM_SUMMARY);
+      const edit = { args: seen, digest: callDigest(`${tool}?`, args), summary, sealed };
+      return deps.approvals.settle({ ...settled, status: 'approved', edit });
+    }
+    case 'approve_always':
+    case 'respond':
+      return refused('Unprocessable', `a question of an MCP server cannot be decided by ${decision}`);
+  }
+}
+
+/** Characters. */
+const FORM_SUMMARY = 120;
+
+export function refused(
+  type: Extract<SettleApprovalResult, { kind: 'refused' }>['type'],
+  message: string,
+): SettleApprovalResult {
+  return { kind: 'refused', type, message };
+}

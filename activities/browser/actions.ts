@@ -1,0 +1,223 @@
+/** What the tool `browser` can do in a tab. Each gives words of ours and, apart from them, what the page says. */
+import type { Frame, Locator, Page, Request } from 'playwright-core';
+import { judgeUrl } from '#domain/net/judge-url.ts';
+import { toolError, type ToolFailure } from '#domain/tool.ts';
+import { egressResult } from '../egress/egress-error.ts';
+import {
+  acted,
+  cut,
+  type Done,
+  element,
+  type InTab,
+  NAVIGATION_MS,
+  needs,
+  SETTLE_MS,
+  stoppable,
+  terms,
+  within,
+} from './in-tab.ts';
+import type { TAB_ACTION_NAMES } from './browser-input.ts';
+import { ignoring } from './open-browser.ts';
+import { pdf, screenshot, upload } from './page-files.ts';
+
+export const TAB_ACTIONS = {
+  navigate,
+  snapshot,
+  click,
+  type: typeText,
+  press,
+  select,
+  hover,
+  wait,
+  evaluate,
+  upload,
+  screenshot,
+  pdf,
+  console: readConsole,
+} satisfies Readonly<Record<(typeof TAB_ACTION_NAMES)[number], (place: InTab) => Promise<Done>>>;
+
+async function navigate(place: InTab): Promise<Done> {
+  const { browser, tab, asked, call } = place;
+  if (asked.url === undefined) return needs('url');
+  const verdict = judgeUrl(asked.url, call.egress);
+  // What the place itself is worth is judged by the proxy, which keeps a row of it.
+  if (verdict.decision === 'deny' && ['malformed', 'scheme', 'userinfo'].includes(verdict.rule))
+    return toolError('PermissionDenied', `${asked.url.slice(0, 300)} may not be opened: ${verdict.reason}`);
+  let opened = asked.url;
+  const onRequest = (request: Request): void => {
+    if (request.isNavigationRequest() && request.frame() === tab.page.mainFrame()) opened = request.url();
+  };
+  tab.page.on('request', onRequest);
+  browser.takeRefusals();
+  // Icons of the page before are asked for a moment later, and may be refused meanwhile.
+  const refused = (): ToolFailure | undefined => {
+    const host = new URL(opened).hostname.replace(/^\[|\]$/g, '');
+    const refusal = browser.takeRefusals().findLast(({ message }) => message.includes(host));
+    return refusal && (egressResult(refusal) as ToolFailure);
+  };
+  let status: number | undefined;
+  let began = (): void => undefined;
+  const download = new Promise<void>((done) => {
+    began = done;
+  });
+  tab.page.once('download', began);
+  // Comes a moment after the failure, and would break off what is opened next.
+  let failed = (): void => undefined;
+  const errorPage = new Promise<void>((done) => {
+    failed = done;
+  });
+  const onNavigated = (frame: Frame): void => {
+    if (frame === tab.page.mainFrame() && frame.url().startsWith('chrome-error:')) failed();
+  };
+  tab.page.on('framenavigated', onNavigated);
+  try {
+    const response = await tab.page.goto(asked.url, { ...terms(place, NAVIGATION_MS), waitUntil: 'load' });
+    status = response?.status();
+  } catch (error) {
+    if (/net::ERR_(?!ABORTED)/.test(String(error))) await ignoring(within(errorPage, SETTLE_MS));
+    const refusal = refused();
+    if (refusal) return refusal;
+    // The answer was a file.
+    if (!/Download is starting/.test(String(error))) throw error;
+    await ignoring(within(download, SETTLE_MS));
+    return { text: 'The address gave a file.' };
+  } finally {
+    tab.page.off('download', began);
+    tab.page.off('framenavigated', onNavigated);
+    tab.page.off('request', onRequest);
+  }
+  const refusal = status === 403 || status === 502 ? refused() : undefined;
+  if (refusal) return refusal;
+  return {
+    text: status === undefined || status < 400 ? 'Opened.' : `The server answered with status ${status}.`,
+  };
+}
+
+async function snapshot(place: InTab): Promise<Done> {
+  const { tab, asked } = place;
+  const depth = asked.depth === undefined ? {} : { depth: asked.depth };
+  const title = await tab.page.title();
+  const tree = await tab.page.ariaSnapshot({ mode: 'ai', ...depth, ...terms(place) });
+  const kept = cut(tree, asked.max_chars);
+  return {
+    text: 'Elements by ref:',
+    said: `Title: ${title.slice(0, 300)}\n${kept || '(the page is empty)'}`,
+  };
+}
+
+async function click(place: InTab): Promise<Done> {
+  const { tab, asked } = place;
+  const at = asked.x === undefined || asked.y === undefined ? undefined : { x: asked.x, y: asked.y };
+  const how = { button: asked.button ?? 'left', clickCount: asked.double ? 2 : 1 } as const;
+  const found = await clickable(place);
+  if (found && 'ok' in found) return found;
+  if (found) await found.click({ ...how, ...(at ? { position: at } : {}), ...terms(place) });
+  else if (at) await tab.page.mouse.click(at.x, at.y, how);
+  else return needs('ref, text, or x and y');
+  return acted(tab.page, 'Clicked.');
+}
+
+/** Undefined when it is a place of the window. */
+async function clickable(place: InTab): Promise<Locator | ToolFailure | undefined> {
+  const { tab, asked } = place;
+  if (asked.ref !== undefined) return element(place);
+  return asked.text === undefined ? undefined : tab.page.getByText(asked.text, { exact: true }).first();
+}
+
+async function typeText(place: InTab): Promise<Done> {
+  const { tab, asked } = place;
+  if (asked.text === undefined) return needs('text');
+  const found = await element(place);
+  if ('ok' in found) return found;
+  if (asked.slowly) await found.pressSequentially(asked.text, terms(place));
+  else await found.fill(asked.text, terms(place));
+  if (asked.submit) await found.press('Enter', terms(place));
+  return acted(tab.page, `Typed into ${asked.ref}.`);
+}
+
+async function press(place: InTab): Promise<Done> {
+  const { tab, asked } = place;
+  if (asked.key === undefined) return needs('key');
+  if (asked.ref === undefined) await tab.page.keyboard.press(asked.key);
+  else {
+    const found = await element(place);
+    if ('ok' in found) return found;
+    await found.press(asked.key, terms(place));
+  }
+  return acted(tab.page, `Pressed ${asked.key}.`);
+}
+
+async function select(place: InTab): Promise<Done> {
+  const { tab, asked } = place;
+  if (asked.values === undefined) return needs('values');
+  const found = await element(place);
+  if ('ok' in found) return found;
+  const chosen = await found.selectOption([...asked.values], terms(place));
+  return acted(tab.page, `Selected ${chosen.length} of ${asked.values.length} in ${asked.ref}.`);
+}
+
+async function hover(place: InTab): Promise<Done> {
+  const found = await element(place);
+  if ('ok' in found) return found;
+  await found.hover(terms(place));
+  return acted(place.tab.page, `The pointer is over ${place.asked.ref}.`);
+}
+
+async function wait(place: InTab): Promise<Done> {
+  const { tab, asked } = place;
+  if (asked.text !== undefined) {
+    await tab.page.getByText(asked.text).first().waitFor(terms(place, NAVIGATION_MS));
+    return { text: 'The text is there.' };
+  }
+  if (asked.ref !== undefined) {
+    const found = await element(place);
+    if ('ok' in found) return found;
+    await found.waitFor(terms(place, NAVIGATION_MS));
+    return { text: `${asked.ref} is there.` };
+  }
+  const seconds = asked.seconds ?? 1;
+  await stoppable(
+    new Promise((done) => setTimeout(done, seconds * 1000).unref()),
+    place,
+    NAVIGATION_MS + 1_000,
+  );
+  return { text: `Waited ${seconds} s.` };
+}
+
+/** Characters. */
+const MOST_JSON = 100_000;
+
+async function evaluate(place: InTab): Promise<Done> {
+  const { tab, asked } = place;
+  if (asked.script === undefined) return needs('script');
+  const found = asked.ref === undefined ? undefined : await element(place);
+  if (found && 'ok' in found) return found;
+  const work = scriptResult(tab.page, found, asked.script);
+  const value = await stoppable(work, place, asked.timeout_ms ?? NAVIGATION_MS);
+  return { text: 'The script gave:', said: cut(value ?? 'undefined', asked.max_chars) };
+}
+
+/** In the frame of the element, which a function is given. */
+async function scriptResult(
+  page: Page,
+  found: Locator | undefined,
+  script: string,
+): Promise<string | undefined> {
+  const node = found && (await found.elementHandle());
+  const frame = (await node?.ownerFrame()) ?? page.mainFrame();
+  const given = await frame.evaluateHandle(script);
+  // As text, and cut in the page: what it gives may be as large as its memory.
+  return given.evaluate(
+    async (it: unknown, [to, most]) =>
+      JSON.stringify(await (typeof it === 'function' ? it(to) : it))?.slice(0, most),
+    [node, MOST_JSON] as const,
+  );
+}
+
+async function readConsole({ tab, asked }: InTab): Promise<Done> {
+  const lines = tab.console.splice(0).join('\n');
+  return {
+    text: 'What the page has written since the last look:',
+    said: cut(lines || '(nothing)', asked.max_chars),
+  };
+}

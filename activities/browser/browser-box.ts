@@ -1,0 +1,147 @@
+/**
+ * Where a browser's processes run: in a container, else in bubblewrap, else on the host, as its agent's sandbox allows (SH-3). A box has
+ * no network and sees Chromium, its profile, and the socket of its proxy: the box is the wall, in place of Chromium's own sandbox.
+ */
+import { randomUUID } from 'node:crypto';
+import { chmod, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { toolError, type ToolFailure } from '#domain/tool.ts';
+import type { Sandbox } from '#domain/sandbox.ts';
+import { DEFAULT_PATH } from '#policy/command-environment.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { BOX_ENVIRONMENT } from '../sandbox/box-spec.ts';
+import type { Boxes } from '../sandbox/boxes.ts';
+import type { Bubblewrap } from '../sandbox/bubblewrap.ts';
+import { EngineProblem } from '../sandbox/engine.ts';
+import type { Look } from '../sandbox/look-at-engine.ts';
+import type { Chromium } from './chromium.ts';
+
+/** What a box shows of the host, at the same paths. */
+export interface BoxedPlace {
+  readonly chromium: Chromium;
+  /** Folders of its own. */
+  readonly profile: string;
+  readonly temporary: string;
+  /** Of its proxy, in one of them. */
+  readonly socket: string;
+}
+
+export interface BrowserBox {
+  /** What Chromium's arguments are put behind. CDP goes over its standard input and output. */
+  command(place: BoxedPlace): Promise<readonly string[]>;
+  /** Safe to repeat. */
+  end(): Promise<void>;
+}
+
+export interface Boxing {
+  readonly boxes: Boxes;
+  readonly bubblewrap: Bubblewrap;
+}
+
+export type BrowserCall = Pick<
+  RunningCall,
+  'tenant' | 'agent' | 'sessionKey' | 'callId' | 'egress' | 'sandbox'
+>;
+
+/** Where the proxy is asked within a box, which has a loopback of its own. */
+export const BOX_PROXY_PORT = 3128;
+/** Threads and processes: Chromium's own, far above what an agent's commands have. */
+const PIDS = 1024;
+const PROGRAM = fileURLToPath(new URL('in-box.py', import.meta.url));
+const ATTACH = fileURLToPath(new URL('attach-chromium.ts', import.meta.url));
+
+/** Neither `box` nor a failure: on the host, with a note where a box was asked for. */
+export async function browserBox(
+  { boxes, bubblewrap }: Boxing,
+  call: BrowserCall,
+  memoryBytes: number,
+): Promise<{ readonly box?: BrowserBox; readonly note?: string } | ToolFailure> {
+  const { sandbox } = call;
+  if (!sandbox) return {};
+  const look = await boxes.look(sandbox);
+  const isAsAsked = look.ok && (sandbox.mode !== 'required' || sandbox.runtime === look.runtime);
+  if (look.ok && isAsAsked) return { box: containerBox(boxes, look, { ...sandbox, memoryBytes }, call) };
+  const reason = look.ok ? `the engine has no runtime ${sandbox.runtime}` : look.reason;
+  if (sandbox.mode === 'required')
+    return toolError('SandboxUnavailable', `${reason}; the browser was not started`);
+  const note = (where: string) => (sandbox.stated ? { note: `[The browser runs ${where}: ${reason}]` } : {});
+  if (!(await bubblewrap.works())) return note('on the host, not in a sandbox');
+  return { box: bubbleBox(bubblewrap, sandbox), ...note('in bubblewrap instead of a container') };
+}
+
+function containerBox(
+  boxes: Boxes,
+  look: Extract<Look, { ok: true }>,
+  sandbox: Sandbox,
+  owner: BrowserCall,
+): BrowserBox {
+  const name = `tempoclaw-browser-${randomUUID()}`;
+  return {
+    async command({ chromium, profile, temporary, socket }) {
+      const spec = await boxes.describe({ ...owner, workspace: profile }, sandbox, look);
+      // The box's user is another one; who asks the proxy must know its password all the same.
+      await chmod(socket, 0o666);
+      if (temporary !== profile) await chmod(temporary, 0o711);
+      const mount = (folder: string, ReadOnly: boolean) => ({
+        Type: 'bind' as const,
+        Source: folder,
+        Target: folder,
+        ReadOnly,
+      });
+      const variables = { ...BOX_ENVIRONMENT, ...chromium.env, HOME: profile };
+      const options = {
+        ...spec.options,
+        name,
+        Entrypoint: ['python3', '-c', await readFile(PROGRAM, 'utf8')],
+        Cmd: [socket, String(BOX_PROXY_PORT), chromium.path],
+        Env: Object.entries(variables).map(([variable, value]) => `${variable}=${value}`),
+        OpenStdin: true,
+        StdinOnce: true,
+        AttachStdin: true,
+        AttachStdout: true,
+        AttachStderr: true,
+        HostConfig: {
+          ...spec.options.HostConfig,
+          NetworkMode: 'none',
+          PidsLimit: PIDS,
+          ShmSize: sandbox.memoryBytes / 4,
+          Mounts: [
+            mount(profile, false),
+            ...(temporary === profile ? [] : [mount(temporary, true)]),
+            mount(dirname(chromium.path), true),
+          ],
+        },
+      };
+      const encoded = Buffer.from(JSON.stringify(options)).toString('base64');
+      return [
+        process.execPath,
+        '--disable-warning=ExperimentalWarning',
+        ATTACH,
+        boxes.engine.address,
+        encoded,
+      ];
+    },
+    end: () => boxes.remove(name).catch(unlessEngine),
+  };
+}
+
+/** It ends by its input, or has ended with its engine. */
+function unlessEngine(error: unknown): void {
+  if (!(error instanceof EngineProblem)) throw error;
+}
+
+function bubbleBox(bubblewrap: Bubblewrap, sandbox: Sandbox): BrowserBox {
+  return {
+    async command({ chromium, profile, temporary, socket }) {
+      const none = { ...sandbox, workspace: 'none', network: false } as const;
+      const folder = dirname(chromium.path);
+      const shown = [profile, temporary].flatMap((path) => ['--bind', path, path]);
+      const more = [...shown, '--ro-bind', folder, folder, '--setenv', 'PATH', DEFAULT_PATH];
+      const prefix = await bubblewrap.prefix(profile, '', none, more);
+      const program = await readFile(PROGRAM, 'utf8');
+      return [...prefix, 'python3', '-c', program, socket, String(BOX_PROXY_PORT), chromium.path];
+    },
+    end: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * The browsers of this worker's sessions, one each: made when needed, ended with their session, when nobody uses them, when they take too
+ * much memory, and with the worker. What they were doing is nowhere else: a session's next browser is new, and is said to be.
+ */
+import { toolError, type ToolFailure } from '#domain/tool.ts';
+import { type Boxing, browserBox, type BrowserBox, type BrowserCall } from './browser-box.ts';
+import type { BrowserPlaces } from '#store/browser-place.ts';
+import type { ProxyUse } from '../egress/proxy.ts';
+import { shortError } from './in-tab.ts';
+import { ignoring, type OpenBrowser } from './open-browser.ts';
+import { startBrowser, type StartedBrowser, type StartOptions } from './start-browser.ts';
+
+export interface Browsers {
+  /** Runs `work` in the session's browser, which is made when there is none. */
+  use<Result>(
+    call: BrowserCall,
+    work: (browser: OpenBrowser, isNew: boolean, note?: string) => Promise<Result>,
+  ): Promise<Result | ToolFailure>;
+  /** The same where there is one. */
+  useOpen<Result>(
+    call: BrowserCall,
+    work: (browser: OpenBrowser) => Promise<Result>,
+  ): Promise<Result | ToolFailure | undefined>;
+  /** See Tool.elsewhere. */
+  elsewhere(call: {
+    readonly tenant: string;
+    readonly call: string;
+    readonly here?: true;
+  }): Promise<string | undefined>;
+  /** Where the session's last browser was, as the rows tell it. */
+  lastPage(call: Pick<BrowserCall, 'tenant' | 'sessionKey'>): Promise<string | undefined>;
+  /** Another worker's too, within some seconds. False when there was none here. */
+  end(tenant: string, sessionKey: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface BrowsersOptions extends StartOptions {
+  readonly boxing: Boxing;
+  readonly maxBrowsers: number;
+  readonly idleMs: number;
+  readonly lastPage: (tenant: string, sessionKey: string) => Promise<string | undefined>;
+  /** Where calls and stops find it from other workers; `queue` is this one's own. */
+  readonly shared?: { readonly places: BrowserPlaces; readonly queue: string } | undefined;
+  /** How often each is looked at. */
+  readonly lookMs?: number;
+  readonly memoryBytes?: number;
+}
+
+interface Entry {
+  readonly started: Promise<StartedBrowser>;
+  /** Where it runs, when that is not what was asked for. */
+  readonly note: string | undefined;
+  /** Calls that are in it now. */
+  users: number;
+  usedAt: number;
+}
+
+const LOOK_MS = 5_000;
+const MEMORY_BYTES = 3 * 1024 * 1024 * 1024;
+/** A session that used its browser a moment ago goes on with it. */
+const IN_USE_MS = 60_000;
+
+export function createBrowsers(options: BrowsersOptions): Browsers {
+  const { maxBrowsers, idleMs, shared, lookMs = LOOK_MS, memoryBytes = MEMORY_BYTES } = options;
+  const entries = new Map<string, Entry>();
+
+  async function endEntry(key: string, entry: Entry): Promise<void> {
+    if (entries.get(key) === entry) entries.delete(key);
+    await ignoring(entry.started.then((started) => started.end()));
+  }
+
+  function begin(
+    key: string,
+    call: BrowserCall,
+    { box, note }: { readonly box?: BrowserBox; readonly note?: string },
+  ): Entry {
+    const forget = (): void => {
+      clearInterval(look);
+      if (entries.get(key) === entry) entries.delete(key);
+    };
+    const started = startBrowser(options, useOf(call), forget, box);
+    const entry: Entry = { started, note, users: 0, usedAt: performance.now() };
+    const look = setInterval(() => void ignoring(lookAt()), lookMs).unref();
+    const lookAt = async (): Promise<void> => {
+      const { memory } = await started;
+      const isIdle = entry.users === 0 && performance.now() - entry.usedAt > idleMs;
+      const isHere = await shared?.places.isAt(call.tenant, call.sessionKey, shared.queue);
+      if (isIdle || isHere === false || (await memory()) > memoryBytes) await endEntry(key, entry);
+    };
+    started.catch(forget);
+    entries.set(key, entry);
+    return entry;
+  }
+
+  /** Ends the one that nobody has used for longest; false when all are in use. */
+  async function endIdle(): Promise<boolean> {
+    const [oldest] = [...entries]
+      .filter(([, { users }]) => users === 0)
+      .toSorted(([, a], [, b]) => a.usedAt - b.usedAt);
+    if (!oldest || performance.now() - oldest[1].usedAt < IN_USE_MS) return false;
+    await endEntry(...oldest);
+    return true;
+  }
+
+  /** There is one for the session in the end, which another call of it may have made. */
+  async function entryFor(key: string, call: BrowserCall): Promise<Entry | ToolFailure> {
+    if (maxBrowsers === 0)
+      return toolError('NotFound', 'browser.maxBrowsers is 0: this worker has no browsers');
+    const known = entries.get(key);
+    if (known) return known;
+    const place = options.endpoint === undefined ? await browserBox(options.boxing, call, memoryBytes) : {};
+    if ('ok' in place) return place;
+    await shared?.places.put(call.tenant, call.sessionKey, shared.queue);
+    while (!entries.has(key) && entries.size >= maxBrowsers)
+      if (!(await endIdle()))
+        return toolError(
+          'RateLimited',
+          `${entries.size} browsers are in use on this worker, which is the most; try again in some minutes`,
+        );
+    return entries.get(key) ?? begin(key, call, place);
+  }
+
+  return {
+    async use(call, work) {
+      const key = keyOf(call.tenant, call.sessionKey);
+      const isNew = !entries.has(key);
+      const entry = await entryFor(key, call);
+      return 'ok' in entry ? entry : within(entry, call, (browser) => work(browser, isNew, entry.note));
+    },
+    async useOpen(call, work) {
+      const entry = entries.get(keyOf(call.tenant, call.sessionKey));
+      return entry && within(entry, call, work);
+    },
+    async elsewhere({ tenant, call, here }) {
+      const found = await shared?.places.find(tenant, call);
+      if (!shared || !found || found.queue === shared.queue) return undefined;
+      const key = keyOf(tenant, found.session);
+      const left = entries.get(key);
+      if (left) await endEntry(key, left);
+      if (!here) return found.queue ?? undefined;
+      await shared.places.remove(tenant, found.session);
+      return undefined;
+    },
+    lastPage: ({ tenant, sessionKey }) => options.lastPage(tenant, sessionKey),
+    async end(tenant, sessionKey) {
+      const key = keyOf(tenant, sessionKey);
+      const entry = entries.get(key);
+      if (entry) await endEntry(key, entry);
+      await shared?.places.remove(tenant, sessionKey);
+      return entry !== undefined;
+    },
+    async close() {
+      await Promise.all([...entries].map(([key, entry]) => endEntry(key, entry)));
+    },
+  };
+}
+
+function keyOf(tenant: string, sessionKey: string): string {
+  return `${tenant}/${sessionKey}`;
+}
+
+function useOf({ tenant, callId, egress }: BrowserCall): ProxyUse {
+  return { tenant, purpose: 'browser', callId, rules: egress };
+}
+
+async function within<Result>(
+  entry: Entry,
+  call: BrowserCall,
+  work: (browser: OpenBrowser) => Promise<Result>,
+): Promise<Result | ToolFailure> {
+  // Before it has started too: it is not idle then.
+  entry.users += 1;
+  try {
+    const started = await entry.started.catch((error: unknown) =>
+      toolError('ExecutionFailed', `the browser could not be started: ${shortError(error)}`),
+    );
+    if ('ok' in started) return started;
+    started.browser.proxy.serve(useOf(call));
+    return await work(started.browser);
+  } finally {
+    entry.users -= 1;
+    entry.usedAt = performance.now();
+  }
+}

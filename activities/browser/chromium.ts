@@ -1,0 +1,158 @@
+/** Chromium as it is started: which one, with what it may see, and closed to everything but the proxy. */
+import { execFile } from 'node:child_process';
+import { access, chmod, rename, rm, stat, writeFile, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { LaunchOptions } from 'playwright-core';
+import { CALL_MARK, WORKER_MARK } from '../process/kill-tree.ts';
+import { makeWorkerFolder } from '../process/worker-folders.ts';
+
+export interface ChromiumSettings {
+  readonly executable?: string | undefined;
+  /** Where programs are looked for. */
+  readonly folders: readonly string[];
+  /** A private folder of ours on this machine. */
+  readonly dir: string;
+  /** From commandEnvironment: nothing of ours. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Identity of this worker: a killed one's browsers are ended by the next at its start (process/reap-orphans.ts). */
+  readonly worker: string;
+}
+
+export interface Chromium {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Profiles, and what is being unpacked, of all workers on this machine: what dead ones left is removed at a start. */
+export function profilesFolder(dir: string): string {
+  return join(dir, 'profiles');
+}
+
+/** Throws, in words for people, when there is none. */
+export async function findChromium({
+  executable,
+  folders,
+  dir,
+}: Pick<ChromiumSettings, 'executable' | 'folders' | 'dir'>): Promise<Chromium> {
+  const named = executable === undefined ? [] : [executable];
+  const installed = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  for (const path of executable === undefined ? installed : named)
+    if (await exists(path)) return { path, env: {} };
+  if (executable !== undefined) throw new Error(`browser.executable: there is no ${executable}`);
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error(
+      'this machine has no Chromium: install one, or set browser.executable or browser.endpoint',
+    );
+  return unpacked(dir);
+}
+
+/** Of @sparticuz/chromium, whose files are compressed. */
+const UNPACK = `import chromium from '@sparticuz/chromium'; await chromium.executablePath();`;
+/** Has it unpack the libraries too, which slim systems do not have. */
+const WITH_LIBRARIES = { AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
+
+/**
+ * Once for a state folder, never in the shared temporary folder, where others could put a program of theirs. Made beside and moved into
+ * place: a half-made one is never used, and of two that do it at once one wins.
+ */
+async function unpacked(dir: string): Promise<Chromium> {
+  // Its size tells one release from another.
+  const packed = fileURLToPath(new URL('../../bin/chromium.br', import.meta.resolve('@sparticuz/chromium')));
+  const folder = join(dir, `chromium-${(await stat(packed)).size}`);
+  if (!(await exists(folder))) {
+    const part = await makeWorkerFolder(profilesFolder(dir));
+    const env = { ...WITH_LIBRARIES, TMPDIR: part, HOME: part };
+    const options = { cwd: import.meta.dirname, env, timeout: 120_000 };
+    try {
+      await promisify(execFile)(process.execPath, ['--input-type=module', '-e', UNPACK], options);
+      await writeFile(join(part, 'fonts.conf'), fontsOf(folder));
+      // For boxes, which run as another user.
+      for (const path of [part, join(part, 'chromium')]) await chmod(path, 0o755);
+      await rename(part, folder);
+    } catch (error) {
+      await rm(part, { recursive: true, force: true });
+      if (!(await exists(folder))) throw error;
+    }
+  }
+  const env = {
+    LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
+    FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+  };
+  return { path: join(folder, 'chromium'), env };
+}
+
+/** Without a font Chromium ends at its first letter. */
+function fontsOf(folder: string): string {
+  const escaped = folder.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const dirs = ['/usr/share/fonts', '/usr/local/share/fonts', `${escaped}/fonts`];
+  return `<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n<fontconfig>${dirs.map((dir) => `<dir>${dir}</dir>`).join('')}<cachedir>${escaped}/font-cache</cachedir></fontconfig>\n`;
+}
+
+/** Of its socket in its temporary folder, `/org.chromium.Chromium.XXXXXX/SingletonSocket`; with it a path has at most MAX_PATH characters. */
+const SOCKET = 45;
+const MAX_PATH = 103;
+
+/** Where Chromium has its socket: in the profile, where that path is short enough. */
+export async function temporaryFolder(profile: string): Promise<string> {
+  return profile.length + SOCKET <= MAX_PATH ? profile : mkdtemp(join(tmpdir(), 'tempoclaw-browser-'));
+}
+
+/** The one that comes with the packages: whole in its folder, so that a box can be shown it. */
+export async function bundledChromium({ dir }: Pick<ChromiumSettings, 'dir'>): Promise<Chromium> {
+  if (process.platform === 'linux' && process.arch === 'x64') return unpacked(dir);
+  throw new Error('there is no Chromium for a box on this kind of machine: set browser.endpoint');
+}
+
+/** `profile`, `temporary`: folders of its own. `mark`: of its processes. */
+export function launchOptions(
+  { environment, worker }: Pick<ChromiumSettings, 'environment' | 'worker'>,
+  { path, env }: Chromium,
+  { profile, temporary }: { readonly profile: string; readonly temporary: string },
+  mark: string,
+  isBoxed: boolean,
+): LaunchOptions {
+  return {
+    executablePath: path,
+    headless: true,
+    // Chromium refuses to have its own sandbox as root, and a box lets nobody make namespaces.
+    chromiumSandbox: process.getuid?.() !== 0 && !isBoxed,
+    // The worker's own signals are the worker's.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    timeout: 30_000,
+    env: {
+      ...environment,
+      ...env,
+      HOME: profile,
+      TMPDIR: temporary,
+      [CALL_MARK]: mark,
+      [WORKER_MARK]: worker,
+    },
+    args: [
+      // Neither names nor UDP go round the proxy.
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      '--disable-quic',
+      '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+      '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+      '--no-pings',
+      '--disable-domain-reliability',
+      '--disk-cache-size=33554432',
+      // Bounds: renderers of all tabs together, and the heap of each.
+      '--renderer-process-limit=4',
+      '--js-flags=--max-old-space-size=512',
+    ],
+  };
+}
+
+export function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,108 @@
+/** Files between a page and the workspace: given to it, made of it, brought from it. */
+import { constants } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Download } from 'playwright-core';
+import { toolError } from '#domain/tool.ts';
+import {
+  acted,
+  type Done,
+  element,
+  type InTab,
+  NAVIGATION_MS,
+  needs,
+  shortError,
+  terms,
+  within,
+} from './in-tab.ts';
+import { ignoring } from './open-browser.ts';
+
+/** Of a file that is saved or given to a page. */
+const FILE_BYTES = 20 * 1024 * 1024;
+
+export async function upload(place: InTab): Promise<Done> {
+  const { tab, asked, call, files } = place;
+  if (asked.files === undefined) return needs('files');
+  const found = await element(place);
+  if ('ok' in found) return found;
+  const given = [];
+  for (const path of asked.files) {
+    const buffer = await files.readBytes(call, path, FILE_BYTES);
+    if (!buffer) return toolError('ExecutionFailed', `${path}: has more than ${FILE_BYTES} bytes`);
+    given.push({ name: basename(path), mimeType: 'application/octet-stream', buffer });
+  }
+  await found.setInputFiles(given, terms(place));
+  return acted(tab.page, `Gave ${given.length} files to ${asked.ref}.`);
+}
+
+export async function screenshot(place: InTab): Promise<Done> {
+  const { tab, asked } = place;
+  const found = asked.ref === undefined ? undefined : await element(place);
+  if (found && 'ok' in found) return found;
+  const image = found
+    ? await found.screenshot(terms(place))
+    : await tab.page.screenshot({ fullPage: asked.full_page === true, ...terms(place, NAVIGATION_MS) });
+  return { text: `Screenshot saved: ${await saved(place, image, 'screenshot', 'png')}`, image };
+}
+
+export async function pdf(place: InTab): Promise<Done> {
+  const bytes = await place.tab.page.pdf({ printBackground: true });
+  return { text: `PDF saved: ${await saved(place, bytes, 'page', 'pdf')}` };
+}
+
+async function saved(
+  { asked, call, files }: InTab,
+  bytes: Buffer,
+  name: string,
+  end: string,
+): Promise<string> {
+  if (bytes.length > FILE_BYTES) throw new Error(`it has more than ${FILE_BYTES} bytes`);
+  const path = asked.path ?? `browser/${name}-${call.callId.slice(-8)}.${end}`;
+  await files.change(call, path, true, () => bytes);
+  return `${path} (${bytes.length} bytes)`;
+}
+
+/** Files that the page gave, brought to the workspace; one line each. */
+export async function keepDownloads({
+  browser,
+  call,
+  files,
+}: Pick<InTab, 'browser' | 'call' | 'files'>): Promise<string[]> {
+  const lines: string[] = [];
+  for (const [index, download] of browser.takeDownloads().entries())
+    lines.push(await keepDownload(download, { call, files }, index));
+  return lines;
+}
+
+async function keepDownload(
+  download: Download,
+  { call, files }: Pick<InTab, 'call' | 'files'>,
+  index: number,
+): Promise<string> {
+  const name =
+    download
+      .suggestedFilename()
+      .replace(/[^\p{L}\p{N}._-]+/gu, '_')
+      .replace(/^\.+/, '')
+      .slice(-100) || 'file';
+  try {
+    const from = await within(download.path(), NAVIGATION_MS);
+    if ((await lstat(from)).size > FILE_BYTES)
+      return `${name} was not kept: it has more than ${FILE_BYTES} bytes`;
+    // A box may have put a link there.
+    const bytes = await readFile(from, { flag: constants.O_RDONLY | constants.O_NOFOLLOW });
+    const path = `browser/${call.callId.slice(-8)}-${name}`;
+    await files.change(
+      { ...call, idempotencyKey: `${call.idempotencyKey}/${index}` },
+      path,
+      true,
+      () => bytes,
+    );
+    return `Downloaded: ${path} (${bytes.length} bytes)`;
+  } catch (error) {
+    await ignoring(download.cancel());
+    return `${name} was not downloaded: ${shortError(error)}`;
+  } finally {
+    await ignoring(download.delete());
+  }
+}

@@ -1,0 +1,169 @@
+/** Starts one session's browser with its proxy, on this machine or at the endpoint, and ends both. */
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BrowserContext } from 'playwright-core';
+import type { Egress } from '../egress/egress.ts';
+import type { EgressProxy, ProxyUse } from '../egress/proxy.ts';
+import { CALL_MARK, findTree, killTree } from '../process/kill-tree.ts';
+import { quoted } from '#domain/shell/quoted.ts';
+import { residentBytes } from '../process/process-table.ts';
+import { makeWorkerFolder } from '../process/worker-folders.ts';
+import { BOX_PROXY_PORT, type BrowserBox } from './browser-box.ts';
+import {
+  bundledChromium,
+  type ChromiumSettings,
+  findChromium,
+  launchOptions,
+  profilesFolder,
+  temporaryFolder,
+} from './chromium.ts';
+import { ignoring, type OpenBrowser, watchBrowser } from './open-browser.ts';
+
+export interface StartOptions extends ChromiumSettings {
+  readonly egress: Pick<Egress, 'proxy'>;
+  readonly endpoint?: string | undefined;
+  readonly proxyHost: string;
+}
+
+export interface StartedBrowser {
+  readonly browser: OpenBrowser;
+  /** Bytes in memory of all its processes, what they share counted in each; 0 at an endpoint. */
+  memory(): Promise<number>;
+  /** Safe to repeat. */
+  end(): Promise<void>;
+}
+
+/** For an orderly end; then its processes are killed. */
+const CLOSE_MS = 5_000;
+
+/** `lost`: it has ended, whoever ended it. */
+export async function startBrowser(
+  options: StartOptions,
+  use: ProxyUse,
+  lost: () => void,
+  box?: BrowserBox,
+): Promise<StartedBrowser> {
+  let opened: EgressProxy | undefined;
+  const reach: Reach = async (host) => {
+    opened = await options.egress.proxy(use, host);
+    return opened;
+  };
+  try {
+    const { context, proxy, mark, close } =
+      options.endpoint === undefined
+        ? await launch(options, reach, box)
+        : await attach(options.endpoint, await reach(options.proxyHost));
+    let ended: Promise<void> | undefined;
+    const end = (): Promise<void> => {
+      ended ??= close().finally(() => proxy.close());
+      return ended;
+    };
+    context.on('close', () => {
+      lost();
+      void ignoring(end());
+    });
+    const memory = (): Promise<number> => (mark === undefined ? Promise.resolve(0) : memoryOf(mark));
+    return { browser: watchBrowser(context, proxy), memory, end };
+  } catch (error) {
+    await opened?.close();
+    throw error;
+  }
+}
+
+/** Loaded when it is needed: most workers have no browser. */
+const playwright = () => import('playwright-core');
+
+/** Opens the proxy at a host or a socket. */
+type Reach = (host: string) => Promise<EgressProxy>;
+
+interface Opened {
+  readonly context: BrowserContext;
+  readonly proxy: EgressProxy;
+  /** Of the processes that are ours. */
+  readonly mark?: string;
+  close(): Promise<void>;
+}
+
+type ProxyOption = { server: string; username: string; password: string; bypass: string };
+
+/** `<-loopback>`: this machine's own services are asked through the proxy too, which refuses them. */
+function proxyOf({ server, username, password }: EgressProxy): ProxyOption {
+  return { server, username, password, bypass: '<-loopback>' };
+}
+
+const CONTEXT = {
+  acceptDownloads: true,
+  viewport: { width: 1280, height: 800 },
+  serviceWorkers: 'block',
+} as const;
+
+async function launch(options: StartOptions, reach: Reach, box?: BrowserBox): Promise<Opened> {
+  const found = await (box ? bundledChromium(options) : findChromium(options));
+  const { chromium } = await playwright();
+  const id = `browser-${randomUUID()}`;
+  const profile = await makeWorkerFolder(profilesFolder(options.dir));
+  const temporary = await temporaryFolder(profile);
+  const target = { pid: 0, mark: `${CALL_MARK}=${id}` };
+  const clean = async (): Promise<void> => {
+    await killTree(target, 0);
+    await box?.end();
+    for (const folder of new Set([profile, temporary]))
+      await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  };
+  try {
+    const socket = join(temporary, 'proxy');
+    const proxy = await reach(box ? socket : options.proxyHost);
+    const at = box ? { ...proxy, server: `http://127.0.0.1:${BOX_PROXY_PORT}` } : proxy;
+    const command = await box?.command({ chromium: found, profile, temporary, socket });
+    const begun = command ? { ...found, path: await writeStart(profile, command) } : found;
+    const settings = launchOptions(options, begun, { profile, temporary }, id, box !== undefined);
+    const context = await chromium.launchPersistentContext(profile, {
+      ...settings,
+      ...CONTEXT,
+      proxy: proxyOf(at),
+      downloadsPath: profile,
+    });
+    return {
+      context,
+      proxy,
+      mark: target.mark,
+      async close() {
+        await Promise.race([
+          ignoring(context.close()),
+          new Promise((done) => setTimeout(done, CLOSE_MS).unref()),
+        ]);
+        await clean();
+      },
+    };
+  } catch (error) {
+    await clean();
+    throw error;
+  }
+}
+
+/** What playwright starts in place of Chromium: it has CDP on 3 and 4. */
+async function writeStart(profile: string, command: readonly string[]): Promise<string> {
+  const path = join(profile, 'start');
+  const line = `exec ${command.map(quoted).join(' ')} "$@" <&3 >&4 3<&- 4>&-`;
+  await writeFile(path, `#!/bin/sh\n${line}\n`, { mode: 0o700 });
+  return path;
+}
+
+async function attach(endpoint: string, proxy: EgressProxy): Promise<Opened> {
+  const { chromium } = await playwright();
+  const remote = await chromium.connectOverCDP(endpoint, { timeout: 30_000 });
+  try {
+    const context = await remote.newContext({ ...CONTEXT, proxy: proxyOf(proxy) });
+    remote.on('disconnected', () => void ignoring(context.close()));
+    return { context, proxy, close: () => ignoring(context.close().finally(() => remote.close())) };
+  } catch (error) {
+    await ignoring(remote.close());
+    throw error;
+  }
+}
+
+async function memoryOf(mark: string): Promise<number> {
+  const tree = await findTree({ pid: 0, mark });
+  return tree.reduce((sum, { pid }) => sum + residentBytes(pid), 0);
+}

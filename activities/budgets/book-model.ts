@@ -1,0 +1,56 @@
+/** A question to a model beside the turn's own (DU-7): held of the turn's budgets before it is asked, settled by what it used, and noted as the turn's use. */
+import { exceededWords } from '#domain/budget/ask-for-more.ts';
+import { createMeter } from '#domain/budget/meter.ts';
+import { ModelError, type Usage } from '#domain/model.ts';
+import type { ModelUse } from '#domain/model-use.ts';
+import type { Models } from '../model/model-catalog.ts';
+import type { BudgetGuard } from './budget-guard.ts';
+
+export interface BookDeps {
+  readonly models: Pick<Models, 'cost'>;
+  readonly budgets: Pick<BudgetGuard, 'around' | 'noteUses'>;
+}
+
+export interface Booking {
+  readonly tenant: string;
+  readonly session: string;
+  readonly turn: string;
+  /** Names the hold; a worker that dies leaves it until the turn's end. */
+  readonly holder: string;
+  readonly attempt?: number;
+  /** The most that is expected of the model that is asked first. */
+  readonly ref: string;
+  readonly usage: Usage;
+}
+
+/** `exceeded`: why nothing was asked. What `ask` throws is thrown; of a ModelError what was noted by then is settled. */
+export async function bookModel<Result>(
+  { models, budgets }: BookDeps,
+  { attempt = 1, ref, usage, ...booking }: Booking,
+  ask: (note: (use: ModelUse) => void) => Promise<Result>,
+): Promise<{ readonly given: Result } | { readonly exceeded: string }> {
+  const uses: ModelUse[] = [];
+  const meter = createMeter();
+  const note = (use: ModelUse): void => {
+    uses.push(use);
+    meter.add(use.usage, use.usd);
+  };
+  const expected = { tokens: usage.inputTokens + usage.outputTokens, usd: models.cost(ref, usage)?.usd };
+  const { tenant, session, turn } = booking;
+  const done = await budgets
+    .around(
+      { ...booking, owner: turn, expected },
+      attempt,
+      () => ask(note).then((given) => ({ given }), errorOfModel),
+      () => ({ ...meter.spent(0), calls: uses.length }),
+    )
+    .finally(() => (uses.length > 0 ? budgets.noteUses({ tenant, session, turn }, uses) : undefined));
+  if ('exceeded' in done) return { exceeded: exceededWords(done.exceeded) };
+  if ('error' in done.result) throw done.result.error;
+  return done.result;
+}
+
+function errorOfModel(error: unknown): { readonly error: ModelError } {
+  if (error instanceof ModelError) return { error };
+  throw error;
+}

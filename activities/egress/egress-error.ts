@@ -1,0 +1,71 @@
+/** Why nothing came back from the outside, in words for the model. */
+import type { UrlDenied, UrlRule } from '#domain/net/judge-url.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
+import type { DoorLimits } from './egress.ts';
+
+/** Of the rules, or of what happened on the way. */
+export type EgressProblem = UrlRule | 'redirects' | 'too_large' | 'timeout' | 'unreachable' | 'stopped';
+
+export class EgressError extends Error {
+  readonly rule: EgressProblem;
+  /** Nothing was sent: the rules forbid it. */
+  readonly isRefused: boolean;
+
+  constructor(rule: EgressProblem, message: string, isRefused = false) {
+    super(message);
+    this.name = 'EgressError';
+    this.rule = rule;
+    this.isRefused = isRefused;
+  }
+}
+
+export function refusedBy({ rule, reason }: UrlDenied, url: string): EgressError {
+  return new EgressError(rule, `${url.slice(0, 300)} may not be asked: ${reason}`, rule !== 'unresolved');
+}
+
+/** What was thrown on the way to an answer. `stopped`: the caller's own signal. */
+export function egressErrorOf(
+  error: unknown,
+  url: string,
+  stopped: AbortSignal | undefined,
+  limits: DoorLimits,
+): EgressError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof EgressError) return cause;
+  if (stopped?.aborted) return new EgressError('stopped', `the request to ${url} was stopped`);
+  const cause = innermost(error);
+  if (isTimeout(cause)) {
+    const seconds = (limits.totalMs ?? limits.idleMs) / 1000;
+    return new EgressError('timeout', `${url} did not answer whole within ${seconds} s`);
+  }
+  return new EgressError(
+    'unreachable',
+    `${url} cannot be reached: ${cause.message || 'the connection failed'}`,
+  );
+}
+
+function innermost(error: unknown): Error {
+  let inner = error instanceof Error ? error : new Error(String(error));
+  while (inner.cause instanceof Error) inner = inner.cause;
+  if (inner instanceof AggregateError && inner.errors[0] instanceof Error) return inner.errors[0];
+  return inner;
+}
+
+function isTimeout({ name, code }: Error & { readonly code?: unknown }): boolean {
+  return name === 'TimeoutError' || (typeof code === 'string' && /TIMEOUT|ETIMEDOUT/.test(code));
+}
+
+/** Nothing can have come through to whoever was asked. */
+export function isUnsent(error: unknown): boolean {
+  return (
+    error instanceof EgressError &&
+    (error.isRefused || error.rule === 'unresolved' || /ECONNREFUSED|bad port/.test(error.message))
+  );
+}
+
+/** As the model reads it. Whatever is no EgressError is thrown on. */
+export function egressResult(error: unknown): ToolResult {
+  if (!(error instanceof EgressError)) throw error;
+  if (error.isRefused) return toolError('PermissionDenied', error.message);
+  return toolError(error.rule === 'timeout' ? 'Timeout' : 'ExecutionFailed', error.message);
+}

@@ -1,0 +1,179 @@
+/**
+ * The one way out (SECURITY R5): whatever a tool, an MCP server, a download or a webhook asks over HTTP is asked through a door. A door
+ * has its rules and connections of its own, so that no connection which one set of rules allowed serves another. Each address is judged as text,
+ * by what it resolves to, and once more by the peer that was reached; each redirect is judged like the first address.
+ */
+import { Agent, fetch as undiciFetch } from 'undici';
+import { judgeUrl, MAX_REDIRECTS, type UrlRules } from '#domain/net/judge-url.ts';
+import { type Asker, createAccount, type Exchange } from './account.ts';
+import type { NewEgressRow } from '#store/egress-store.ts';
+import { EgressError, refusedBy } from './egress-error.ts';
+import { guardedConnector, type Resolve } from './guarded-connector.ts';
+import { nextHop, withoutSecrets } from './next-hop.ts';
+import { type EgressProxy, openProxy, type ProxyUse } from './proxy.ts';
+import { type DoorSocket, openSocket } from './socket.ts';
+
+/** Of one exchange: a redirect's answers count as one with the last. */
+export interface DoorLimits {
+  /** Redirects that are followed; 0: the caller sees them. */
+  readonly redirects: number;
+  /** Of the answer, as it is read: decompressed. */
+  readonly bytes: number;
+  /** Until the answer is read whole; undefined for streams, which are silent for at most `idleMs`. */
+  readonly totalMs: number | undefined;
+  readonly idleMs: number;
+}
+
+/** 10 MB and 30 s (REFERENCE §6). */
+export const DOOR_LIMITS: DoorLimits = {
+  redirects: MAX_REDIRECTS,
+  bytes: 10_485_760,
+  totalMs: 30_000,
+  idleMs: 15_000,
+};
+
+export interface DoorUse extends Asker {
+  readonly rules: UrlRules;
+  readonly limits?: Partial<DoorLimits> | undefined;
+  /** What is asked again and again has no row unless it fails. */
+  readonly isRoutine?: (init: RequestInit | undefined) => boolean;
+}
+
+export interface Door {
+  /** As fetch, decompressing; throws EgressError. Redirects are followed as the limits say, whatever `redirect` says. */
+  readonly fetch: typeof globalThis.fetch;
+  /** A WebSocket to what an http(s) address names. @throws EgressError when it may not be asked */
+  connect(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): DoorSocket;
+  /** Ends its connections; resolves when the rows of what it asked are written. */
+  close(): Promise<void>;
+}
+
+export interface EgressDeps {
+  readonly resolve: Resolve;
+  /** Keeps one row for each exchange. Never rejects: what was asked has its answer already. */
+  readonly record: (row: NewEgressRow) => Promise<void>;
+}
+
+export interface Egress {
+  open(use: DoorUse): Door;
+  /** For a program that speaks HTTP itself and knows proxies: a browser. */
+  proxy(use: ProxyUse, host?: string): Promise<EgressProxy>;
+}
+
+const HEADER_BYTES = 64 * 1024;
+
+export function createEgress(deps: EgressDeps): Egress {
+  return { open: (use) => openDoor(deps, use), proxy: (use, host) => openProxy(deps, use, host) };
+}
+
+function openDoor(deps: EgressDeps, use: DoorUse): Door {
+  const limits = { ...DOOR_LIMITS, ...use.limits };
+  const agent = new Agent({
+    connect: guardedConnector(deps.resolve, use.rules),
+    headersTimeout: limits.idleMs,
+    bodyTimeout: limits.idleMs,
+    maxHeaderSize: HEADER_BYTES,
+    // A wrong length ends the connection, not the worker.
+    strictContentLength: false,
+  });
+  const account = createAccount(deps.record, limits);
+  return {
+    async fetch(input, init) {
+      // As it was written: a Request has its canonical form.
+      const asked = input instanceof Request ? input.url : String(input);
+      const verdict = judgeUrl(asked, use.rules);
+      if (verdict.decision === 'deny')
+        throw account.begin(use, init?.method ?? 'GET', asked).fail(refusedBy(verdict, asked));
+      const request = new Request(input, init);
+      const how = { isRoutine: use.isRoutine?.(init) === true, stopped: request.signal };
+      const exchange = account.begin(use, request.method, request.url, how);
+      try {
+        return counted(await followed(request, exchange, { agent, rules: use.rules, limits }), exchange);
+      } catch (error) {
+        throw exchange.fail(error);
+      }
+    },
+    connect(url, headers, signal) {
+      const verdict = judgeUrl(url, use.rules);
+      const exchange = account.begin(use, 'GET', url, { stopped: signal });
+      if (verdict.decision === 'deny') throw exchange.fail(refusedBy(verdict, url));
+      return openSocket(agent, exchange, headers, signal);
+    },
+    async close() {
+      await agent.destroy();
+      await account.settled();
+    },
+  };
+}
+
+interface Way {
+  readonly agent: Agent;
+  readonly rules: UrlRules;
+  readonly limits: DoorLimits;
+}
+
+/** The answer that the redirects lead to. */
+async function followed(
+  first: Request,
+  exchange: Exchange,
+  { agent, rules, limits }: Way,
+): Promise<Response> {
+  const late = limits.totalMs === undefined ? [] : [AbortSignal.timeout(limits.totalMs)];
+  const signal = AbortSignal.any([first.signal, ...late]);
+  let hop = {
+    url: first.url,
+    method: first.method,
+    headers: new Headers(first.headers),
+    body: first.body === null ? null : new Uint8Array(await first.arrayBuffer()),
+  };
+  for (let count = 0; ; count += 1) {
+    exchange.url = hop.url;
+    const verdict = judgeUrl(hop.url, rules);
+    if (verdict.decision === 'deny') throw refusedBy(verdict, hop.url);
+    const { method, headers, body } = hop;
+    const response = (await undiciFetch(verdict.url, {
+      method,
+      headers: [...headers],
+      body,
+      redirect: 'manual',
+      dispatcher: agent,
+      signal,
+    })) as unknown as Response;
+    const next = limits.redirects === 0 ? undefined : nextHop(hop, response);
+    if (next === undefined) {
+      exchange.url = verdict.url;
+      exchange.status = response.status;
+      return response;
+    }
+    await response.body?.cancel();
+    if (count >= limits.redirects)
+      throw new EgressError('redirects', `${first.url} leads on more than ${limits.redirects} times`);
+    hop = { ...next, headers: withoutSecrets(next.headers, hop.url, next.url) };
+  }
+}
+
+function counted({ status, statusText, headers, body }: Response, exchange: Exchange): Response {
+  if (!body) exchange.end(null);
+  const stream = body ? ReadableStream.from(countedBody(body, exchange)) : null;
+  const answer = new Response(stream, { status, statusText, headers });
+  // Where it was found in the end; the constructor has no way to say it.
+  Object.defineProperty(answer, 'url', { value: exchange.url });
+  return answer;
+}
+
+/** Up to the bound: also what a small body grows to when it is decompressed. */
+async function* countedBody(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) {
+      const problem = exchange.count(chunk.byteLength);
+      if (problem) throw problem;
+      yield chunk;
+    }
+    exchange.end(null);
+  } catch (error) {
+    throw exchange.fail(error);
+  } finally {
+    // Its reader has had enough.
+    exchange.end('stopped');
+  }
+}

@@ -1,0 +1,51 @@
+/** A connection to what the rules let through, for doors and for proxies. */
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { callbackify } from 'node:util';
+import { buildConnector } from 'undici';
+import { judgeAddresses, judgeUrl, type UrlAllowed, type UrlRules } from '#domain/net/judge-url.ts';
+import { type EgressError, refusedBy } from './egress-error.ts';
+
+/** All addresses of a name; throws or gives none when there are none. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/** Names that are slow to resolve, and peers that are slow to answer. */
+const CONNECT_MS = 10_000;
+
+/** Dials only what the rules let through: all answers of the resolver pass, and so does the peer that was reached. */
+export function guardedConnector(resolve: Resolve, rules: UrlRules): buildConnector.connector {
+  return (options, callback) => {
+    const { protocol, hostname, port } = options;
+    const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
+    const verdict = judgeUrl(`${protocol}//${host}${port ? `:${port}` : ''}/`, rules);
+    if (verdict.decision === 'deny') return callback(refusedBy(verdict, hostname), null);
+    const lookup = guardedLookup(resolve, verdict, rules);
+    buildConnector({ timeout: CONNECT_MS, lookup, autoSelectFamily: true })(options, (error, socket) => {
+      if (error) return callback(error, null);
+      const reached = peerProblem(socket, verdict, rules);
+      if (reached === undefined) return callback(null, socket);
+      socket.destroy();
+      callback(reached, null);
+    });
+  };
+}
+
+function peerProblem(socket: Socket, asked: UrlAllowed, rules: UrlRules): EgressError | undefined {
+  const verdict = judgeAddresses(asked, socket.remoteAddress ? [socket.remoteAddress] : [], rules);
+  return verdict.decision === 'deny' ? refusedBy(verdict, asked.url) : undefined;
+}
+
+function guardedLookup(resolve: Resolve, asked: UrlAllowed, rules: UrlRules): LookupFunction {
+  const judged = callbackify(async (host: string) => {
+    const addresses = await resolve(host);
+    const verdict = judgeAddresses(asked, addresses, rules);
+    if (verdict.decision === 'deny') throw refusedBy(verdict, asked.url);
+    return addresses.map((address) => ({ address, family: isIP(address) }));
+  });
+  return (host, { all }, callback) =>
+    judged(host, (error, found) => {
+      const [one] = found ?? [];
+      if (error) callback(error, '');
+      else if (all) callback(null, found);
+      else callback(null, one?.address ?? '', one?.family);
+    });
+}

@@ -1,0 +1,226 @@
+/**
+ * The one way out for programs that speak HTTP themselves: a proxy on this machine which judges each request and each tunnel as a door does
+ * (egress.ts), dials the address that was judged, and keeps a row of each. What is in a tunnel it does not see.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { buildConnector } from 'undici';
+import { judgeUrl, type UrlRules } from '#domain/net/judge-url.ts';
+import type { NewEgressRow } from '#store/egress-store.ts';
+import { type Asker, createAccount, type Exchange } from './account.ts';
+import { EgressError, refusedBy } from './egress-error.ts';
+import { guardedConnector, type Resolve } from './guarded-connector.ts';
+
+export interface ProxyUse extends Asker {
+  readonly rules: UrlRules;
+}
+
+export interface EgressProxy {
+  readonly server: string;
+  readonly username: string;
+  readonly password: string;
+  /** Whose requests come from now on. Other rules than before end what the old ones let through. */
+  serve(use: ProxyUse): void;
+  /** Why something was not reached, since the last look. */
+  takeRefusals(): readonly EgressError[];
+  /** Ends all connections; resolves when their rows are written. */
+  close(): Promise<void>;
+}
+
+interface ProxyDeps {
+  readonly resolve: Resolve;
+  readonly record: (row: NewEgressRow) => Promise<void>;
+}
+
+/** Of one connection; a film is none of a tool's business. */
+const BYTES = 100 * 1024 * 1024;
+/** Of all that one proxy has ever carried. */
+const ALL_BYTES = 1024 * 1024 * 1024;
+/** At once. Chromium opens at most 32 to a proxy. */
+const CONNECTIONS = 64;
+const IDLE_MS = 60_000;
+const LIMITS = { redirects: 0, bytes: BYTES, totalMs: undefined, idleMs: IDLE_MS };
+const TOO_LARGE = `more than ${ALL_BYTES} bytes came over all connections`;
+const REFUSALS = 10;
+/** RFC 9110 §7.6.1, and what is between the program and this proxy. */
+const HOP_BY_HOP = new Set(
+  'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
+    ' ',
+  ),
+);
+
+interface Carried extends Exchange {
+  readonly connect: buildConnector.connector;
+  /** Bytes that came from outside. False: there were too many. */
+  take(bytes: number): boolean;
+}
+
+/** `host`: an address of this machine, or the path of a socket to make. */
+export async function openProxy(
+  { resolve, record }: ProxyDeps,
+  first: ProxyUse,
+  host = '127.0.0.1',
+): Promise<EgressProxy> {
+  const username = 'browser';
+  const password = randomBytes(24).toString('base64url');
+  const expected = Buffer.from(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`);
+  const sockets = new Set<Duplex>();
+  const account = createAccount(record, LIMITS);
+  const refusals: EgressError[] = [];
+  let use = first;
+  let carried = 0;
+
+  const isKnown = ({ headers }: IncomingMessage): boolean => {
+    const given = Buffer.from(headers['proxy-authorization'] ?? '');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  };
+  const hold = (socket: Duplex): void => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    // It ends the exchange by its close; without a listener it would end the worker.
+    socket.on('error', () => socket.destroy());
+  };
+  const failed = (problem: EgressError): void => {
+    if (refusals.length < REFUSALS) refusals.push(problem);
+  };
+  const begin = (method: string, url: string): Carried => {
+    const exchange = account.begin(use, method, url, { failed });
+    const connector = guardedConnector(resolve, use.rules);
+    return Object.assign(exchange, {
+      connect: ((options, callback) =>
+        connector(options, (error, socket) => {
+          if (error) return callback(error, null);
+          hold(socket);
+          socket.setTimeout(IDLE_MS, () => socket.destroy());
+          callback(null, socket);
+        })) satisfies buildConnector.connector,
+      take(bytes: number) {
+        carried += bytes;
+        if (carried > ALL_BYTES) exchange.fail(new EgressError('too_large', TOO_LARGE));
+        return exchange.count(bytes) === undefined && carried <= ALL_BYTES;
+      },
+    });
+  };
+
+  const server = createServer((request, reply) => {
+    if (!isKnown(request)) return void reply.writeHead(407, { 'proxy-authenticate': REALM }).end();
+    forward(begin(request.method ?? 'GET', request.url ?? ''), use.rules, request, reply);
+  });
+  server.maxConnections = CONNECTIONS;
+  server.on('connection', hold);
+  server.on('connect', (request, client, head) => {
+    if (!isKnown(request)) return void client.end(ASK_WHO);
+    client.unshift(head);
+    tunnel(begin('CONNECT', `https://${request.url}/`), request.url ?? '', client);
+  });
+  await new Promise<void>((done, failed) => {
+    server.once('error', failed);
+    if (host.startsWith('/')) server.listen(host, done);
+    else server.listen(0, host, done);
+  });
+  server.unref();
+  return {
+    server: `http://${host}:${(server.address() as Partial<AddressInfo>).port}`,
+    username,
+    password,
+    serve(next) {
+      const isOther = JSON.stringify(next.rules) !== JSON.stringify(use.rules);
+      use = next;
+      if (isOther) for (const socket of sockets) socket.destroy();
+    },
+    takeRefusals: () => refusals.splice(0),
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await account.settled();
+    },
+  };
+}
+
+const REALM = 'Basic realm="egress"';
+const ASK_WHO = `HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: ${REALM}\r\nContent-Length: 0\r\n\r\n`;
+
+/** A request of plain HTTP, its address in whole (RFC 9112 §3.2.2). */
+function forward(exchange: Carried, rules: UrlRules, request: IncomingMessage, reply: ServerResponse): void {
+  const refuse = (error: unknown): void => {
+    const { message, isRefused } = exchange.fail(error);
+    if (reply.headersSent) return void reply.destroy();
+    reply.writeHead(isRefused ? 403 : 502, { 'content-type': 'text/plain; charset=utf-8' }).end(message);
+  };
+  const asked = request.url ?? '';
+  const verdict = judgeUrl(asked, rules);
+  if (verdict.decision === 'deny') return refuse(refusedBy(verdict, asked));
+  const { hostname, port, protocol, pathname, search } = new URL(verdict.url);
+  if (protocol !== 'http:') return refuse(new EgressError('scheme', `${asked} takes a tunnel`, true));
+  const out = httpRequest({
+    method: request.method,
+    hostname,
+    port: port || 80,
+    path: `${pathname}${search}`,
+    headers: withoutHops(request.rawHeaders),
+    setHost: false,
+    createConnection(_options, made) {
+      const place = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port };
+      // Node's type has no call without a socket.
+      exchange.connect(place, (error, socket) => made(error, socket as Socket));
+      return undefined;
+    },
+  });
+  out.once('error', refuse);
+  out.once('response', (answer) => {
+    exchange.status = answer.statusCode ?? 502;
+    reply.writeHead(exchange.status, answer.statusMessage, withoutHops(answer.rawHeaders));
+    answer.on('data', (chunk: Buffer) => {
+      if (!exchange.take(chunk.length)) answer.destroy();
+    });
+    answer.once('end', () => exchange.end(null));
+    answer.once('close', () => {
+      exchange.end('stopped');
+      if (!answer.complete) reply.destroy();
+    });
+    answer.pipe(reply);
+  });
+  reply.once('close', () => {
+    exchange.end('stopped');
+    out.destroy();
+  });
+  request.pipe(out);
+}
+
+function withoutHops(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const [name = '', value = ''] = raw.slice(at, at + 2);
+    if (!HOP_BY_HOP.has(name.toLowerCase())) kept.push(name, value);
+  }
+  return kept;
+}
+
+/** CONNECT: bytes both ways, to the place that was judged. */
+function tunnel(exchange: Carried, place: string, client: Duplex): void {
+  const refuse = (error: unknown): void => {
+    const { isRefused } = exchange.fail(error);
+    client.end(`HTTP/1.1 ${isRefused ? '403 Forbidden' : '502 Bad Gateway'}\r\n\r\n`);
+  };
+  if (!URL.canParse(`https://${place}/`))
+    return refuse(new EgressError('malformed', 'a tunnel needs host:port', true));
+  const { hostname, port } = new URL(`https://${place}/`);
+  // Plain: what makes it TLS is the program's. The port is always told, so that the scheme does not matter to the judge.
+  const options = { protocol: 'http:', hostname: hostname.replace(/^\[|\]$/g, ''), port: port || '443' };
+  exchange.connect(options, (error, socket) => {
+    if (error) return refuse(error);
+    exchange.status = 200;
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    socket.on('data', (chunk: Buffer) => {
+      if (!exchange.take(chunk.length)) socket.destroy();
+    });
+    socket.once('close', () => {
+      exchange.end(null);
+      client.destroy();
+    });
+    client.once('close', () => socket.destroy());
+    socket.pipe(client).pipe(socket);
+  });
+}

@@ -1,0 +1,69 @@
+/** A WebSocket through a door: dialled as its other connections are, its bytes counted, with a row of its own. */
+import { type Agent, WebSocket } from 'undici';
+import type { Exchange } from './account.ts';
+import { EgressError } from './egress-error.ts';
+
+export interface DoorSocket {
+  /** What comes, once it is open and `first` is sent; ends when it is closed. Throws EgressError. */
+  messages(first: readonly string[]): AsyncIterable<string | Buffer>;
+  close(): void;
+}
+
+export function openSocket(
+  agent: Agent,
+  exchange: Exchange,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): DoorSocket {
+  const socket = new WebSocket(exchange.url.replace(/^http/, 'ws'), { dispatcher: agent, headers });
+  socket.binaryType = 'arraybuffer';
+  const come: (string | Buffer)[] = [];
+  let problem: EgressError | undefined;
+  let isOver = false;
+  let changed = Promise.withResolvers<void>();
+  const tell = (): void => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const isOpening = (): boolean => !isOver && socket.readyState === WebSocket.CONNECTING;
+  const fail = (error: unknown): void => {
+    problem ??= exchange.fail(error);
+    isOver = true;
+    socket.close();
+    tell();
+  };
+  socket.addEventListener('open', tell);
+  socket.addEventListener('message', ({ data }: { readonly data: unknown }) => {
+    const message = data instanceof ArrayBuffer ? Buffer.from(data) : String(data);
+    const tooMuch = exchange.count(Buffer.byteLength(message));
+    if (tooMuch) return fail(tooMuch);
+    come.push(message);
+    tell();
+  });
+  socket.addEventListener('error', ({ error }: { readonly error: unknown }) => fail(error));
+  socket.addEventListener('close', () => {
+    isOver = true;
+    exchange.end(null);
+    tell();
+  });
+  signal.addEventListener('abort', () => fail(signal.reason), { once: true });
+  if (signal.aborted) fail(signal.reason);
+
+  return {
+    async *messages(first) {
+      while (isOpening()) await changed.promise;
+      if (!isOver) for (const message of first) socket.send(message);
+      for (;;) {
+        const next = come.shift();
+        if (next !== undefined) yield next;
+        else if (problem) throw problem;
+        else if (isOver) throw new EgressError('unreachable', `${exchange.url} ended too early`);
+        else await changed.promise;
+      }
+    },
+    close() {
+      isOver = true;
+      socket.close();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** The room of forgetting (workflows/forget.ts): what runs is stopped, then runs and rows go, counted in the receipt. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import { Failure } from '#domain/errors.ts';
+import { type ForgetActivities, FORGET_BY, type ForgetInput } from '#domain/forgetting.ts';
+import { sessionWorkflowId } from '#domain/ids.ts';
+import {
+  countForgotten,
+  endForgetting,
+  findForgetting,
+  type ForgettingRow,
+  noteForgottenSessions,
+  noteStopped,
+  removeSessionRows,
+  removeUserRows,
+} from '#store/forgetting-store.ts';
+import type { Db } from '#store/statements.ts';
+import type { Pool } from '#store/pool.ts';
+import { listTurns } from '#store/turn-store.ts';
+import type { Schedules } from '#temporal/schedules.ts';
+import type { TemporalAccess } from '#temporal/client.ts';
+import { ownSuffix } from '../workspace/workspace-folder.ts';
+import { activityFailure, failingAs } from '../activity-failure.ts';
+
+/** Those of all agents whose names end so (ownSuffix). `onGone` is of the commit with which they go, where there is one. Safe to repeat. */
+export type RemoveWorkspaces = (
+  tenant: string,
+  suffix: string,
+  onGone: (db: Db, count: number) => Promise<void>,
+) => Promise<void>;
+
+export interface ForgettingDeps {
+  readonly pool: Pool;
+  readonly removeWorkspaces: RemoveWorkspaces;
+  readonly schedules: Pick<Schedules, 'forget'>;
+  readonly temporal: Pick<TemporalAccess, 'stop' | 'stopIdle' | 'stateOf' | 'removeRuns'>;
+}
+
+/** Between two looks at a workflow that is to end. */
+const LOOK_MS = 200;
+
+export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
+  const { pool, temporal, schedules, removeWorkspaces } = deps;
+  const step = <Result>(work: (tenant: string, row: ForgettingRow) => Promise<Result>) =>
+    failingAs(activityFailure, async ({ tenant, id }: ForgetInput) => {
+      const row = await findForgetting(pool, tenant, id);
+      if (!row) throw new Failure('NotFound', `nothing with the id ${id} is to be forgotten`);
+      return work(tenant, row);
+    });
+  return {
+    stop_forgotten: step(async (tenant, row) => {
+      const sessions = await noteForgottenSessions(pool, tenant, row);
+      for (const session of sessions) await stopSession(deps, tenant, session);
+      for (const { key } of sessions)
+        while ((await temporal.stateOf(sessionWorkflowId(tenant, key))) === 'running')
+          await sleep(LOOK_MS, undefined, { signal: Context.current().cancellationSignal });
+      await noteStopped(pool, tenant, row.id);
+    }),
+
+    forget_runs: step(async (tenant, { id, sessions, until }) => {
+      for (const session of sessions) {
+        const removed = await temporal.removeRuns(tenant, session, until ?? new Date());
+        await countForgotten(pool, tenant, id, 'runs', removed);
+      }
+    }),
+
+    forget_rows: step(async (tenant, row) => {
+      const { id, kind, subject, sessions, until } = row;
+      const isUser = kind === 'user';
+      const onRemoved = (db: Db, what: string, count: number) => countForgotten(db, tenant, id, what, count);
+      const own = [...sessions.map((session) => ({ session })), ...(isUser ? [{ user: subject }] : [])];
+      for (const of of own) await onRemoved(pool, 'schedules', await schedules.forget(tenant, of));
+      for (const session of sessions)
+        await removeSessionRows(pool, tenant, session, until ?? row.created_at, onRemoved);
+      const owned = sessions.map((session) => ['session', session] as const);
+      for (const [scope, name] of isUser ? [...owned, ['user', subject] as const] : owned)
+        await removeWorkspaces(tenant, ownSuffix(scope, name), (db, count) =>
+          onRemoved(db, 'workspaces', count),
+        );
+      if (isUser) await removeUserRows(pool, tenant, subject, onRemoved);
+      await endForgetting(pool, tenant, id);
+      return (await findForgetting(pool, tenant, id))?.removed ?? {};
+    }),
+  };
+}
+
+/** With all that it has left running. */
+async function stopSession(
+  { pool, temporal }: ForgettingDeps,
+  tenant: string,
+  { key, agent }: { readonly key: string; readonly agent: string },
+): Promise<void> {
+  const [last] = await listTurns(pool, tenant, key, 1, undefined);
+  if (!last) return;
+  const stop = { level: 'all', turn_id: last.id, by: FORGET_BY, reason: 'it is being forgotten' } as const;
+  if (last.ended_at === null && (await temporal.stop(tenant, key, stop))) return;
+  await temporal.stopIdle(tenant, key, stop, { agent, summary: `${agent}: stop of ${key}` });
+}

@@ -1,0 +1,284 @@
+/**
+ * Runs hooks one after the other, each on what the one before left (domain/hook.ts). They fail closed: one that cannot be asked, says
+ * nothing that can be read, or is late denies. A retry of the step asks them again, as it does the model.
+ */
+import { randomUUID } from 'node:crypto';
+import type { AgentConfig } from '#domain/agent.ts';
+import {
+  type Hook,
+  type HookAnswer,
+  HOOK_LIMITS,
+  hookName,
+  type HookRun,
+  hooksOfCall,
+  hooksOfPrompt,
+  readModelAnswer,
+} from '#domain/hook.ts';
+import type { ModelUse } from '#domain/model-use.ts';
+import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
+import { markOutside } from '#domain/outside-text.ts';
+import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
+import { hookAnswerSchema } from '#domain/schema/hook.ts';
+import { storableText } from '#domain/storable-text.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import { policyToolOf } from '#policy/call-rules.ts';
+import type { ParsedCall } from '#policy/catalog.ts';
+import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import type { Egress } from '../egress/egress.ts';
+import { generateWithFallback } from '../model/fallback.ts';
+import { type Models, useOf } from '../model/model-catalog.ts';
+import { type GateCommand, runWithInput } from '../gates/gate-command.ts';
+import type { Shell } from '../process/shell.ts';
+import type { Files } from '../workspace/files.ts';
+import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
+
+export interface HookDeps {
+  /** Of every agent. */
+  readonly settings: readonly Hook[];
+  readonly models: Models;
+  readonly egress: Egress;
+  readonly egressSettings: EgressSettings;
+  readonly shell: Shell;
+  readonly files: Pick<Files, 'hold'>;
+  /** Of the settings, for agents that do not say otherwise. */
+  readonly sandbox: SandboxSettings;
+  readonly workspaceOf: WorkspaceOf;
+  readonly scrubberOf: ScrubberOf;
+  /** Opens `secret://NAME`. */
+  readonly resolve: (tenant: string, text: string) => Promise<string>;
+}
+
+/** Whose session, prompt or call it is. */
+export interface HookScope {
+  readonly tenant: string;
+  readonly session: string;
+  /** Absent for a call that a person has edited. */
+  readonly turn?: string;
+  readonly agent: AgentConfig;
+  readonly tenant_policy?: TenantPolicy | null | undefined;
+  readonly user: string | null;
+  readonly context: MessageContext;
+}
+
+/** What it is about: a call, with its arguments as they are, or what a user said. */
+export interface HookSubject {
+  readonly tool?: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly prompt?: string;
+}
+
+export interface HookOutcome extends Omit<HookAnswer, 'decision'> {
+  readonly decision: HookAnswer['decision'];
+  readonly ran: readonly HookRun[];
+  readonly uses: readonly ModelUse[];
+}
+
+/** `until`: of a whole step, by `performance.now()`; hooks that are not done by then deny. */
+export interface HookTime {
+  readonly signal: AbortSignal;
+  readonly until: number;
+}
+
+/** For the hooks of a step that begins now: far less than its activity may take. */
+export function hooksUntil(): number {
+  return performance.now() + HOOK_LIMITS.stepSeconds * 1000;
+}
+
+/** Each throws only when its signal ends it, and gives undefined, at no cost, where no hook is set. */
+export interface Hooks {
+  ofCall(
+    scope: HookScope,
+    call: Pick<ParsedCall, 'tool' | 'args'>,
+    within: HookTime,
+  ): Promise<HookOutcome | undefined>;
+  /** `isFirst`: the session begins with it. */
+  ofPrompt(
+    scope: HookScope,
+    prompt: string,
+    isFirst: boolean,
+    within: HookTime,
+  ): Promise<HookOutcome | undefined>;
+}
+
+interface Asked {
+  readonly deps: HookDeps;
+  readonly scope: HookScope;
+  readonly signal: AbortSignal;
+  readonly onUse: (use: ModelUse) => void;
+}
+
+export function createHooks(deps: HookDeps): Hooks {
+  const layersOf = ({ tenant_policy, agent }: HookScope) => [
+    deps.settings,
+    tenant_policy?.hooks,
+    agent.hooks,
+  ];
+  const run = async (
+    hooks: readonly Hook[],
+    scope: HookScope,
+    subject: HookSubject,
+    { signal: stopped, until }: HookTime,
+  ): Promise<HookOutcome | undefined> => {
+    if (hooks.length === 0) return undefined;
+    const scrubber = await deps.scrubberOf(scope.tenant);
+    const patience = Math.min(HOOK_LIMITS.chainSeconds * 1000, Math.max(0, until - performance.now()));
+    const late = AbortSignal.timeout(Math.ceil(patience));
+    const ran: HookRun[] = [];
+    const uses: ModelUse[] = [];
+    let outcome: HookAnswer = { decision: 'allow' };
+    let left = subject;
+    for (const hook of hooks) {
+      const started = performance.now();
+      const seconds = hook.timeout_seconds ?? HOOK_LIMITS.seconds;
+      const signal = AbortSignal.any([stopped, late, AbortSignal.timeout(seconds * 1000)]);
+      const name = storableText(scrubber.text(hookName(hook)));
+      const asked = { deps, scope, signal, onUse: (use: ModelUse) => void uses.push(use) };
+      const given = await answerOf(asked, hook, left).catch((error: unknown): HookAnswer => {
+        stopped.throwIfAborted();
+        return { decision: 'deny', reason: `the hook ${name} failed: ${problemOf(error, signal)}` };
+      });
+      const { decision, reason, ...changes } = given;
+      const changed = changedFields(left, changes);
+      const why = reason === undefined ? undefined : storableText(scrubber.text(reason));
+      const milliseconds = Math.round(performance.now() - started);
+      ran.push({ hook: name, event: hook.event, decision, reason: why, changed, milliseconds });
+      if (changed) left = { ...left, ...changes };
+      if (decision !== 'allow') outcome = { decision, reason: why ?? `the hook ${name} says ${decision}` };
+      if (decision === 'deny') break;
+    }
+    const input = left.input === subject.input ? undefined : left.input;
+    const prompt = left.prompt === subject.prompt ? undefined : left.prompt;
+    return { ...outcome, input, prompt, ran, uses };
+  };
+  return {
+    ofCall: (scope, { tool, args }, within) =>
+      run(hooksOfCall(layersOf(scope), policyToolOf(tool)), scope, { tool: tool.name, input: args }, within),
+    ofPrompt: (scope, prompt, isFirst, within) =>
+      run(hooksOfPrompt(layersOf(scope), isFirst), scope, { prompt }, within),
+  };
+}
+
+function problemOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'it did not answer in time';
+  return error instanceof Error ? error.message.slice(0, HOOK_LIMITS.reason) : 'it could not be asked';
+}
+
+/** Undefined when it has replaced nothing. */
+function changedFields(
+  before: HookSubject,
+  { input, prompt }: Pick<HookAnswer, 'input' | 'prompt'>,
+): string[] | undefined {
+  const names = input ? Object.keys({ ...before.input, ...input }) : [];
+  const fields = names.filter(
+    (name) => JSON.stringify(before.input?.[name]) !== JSON.stringify(input?.[name]),
+  );
+  if (prompt !== undefined && prompt !== before.prompt) fields.push('prompt');
+  return fields.length > 0 ? fields : undefined;
+}
+
+async function answerOf(asked: Asked, hook: Hook, subject: HookSubject): Promise<HookAnswer> {
+  const { scope } = asked;
+  const event = {
+    event: hook.event,
+    tenant: scope.tenant,
+    session_key: scope.session,
+    turn_id: scope.turn,
+    agent: scope.agent.key,
+    user: scope.user,
+    ...subject,
+  };
+  const given = await (hook.type === 'prompt' ? askModel(asked, hook, event) : askCode(asked, hook, event));
+  const isOther = subject.input === undefined ? given.input !== undefined : given.prompt !== undefined;
+  if (isOther) throw new Error('it replaces what it was not asked about');
+  return given;
+}
+
+function askCode(asked: Asked, hook: Hook, event: object): Promise<HookAnswer> {
+  const text = JSON.stringify(event);
+  return hook.type === 'command' ? runCommand(asked, hook, text) : askServer(asked, hook, text);
+}
+
+/** Exit 0 with an answer, or none; exit 2 denies with what stands on standard error, as elsewhere in the field. */
+async function runCommand({ deps, scope, signal }: Asked, hook: Hook, input: string): Promise<HookAnswer> {
+  const { tenant, agent, session } = scope;
+  const { workspace, workspaceFrom } = deps.workspaceOf(tenant, agent, { ...scope.context, session });
+  const command: GateCommand = {
+    command: hook.command ?? '',
+    input,
+    seconds: hook.timeout_seconds ?? HOOK_LIMITS.seconds,
+    sandbox: sandboxOf(deps.sandbox, agent.sandbox),
+    owner: { tenant, agent: agent.key, sessionKey: session, workspace, workspaceFrom },
+    id: `hook-${randomUUID()}`,
+    signal,
+  };
+  const { ended, exitCode, stdout, stderr, reason } = await runWithInput(deps, command);
+  signal.throwIfAborted();
+  if (ended === 'exit' && exitCode === 2)
+    return {
+      decision: 'deny',
+      reason: stderr.trim().slice(0, HOOK_LIMITS.reason).toWellFormed() || undefined,
+    };
+  if (ended === 'exit' && exitCode === 0) return readAnswer(stdout);
+  throw new Error(reason ?? `it ended with ${exitCode ?? ended}: ${stderr.slice(0, 500)}`);
+}
+
+async function askServer({ deps, scope, signal }: Asked, hook: Hook, body: string): Promise<HookAnswer> {
+  const { tenant, tenant_policy } = scope;
+  const rules = effectiveEgress(deps.egressSettings, [tenant_policy?.egress]);
+  const limits = { redirects: 0, bytes: HOOK_LIMITS.answer, totalMs: HOOK_LIMITS.mostSeconds * 1000 };
+  const door = deps.egress.open({ tenant, purpose: 'hook', rules, limits });
+  try {
+    const headers = new Headers({ 'content-type': 'application/json' });
+    for (const [name, value] of Object.entries(hook.headers ?? {}))
+      headers.set(name, await deps.resolve(tenant, value));
+    const response = await door.fetch(hook.url ?? '', { method: 'POST', headers, body, signal });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`it answered ${response.status}`);
+    return readAnswer(text);
+  } finally {
+    await door.close();
+  }
+}
+
+/** No answer allows. Throws for what is none. */
+function readAnswer(text: string): HookAnswer {
+  if (text.trim() === '') return { decision: 'allow' };
+  if (text.length > HOOK_LIMITS.answer) throw new Error('its answer is too long');
+  return hookAnswerSchema.parse(JSON.parse(text));
+}
+
+const JUDGE =
+  'You decide whether an agent may do what stands below. Answer with one line and nothing else: ALLOW, or ASK: why a person must decide, or DENY: why.';
+
+/** What it is about is scrubbed for a model, which can replace none of it. */
+async function askModel(
+  { deps, scope, signal, onUse }: Asked,
+  hook: Hook,
+  event: object,
+): Promise<HookAnswer> {
+  const scrubber = await deps.scrubberOf(scope.tenant);
+  const refs = [hook.model ?? scope.agent.model].flat();
+  const text = scrubber.text(JSON.stringify(event));
+  // What it does not see it cannot judge.
+  if (text.length > HOOK_LIMITS.answer) throw new Error('this is too long to be shown to a model');
+  const shown = markOutside({ id: randomUUID(), source: hook.event, text });
+  const { answer, ref } = await generateWithFallback(
+    deps.models,
+    refs,
+    {
+      system: JUDGE,
+      messages: [{ role: 'user', text: `${hook.prompt ?? ''}\n\n${shown}` }],
+      tools: [],
+      maxOutputTokens: 500,
+      idempotencyKey: `hook.${randomUUID()}`,
+      signal,
+      onDelta: () => undefined,
+    },
+    { onFailed: onUse },
+  );
+  onUse(useOf(deps.models, 'hook', ref, answer.usage));
+  const read = readModelAnswer(answer.text);
+  if (!read) throw new Error('its model answered neither ALLOW, ASK nor DENY');
+  return read;
+}

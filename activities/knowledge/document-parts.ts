@@ -1,0 +1,48 @@
+/** Puts the pieces of a document together to the parts that a model reads at once, so that a change elsewhere leaves a part as it is. */
+import { createHash } from 'node:crypto';
+import type { Chunk } from '#domain/memory/chunk-text.ts';
+
+export interface DocumentPart {
+  /** That it is known by. */
+  readonly digest: Buffer;
+  /** Its first line in the document, from 1. */
+  readonly from: number;
+  /** Headings above it. */
+  readonly heading: string;
+  /** In order; `at` counts from `from`, which is 0. */
+  readonly lines: readonly { readonly at: number; readonly text: string }[];
+}
+
+/** Characters: from LEAST on a part ends where a piece says so by its own text, and at MOST anyhow. */
+const LEAST = 2_000;
+const MOST = 5_000;
+/** One piece in so many ends a part. */
+const ENDS = 3;
+
+/** `chunks`: pieces of whole lines, in order (chunkText). */
+export function partsOf(chunks: readonly Omit<Chunk, 'to'>[]): readonly DocumentPart[] {
+  const parts: DocumentPart[] = [];
+  let open: (typeof chunks)[number][] = [];
+  let size = 0;
+  for (const [index, chunk] of chunks.entries()) {
+    open.push(chunk);
+    size += chunk.text.length;
+    const mayEnd = size >= LEAST && chunk.text.length % ENDS === 0;
+    if (!mayEnd && size < MOST && index < chunks.length - 1) continue;
+    parts.push(partOf(open));
+    open = [];
+    size = 0;
+  }
+  return parts;
+}
+
+function partOf(chunks: readonly Omit<Chunk, 'to'>[]): DocumentPart {
+  const { from = 1, heading = '' } = chunks[0] ?? {};
+  const lines = chunks.flatMap((chunk) =>
+    chunk.text.split('\n').map((text, line) => ({ at: chunk.from + line - from, text })),
+  );
+  const digest = createHash('sha256')
+    .update(JSON.stringify([heading, lines]))
+    .digest();
+  return { digest, from, heading, lines };
+}

@@ -1,0 +1,251 @@
+/**
+ * Has providers make pictures, sounds, videos and speech: one after the other until one does. An order is kept before it is sent and a job's id
+ * as soon as it is known, so that each is paid for once whatever dies meanwhile; what a job takes is waited for by timers of the turn's workflow.
+ */
+import { type MediaRequest, USUAL_CHAINS } from '#domain/media.ts';
+import type { LeftCall } from '#domain/left-call.ts';
+import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { isStopped } from '../attempt.ts';
+import { FileProblem, withFileProblems } from '../workspace/file-problem.ts';
+import { finish, imageOf, madeBefore, told } from './kept-media.ts';
+import { costOf, reserve, settle } from './media-cost.ts';
+import { LATER, mediaProblem } from './media-provider.ts';
+import {
+  download,
+  type LeftOrder,
+  type MediaParts,
+  type MediaWish,
+  reached,
+  type Work,
+} from './media-work.ts';
+import { type MediaPlace, placeOf } from './reach-provider.ts';
+
+export interface MakingTools {
+  /** Makes it into a file of the caller's workspace. */
+  readonly making: { make(call: RunningCall, wish: MediaWish): Promise<ToolResult> };
+}
+
+/** Some answer only when all is made; those that give jobs, at once. */
+const ORDER_MS = 280_000;
+const JOB_ORDER_MS = 30_000;
+const LOOK_MS = 60_000;
+const CANCEL_MS = 15_000;
+/** A job that takes longer is given up. */
+const LONGEST_MS = 3_600_000;
+/** An order that is listed nowhere after this was not taken. */
+const FIND_MS = 900_000;
+/** Between looks, growing with the time that has gone. */
+const LOOK_SECONDS = { least: 1, most: 60 };
+
+export function createMakingRoom(parts: MediaParts): MakingTools {
+  return {
+    making: {
+      make(call, wish) {
+        const { outside } = call;
+        if (!outside) throw new Error('a call that leaves work outside has a row');
+        return withFileProblems(() => go({ ...parts, call, outside, wish }));
+      },
+    },
+  };
+}
+
+async function go(work: Work): Promise<ToolResult> {
+  const { left } = work.outside;
+  if (!hasOrder(left)) return orderFrom(work, chainOf(work), []);
+  if (work.outside.isStopped) return giveUp(work, left);
+  if (left.task !== undefined) return look(work, left, left.task);
+  const made = await madeBefore(work, left);
+  if (made) return told(work, left, made);
+  return findOrder(work, left, 'the worker that ordered it was lost before it had the answer');
+}
+
+function hasOrder(left: LeftCall | undefined): left is LeftOrder {
+  return left?.order !== undefined;
+}
+
+function chainOf(work: Work): string[] {
+  const { mediaPlaces, wish } = work;
+  const { kind } = wish.request;
+  const chain = mediaPlaces.settings[kind] ?? USUAL_CHAINS[kind];
+  const { provider, model } = wish;
+  const refs =
+    provider === undefined
+      ? [...chain]
+      : [...chain, ...USUAL_CHAINS[kind]].filter((ref) => ref.startsWith(`${provider}/`)).slice(0, 1);
+  const first = refs.findIndex((ref) => typeof placeOf(work.mediaPlaces, ref) !== 'string');
+  return refs.map((ref, at) => (at === first && model !== undefined ? `${ref.split('/')[0]}/${model}` : ref));
+}
+
+/** Orders of the first that takes it. */
+async function orderFrom(
+  work: Work,
+  refs: readonly string[],
+  before: readonly string[],
+): Promise<ToolResult> {
+  const { outside, wish } = work;
+  if (outside.isStopped) return toolError('Cancelled', 'the call was stopped; nothing was ordered');
+  const image = await imageOf(work);
+  if (image && 'ok' in image) return image;
+  const failed = [...before];
+  let request: MediaRequest = { ...wish.request, image };
+  for (const ref of refs) {
+    const place = placeOf(work.mediaPlaces, ref);
+    const done = typeof place === 'string' ? place : await order(work, place, request, [...failed]);
+    if (typeof done !== 'string') return done;
+    failed.push(`${ref}: ${done}`);
+    // Others have voices of their own.
+    if (typeof place !== 'string') request = { ...request, voice: undefined };
+  }
+  const none = failed.length === 0 ? `no provider ${wish.provider ?? ''} makes it` : failed.join('; ');
+  return toolError('ExecutionFailed', `it was not made. ${none}`);
+}
+
+/** Once. In words why it made nothing, where it surely did not. */
+async function order(
+  work: Work,
+  place: MediaPlace,
+  request: MediaRequest,
+  failed: readonly string[],
+): Promise<ToolResult | string> {
+  const { ref, maker, model } = place;
+  const exceeded = await reserve(work, ref);
+  if (exceeded !== undefined)
+    return toolError('BudgetExceeded', `${exceeded}. Nothing was ordered of ${ref}.`);
+  work.call.signal.throwIfAborted();
+  const left = { since: work.now(), asks: 0, order: { ref, failed } };
+  await work.outside.keep(left);
+  try {
+    // A stop must not lose the id of what is ordered: it is cancelled by it.
+    const isJob = maker.jobs?.kinds.includes(request.kind) === true;
+    const [asker, patience] = isJob ? [untied(work), JOB_ORDER_MS] : [work, ORDER_MS];
+    const ordered = await reached(asker, place, patience, (access) =>
+      maker.order(access, { model, request }),
+    );
+    if ('bytes' in ordered) return await finish(work, left, ordered.bytes);
+    await keepJob(work, left, ordered.job);
+    work.call.progress(`${ref} works at it`);
+    return await later(work, left);
+  } catch (error) {
+    work.call.signal.throwIfAborted();
+    const problem = mediaProblem(error);
+    if (problem.kind === 'lost' && costOf(work, ref) !== 0) return findOrder(work, left, problem.message);
+    await settle(work, ref, 0);
+    return problem.message;
+  }
+}
+
+/** Without its id a job that is there is paid for in vain. */
+async function keepJob(work: Work, left: LeftOrder, job: string): Promise<void> {
+  try {
+    await work.outside.keep({ ...left, task: job });
+  } catch (error) {
+    if (isStopped(work.call.signal)) await cancelQuietly(work, left, job);
+    throw error;
+  }
+}
+
+async function look(work: Work, left: LeftOrder, job: string): Promise<ToolResult> {
+  const { ref, failed } = left.order;
+  const at = jobsOf(work, left);
+  // The operator may set it up again.
+  if (!at) return later(work, left);
+  try {
+    const looked = await reached(work, at.place, LOOK_MS, (access) => at.jobs.look(access, job));
+    if (looked === 'running') return await later(work, left);
+    if ('failed' in looked) {
+      await settle(work, ref, 0);
+      const chain = chainOf(work);
+      const rest = chain.includes(ref) ? chain.slice(chain.indexOf(ref) + 1) : [];
+      return await orderFrom(work, rest, [...failed, `${ref}: ${looked.failed}`]);
+    }
+    const bytes = await reached(work, at.place, LOOK_MS, (access) => download(access, looked.url));
+    return await finish(work, left, bytes, looked.seconds);
+  } catch (error) {
+    if (isStopped(work.call.signal)) await cancelQuietly(work, left, job);
+    work.call.signal.throwIfAborted();
+    if (error instanceof FileProblem) throw error;
+    const { status, message } = mediaProblem(error);
+    return status === 400 || status === 404
+      ? unknown(ref, `the job that was ordered is not there any more: ${message}`)
+      : later(work, left);
+  }
+}
+
+/** Undefined where the provider that has the order is not set up any more, or gives no jobs. */
+function jobsOf(work: Work, { order }: LeftOrder) {
+  const place = placeOf(work.mediaPlaces, order.ref);
+  return typeof place !== 'string' && place.maker.jobs ? { place, jobs: place.maker.jobs } : undefined;
+}
+
+/** Its answer was lost: the job is looked for where that can be done. */
+async function findOrder(work: Work, left: LeftOrder, why: string): Promise<ToolResult> {
+  const { request } = work.wish;
+  const at = jobsOf(work, left);
+  const find = at?.jobs.find;
+  let found: string | undefined;
+  try {
+    if (at && find)
+      found = await reached(work, at.place, LOOK_MS, (access) =>
+        find(access, { model: at.place.model, request }, left.since),
+      );
+  } catch (error) {
+    work.call.signal.throwIfAborted();
+    mediaProblem(error);
+    found = LATER;
+  }
+  if (found === LATER && work.now() - left.since < FIND_MS) return later(work, left);
+  if (found === undefined || found === LATER) return unknown(left.order.ref, why);
+  await keepJob(work, left, found);
+  return look(work, left, found);
+}
+
+async function later(work: Work, left: LeftOrder): Promise<ToolResult> {
+  const { ref } = left.order;
+  const gone = work.now() - left.since;
+  if (gone > LONGEST_MS) {
+    const job = work.outside.left?.task;
+    if (job !== undefined) await cancelQuietly(work, left, job);
+    return toolError(
+      'Timeout',
+      `${ref} was not done within an hour and is waited for no longer; it may be charged for`,
+    );
+  }
+  const { least, most } = LOOK_SECONDS;
+  return {
+    ok: true,
+    text: '',
+    pending: { later: Math.min(most, Math.max(least, Math.round(gone / 10_000))) },
+  };
+}
+
+async function giveUp(work: Work, left: LeftOrder): Promise<ToolResult> {
+  const isCancelled = left.task !== undefined && (await cancelQuietly(work, left, left.task));
+  const { ref } = left.order;
+  if (isCancelled) await settle(work, ref, 0);
+  const end = isCancelled ? 'has cancelled its job' : 'could not take its job back; it may be charged for';
+  return toolError('Cancelled', `the call was stopped while ${ref} worked at it; ${ref} ${end}`);
+}
+
+/** Whether it was; a provider that does not answer ends its job when it likes. */
+async function cancelQuietly(work: Work, left: LeftOrder, job: string): Promise<boolean> {
+  const at = jobsOf(work, left);
+  if (!at) return false;
+  const cancelled = reached(untied(work), at.place, CANCEL_MS, (access) => at.jobs.cancel(access, job));
+  return cancelled.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Goes on when the attempt is stopped, within its own time. */
+function untied(work: Work): Work {
+  return { ...work, call: { ...work.call, signal: new AbortController().signal } };
+}
+
+function unknown(ref: string, why: string): ToolFailure {
+  return toolError(
+    'OutcomeUnknown',
+    `whether ${ref} has made it, and charges for it, is not known: ${why}. It was not ordered again.`,
+  );
+}

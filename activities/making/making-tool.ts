@@ -1,0 +1,19 @@
+/** What the tools that make media have in common. */
+import { z } from 'zod';
+
+/** `verify`: what was ordered is kept, and looked for before anything is ordered again. */
+export const MAKING = {
+  group: 'media_gen',
+  replay: 'verify',
+  leavesWork: true,
+  limits: { duration: 'long', timeoutSeconds: 360 },
+} as const;
+
+export const filenameHint = z
+  .string()
+  .trim()
+  .max(100)
+  .optional()
+  .describe('A word or two for the name of the file');
+
+export const promptOf = (most: number) => z.string().trim().min(1).max(most);

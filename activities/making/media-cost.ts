@@ -1,0 +1,55 @@
+/** What an order may cost, held in the turn's budgets from before it is sent until what it has cost is known (DU-7). */
+import { exceededWords } from '#domain/budget/ask-for-more.ts';
+import { KNOWN_MEDIA_PRICES, mediaCost } from '#domain/media.ts';
+import type { BudgetedWork } from '#store/budget-ledger.ts';
+import type { Work } from './media-work.ts';
+
+/** US dollars; `seconds` as the provider has counted them. Undefined: not known. */
+export function costOf({ mediaPlaces, wish }: Work, ref: string, seconds?: number): number | undefined {
+  const price = mediaPlaces.settings.prices[ref] ?? KNOWN_MEDIA_PRICES[ref];
+  return mediaCost(price, { ...wish.request, seconds: seconds ?? wish.request.seconds });
+}
+
+/** Each order of the call has a hold of its own; what is never settled counts as spent at the turn's end. */
+function workOf(work: Work, ref: string): BudgetedWork {
+  const { tenant, sessionKey, turnId, callId } = work.call;
+  const expected = { tokens: 0, usd: costOf(work, ref) };
+  return {
+    tenant,
+    session: sessionKey,
+    turn: turnId,
+    owner: turnId,
+    holder: `${callId}.${ref}`,
+    expected,
+  };
+}
+
+/** What has no room for it, in words. */
+export async function reserve(work: Work, ref: string): Promise<string | undefined> {
+  // An attempt that goes on with the order is the same to its budgets.
+  const hold = await work.budgetLedger.reserve(workOf(work, ref), {
+    ...work.budgets.request(1),
+    exact: true,
+  });
+  return hold && !hold.held ? exceededWords(hold.exceeded) : undefined;
+}
+
+/** `usd` undefined: what was reserved. */
+export async function settle(
+  work: Work,
+  ref: string,
+  usd: number | undefined,
+  isMade = false,
+): Promise<void> {
+  const { tenant, sessionKey: session, turnId: turn } = work.call;
+  const seconds = isMade ? (work.now() - (work.outside.left?.since ?? work.now())) / 1000 : 0;
+  const spent = usd === undefined ? undefined : { tokens: 0, usd, seconds, calls: isMade ? 1 : 0 };
+  await work.budgetLedger.settle(tenant, workOf(work, ref).holder, {
+    attempt: 1,
+    ...(spent && { spent }),
+  });
+  if (!isMade) return;
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+  const use = { kind: 'media', model: ref, usage, ...(usd !== undefined && { usd }) } as const;
+  await work.budgetLedger.noteUses({ tenant, session, turn }, [use]);
+}

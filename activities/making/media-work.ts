@@ -1,0 +1,80 @@
+/** What a call has to be made, by whom it may be asked, and the way to a provider. */
+import type { LeftCall } from '#domain/left-call.ts';
+import type { MediaProvider, MediaRequest } from '#domain/media.ts';
+import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import type { BudgetLedger } from '#store/budget-ledger.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
+import type { Egress } from '../egress/egress.ts';
+import { operatorRules } from '../egress/operator-rules.ts';
+import type { Files } from '../workspace/files.ts';
+import { type MediaAccess, MediaProblem } from './media-provider.ts';
+import type { MediaPlace, ProviderParts } from './reach-provider.ts';
+
+export interface MediaWish {
+  readonly request: MediaRequest;
+  /** In place of the settings' chain. */
+  readonly provider?: MediaProvider | undefined;
+  /** Of the first that is asked; the others take their own. */
+  readonly model?: string | undefined;
+  /** What its file is called. */
+  readonly filename_hint?: string | undefined;
+  /** Of a file of the workspace that a video begins with. */
+  readonly image_path?: string | undefined;
+}
+
+export interface MediaParts {
+  readonly mediaPlaces: ProviderParts;
+  readonly egress: Egress;
+  readonly egressSettings: EgressSettings;
+  readonly resolveSecret: (text: string) => Promise<string>;
+  readonly files: Pick<Files, 'readBytes' | 'write'>;
+  readonly budgets: Pick<BudgetGuard, 'request'>;
+  readonly budgetLedger: Pick<BudgetLedger, 'reserve' | 'settle' | 'noteUses'>;
+  readonly now: () => number;
+}
+
+/** Bytes of what is made. Base64 and hex are larger. */
+export const MOST_BYTES = 64 * 1024 * 1024;
+
+/** An order that is kept. */
+export type LeftOrder = LeftCall & Required<Pick<LeftCall, 'order'>>;
+
+export interface Work extends MediaParts {
+  readonly call: RunningCall;
+  readonly outside: NonNullable<RunningCall['outside']>;
+  readonly wish: MediaWish;
+}
+
+/** Asks it through a door of its own. */
+export async function reached<Result>(
+  { egress, egressSettings, resolveSecret, call }: Work,
+  place: MediaPlace,
+  totalMs: number,
+  use: (access: MediaAccess) => Promise<Result>,
+): Promise<Result> {
+  const { tenant, callId, signal } = call;
+  const door = egress.open({
+    tenant,
+    callId,
+    purpose: 'media',
+    rules: operatorRules(place, egressSettings),
+    limits: { bytes: 2 * MOST_BYTES, totalMs, idleMs: totalMs, redirects: 0 },
+  });
+  try {
+    const key = await resolveSecret(place.key);
+    const { fetch, connect } = door;
+    const time = AbortSignal.any([signal, AbortSignal.timeout(totalMs)]);
+    return await use({ key, base: place.url, fetch, connect, signal: time });
+  } finally {
+    await door.close();
+  }
+}
+
+/** Wherever the provider has put it; without the key, which is for itself. */
+export async function download({ fetch, signal }: MediaAccess, url: string): Promise<Uint8Array> {
+  const response = await fetch(url, { signal });
+  if (!response.ok)
+    throw new MediaProblem('lost', `what it made is not to be had: the answer was ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}

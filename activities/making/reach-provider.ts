@@ -1,0 +1,88 @@
+/** Which provider stands behind a `provider/model`: where it is, its key, and what it speaks. */
+import type { MediaProvider } from '#domain/media.ts';
+import type { MediaSettings } from '#domain/schema/media.ts';
+import type { ModelsConfig, ProviderConfig } from '../model/models-config.ts';
+import { dashscope } from './dashscope.ts';
+import { edgeSpeech } from './edge-speech.ts';
+import { elevenlabs } from './elevenlabs.ts';
+import { minimax } from './minimax.ts';
+import type { MediaMaker } from './media-provider.ts';
+import { googleMedia, openaiMedia } from './sdk-makers.ts';
+
+interface Place {
+  readonly maker: MediaMaker;
+  /** The vendor's own; a bare host of somebody else's gets its path. */
+  readonly usual: string;
+  /** The end of a base URL for chat, which its media do not have. */
+  readonly chatPath?: RegExp;
+  /** Of its key; absent where it takes none. */
+  readonly variable?: string;
+}
+
+const PLACES: Readonly<Record<MediaProvider, Place>> = {
+  openai: { maker: openaiMedia, usual: 'https://api.openai.com/v1', variable: 'OPENAI_API_KEY' },
+  google: {
+    maker: googleMedia,
+    usual: 'https://generativelanguage.googleapis.com/v1beta',
+    variable: 'GEMINI_API_KEY',
+  },
+  minimax: {
+    maker: minimax,
+    usual: 'https://api.minimax.io',
+    chatPath: /\/v1$/,
+    variable: 'MINIMAX_API_KEY',
+  },
+  dashscope: {
+    maker: dashscope,
+    usual: 'https://dashscope-intl.aliyuncs.com/api/v1',
+    chatPath: /\/compatible-mode\/v1$|\/v1$/,
+    variable: 'DASHSCOPE_API_KEY',
+  },
+  elevenlabs: {
+    maker: elevenlabs,
+    usual: 'https://api.elevenlabs.io',
+    chatPath: /\/v1$/,
+    variable: 'ELEVENLABS_API_KEY',
+  },
+  edge: { maker: edgeSpeech, usual: 'https://speech.platform.bing.com' },
+};
+
+export interface MediaPlace {
+  /** `provider/model`. */
+  readonly ref: string;
+  readonly maker: MediaMaker;
+  readonly model: string;
+  /** As the settings have it; may be `secret://NAME`. Empty: none. */
+  readonly key: string;
+  readonly url: string;
+  readonly isOwn: boolean;
+}
+
+export interface ProviderParts {
+  readonly settings: MediaSettings;
+  readonly providers: ModelsConfig['providers'];
+}
+
+/** Why it cannot be asked, in words, when it is not set up. */
+export function placeOf({ settings, providers }: ProviderParts, ref: string): MediaPlace | string {
+  const slash = ref.indexOf('/');
+  const name = ref.slice(0, slash) as MediaProvider;
+  const { maker, usual, chatPath, variable } = PLACES[name];
+  const isMediaOnly = name === 'elevenlabs' || name === 'edge';
+  const given: ProviderConfig | undefined = isMediaOnly ? settings[name] : providers[name];
+  const { apiKey, baseUrl } = given ?? {};
+  const url = baseUrl === undefined ? usual : addressOf(baseUrl, usual, chatPath);
+  const isOwn = new URL(url).host !== new URL(usual).host;
+  // A server of one's own that speaks OpenAI's protocol may take none.
+  if (variable !== undefined && apiKey === undefined && !(name === 'openai' && isOwn))
+    return `no key is set: ${isMediaOnly ? 'media' : 'models.providers'}.${name}.apiKey, or ${variable}`;
+  return { ref, maker, model: ref.slice(slash + 1), key: apiKey ?? '', url, isOwn };
+}
+
+function addressOf(baseUrl: string, usual: string, chatPath: RegExp | undefined): string {
+  const url = new URL(baseUrl);
+  const path = url.pathname.replace(/\/+$/, '');
+  const own = chatPath ? path.replace(chatPath, '') : path;
+  url.pathname = own === '' ? new URL(usual).pathname : own;
+  return url.href.replace(/\/+$/, '');
+}

@@ -1,0 +1,59 @@
+/** When a lost connection is tried again: soon, then ever later, and after so many times not for a while (MC-1). */
+
+export interface Timing {
+  readonly firstWaitMs: number;
+  readonly mostWaitMs: number;
+  readonly attempts: number;
+  readonly pauseMs: number;
+  /** A connection that lasted so long was a good one: the next loss is the first again. */
+  readonly goodMs: number;
+}
+
+/** vectors/mcp.json. */
+export const TIMING: Timing = {
+  firstWaitMs: 2_000,
+  mostWaitMs: 60_000,
+  attempts: 10,
+  pauseMs: 300_000,
+  goodMs: 60_000,
+};
+
+export interface Backoff {
+  /** It is there. */
+  opened(): void;
+  /** It is not, or no more. True when it is given up for a while; else `again` is called when the time has come. */
+  failed(again: () => void): boolean;
+  /** Milliseconds until it may be tried; 0: now. */
+  waitMs(): number;
+  end(): void;
+}
+
+export function createBackoff(timing: Timing): Backoff {
+  let failures = 0;
+  let openedAt = Number.NaN;
+  let retryAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    opened() {
+      clearTimeout(timer);
+      openedAt = Date.now();
+      retryAt = 0;
+    },
+    failed(again) {
+      clearTimeout(timer);
+      if (Date.now() - openedAt >= timing.goodMs) failures = 0;
+      openedAt = Number.NaN;
+      failures += 1;
+      const isOver = failures >= timing.attempts;
+      const wait = isOver
+        ? timing.pauseMs
+        : Math.min(timing.firstWaitMs * 2 ** (failures - 1), timing.mostWaitMs);
+      retryAt = Date.now() + wait;
+      if (isOver) failures = 0;
+      else timer = setTimeout(again, wait).unref();
+      return isOver;
+    },
+    waitMs: () => Math.max(0, retryAt - Date.now()),
+    end: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * A call that its server runs as a task, followed by the task's id: by whichever worker, again after each one's death, and never begun anew.
+ * Both forms of tasks: those of MCP 2025-11-25, and the extension of 2026-07-28.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CallToolResult, type Client, isSpecType, ProtocolError } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { type Said, UNLIMITED_MS } from './begin-call.ts';
+import type { LiveServer } from './connection.ts';
+
+const REQUEST_MS = 30_000;
+/** Between looks: as the server likes, within these. */
+const POLL_MS = { standard: 1_000, least: 100, most: 10_000 } as const;
+/** Characters of a word of how it stands. */
+const LINE = 300;
+
+const task = z.looseObject({
+  status: z.enum(['working', 'input_required', 'completed', 'failed', 'cancelled']),
+  statusMessage: z.string().optional(),
+  pollIntervalMs: z.number().optional(),
+  pollInterval: z.number().optional(),
+  result: z.unknown().optional(),
+  error: z.looseObject({ code: z.number(), message: z.string() }).optional(),
+  inputRequests: z.record(z.string(), z.unknown()).optional(),
+});
+const anything = z.looseObject({});
+
+/** `isAnswered`: of the server's questions, which it may list for a while after. Throws what a request does, and ProtocolError when the task has failed. */
+export async function followTask(
+  { client, hide }: LiveServer,
+  taskId: string,
+  isAnswered: (key: string) => boolean,
+  signal: AbortSignal,
+  progress: (line: string) => void,
+): Promise<Said> {
+  const isModern = client.getProtocolEra() === 'modern';
+  const params = { taskId };
+  for (let shown = ''; ; ) {
+    const now = await client.request({ method: 'tasks/get', params }, task, { signal, timeout: REQUEST_MS });
+    const said = saidBy(now, isModern, isAnswered);
+    if (said) return said;
+    // Before 2026-07-28 the result is asked for apart, and with it come the questions, over the connection.
+    if (!isModern && now.status !== 'working') {
+      const options = { signal, timeout: UNLIMITED_MS };
+      const result = await client.request({ method: 'tasks/result', params }, anything, options);
+      return { kind: 'result', result: resultIn(result) };
+    }
+    const line = hide((now.statusMessage ?? now.status).slice(0, LINE));
+    if (line !== shown) progress(line);
+    shown = line;
+    const wait = now.pollIntervalMs ?? now.pollInterval ?? POLL_MS.standard;
+    await sleep(Math.min(Math.max(wait, POLL_MS.least), POLL_MS.most), undefined, { signal });
+  }
+}
+
+/** Undefined while it works, or waits for what it was told. */
+function saidBy(
+  now: z.output<typeof task>,
+  isModern: boolean,
+  isAnswered: (key: string) => boolean,
+): Said | undefined {
+  if (now.status === 'cancelled') return { kind: 'cancelled' };
+  if (isModern && now.status === 'failed')
+    throw new ProtocolError(now.error?.code ?? 0, now.error?.message ?? 'the task has failed');
+  if (isModern && now.status === 'completed') return { kind: 'result', result: resultIn(now.result) };
+  const asked = Object.entries(now.inputRequests ?? {}).filter(([key]) => !isAnswered(key));
+  if (now.status !== 'input_required' || asked.length === 0) return undefined;
+  return { kind: 'asks', asked: Object.fromEntries(asked) };
+}
+
+/** Hands in what people answered (2026-07-28). Again is the same: a server passes over what it has. */
+export async function answerTask(client: Client, taskId: string, inputResponses: object): Promise<void> {
+  await client.request({ method: 'tasks/update', params: { taskId, inputResponses } }, anything, {
+    timeout: REQUEST_MS,
+  });
+}
+
+export async function cancelTask(client: Client, taskId: string): Promise<void> {
+  await client.request({ method: 'tasks/cancel', params: { taskId } }, anything, { timeout: REQUEST_MS });
+}
+
+function resultIn(given: unknown): CallToolResult {
+  if (isSpecType.CallToolResult(given)) return { ...given, content: given.content ?? [] };
+  throw new ProtocolError(0, 'the task ended with something that is no result of a tool');
+}

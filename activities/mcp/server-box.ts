@@ -1,0 +1,56 @@
+/** A box of its own for a program that is an MCP server: a container, else bubblewrap, as the settings allow; never the host. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { quoted } from '#domain/shell/quoted.ts';
+import { shellProgram } from '#activities/process/shell.ts';
+import { attachedLine } from '#activities/sandbox/boxed-shell.ts';
+import type { Boxes } from '#activities/sandbox/boxes.ts';
+import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
+import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
+import { DEFAULT_PATH } from '#policy/command-environment.ts';
+
+export interface ServerBoxing {
+  readonly boxes: Boxes;
+  readonly bubblewrap: Bubblewrap;
+  /** Of the settings: what the box is, and whether it must be a container. */
+  readonly sandbox: SandboxSettings;
+}
+
+export interface ServerBox {
+  /** Starts the program in it, with the variables. */
+  readonly command: readonly string[];
+  /** With all that runs in it. Safe to repeat. */
+  end(): Promise<void>;
+}
+
+/** `variables`: names of those that it gets, of the environment of `command`. @throws Error that says why there is none. */
+export async function serverBox(
+  { boxes, bubblewrap, sandbox: settings }: ServerBoxing,
+  tenant: string,
+  program: readonly string[],
+  variables: readonly string[],
+): Promise<ServerBox> {
+  const known = sandboxOf(settings, settings.mode === 'off' ? 'preferred' : undefined);
+  if (!known) throw new Error('a box has a mode');
+  const sandbox = { ...known, scope: 'session', workspace: 'none' } as const;
+  const workspace = await mkdtemp(join(tmpdir(), 'tempoclaw-mcp-'));
+  const owner = { tenant, agent: 'mcp', sessionKey: `mcp/${randomUUID()}`, workspace };
+  const end = async (): Promise<void> => {
+    await boxes.endSession(tenant, owner.sessionKey);
+    await rm(workspace, { recursive: true, force: true });
+  };
+  const look = await boxes.look(sandbox);
+  const line = `exec ${program.map(quoted).join(' ')}`;
+  const attached = look.ok
+    ? await attachedLine(boxes, line, { owner, sandbox, inside: '' }, look, variables)
+    : { ok: false as const, reason: look.reason };
+  if (attached.ok) return { command: [shellProgram(), '-c', attached.line], end };
+  if (sandbox.mode !== 'required' && (await bubblewrap.works())) {
+    const more = ['--setenv', 'PATH', DEFAULT_PATH];
+    return { command: [...(await bubblewrap.prefix(workspace, '', sandbox, more)), ...program], end };
+  }
+  await end();
+  throw new Error(`it has no box to run in: ${attached.reason}`);
+}

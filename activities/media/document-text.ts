@@ -1,0 +1,55 @@
+/** What is written in a document, found without asking anybody: by parsers in a thread that is killed at its limit. */
+import type { MediaFile } from './open-media.ts';
+import { decodeText, kindOf } from '../web/decode-text.ts';
+import { readApart, ReadingProblem } from '../web/read-apart.ts';
+import { FileProblem, shown } from '../workspace/file-problem.ts';
+
+/** Pages, counted from 1; both count. */
+export interface PageSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+const OFFICE =
+  /^application\/(?:vnd\.openxmlformats-officedocument\.\w+\.\w+|vnd\.oasis\.opendocument\.\w+|epub\+zip|zip|vnd\.ms-\w+\.\w+\.macroenabled\.12)$/;
+
+/** @throws FileProblem with what is wrong with the document. */
+export async function documentText(
+  { bytes, type, name }: MediaFile,
+  pages: PageSpan | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    if (type === 'application/pdf') return await readApart({ how: 'pdf', bytes, ...pages }, signal);
+    if (/^(?:text\/html|application\/xhtml\+xml)$/.test(type)) return await htmlText(bytes, signal);
+    if (OFFICE.test(type)) return await readApart({ how: 'office', bytes }, signal);
+  } catch (error) {
+    if (!(error instanceof ReadingProblem)) throw error;
+    // It may quote the document.
+    const why = error.message.replace(/[^\w .,:()-]/g, '').slice(0, 100);
+    throw new FileProblem(
+      'ExecutionFailed',
+      `${shown(name)} (${type}, ${bytes.length} bytes) cannot be read: ${why}`,
+    );
+  }
+  if (type === 'application/x-cfb')
+    throw new FileProblem(
+      'ExecutionFailed',
+      `${shown(name)} is an office file of the old kind, or one with a password; save it as DOCX, XLSX, PPTX or PDF`,
+    );
+  if (kindOf(type, bytes) === 'binary')
+    throw new FileProblem(
+      'ExecutionFailed',
+      `${shown(name)} cannot be read: it is ${type}, which has no text`,
+    );
+  return decodeText(bytes, type);
+}
+
+/** All of it as Markdown, else as text. */
+async function htmlText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
+  const page = { html: decodeText(bytes, ''), url: 'http://document.invalid/' };
+  return readApart({ how: 'simple', ...page }, signal).catch((error: unknown) => {
+    if (error instanceof ReadingProblem) return readApart({ how: 'text', ...page }, signal);
+    throw error;
+  });
+}

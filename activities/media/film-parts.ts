@@ -1,0 +1,130 @@
+/** The sound of a film and pictures of it, by ffmpeg: a program of its own behind the wall, killed at its limit, which reads this one file. */
+import { constants } from 'node:fs';
+import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MOST_IMAGES } from '#domain/image.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { HOST_LIMITS } from '../process/host-limits.ts';
+import type { Shell } from '../process/shell.ts';
+import { makeWorkerFolder } from '../process/worker-folders.ts';
+import { FileProblem } from '../workspace/file-problem.ts';
+
+export interface FilmParts {
+  readonly seconds: number;
+  /** Absent of a silent film. */
+  readonly sound?: Buffer;
+  readonly frames: readonly { readonly at: number; readonly bytes: Buffer }[];
+}
+
+export interface FilmPartsDeps {
+  readonly shell: Pick<Shell, 'run'>;
+  /** Where programs are looked for. */
+  readonly folders: readonly string[];
+  /** A private folder of ours on this machine. */
+  readonly dir: string;
+}
+
+/** Of the state folder. */
+export const MEDIA_FOLDER = 'media';
+const INPUT = 'film';
+const RUN_MS = 60_000;
+/** Seconds of a film that are read. */
+const MOST_SECONDS = 4 * 3_600;
+const SOUND_BYTES = 20_000_000;
+export const SOUND_TYPE = 'audio/x-m4a';
+const LIMITED = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh'];
+/** No playlist in it leads to another file or address. */
+const READ_ONLY_THIS = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-threads', '1'];
+
+/** Undefined where there is no ffmpeg. @throws FileProblem */
+export async function takeFilmApart(
+  deps: FilmPartsDeps,
+  call: RunningCall,
+  film: Buffer,
+): Promise<FilmParts | undefined> {
+  const program = await findFfmpeg(deps.folders);
+  if (program === undefined) return undefined;
+  const folder = await makeWorkerFolder(deps.dir);
+  try {
+    await writeFile(join(folder, INPUT), film, { mode: 0o600 });
+    const run = async (args: readonly string[]): Promise<string> => {
+      const outcome = await deps.shell.run({
+        command: {
+          file: '/bin/sh',
+          args: [...LIMITED, program, ...args],
+          environment: { HOME: folder, TMPDIR: folder },
+          folder,
+        },
+        cwd: folder,
+        pwd: folder,
+        timeoutMs: RUN_MS,
+        callId: call.callId,
+        signal: call.signal,
+      });
+      call.signal.throwIfAborted();
+      if (outcome.ended === 'timeout')
+        throw new FileProblem('Timeout', `the film could not be taken apart within ${RUN_MS / 1000} s`);
+      return outcome.stderr;
+    };
+    // It says how long the film is, and that it was not told what to make of it.
+    const told = /Duration: (\d+):(\d+):(\d+(?:\.\d+)?)/.exec(
+      await run(['-nostdin', '-protocol_whitelist', 'file', '-i', INPUT]),
+    );
+    if (!told) throw new FileProblem('ExecutionFailed', 'it is no film that ffmpeg can read');
+    const [hours, minutes, rest] = told.slice(1).map(Number) as [number, number, number];
+    const seconds = Math.min(hours * 3_600 + minutes * 60 + rest, MOST_SECONDS);
+    await run([
+      ...READ_ONLY_THIS,
+      '-t',
+      String(seconds),
+      '-i',
+      INPUT,
+      '-vn',
+      '-ac',
+      '1',
+      '-ar',
+      '16000',
+      '-b:a',
+      '32k',
+      '-fs',
+      String(SOUND_BYTES),
+      'sound.m4a',
+    ]);
+    const times = Array.from({ length: MOST_IMAGES }, (_, index) => (seconds * (index + 0.5)) / MOST_IMAGES);
+    for (const [index, at] of times.entries())
+      await run([
+        ...READ_ONLY_THIS,
+        '-ss',
+        at.toFixed(2),
+        '-i',
+        INPUT,
+        '-frames:v',
+        '1',
+        '-vf',
+        "scale='min(1024,iw)':-2",
+        `${index}.jpg`,
+      ]);
+    const made = new Set(await readdir(folder));
+    const read = async (name: string): Promise<Buffer[]> =>
+      made.has(name) ? [await readFile(join(folder, name))] : [];
+    const [sound] = await read('sound.m4a');
+    const frames = await Promise.all(
+      times.map(async (at, index) => (await read(`${index}.jpg`)).map((bytes) => ({ at, bytes }))),
+    );
+    return { seconds, ...(sound?.length ? { sound } : {}), frames: frames.flat() };
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function findFfmpeg(folders: readonly string[]): Promise<string | undefined> {
+  for (const folder of folders) {
+    const path = join(folder, 'ffmpeg');
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+  }
+  return undefined;
+}

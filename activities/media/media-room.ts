@@ -1,0 +1,30 @@
+/** The room of media: a file wherever it is, what is written in it, and what models see and hear in it. */
+import type { RunningCall } from '#policy/define-tool.ts';
+import {
+  createReadWithModels,
+  type ReadWithModels,
+  type ReadWithModelsDeps,
+} from '../model/read-with-models.ts';
+import { type FilmParts, type FilmPartsDeps, takeFilmApart } from './film-parts.ts';
+import { type MediaFile, openMedia, type OpenMediaDeps } from './open-media.ts';
+
+export interface Media extends ReadWithModels {
+  /** Named `artifact:ID`, by an address of the web, or by a path of the workspace. @throws FileProblem, EgressError */
+  open(call: RunningCall, ref: string): Promise<MediaFile>;
+  /** Its sound, and pictures of it at even distances; undefined where the worker has no ffmpeg. @throws FileProblem */
+  takeApart(call: RunningCall, film: MediaFile): Promise<FilmParts | undefined>;
+}
+
+export interface MediaTools {
+  readonly media: Media;
+}
+
+export function createMediaRoom(deps: ReadWithModelsDeps & OpenMediaDeps & FilmPartsDeps): MediaTools {
+  return {
+    media: {
+      ...createReadWithModels(deps),
+      open: (call, ref) => openMedia(deps, call, ref),
+      takeApart: (call, { bytes }) => takeFilmApart(deps, call, bytes),
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/** The one way from what a model names to the bytes of a file: an artifact, an address of the web, or a path of the workspace. */
+import { basename } from 'node:path';
+import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { findArtifacts, readArtifact } from '#store/artifact-store.ts';
+import { detectType, UNKNOWN_TYPE } from '#store/detect-type.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Egress } from '../egress/egress.ts';
+import { EgressError } from '../egress/egress-error.ts';
+import { FileProblem, shown } from '../workspace/file-problem.ts';
+import type { Files } from '../workspace/files.ts';
+
+export interface MediaFile {
+  /** As the model named it. */
+  readonly ref: string;
+  readonly name: string;
+  /** As its bytes show. */
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+export interface OpenMediaDeps {
+  readonly pool: Pool;
+  readonly egress: Egress;
+  readonly files: Pick<Files, 'readBytes'>;
+}
+
+/** Until the whole is there. */
+const FETCH_MS = 60_000;
+
+/** @throws FileProblem, EgressError, and the signal's reason. */
+export async function openMedia(deps: OpenMediaDeps, call: RunningCall, ref: string): Promise<MediaFile> {
+  if (ref.startsWith('artifact:')) return openArtifact(deps, call, ref);
+  if (/^https?:\/\//i.test(ref)) return fetchMedia(deps, call, ref);
+  const bytes = await deps.files.readBytes(call, ref, ARTIFACT_BYTES);
+  if (!bytes) throw tooLarge(ref);
+  return { ref, name: basename(ref), type: await typeOf(bytes, ref), bytes };
+}
+
+async function openArtifact(
+  { pool }: OpenMediaDeps,
+  { tenant, user }: RunningCall,
+  ref: string,
+): Promise<MediaFile> {
+  const ids = ARTIFACT_REF.exec(ref)?.slice(1) ?? [];
+  const [row] = await findArtifacts(pool, tenant, ids, user);
+  const pieces: Buffer[] = [];
+  if (row) for await (const piece of readArtifact(pool, tenant, row.digest, 0, row.size)) pieces.push(piece);
+  const bytes = Buffer.concat(pieces);
+  if (!row || bytes.length < row.size)
+    throw new FileProblem(
+      'FileNotFound',
+      `there is no ${shown(ref)}: it may have been removed, or is another user’s`,
+    );
+  return { ref, name: row.filename ?? row.id, type: row.type, bytes };
+}
+
+async function fetchMedia(
+  { egress }: OpenMediaDeps,
+  { tenant, callId, egress: rules, signal }: RunningCall,
+  ref: string,
+): Promise<MediaFile> {
+  const limits = { bytes: ARTIFACT_BYTES, totalMs: FETCH_MS };
+  const door = egress.open({ tenant, callId, rules, purpose: 'read_media', limits });
+  try {
+    const response = await door.fetch(ref, { signal });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new FileProblem('ExecutionFailed', `${shown(ref)} answered ${response.status}`);
+    }
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const { pathname } = new URL(response.url);
+    const type = response.headers.get('content-type') ?? '';
+    return {
+      ref,
+      name: basename(pathname) || 'file',
+      type: (await detectType(bytes, type)) ?? (await typeOf(bytes, pathname)),
+      bytes,
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    // Of the Fetch standard, for what is no address.
+    if (error instanceof TypeError)
+      throw new FileProblem('InvalidArgs', `${shown(ref)} cannot be asked: ${error.message}`);
+    if (error instanceof EgressError && error.rule === 'too_large') throw tooLarge(ref);
+    throw error;
+  } finally {
+    await door.close();
+  }
+}
+
+/** What bytes of text do not show, the name does. */
+const TEXT_TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html',
+  htm: 'text/html',
+  xhtml: 'text/html',
+  csv: 'text/csv',
+  json: 'application/json',
+};
+
+async function typeOf(bytes: Buffer, path: string): Promise<string> {
+  const named = TEXT_TYPES[/\.(\w{1,8})$/.exec(path)?.[1]?.toLowerCase() ?? ''];
+  return (await detectType(bytes, named)) ?? (await detectType(bytes)) ?? UNKNOWN_TYPE;
+}
+
+function tooLarge(ref: string): FileProblem {
+  return new FileProblem('ExecutionFailed', `${shown(ref)} has more than ${ARTIFACT_BYTES} bytes`);
+}

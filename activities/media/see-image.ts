@@ -1,0 +1,19 @@
+/** A file as models see it. */
+import { imageProblem, type PromptImage, readImage } from '#domain/image.ts';
+import { FileProblem, shown } from '../workspace/file-problem.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import type { MediaFile } from './open-media.ts';
+
+/** @throws FileProblem when it is no image that models take. */
+export function seeImage(
+  { hasSecret }: Pick<RunningCall, 'hasSecret'>,
+  { bytes, ref }: Pick<MediaFile, 'bytes' | 'ref'>,
+): PromptImage {
+  const facts = readImage(bytes);
+  const problem =
+    imageProblem(facts, bytes.length) ??
+    (hasSecret(bytes.toString('latin1')) ? 'its bytes hold a secret' : undefined);
+  if (!facts || problem !== undefined)
+    throw new FileProblem('ExecutionFailed', `${shown(ref)} cannot be shown to a model: ${problem}`);
+  return { ...facts, bytes };
+}

@@ -1,0 +1,81 @@
+/** Brings the index up to the documents (workflows/index-document.ts): what is left to do is in the rows, so any attempt goes on. */
+import { Context } from '@temporalio/activity';
+import type { DocumentScope } from '#domain/document.ts';
+import { indexWorkflowId, type MemoryActivities } from '#domain/memory.ts';
+import { chunkText } from '#domain/memory/chunk-text.ts';
+import { storableText } from '#domain/storable-text.ts';
+import { unreadCount } from '#store/knowledge-index-store.ts';
+import {
+  pendingCount,
+  saveChunks,
+  saveVectors,
+  unembeddedText,
+  unindexedText,
+  type UnembeddedText,
+} from '#store/memory-index-store.ts';
+import { activityFailure, failingAs } from '../activity-failure.ts';
+import { partsOf } from '../knowledge/document-parts.ts';
+import type { Embed } from '../model/embed.ts';
+import type { Models } from '../model/model-catalog.ts';
+import type { RoomDeps } from '../room-deps.ts';
+
+export interface IndexDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
+  readonly embed: Embed;
+  readonly models: Pick<Models, 'embedder'>;
+}
+
+/** Documents of one activity, so that their number is seen to go down. */
+const AT_ONCE = 20;
+/** Texts of one question: what a provider answers well within the patience for one. */
+const TEXTS = 64;
+
+export function createIndexDocuments(deps: IndexDeps): MemoryActivities['index_documents'] {
+  const { pool, models } = deps;
+  return failingAs(activityFailure, async (scope) => {
+    const model = models.embedder() ?? null;
+    let waits = false;
+    for (let done = 0; done < AT_ONCE && !waits; done += 1) {
+      Context.current().cancellationSignal.throwIfAborted();
+      // What was written meanwhile is found by its words before anything waits for vectors.
+      if (await indexWords(deps, scope)) continue;
+      const text = model === null ? undefined : await unembeddedText(pool, scope, model);
+      if (model === null || !text) break;
+      const vectors = await vectorsOf(deps, scope, text);
+      if (vectors) await saveVectors(pool, scope, text, model, vectors);
+      else waits = true;
+    }
+    const unread = await unreadCount(pool, scope);
+    return { pending: await pendingCount(pool, scope, model), waits, ...(unread > 0 && { unread }) };
+  });
+}
+
+/** Of one document; false when there is none. */
+async function indexWords({ pool, scrubberOf }: IndexDeps, scope: DocumentScope): Promise<boolean> {
+  const document = await unindexedText(pool, scope);
+  if (!document) return false;
+  const scrubber = await scrubberOf(scope.tenant);
+  // The document's own text is its writer's; what others are shown of it, or asked about it, has no secrets.
+  const chunks = chunkText(document.text).map((chunk) => ({
+    ...chunk,
+    heading: storableText(scrubber.text(chunk.heading)),
+    text: storableText(scrubber.text(chunk.text)),
+  }));
+  await saveChunks(pool, scope, document, chunks, partsOf(chunks));
+  return true;
+}
+
+/** Undefined when the model does not answer, or its budget has no room. What it has given is kept, so the next try asks for the rest. */
+async function vectorsOf(
+  { embed }: IndexDeps,
+  scope: DocumentScope,
+  { texts }: UnembeddedText,
+): Promise<readonly (readonly number[])[] | undefined> {
+  const place = { agent: scope.agent, holder: indexWorkflowId(scope) };
+  const vectors: (readonly number[])[] = [];
+  for (let at = 0; at < texts.length; at += TEXTS) {
+    const some = await embed(scope.tenant, place, texts.slice(at, at + TEXTS));
+    if (!some) return undefined;
+    vectors.push(...some);
+  }
+  return vectors;
+}

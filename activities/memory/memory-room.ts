@@ -1,0 +1,132 @@
+/** The room of memory: its index, the graph drawn from it, and what tools find, read and write of it (VF-2, TL knowledge). */
+import type { DocumentScope } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import { MEMORY_FILE, type MemoryActivities } from '#domain/memory.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { Catalog } from '#policy/catalog.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { type DocumentText, hasOutside, readDocument, writeDocument } from '#store/document-store.ts';
+import { scopesToIndex } from '#store/memory-index-store.ts';
+import { startIndexing } from '#temporal/start-indexing.ts';
+import { createExtractKnowledge, type ExtractDeps } from '../knowledge/extract-knowledge.ts';
+import { createSearchKnowledge, type SearchKnowledge } from '../knowledge/search-knowledge.ts';
+import { createIndexDocuments, type IndexDeps } from './index-memory.ts';
+import { createSearchMemory, type SearchMemory } from './search-memory.ts';
+
+/** All within the caller's tenant and agent: its user's memory, and the agent's where the user has none of the same path. */
+export interface Memory {
+  readonly search: SearchMemory;
+  read(caller: RunningCall, path: string): Promise<DocumentText | undefined>;
+  /** MEMORY.md, or else memory.md. */
+  readMain(caller: RunningCall): Promise<DocumentText | undefined>;
+  /** Gives the revision. Once for a call. Throws InvalidInput beyond DOCUMENT_LIMITS. */
+  write(
+    caller: RunningCall,
+    path: string,
+    content: string,
+    mode: 'append' | 'overwrite',
+  ): Promise<{ readonly revision: number }>;
+  /**
+   * Keeps what a session's summary says, in place of what an earlier one said: its own document, so that one removal undoes it.
+   * Nothing where there is no room.
+   */
+  remember(session: SummarizedSession, summary: string): Promise<void>;
+}
+
+export interface SummarizedSession extends Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'used'> {
+  readonly session: string;
+  readonly turn: string;
+}
+
+export interface MemoryTools {
+  readonly memory: Memory;
+  /** The same of the knowledge graph. */
+  readonly searchKnowledge: SearchKnowledge;
+}
+
+export interface MemoryParts extends IndexDeps, Pick<ExtractDeps, 'budgets'> {
+  readonly models: IndexDeps['models'] & ExtractDeps['models'];
+  readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
+  readonly catalog: Pick<Catalog, 'find'>;
+}
+
+/** Scopes that one sweep starts; the next one goes on. */
+const SWEPT = 500;
+
+export function createMemoryRoom(parts: MemoryParts): {
+  readonly activities: MemoryActivities;
+  readonly tools: MemoryTools;
+  readonly indexPending: () => Promise<number>;
+} {
+  const { pool, scrubberOf, reach, models } = parts;
+  const read: Memory['read'] = (caller, path) => readDocument(pool, scopeOf(caller), path);
+  const memory: Memory = {
+    search: createSearchMemory(parts),
+    read,
+    readMain: async (caller) => (await read(caller, MEMORY_FILE)) ?? (await read(caller, 'memory.md')),
+    async write(caller, path, content, mode) {
+      const scope = scopeOf(caller);
+      const { text } = await scrubberOf(caller.tenant);
+      const isOutside = await heardOutside(parts, caller);
+      const written = await writeDocument(pool, scope, {
+        path,
+        author: caller.agent,
+        call: caller.callId,
+        // What is added to a text from outside leaves it one.
+        outside: isOutside || (mode === 'append' ? undefined : false),
+        by: (seen) => (mode === 'append' && seen ? `${seen.trimEnd()}\n\n${text(content)}` : text(content)),
+      });
+      await startIndexing(reach, scope);
+      return written;
+    },
+    async remember(summarized, summary) {
+      const { session, turn } = summarized;
+      const scope = scopeOf(summarized);
+      const text = `# Session ${session}\n\nA summary of what was said until ${turn}, made when the conversation was shortened.\n\n${summary}\n`;
+      try {
+        await writeDocument(pool, scope, {
+          path: `memory/sessions/${session}.md`,
+          author: `summary of ${turn}`,
+          outside: await heardOutside(parts, summarized),
+          by: () => text,
+        });
+      } catch (error) {
+        // The turn goes on without it.
+        if (error instanceof Failure && error.type === 'InvalidInput') return;
+        throw error;
+      }
+      await startIndexing(reach, scope);
+    },
+  };
+  return {
+    activities: {
+      index_documents: createIndexDocuments(parts),
+      extract_knowledge: createExtractKnowledge(parts),
+    },
+    tools: { memory, searchKnowledge: createSearchKnowledge(pool) },
+    async indexPending() {
+      const scopes = await scopesToIndex(pool, models.embedder(), SWEPT);
+      for (const scope of scopes) await startIndexing(reach, scope);
+      return scopes.length;
+    },
+  };
+}
+
+function scopeOf({ tenant, agent, user }: Pick<RunningCall, 'tenant' | 'agent' | 'user'>): DocumentScope {
+  return { tenant, agent, user };
+}
+
+/** Whether what the session says may be somebody else's words (SC-4): tools told it, or memory that has such words. */
+async function heardOutside(
+  { pool, catalog }: MemoryParts,
+  caller: Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'used'>,
+): Promise<boolean> {
+  const tools = caller.used.map((name) => catalog.find(name)?.tool);
+  // Tools that are not ours are those of MCP servers and of the tenant.
+  if (tools.some((tool) => tool === undefined || tool.outside)) return true;
+  return tools.some((tool) => tool && readsMemory(tool)) && hasOutside(pool, scopeOf(caller));
+}
+
+function readsMemory({ group, name }: { readonly group: string; readonly name: string }): boolean {
+  return group === 'memory' || name === 'knowledge_graph_search';
+}

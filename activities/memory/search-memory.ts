@@ -1,0 +1,100 @@
+/** Finds pieces of memory by words and vectors, and makes one list of them (TL memory_search). */
+import { fuseHits } from '#domain/memory/fuse-hits.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import {
+  askedWords,
+  type ChunkKey,
+  findByVector,
+  findByWords,
+  hiddenDocuments,
+  readChunks,
+} from '#store/memory-search.ts';
+import type { EmbedPlace } from '../model/embed.ts';
+import type { IndexDeps } from './index-memory.ts';
+import { shownMemory } from './shown-memory.ts';
+
+export interface SearchOptions {
+  readonly most: number;
+  readonly leastScore?: number | undefined;
+  /** Pieces before and after each hit that are shown with it. */
+  readonly around: number;
+  /** ISO 8601: of documents that were written last within these. */
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+/** As tools show it. */
+export interface MemoryHit {
+  readonly path: string;
+  /** Lines of it, from 1, both included. */
+  readonly from: number;
+  readonly to: number;
+  /** 0 to 1. */
+  readonly score: number;
+  readonly why: string;
+  /** Marked where it came from outside (SC-4). */
+  readonly text: string;
+  /** ISO 8601, of the document. */
+  readonly written: string;
+}
+
+export interface MemoryFound {
+  readonly hits: readonly MemoryHit[];
+  /** `words and meaning`, or `words` with the reason why meaning was left out. */
+  readonly by: string;
+}
+
+export type SearchMemory = (
+  caller: Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'sessionKey' | 'turnId'>,
+  query: string,
+  options: SearchOptions,
+) => Promise<MemoryFound>;
+
+export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDeps): SearchMemory {
+  return async ({ tenant, agent, user, sessionKey, turnId }, query, options) => {
+    const scope = { tenant, agent, user };
+    const model = models.embedder();
+    const place: EmbedPlace = { session: sessionKey, turn: turnId };
+    const asked = (await scrubberOf(tenant)).text(query);
+    const [hidden, vectors] = await Promise.all([
+      hiddenDocuments(pool, scope, options),
+      model === undefined ? undefined : embed(tenant, place, [asked]),
+    ]);
+    const searched = { ...scope, hidden };
+    const [byWords, byVector] = await Promise.all([
+      askedWords(pool, searched, query).then((words) => findByWords(pool, searched, words)),
+      model && vectors?.[0] ? findByVector(pool, searched, model, vectors[0]) : undefined,
+    ]);
+    const lists = byVector ? [byWords, byVector] : [byWords];
+    const best = fuseHits(lists, keyOf)
+      .filter(({ score }) => score >= (options.leastScore ?? 0))
+      .slice(0, options.most);
+    const rows = await readChunks(
+      pool,
+      scope,
+      best.map(({ item }) => item),
+      options.around,
+    );
+    const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+    const hits = best.flatMap(({ item, score, why }): MemoryHit[] => {
+      const row = byKey.get(keyOf(item));
+      if (!row) return [];
+      const { path, from, to, updated_at } = row;
+      const text = shownMemory(row, row.text);
+      return [{ path, from, to, score: rounded(score), why, text, written: updated_at.toISOString() }];
+    });
+    return { hits, by: byVector ? 'words and meaning' : `words: ${whyNoVectors(model)}` };
+  };
+}
+
+function keyOf({ user_id, path, n }: ChunkKey): string {
+  return `${user_id}/${path}/${n}`;
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 1_000) / 1_000;
+}
+
+function whyNoVectors(model: string | undefined): string {
+  return model === undefined ? 'there is no model for vectors (models.embedding)' : `${model} did not answer`;
+}

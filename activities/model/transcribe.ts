@@ -1,0 +1,79 @@
+/**
+ * What is said in a recording, by OpenAI's `/audio/transcriptions` and the many servers like it. One request; retries belong to who asks. Not
+ * through `ai`, which refuses the segments of servers that say less of them than OpenAI does.
+ */
+import { APICallError } from 'ai';
+import { z } from 'zod';
+import type { TranscribeRequest, Transcription } from '#domain/model.ts';
+import { createPatience, guardedFetch } from './guarded-fetch.ts';
+import { toModelError } from './model-error.ts';
+import type { ProviderSettings } from './provider-settings.ts';
+
+export interface TranscriptionAccess {
+  readonly settings: ProviderSettings;
+  readonly apiKey: string;
+  readonly baseURL: string;
+}
+
+/** OpenAI's newer models refuse the form that has times; all others are asked for it. */
+const WITHOUT_TIMES = /^gpt-/;
+/** More than hours of speech have. */
+const MAX_SEGMENTS = 100_000;
+
+const answerSchema = z.object({
+  text: z.string(),
+  duration: z.coerce.number().nonnegative().optional().catch(undefined),
+  segments: z
+    .array(z.object({ start: z.number(), end: z.number(), text: z.string() }))
+    .max(MAX_SEGMENTS)
+    .nullish(),
+});
+
+/** What servers know a recording by: the end of its name. */
+const ENDS: Readonly<Record<string, string>> = {
+  mpeg: 'mp3',
+  'x-m4a': 'm4a',
+  'x-wav': 'wav',
+  quicktime: 'mov',
+};
+
+/** @throws ModelError for every failure; the signal's own reason when `request.signal` ended the call. */
+export async function transcribe(
+  { settings, apiKey, baseURL }: TranscriptionAccess,
+  { model, bytes, type, signal }: TranscribeRequest,
+): Promise<Transcription> {
+  signal.throwIfAborted();
+  const patience = createPatience(settings);
+  const form = new FormData();
+  const kind = type.replace(/^.*\//, '');
+  form.set('file', new Blob([new Uint8Array(bytes)], { type }), `audio.${ENDS[kind] ?? kind}`);
+  form.set('model', model);
+  form.set('response_format', WITHOUT_TIMES.test(model) ? 'json' : 'verbose_json');
+  const url = `${baseURL}/audio/transcriptions`;
+  try {
+    const response = await guardedFetch(settings.name)(url, {
+      method: 'POST',
+      headers: apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` },
+      body: form,
+      signal: AbortSignal.any([signal, patience.signal]),
+    });
+    const text = await response.text();
+    if (!response.ok)
+      throw new APICallError({
+        message: text.slice(0, 1_000) || response.statusText,
+        url,
+        requestBodyValues: {},
+        statusCode: response.status,
+        responseHeaders: Object.fromEntries(response.headers),
+        responseBody: text,
+      });
+    const { segments, duration, ...said } = answerSchema.parse(JSON.parse(text));
+    return { text: said.text, segments: segments ?? [], seconds: duration ?? segments?.at(-1)?.end };
+  } catch (error) {
+    signal.throwIfAborted();
+    const context = { provider: settings.name, model, apiKey };
+    throw toModelError(patience.signal.aborted ? patience.signal.reason : error, context);
+  } finally {
+    patience.end();
+  }
+}

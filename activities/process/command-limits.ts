@@ -1,0 +1,19 @@
+/** What holds of each command that an agent runs, whichever tool runs it. */
+import type { ToolResult } from '#domain/tool.ts';
+import { withNote } from './in-folder.ts';
+
+/** TL: at most five minutes, whatever is asked for. */
+export const MAX_TIMEOUT_SECONDS = 300;
+/** SIGTERM, 3 s, SIGKILL, and the end of the pipes. */
+export const KILL_SECONDS = 10;
+/** Linux takes 128 KiB in one argument. */
+export const MAX_COMMAND_BYTES = 120_000;
+
+/** What ran for less than it was meant to says so. */
+export function saidIfCut(result: ToolResult, asked: number | undefined): ToolResult {
+  if (asked === undefined || asked <= MAX_TIMEOUT_SECONDS) return result;
+  return withNote(
+    result,
+    `timeout ${asked} was cut to ${MAX_TIMEOUT_SECONDS} s, the most that a command may have; exec with background has no limit`,
+  );
+}

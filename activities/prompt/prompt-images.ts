@@ -1,0 +1,41 @@
+/** Which images of a transcript a model is shown: those of the newest messages and results, so that they do not fill its window. */
+import { MOST_IMAGES, type PromptImage, type StoredImage } from '#domain/image.ts';
+import type { ChatMessage } from '#domain/message.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { Transcript } from './transcript-cache.ts';
+
+/** By call or message, newest first; of each all or none. */
+export function newestImages({ rows }: Transcript): ReadonlyMap<string, readonly StoredImage[]> {
+  const shown = new Map<string, readonly StoredImage[]>();
+  let count = 0;
+  for (const { messages } of rows.toReversed()) {
+    for (const [id, images] of messages.flatMap(imagesOf).toReversed()) {
+      count += images.length;
+      if (count > MOST_IMAGES) return shown;
+      shown.set(id, images);
+    }
+  }
+  return shown;
+}
+
+function imagesOf(message: ChatMessage): (readonly [id: string, images: readonly StoredImage[]])[] {
+  if (message.role === 'tool')
+    return message.results.flatMap(({ callId, images }) => (images ? [[callId, images]] : []));
+  return message.role === 'user' && message.id !== undefined ? [[message.id, message.images ?? []]] : [];
+}
+
+/** Undefined when there are none: nothing is asked then. */
+export async function readImages(
+  ledger: Pick<TurnLedger, 'readFiles'>,
+  tenant: string,
+  shown: ReturnType<typeof newestImages>,
+): Promise<ReadonlyMap<string, readonly PromptImage[]> | undefined> {
+  if (shown.size === 0) return undefined;
+  const digests = [...shown.values()].flatMap((images) => images.map(({ digest }) => digest));
+  const files = await ledger.readFiles(tenant, [...new Set(digests)]);
+  const withBytes = (image: StoredImage): readonly PromptImage[] => {
+    const bytes = files.get(image.digest);
+    return bytes ? [{ ...image, bytes }] : [];
+  };
+  return new Map([...shown].map(([call, images]) => [call, images.flatMap(withBytes)]));
+}

@@ -1,0 +1,188 @@
+/**
+ * The skills that an agent may use: those of the settings' folders, then published ones, then those of its workspace. The first of a name
+ * counts, so that nothing an agent writes stands in the place of what people have given.
+ */
+import {
+  SKILL_FILE,
+  type KnownSkill,
+  mayUseSkill,
+  type SkillAccess,
+  SKILL_LIMITS,
+  type SkillFile,
+} from '#domain/skill/skill.ts';
+import { rankAgents, searchedText } from '#domain/rank-agents.ts';
+import { readSkill } from '#policy/skills/read-skill.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { readToolsVersion } from '#store/custom-tool-store.ts';
+import {
+  listSkills,
+  noteSkill,
+  publishSkill,
+  rankTexts,
+  readSkillFiles,
+  type SkillRow,
+  type SkillToPublish,
+} from '#store/skill-store.ts';
+import type { Embed } from '../model/embed.ts';
+import type { RoomDeps } from '../room-deps.ts';
+import type { Files } from '../workspace/files.ts';
+import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
+import { readSkillFolder } from './read-skill-folder.ts';
+
+/** Who asks; a RunningCall is one. */
+export type SkillScope = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'workspace'>;
+
+export interface LoadedSkill {
+  readonly body: string;
+  /** Below the workspace. */
+  readonly folder: string;
+  readonly files: readonly string[];
+}
+
+export interface Skills {
+  /** Each once. `version` is that of the tenant's tools, as a row said a moment ago. */
+  list(scope: SkillScope, version?: number): Promise<readonly KnownSkill[]>;
+  /** As it is now. */
+  find(scope: SkillScope, name: string): Promise<KnownSkill | undefined>;
+  /** Best first. */
+  search(
+    call: RunningCall,
+    query: string,
+    most: number,
+  ): Promise<readonly (KnownSkill & { score: number })[]>;
+  /** Its text, with its folder in the workspace. Safe to repeat. @throws FileProblem; words when it is none any more. */
+  load(call: RunningCall, skill: KnownSkill): Promise<LoadedSkill | string>;
+  /** Notes that the turn uses it. False when it uses as many others as it may. */
+  note(call: RunningCall, skill: KnownSkill): Promise<boolean>;
+  /** @throws FileProblem. */
+  readFolder(call: RunningCall, path: string): Promise<readonly SkillFile[]>;
+  publish(tenant: string, skill: SkillToPublish): ReturnType<typeof publishSkill>;
+}
+
+export interface SkillsDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
+  readonly files: Files;
+  /** Of this machine, whether workspaces follow the work or not. */
+  readonly hostFiles: SkillFiles;
+  readonly embed: Embed;
+  /** Of the settings. */
+  readonly folders: readonly string[];
+  readonly now: () => number;
+}
+
+/** Of a workspace: where its own skills are, and where others are unpacked. */
+const OWN = 'skills';
+const UNPACKED = '.skills';
+
+/** Tenants whose published skills are in memory; the one that was read first makes room. */
+const MAX_TENANTS = 1_000;
+
+export function createSkills(deps: SkillsDeps): Skills {
+  const { pool, files, hostFiles, embed, scrubberOf, folders, now } = deps;
+  const inFolders = createFolderSkills(now);
+  const published = new Map<string, { readonly version: number; readonly skills: readonly Published[] }>();
+
+  async function publishedOf(tenant: string, version: number): Promise<readonly Published[]> {
+    if (version === 0) return [];
+    const known = published.get(tenant);
+    if (known && known.version >= version) return known.skills;
+    const skills = (await listSkills(pool, tenant)).map(asPublished);
+    published.delete(tenant);
+    published.set(tenant, { version, skills });
+    const oldest = published.size > MAX_TENANTS ? published.keys().next().value : undefined;
+    if (oldest !== undefined) published.delete(oldest);
+    return skills;
+  }
+
+  async function list(scope: SkillScope, given?: number, isNew = false): Promise<readonly KnownSkill[]> {
+    const { tenant, agent, user, workspace } = scope;
+    const found = new Map<string, KnownSkill>();
+    const add = (skill: KnownSkill): unknown => found.has(skill.name) || found.set(skill.name, skill);
+    for (const root of folders)
+      for (const skill of await inFolders.list(hostFiles, root, '.'))
+        add({ ...skill, source: 'instance', brings: true, isListed: true, root });
+    const version = given ?? (await readToolsVersion(pool, tenant));
+    for (const { skill, access } of await publishedOf(tenant, version)) {
+      if (!mayUseSkill(access, agent, user)) continue;
+      const isGranted = mayUseSkill({ ...access, visibility: 'private' }, agent, user);
+      add({ ...skill, isListed: skill.brings || isGranted });
+    }
+    // An agent writes them itself, so they give it nothing that it has not. A prompt does not wait for a workspace that another worker has.
+    for (const skill of await inFolders.list(isNew ? files : hostFiles, workspace, OWN, isNew))
+      add({ ...skill, source: 'workspace', brings: false, isListed: true, root: `${OWN}/${skill.name}` });
+    return [...found.values()];
+  }
+
+  return {
+    list: (scope, version) => list(scope, version),
+
+    async find(scope, name) {
+      const wanted = name.trim().normalize('NFKC');
+      return (await list(scope, undefined, true)).find((skill) => skill.name === wanted);
+    },
+
+    async search(call, query, most) {
+      const skills = await list(call);
+      const searched = skills.map((skill) => ({ ...skill, key: skill.name, frontmatter: null }));
+      const texts = searched.map(searchedText);
+      const ranks = await rankTexts(pool, texts, query);
+      const { text } = await scrubberOf(call.tenant);
+      const place = { session: call.sessionKey, turn: call.turnId };
+      const [wanted, ...agents] = (await embed(call.tenant, place, [query, ...texts].map(text))) ?? [];
+      const ranked = searched.map((skill, at) => ({ ...skill, rank: ranks[at] ?? 0 }));
+      return rankAgents(ranked, query, most, wanted && { query: wanted, agents });
+    },
+
+    async load(call, skill) {
+      if (skill.source === 'workspace') {
+        const folder = skill.root ?? '';
+        const text = await files.readBytes(call, `${folder}/${SKILL_FILE}`, SKILL_LIMITS.text);
+        return opened(skill.name, text, folder, []);
+      }
+      const found =
+        skill.source === 'instance'
+          ? await readSkillFolder(hostFiles, { workspace: skill.root ?? '', idempotencyKey: '' }, skill.name)
+          : await readSkillFiles(pool, call.tenant, skill.name, skill.version ?? 0);
+      const folder = `${UNPACKED}/${skill.name}${skill.version === undefined ? '' : `@${skill.version}`}`;
+      // Whatever the agent has made of them meanwhile is put back.
+      const leave = await files.keep?.(call);
+      try {
+        for (const { path, bytes } of found) await files.write(call, `${folder}/${path}`, bytes);
+      } finally {
+        await leave?.();
+      }
+      const text = found.find(({ path }) => path === SKILL_FILE)?.bytes;
+      return opened(
+        skill.name,
+        text,
+        folder,
+        found.map(({ path }) => path),
+      );
+    },
+
+    note: (call, skill) => noteSkill(pool, call.tenant, call.callId, skill, SKILL_LIMITS.inUse),
+    readFolder: (call, path) => readSkillFolder(files, call, path),
+    publish: (tenant, skill) => publishSkill(pool, tenant, skill),
+  };
+}
+
+interface Published {
+  readonly skill: Omit<KnownSkill, 'isListed'>;
+  readonly access: SkillAccess;
+}
+
+function asPublished({ agreed: brings, published_by: publisher, ...row }: SkillRow): Published {
+  const { name, description, allowed, version, visibility, grants } = row;
+  const skill = { name, description, allowed, source: 'published', brings, version, publisher } as const;
+  return { skill, access: { visibility, grants } };
+}
+
+function opened(
+  name: string,
+  text: Buffer | undefined,
+  folder: string,
+  files: readonly string[],
+): LoadedSkill | string {
+  if (!text) return `the skill ${name} has no ${SKILL_FILE}, or one of more than ${SKILL_LIMITS.text} bytes`;
+  const read = readSkill(text.toString('utf8'), name);
+  return read.ok ? { body: read.body, folder, files } : `its ${SKILL_FILE} ${read.problems.join('; ')}`;
+}

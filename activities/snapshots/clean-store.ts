@@ -1,0 +1,102 @@
+/**
+ * Removes objects that no kept revision names, workspace by workspace and while holding it: nobody brings an object there meanwhile
+ * that is about to be removed.
+ */
+import type { Pool } from '#store/pool.ts';
+import {
+  noteCleaned,
+  releaseWorkspace,
+  renewWorkspace,
+  takeWorkspace,
+  type WorkspaceKey,
+  workspaceRoots,
+  workspacesToClean,
+} from '#store/workspace-store.ts';
+import { prefixOf } from './followed.ts';
+import type { ObjectStore } from './object-store.ts';
+import { createObjects, keyOf, readListing, readRoot } from './tree.ts';
+
+export interface CleanOptions {
+  readonly pool: Pool;
+  readonly store: ObjectStore;
+  readonly holder: string;
+}
+
+/** Of one sweep. */
+const WORKSPACES = 5;
+/** The most that a bucket takes at once. */
+const BATCH = 1_000;
+
+/** Returns how many objects were removed. Safe to repeat, and to run beside itself. What goes wrong with one keeps none of the others. */
+export async function cleanStore(options: CleanOptions): Promise<number> {
+  let count = 0;
+  let failed: { readonly error: unknown } | undefined;
+  for (const key of await workspacesToClean(options.pool, WORKSPACES)) {
+    const lease = await takeWorkspace(options.pool, key, options.holder);
+    if (!lease) continue;
+    try {
+      count += await cleanOne(options, key, lease.fence);
+    } catch (error) {
+      failed = { error };
+    } finally {
+      await releaseWorkspace(options.pool, key, lease.fence);
+    }
+  }
+  if (failed) throw failed.error;
+  return count;
+}
+
+async function cleanOne({ pool, store }: CleanOptions, key: WorkspaceKey, fence: number): Promise<number> {
+  const prefix = prefixOf(key);
+  const holds = (): Promise<boolean> => renewWorkspace(pool, key, fence);
+  const named = await namedBy(store, prefix, await workspaceRoots(pool, key), holds);
+  if (!named) return 0;
+  const left: string[] = [];
+  for await (const object of store.list(prefix)) if (!named.has(object)) left.push(object);
+  const removed = await removeObjects(store, left, holds);
+  if (removed === left.length) await noteCleaned(pool, key, fence);
+  return removed;
+}
+
+/** How many went before the workspace was somebody else's. */
+export async function removeObjects(
+  store: ObjectStore,
+  keys: readonly string[],
+  holds: () => Promise<boolean>,
+): Promise<number> {
+  for (let at = 0; at < keys.length; at += BATCH) {
+    // Its lease may have run out since; then these may be somebody's again.
+    if (!(await holds())) return at;
+    await store.remove(keys.slice(at, at + BATCH));
+  }
+  return keys.length;
+}
+
+/** The keys of all that these revisions are made of; undefined when the workspace went to somebody else meanwhile. */
+async function namedBy(
+  store: ObjectStore,
+  prefix: string,
+  roots: readonly string[],
+  holds: () => Promise<boolean>,
+): Promise<ReadonlySet<string> | undefined> {
+  const objects = createObjects(store, prefix);
+  const named = new Set<string>();
+  const folders: string[] = [];
+  for (const root of roots) {
+    named.add(keyOf(prefix, root));
+    folders.push(readRoot(await objects.get(root)).folder);
+  }
+  for (let folder = folders.pop(), seen = 0; folder !== undefined; folder = folders.pop(), seen += 1) {
+    if (named.has(keyOf(prefix, folder))) continue;
+    if (seen % RENEWED === 0 && !(await holds())) return undefined;
+    named.add(keyOf(prefix, folder));
+    const listed = [...readListing(await objects.get(folder)).values()];
+    folders.push(...listed.flatMap((entry) => (entry.kind === 'folder' ? [entry.digest] : [])));
+    for (const chunk of listed.flatMap((entry) => (entry.kind === 'file' ? entry.chunks : [])))
+      named.add(keyOf(prefix, chunk));
+  }
+  return named;
+}
+
+/** Objects between two renewals: at 50 ms each less than the lease. */
+const RENEWED = 50;

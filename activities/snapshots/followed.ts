@@ -1,0 +1,317 @@
+/**
+ * Workspaces that follow the work (VF-6): held by one worker at a time, brought to it before they are used, and kept in the store
+ * before what has changed them is recorded. Nothing of a holding is kept on this machine: what a worker knows of a folder is in its
+ * memory, and holds as long as nobody else has had the workspace since; else the folder is compared with the revision, whole.
+ */
+import { realpath, rm } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '#domain/errors.ts';
+import type { Pool } from '#store/pool.ts';
+import {
+  releaseWorkspace,
+  RENEW_MS,
+  renewWorkspace,
+  saveWorkspace,
+  takeWorkspace,
+  workspaceHolder,
+  type WorkspaceKey,
+  type WorkspaceLease,
+} from '#store/workspace-store.ts';
+import { within } from '../fast-path/within.ts';
+import { type ChangeJournal, fileDigest } from '../workspace/change-journal.ts';
+import { errnoOf, FileProblem, fileProblem } from '../workspace/file-problem.ts';
+import type { FileScope, WorkspaceUse } from '../workspace/files.ts';
+import { openFolder } from '../workspace/open-folder.ts';
+import { makeWorkspace } from '../workspace/workspace-folder.ts';
+import type { ObjectStore } from './object-store.ts';
+import { restoreWorkspace } from './restore.ts';
+import { scanWorkspace, SNAPSHOT_LIMITS, type SnapshotLimits } from './scan.ts';
+import { type Changes, createObjects, digestOf, type FolderEntry, readRoot, writeRoot } from './tree.ts';
+
+export interface Followed {
+  /** Whether it is a workspace; other folders are this machine's own. */
+  follows(folder: string): boolean;
+  /** Waits for at most so long. @throws FileProblem `Timeout`, with who has it */
+  enter(scope: Pick<FileScope, 'workspace' | 'signal'>, patienceMs: number): Promise<WorkspaceUse>;
+}
+
+export interface FollowedOptions {
+  readonly pool: Pool;
+  readonly store: ObjectStore;
+  /** workspaceFolder(root, tenant, name) are the folders. */
+  readonly root: string;
+  /** This worker, for people. */
+  readonly holder: string;
+  readonly limits?: SnapshotLimits;
+}
+
+interface Local extends WorkspaceKey {
+  readonly folder: string;
+  /** Those that wait to enter; who waits for another worker gives up when there are none. */
+  waiting: number;
+  active: number;
+  /** What is done to lease and revision, one after the other. */
+  last: Promise<unknown>;
+  lease?: WorkspaceLease;
+  timer?: NodeJS.Timeout;
+  /** Somebody else has it by now. */
+  isLost: boolean;
+  /** The fence under which the folder was last as the revision `root` has it; all three are undefined or old else. */
+  goodAt?: number;
+  root?: string;
+  tree?: FolderEntry;
+  changes: Changes;
+  path: string;
+}
+
+/** Entries of the journal that a revision has: so many later changes and a repeat finds its own no more. */
+const JOURNAL = 200;
+const JOURNAL_DIGEST = 24;
+/** Files and folders of all workspaces whose state is kept in memory, at about 500 bytes each. */
+const REMEMBERED = 200_000;
+const LONGEST_WAIT_MS = 400;
+
+const NOT_BROUGHT = 'this worker could not bring the workspace here:';
+
+export function createFollowed(options: FollowedOptions): Followed {
+  const { root } = options;
+  const known = new Map<string, Local>();
+
+  function localOf(folder: string): Local {
+    const [tenant = '', ...name] = relative(root, folder).split(sep);
+    const local = known.get(folder) ?? {
+      tenant,
+      name: name.join('/'),
+      folder,
+      waiting: 0,
+      active: 0,
+      last: Promise.resolve(),
+      isLost: false,
+      changes: new Map(),
+      path: folder,
+    };
+    known.delete(folder);
+    known.set(folder, local);
+    return local;
+  }
+
+  return {
+    follows: (folder) => folder.startsWith(root + sep),
+
+    async enter(scope, patienceMs) {
+      const local = localOf(scope.workspace);
+      local.waiting += 1;
+      const opened = inTurn(local, () => open(options, local)).then(() => true);
+      const stopped = aborted(scope.signal);
+      const isOpen = await within(patienceMs, Promise.race([opened, stopped.promise])).finally(() => {
+        stopped.end();
+        local.waiting -= 1;
+      });
+      const written = new Set<string>();
+      const leaving = (): Promise<void> =>
+        inTurn(local, () => leave(options, local, written)).finally(() => bound(known));
+      if (!isOpen) {
+        opened.then(leaving).catch(() => undefined);
+        scope.signal?.throwIfAborted();
+        throw inUse(
+          local,
+          (await workspaceHolder(options.pool, local)) ?? 'this worker, which still brings it here',
+        );
+      }
+      return {
+        path: local.path,
+        wrote(path) {
+          const inside = relative(local.path, path);
+          if (inside !== '..' && !inside.startsWith('../')) written.add(inside);
+        },
+        journal: journalOf(local),
+        leave: leaving,
+      };
+    },
+  };
+}
+
+type Parts = Omit<FollowedOptions, 'root'>;
+
+/** Takes the workspace where this worker does not have it, and makes the folder what it is to be. */
+async function open(parts: Parts, local: Local): Promise<void> {
+  if (local.lease && local.isLost)
+    throw inUse(local, 'another worker, since this one was slow; other calls of this one still end');
+  if (!local.lease) {
+    const lease = await take(parts, local);
+    try {
+      await bring(parts, local, lease);
+    } catch (error) {
+      delete local.goodAt;
+      await releaseWorkspace(parts.pool, local, lease.fence).catch(runsOut);
+      throw errnoOf(error) === undefined ? error : fileProblem(error, NOT_BROUGHT, local.name);
+    }
+    local.lease = lease;
+    local.isLost = false;
+    local.timer = setInterval(() => {
+      renewWorkspace(parts.pool, local, lease.fence).then((held) => {
+        local.isLost ||= !held && local.lease === lease;
+        return local.isLost;
+      }, runsOut);
+    }, RENEW_MS).unref();
+  }
+  local.active += 1;
+}
+
+async function take({ pool, holder }: Parts, local: Local): Promise<WorkspaceLease> {
+  for (let wait = 20; local.waiting > 0; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+    const lease = await takeWorkspace(pool, local, holder);
+    if (lease) return lease;
+    await sleep(wait);
+  }
+  throw inUse(local, 'another worker');
+}
+
+async function bring(parts: Parts, local: Local, lease: WorkspaceLease): Promise<void> {
+  const isGood = local.goodAt === lease.fence - 1 && local.root === lease.root;
+  local.goodAt = lease.fence;
+  if (isGood) return;
+  // There was a revision, and there is none: it was forgotten, and so is what is here.
+  if (lease.root === null && local.root !== undefined)
+    await rm(local.folder, { recursive: true, force: true });
+  await makeWorkspace(local.folder);
+  local.path = await realpath(local.folder);
+  if (lease.root === null) {
+    // Its first revision is what is there: that of a worker that knows of no other.
+    local.changes = new Map();
+    delete local.tree;
+    await keep(parts, local, lease, undefined, false);
+    return;
+  }
+  const objects = createObjects(parts.store, prefixOf(local));
+  const { folder: digest, changes } = readRoot(await objects.get(lease.root));
+  const folder = await openFolder(local.path, local.name);
+  try {
+    local.tree = await restoreWorkspace(objects, folder, local.path, digest, local.tree);
+  } finally {
+    await folder.close();
+  }
+  local.changes = changes;
+  local.root = lease.root;
+}
+
+/** The pieces, the folders, the root, then the row. `only`: relative paths; undefined: all. */
+async function keep(
+  { pool, store, limits = SNAPSHOT_LIMITS }: Parts,
+  local: Local,
+  lease: WorkspaceLease,
+  only: readonly string[] | undefined,
+  release: boolean,
+): Promise<void> {
+  const objects = createObjects(store, prefixOf(local));
+  const folder = await openFolder(local.path, local.name);
+  let tree: FolderEntry;
+  try {
+    tree = await scanWorkspace({ objects, limits }, folder, local.path, local.tree, only);
+  } finally {
+    await folder.close();
+  }
+  const root = writeRoot({ folder: tree.digest, changes: local.changes });
+  const digest = digestOf(root);
+  if (digest !== local.root || !local.tree) {
+    await objects.put(root);
+    await objects.settled();
+    if (release) forget(local);
+    if (!(await saveWorkspace(pool, local, { fence: lease.fence, root: digest, release })))
+      throw new Failure(
+        'Unavailable',
+        `the workspace ${local.name} went on to another worker before what was changed here could be kept`,
+      );
+  }
+  local.tree = tree;
+  local.root = digest;
+}
+
+/** The lease is this process's no more; the row is another matter. */
+function forget(local: Local): void {
+  clearInterval(local.timer);
+  delete local.lease;
+}
+
+async function leave(parts: Parts, local: Local, written: ReadonlySet<string>): Promise<void> {
+  const { lease } = local;
+  try {
+    if (lease && written.size > 0)
+      await keep(parts, local, lease, written.has('') ? undefined : [...written], local.active === 1);
+  } catch (error) {
+    // What is in the folder is no revision: it is thrown away when all that use it have left.
+    delete local.goodAt;
+    throw error;
+  } finally {
+    local.active -= 1;
+    if (local.active === 0) {
+      const isHeld = lease !== undefined && local.lease === lease;
+      forget(local);
+      if (isHeld) await releaseWorkspace(parts.pool, local, lease.fence).catch(runsOut);
+    }
+  }
+}
+
+/** Of all its objects. */
+export function prefixOf({ tenant, name }: WorkspaceKey): string {
+  return `${tenant}/${name}/`;
+}
+
+function inTurn<Result>(local: Local, work: () => Promise<Result>): Promise<Result> {
+  const result = local.last.then(work);
+  local.last = result.catch(() => undefined);
+  return result;
+}
+
+/** A row that could not be written to is free when its time is over. */
+function runsOut(): void {}
+
+function inUse({ name }: Local, who: string): FileProblem {
+  return new FileProblem(
+    'Timeout',
+    `the workspace ${name} is in use by ${who}; nothing was done. Try again, or end what runs there in the background`,
+  );
+}
+
+function aborted(signal: AbortSignal | undefined): { readonly promise: Promise<false>; end(): void } {
+  const over = Promise.withResolvers<false>();
+  const stop = (): void => over.resolve(false);
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop);
+  return { promise: over.promise, end: () => signal?.removeEventListener('abort', stop) };
+}
+
+/** Goes with the revision, so that a repeat on any worker finds what an earlier attempt has done to the files that it finds. */
+function journalOf(local: Local): ChangeJournal {
+  const keyOf = (key: string): string => digestOf(key).slice(0, JOURNAL_DIGEST);
+  return {
+    async judge(key, current) {
+      const noted = local.changes.get(keyOf(key));
+      if (!noted) return 'fresh';
+      const is = fileDigest(current).slice(0, JOURNAL_DIGEST);
+      if (is === noted.after) return 'done';
+      return is === noted.before ? 'fresh' : 'lost';
+    },
+    async note(key, before, after) {
+      const change = {
+        before: fileDigest(before).slice(0, JOURNAL_DIGEST),
+        after: fileDigest(after).slice(0, JOURNAL_DIGEST),
+      };
+      const others = [...local.changes].filter(([other]) => other !== keyOf(key));
+      local.changes = new Map([...others.slice(1 - JOURNAL), [keyOf(key), change]]);
+    },
+  };
+}
+
+/** Forgets those that were used longest ago: their folders are compared whole when they are used again. */
+function bound(known: Map<string, Local>): void {
+  let sum = 0;
+  for (const { tree } of known.values()) sum += 1 + (tree?.count ?? 0);
+  for (const [folder, { tree, active, waiting }] of known) {
+    if (sum <= REMEMBERED) return;
+    if (active + waiting > 0) continue;
+    known.delete(folder);
+    sum -= 1 + (tree?.count ?? 0);
+  }
+}

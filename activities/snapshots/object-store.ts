@@ -1,0 +1,81 @@
+/**
+ * Where snapshots of workspaces are kept: objects that are written once, each under a key that ends in the SHA-256 of its bytes. Two
+ * makers: a folder, which machines may share, and a bucket (s3-store.ts).
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure } from '#domain/errors.ts';
+import { errnoOf } from '../workspace/file-problem.ts';
+
+/** What does not answer is a Failure `Unavailable`; an object that is not there is one of `Internal`. */
+export interface ObjectStore {
+  /** Resolves when the object is durable. Safe to repeat. */
+  put(key: string, bytes: Buffer): Promise<void>;
+  get(key: string): Promise<Buffer>;
+  /** The keys that begin so, in no order; also what a killed `put` has left. */
+  list(prefix: string): AsyncIterable<string>;
+  /** At most 1,000; those that are gone are passed over. */
+  remove(keys: readonly string[]): Promise<void>;
+}
+
+export function noObject(key: string): Failure {
+  return new Failure('Internal', `the store of workspaces has no object ${key}, which a snapshot names`);
+}
+
+export function createFolderStore(folder: string): ObjectStore {
+  const at = (key: string): string => join(folder, key);
+  return {
+    put: (key, bytes) =>
+      answering(folder, async () => {
+        const path = at(key);
+        const temporary = `${path}.${randomUUID()}`;
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        const file = await open(temporary, 'wx', 0o600);
+        try {
+          await file.writeFile(bytes);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(temporary, path);
+      }),
+
+    get: (key) =>
+      answering(folder, () =>
+        readFile(at(key)).catch((error: unknown) => {
+          throw errnoOf(error) === 'ENOENT' ? noObject(key) : error;
+        }),
+      ),
+
+    async *list(prefix) {
+      const found = await readdir(at(prefix), { recursive: true, withFileTypes: true }).catch(passOver);
+      for (const entry of found ?? [])
+        if (entry.isFile()) yield join(entry.parentPath, entry.name).slice(folder.length + 1);
+    },
+
+    remove: (keys) =>
+      answering(folder, async () => {
+        for (const key of keys) await unlink(at(key)).catch(passOver);
+        // Folders that are empty now, the workspace's own with them, which has its name.
+        const folders = new Set(keys.map((key) => dirname(at(key))));
+        for (const one of [...folders, ...new Set([...folders].map(dirname))])
+          await rmdir(one).catch(passOver);
+      }),
+  };
+}
+
+function passOver(error: unknown): undefined {
+  if (!['ENOENT', 'ENOTEMPTY'].includes(errnoOf(error) ?? '')) throw error;
+}
+
+/** A disk that is full or away may be well again. */
+async function answering<Result>(place: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === undefined) throw error;
+    throw new Failure('Unavailable', `the store of workspaces at ${place} answered ${errno}`);
+  }
+}

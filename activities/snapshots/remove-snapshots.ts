@@ -1,0 +1,56 @@
+/** Removes workspaces that follow the work for good, one by one and while holding each. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '#domain/errors.ts';
+import type { Db } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
+import {
+  deleteWorkspace,
+  listWorkspaces,
+  releaseWorkspace,
+  renewWorkspace,
+  takeWorkspace,
+  type WorkspaceKey,
+} from '#store/workspace-store.ts';
+import { type CleanOptions, removeObjects } from './clean-store.ts';
+import { prefixOf } from './followed.ts';
+
+/** Longer than the lease of a worker that died. */
+const TRIES = 20;
+const PAUSE_MS = 500;
+
+/** Those whose names end so. `onGone` is of the commit of each. Safe to repeat: what is left goes. */
+export async function removeSnapshots(
+  options: CleanOptions,
+  tenant: string,
+  suffix: string,
+  onGone: (db: Db) => Promise<void>,
+): Promise<void> {
+  for (const key of await listWorkspaces(options.pool, tenant, suffix)) {
+    const fence = await take(options, key);
+    const holds = (): Promise<boolean> => renewWorkspace(options.pool, key, fence);
+    try {
+      const objects: string[] = [];
+      for await (const object of options.store.list(prefixOf(key))) objects.push(object);
+      await removeObjects(options.store, objects, holds);
+      await inTransaction(options.pool, async (tx) => {
+        if (!(await deleteWorkspace(tx, key, fence))) throw inUse(key);
+        await onGone(tx);
+      });
+    } finally {
+      await releaseWorkspace(options.pool, key, fence);
+    }
+  }
+}
+
+async function take({ pool, holder }: CleanOptions, key: WorkspaceKey): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const lease = await takeWorkspace(pool, key, holder);
+    if (lease) return lease.fence;
+    await sleep(PAUSE_MS);
+  }
+  throw inUse(key);
+}
+
+function inUse({ name }: WorkspaceKey): Failure {
+  return new Failure('Unavailable', `the workspace ${name} is in use by a worker`);
+}

@@ -1,0 +1,113 @@
+/** A call that has something outside beyond its attempt: what is kept of it, and what its MCP server asks people. */
+import { approvalIdOf } from '#domain/ids.ts';
+import { standardAnswer } from '#domain/mcp/form.ts';
+import type { CallOutside, LeftCall, PendingForm } from '#domain/left-call.ts';
+import { storableJson } from '#domain/storable-text.ts';
+import type { RunToolInput } from '#domain/turn.ts';
+import type { NewForm } from '#store/call-claim.ts';
+import type { Sealer } from '#store/seal.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { NeedsToken } from '../approvals/needs-token.ts';
+import type { ClaimedCall, RunnableCall } from '../fast-path/fast-path.ts';
+import type { Attempt } from '../attempt.ts';
+import { callDigest } from './call-digest.ts';
+import { type SampleDeps, sampleModel } from './sample-model.ts';
+import { untilRecorded } from './until-recorded.ts';
+
+/** Characters of a line that stands for a question. */
+const SUMMARY = 120;
+
+export interface OutsideDeps extends SampleDeps {
+  readonly ledger: Pick<TurnLedger, 'keepOutside'>;
+  readonly sealer: Sealer;
+  readonly needsToken: NeedsToken;
+  /** For which a question waits unless the terms of its call say otherwise. */
+  readonly approvalSeconds: number;
+}
+
+export function createOutside(
+  deps: OutsideDeps,
+  input: RunToolInput,
+  { running, fence }: ClaimedCall,
+  attempt: Attempt,
+): CallOutside {
+  const { ledger, sealer } = deps;
+  const { tenant, call, stopped } = input;
+  let isSampling = false;
+  const place = leftPlace(tenant, call);
+  let left = running.outside ? (JSON.parse(sealer.open(running.outside, place)) as LeftCall) : undefined;
+  return {
+    get left() {
+      return left;
+    },
+    isAgain: running.again === true,
+    isStopped: stopped === true,
+    answer: answerOf(sealer, tenant, running),
+    async keep(now) {
+      const sealed = sealer.seal(JSON.stringify(now), place);
+      let tries = 0;
+      const isOurs = await untilRecorded(() => {
+        // What is there already must be known to whoever comes next.
+        if (tries > 0) attempt.signal.throwIfAborted();
+        tries += 1;
+        return ledger.keepOutside(tenant, call, fence, sealed);
+      });
+      if (!isOurs) throw new Error('another attempt has the call');
+      left = now;
+    },
+    get isSampling() {
+      return isSampling && !left?.isHeld;
+    },
+    async sample(prompt) {
+      isSampling = true;
+      const answer = await sampleModel(
+        deps,
+        input,
+        running,
+        attempt,
+        `${call}.sampling.${left?.asks}`,
+        prompt,
+      );
+      isSampling = false;
+      return answer;
+    },
+  };
+}
+
+function answerOf(sealer: Sealer, tenant: string, { form }: RunnableCall): CallOutside['answer'] {
+  if (!form) return undefined;
+  const { id, status, sealed } = form;
+  return { status, ...(sealed && { content: JSON.parse(sealer.open(sealed, formPlace(tenant, id))) }) };
+}
+
+/** The question as it is put to people. */
+export async function newForm(
+  { scrubber, sealer, needsToken, approvalSeconds }: OutsideDeps,
+  { tenant, call }: RunToolInput,
+  { tool }: RunnableCall,
+  { form: asked, left }: PendingForm,
+): Promise<NewForm> {
+  const form = storableJson(scrubber.args({ ...asked }) as unknown as typeof asked);
+  const args = scrubber.args(standardAnswer(form));
+  const words = form.message.replace(/\s+/g, ' ');
+  return {
+    id: `${approvalIdOf(tenant, call)}:asks-${left.asks}`,
+    form,
+    args,
+    summary: scrubber.preview(`${tool} asks: ${words}`, SUMMARY),
+    digest: callDigest(`${tool}?`, args),
+    reason: `the MCP server ${form.server} asks this while it works at the call`,
+    always: NEVER,
+    words: NEVER.refused,
+    terms: (await needsToken(tenant)) ? { decision_token: true } : {},
+    outside: sealer.seal(JSON.stringify(left), leftPlace(tenant, call)),
+    expires: approvalSeconds,
+  };
+}
+
+const NEVER = { refused: 'it is a question of an MCP server' };
+
+const leftPlace = (tenant: string, call: string): string => `${tenant}/tool_calls/${call}/outside`;
+
+/** What the answer to a form is sealed with. */
+export const formPlace = (tenant: string, approval: string): string => `${tenant}/approvals/${approval}`;

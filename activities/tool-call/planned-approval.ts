@@ -1,0 +1,64 @@
+/** What people are asked about a call: what "always" would store, and what the approval's workflow must know of its terms. */
+import { type AlwaysOffer, alwaysWords } from '#domain/approval.ts';
+import type { ApprovalTerms } from '#domain/approval-terms.ts';
+import { type BoundFile, boundFilesWords } from '#domain/bound-file.ts';
+import type { McpForm } from '#domain/mcp/form.ts';
+import type { CommandPlace } from '#domain/shell/allowlist.ts';
+import type { PlannedCall } from '#domain/turn.ts';
+import type { CallRules } from '#policy/call-rules.ts';
+import type { NewCall } from '#store/answer-record.ts';
+
+/** What is allowed always is asked about no more, so that nobody would look at them again. */
+export const RUNS_FILES = 'it runs files of the workspace, which may be others the next time';
+
+/** What people are shown is what is stored, so nothing that they see only in part. */
+export function offerOf(
+  { rules }: { readonly rules: Pick<CallRules, 'alwaysOffer'> },
+  { tool, args, sealed, custom_tool }: Pick<NewCall, 'tool' | 'args' | 'sealed' | 'custom_tool'>,
+  place: CommandPlace,
+  { quorum }: ApprovalTerms,
+  files: readonly BoundFile[],
+): AlwaysOffer {
+  if (sealed !== undefined) return { refused: 'it holds a secret' };
+  if (files.length > 0) return { refused: RUNS_FILES };
+  return rules.alwaysOffer({
+    tool,
+    args,
+    place,
+    quorum,
+    definition: custom_tool,
+  });
+}
+
+/** Characters of files in the web UI; the API has all. */
+const FILES_SHOWN = 2_000;
+
+interface ShownTerms {
+  readonly terms: ApprovalTerms;
+  readonly always: AlwaysOffer | null;
+  readonly files: readonly BoundFile[];
+  readonly form?: McpForm | null;
+}
+
+/** What the approval's workflow must know of its terms; who may decide is looked up when somebody does. */
+export function plannedApproval(
+  id: string,
+  expires: number,
+  until: number | null,
+  { terms, always, files, form }: ShownTerms,
+): NonNullable<PlannedCall['approval']> {
+  const { quorum = 1, escalate, remind_seconds, decision_token } = terms;
+  const words = boundFilesWords(files);
+  return {
+    id,
+    expires,
+    until: until ?? undefined,
+    quorum: quorum > 1 ? quorum : undefined,
+    escalate: escalate?.after_seconds,
+    remind: remind_seconds,
+    always: always === null ? undefined : alwaysWords(always),
+    files: words?.slice(0, FILES_SHOWN),
+    token: decision_token,
+    form: form ? `${form.server}: ${form.message.slice(0, FILES_SHOWN)}` : undefined,
+  };
+}

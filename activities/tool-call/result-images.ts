@@ -1,0 +1,36 @@
+/** The images of a result as they are kept, and the words in their place, which every model reads. */
+import { createHash } from 'node:crypto';
+import { imageProblem, MOST_IMAGES, readImage } from '#domain/image.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
+import type { NewImage } from '#store/turn-ledger.ts';
+
+export interface ShownImages {
+  readonly images?: readonly NewImage[];
+  readonly lines: readonly string[];
+}
+
+/** Pixels cannot be scrubbed; a file that has a secret in its bytes, such as its comments, is left out. */
+export function shownImages(
+  { text: scrub }: Pick<Scrubber, 'text'>,
+  id: string,
+  given: readonly Uint8Array[],
+): ShownImages {
+  const images: NewImage[] = [];
+  const lines = given.slice(0, MOST_IMAGES).map((bytes) => {
+    const facts = readImage(bytes);
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const problem = imageProblem(facts, bytes.length) ?? secretProblem(scrub, buffer);
+    if (!facts || problem !== undefined) return `[an image is left out: ${problem}]`;
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    images.push({ ...facts, digest, size: bytes.length, data: buffer.toString('base64') });
+    const { type, width, height } = facts;
+    return `[image: ${type}, ${width}x${height} pixels, /v1/tool-calls/${id}/images/${images.length}]`;
+  });
+  if (given.length > MOST_IMAGES) lines.push(`[${given.length - MOST_IMAGES} more images are left out]`);
+  return { ...(images.length > 0 ? { images } : {}), lines };
+}
+
+function secretProblem(scrub: Scrubber['text'], bytes: Buffer): string | undefined {
+  const text = bytes.toString('latin1');
+  return scrub(text) === text ? undefined : 'its bytes hold a secret';
+}

@@ -1,0 +1,60 @@
+/** memory_write: adds to MEMORY.md or a document below memory/, or writes it anew. */
+import { z } from 'zod';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { DOCUMENT_LIMITS } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import { MEMORY_FILE, memoryPath } from '#domain/memory.ts';
+import { toolError } from '#domain/tool.ts';
+import { defineTool } from '#policy/define-tool.ts';
+
+const input = z.object({
+  content: z
+    .string()
+    .min(1)
+    .max(DOCUMENT_LIMITS.bytes)
+    .describe('Markdown. Facts with their dates and names, so that each can be understood alone. No secrets'),
+  mode: z
+    .enum(['append', 'overwrite'])
+    .default('append')
+    .describe('append adds a paragraph at the end; overwrite replaces the whole document'),
+  path: z
+    .string()
+    .min(1)
+    .max(DOCUMENT_LIMITS.path)
+    .default(MEMORY_FILE)
+    .describe('MEMORY.md, or a path below memory/ that ends in .md, such as memory/projects/kitchen.md'),
+});
+
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'memory'>>({
+  name: 'memory_write',
+  description:
+    'Write something down for later conversations: to MEMORY.md, or to a document below memory/. It can be found with memory_search a moment later.',
+  group: 'memory',
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ path, mode }) => `${mode} ${path}`,
+  forms: {
+    clawft: {
+      description: 'Write to MEMORY.md in append or overwrite mode.',
+      input: input.pick({ content: true, mode: true }),
+    },
+  },
+  serial: true,
+  run: async ({ memory }, { content, mode, path }, call) => {
+    const known = memoryPath(path);
+    if (known === undefined)
+      return toolError(
+        'InvalidPath',
+        `${path} is no document of memory: write to MEMORY.md, or to a path below memory/ that ends in .md`,
+      );
+    try {
+      const { revision } = await memory.write(call, known, content, mode);
+      return { ok: true, text: `Written to ${known} (revision ${revision}).` };
+    } catch (error) {
+      if (error instanceof Failure && error.type === 'InvalidInput')
+        return toolError('InvalidArgs', error.message);
+      throw error;
+    }
+  },
+});

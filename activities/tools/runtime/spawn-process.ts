@@ -1,0 +1,103 @@
+/**
+ * spawn_process: a program with its arguments, which no shell reads; clawft's `spawn`. `once`, and judged as the command that
+ * it is (policy/exec-rules.ts).
+ */
+import { z } from 'zod';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import {
+  KILL_SECONDS,
+  MAX_COMMAND_BYTES,
+  MAX_TIMEOUT_SECONDS,
+  saidIfCut,
+} from '#activities/process/command-limits.ts';
+import { commandResult } from '#activities/process/command-text.ts';
+import { boxOf, inFolder } from '#activities/process/in-folder.ts';
+import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
+import { withFileProblems } from '#activities/workspace/file-problem.ts';
+import { filesRunBy } from '#domain/shell/run-files.ts';
+import { toolError } from '#domain/tool.ts';
+import { folderOf, lineOf } from '#policy/exec-rules.ts';
+
+/** clawft's, and its time-out in seconds. */
+const AT_ONCE = 5;
+const TIMEOUT_SECONDS = 60;
+
+const own = {
+  command: z
+    .string()
+    .min(1)
+    .max(4096)
+    .regex(/^[^-]/, 'is a program, whose name does not begin with -')
+    .describe('The program: its name, or a path from the workspace'),
+  args: z
+    .array(z.string())
+    .max(500)
+    .optional()
+    .describe('Its arguments, each as the program shall get it; no shell reads them'),
+  description: z.string().max(1000).optional().describe('What it is for, in a few words'),
+  timeout: z.number().positive().optional().describe('Seconds until it is ended; 60, at most 300'),
+};
+const input = z.object({
+  ...own,
+  working_dir: z.string().max(4096).optional().describe('Folder to run in, relative to the workspace'),
+});
+
+type Input = z.infer<typeof input>;
+type Needs = Pick<ToolDeps, 'files' | 'shell' | 'secureClis' | 'runningBefore'>;
+
+export const tool = defineTool<Input, Needs>({
+  name: 'spawn_process',
+  description:
+    'Run a program with arguments in the workspace, without a shell: no pipes, variables or globs. Waits for its end and returns its output; at most 5 at once.',
+  group: 'runtime',
+  replay: 'once',
+  input,
+  limits: {
+    duration: 'long',
+    costly: true,
+    timeoutSeconds: (asked: Input) => secondsOf(asked) + KILL_SECONDS,
+  },
+  // What runs, and not what its caller says of it: people decide by this line.
+  summary: ({ command, args = [] }) => [command, ...args].join(' '),
+  runsFiles: (args) => ({ ...filesRunBy(lineOf('spawn_process', args) ?? ''), folder: folderOf(args) }),
+  forms: {
+    clawft: {
+      name: 'spawn',
+      description: 'Spawn a subprocess with a concurrency limit of 5.',
+      input: z.object(own),
+    },
+  },
+  run: ({ files, shell, secureClis, runningBefore }, asked, call) =>
+    withFileProblems(async () => {
+      const line = lineOf('spawn_process', asked) ?? '';
+      if (line.includes('\0'))
+        return toolError('InvalidArgs', 'the arguments hold a NUL character, which no command line may');
+      if (Buffer.byteLength(line) > MAX_COMMAND_BYTES)
+        return toolError('InvalidArgs', 'args: are too long; put them in a file that the program reads');
+      const secured = await refuseSecured(secureClis, call, line);
+      if (secured) return secured;
+      const others = await runningBefore(call);
+      if (others >= AT_ONCE)
+        return toolError(
+          'RateLimited',
+          `${AT_ONCE} processes run already; wait for one to end. It has not run`,
+        );
+      const timeoutMs = secondsOf(asked) * 1000;
+      return inFolder(files, call, asked.working_dir, async (place, folder) => {
+        // `exec` runs programs alone: no word of the shell, and the process is the program's.
+        const command = `exec -- ${line}`;
+        const outcome = await shell.run({
+          ...place,
+          command,
+          timeoutMs,
+          box: boxOf(call, folder, timeoutMs),
+        });
+        return saidIfCut(commandResult(outcome, timeoutMs), asked.timeout);
+      });
+    }),
+});
+
+function secondsOf({ timeout = TIMEOUT_SECONDS }: Input): number {
+  return Math.min(timeout, MAX_TIMEOUT_SECONDS);
+}

@@ -1,0 +1,172 @@
+/**
+ * browser: a real Chromium for pages that only a browser shows. `once`: nobody knows what a click does, so none is made twice; what only
+ * looks needs no claim. The browser lives in one worker and ends with it: the tool then says so, and where it was.
+ */
+import { randomUUID } from 'node:crypto';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { TAB_ACTIONS } from '#activities/browser/actions.ts';
+import { type Asked, browserInput, canonical } from '#activities/browser/browser-input.ts';
+import { type Done, shortError, stoppable } from '#activities/browser/in-tab.ts';
+import { keepDownloads } from '#activities/browser/page-files.ts';
+import type { OpenBrowser, Tab } from '#activities/browser/open-browser.ts';
+import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
+import { markOutside } from '#domain/outside-text.ts';
+import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
+
+/** Of one action, whatever it does: a page may never answer. */
+const ACTION_MS = 45_000;
+/** Change nothing outside. */
+const LOOKS: readonly unknown[] = ['snapshot', 'console', 'tabs', 'status', 'wait'];
+
+type Needs = Pick<ToolDeps, 'browsers' | 'files'>;
+
+export const tool = defineTool<Asked, Needs>({
+  name: 'browser',
+  description:
+    'Use web pages in a real browser: open them, read them as a tree of elements with refs, click, type, select, upload, take screenshots and PDFs, run scripts. Files that pages give come to the workspace. For pages that need no browser, fetching them is faster.',
+  group: 'ui',
+  replay: 'once',
+  input: browserInput,
+  onlyReads: ({ action }) => LOOKS.includes(action),
+  outside: true,
+  limits: { duration: 'long', timeoutSeconds: 150 },
+  summary: ({ action, url, ref, key, request }) =>
+    [action, request?.['kind'], url ?? ref ?? request?.['ref'], key]
+      .filter((part) => part !== undefined)
+      .join(' ')
+      .slice(0, 300),
+  serial: true,
+  elsewhere: ({ browsers }, call) => browsers.elsewhere(call),
+  parameterAliases: {
+    targetUrl: 'url',
+    targetId: 'tab',
+    maxChars: 'max_chars',
+    fullPage: 'full_page',
+    timeoutMs: 'timeout_ms',
+    paths: 'files',
+    fn: 'script',
+    expression: 'script',
+  },
+  ignoredParameters: ['interactive', 'compact'],
+  run: async (deps, given, call) => {
+    const asked = canonical(given);
+    if ('ok' in asked) return asked;
+    return withFileProblems(() => act(deps, asked, call));
+  },
+});
+
+async function act(deps: Needs, asked: Asked, call: RunningCall): Promise<ToolResult> {
+  const { browsers } = deps;
+  if (asked.action === 'stop') {
+    const ended = await browsers.end(call.tenant, call.sessionKey);
+    return { ok: true, text: ended ? 'The browser has ended.' : 'There was no browser.' };
+  }
+  if (asked.action === 'navigate' || asked.action === 'open' || asked.action === 'start')
+    return browsers.use(call, async (browser, isNew, place) => {
+      const gone = isNew ? await browsers.lastPage(call) : undefined;
+      const notes = isNew && place !== undefined ? [place] : [];
+      if (gone !== undefined)
+        notes.push(`[The browser is new: the one that this session had, on ${gone}, has ended]`);
+      return inBrowser(deps, browser, asked, call, notes);
+    });
+  const result = await browsers.useOpen(call, (browser) => inBrowser(deps, browser, asked, call, []));
+  if (result) return result;
+  const gone = await browsers.lastPage(call);
+  const was =
+    gone === undefined
+      ? ''
+      : ` The one that this session had, on ${gone}, has ended, with all that was typed there.`;
+  const text = `No browser is open.${was} Use navigate with a url.`;
+  return asked.action === 'status' || asked.action === 'tabs'
+    ? { ok: true, text }
+    : toolError('NotFound', text);
+}
+
+async function inBrowser(
+  { files }: Needs,
+  browser: OpenBrowser,
+  asked: Asked,
+  call: RunningCall,
+  notes: readonly string[],
+): Promise<ToolResult> {
+  const tab = await tabFor(browser, asked);
+  if ('ok' in tab) return tab;
+  browser.choose(tab);
+  try {
+    const done = await stoppable(inTab(browser, tab, asked, call, files), { tab, call }, ACTION_MS);
+    const after = [...(await keepDownloads({ browser, call, files })), ...browser.takeNotices()];
+    const refused = browser.takeRefusals().slice(0, 3);
+    const told = [...after, ...refused.map(({ message }) => `not reached: ${message}`)];
+    if ('ok' in done) return { ...done, message: [done.message, ...notes, ...told].join('\n') };
+    const place = browser.current() ?? tab;
+    const url = place.page.url();
+    const said = [told.join('\n'), done.said].filter(Boolean).join('\n');
+    const lines = [
+      `Page: ${url.slice(0, 1000)} (tab ${place.id} of ${browser.tabs.length})`,
+      ...notes,
+      done.text,
+    ];
+    if (said !== '') lines.push(markOutside({ id: randomUUID(), source: url, text: said }));
+    return { ok: true, text: lines.join('\n'), ...(done.image ? { images: [done.image] } : {}) };
+  } catch (error) {
+    if (call.signal.aborted || error instanceof FileProblem) throw error;
+    const isLate = error instanceof Error && error.name === 'TimeoutError';
+    const after = browser.takeNotices().map((notice) => `\n${notice}`);
+    return toolError(isLate ? 'Timeout' : 'ExecutionFailed', `${shortError(error)}${after.join('')}`);
+  }
+}
+
+async function tabFor(browser: OpenBrowser, { action, tab }: Asked): Promise<Tab | ToolFailure> {
+  const found = tab === undefined ? browser.current() : browser.find(tab);
+  if (found && action !== 'open') return found;
+  if (tab !== undefined && action !== 'open')
+    return toolError('NotFound', `there is no tab ${tab.slice(0, 20)}; action tabs names them`);
+  const opened = await browser.newTab();
+  return (
+    opened ??
+    toolError('ExecutionFailed', `${browser.tabs.length} tabs are open, which is the most; close one`)
+  );
+}
+
+/** Pages of the browser itself and files of this machine are not. */
+function isShown({ page }: Tab): boolean {
+  return /^(?:https?:|blob:https?:|about:blank|about:srcdoc|chrome-error:)/.test(page.url());
+}
+
+async function inTab(
+  browser: OpenBrowser,
+  tab: Tab,
+  asked: Asked,
+  call: RunningCall,
+  files: ToolDeps['files'],
+): Promise<Done> {
+  const place = { browser, tab, asked, call, files };
+  switch (asked.action) {
+    case 'start':
+    case 'status':
+    case 'tabs': {
+      const said = browser.tabs.map(
+        ({ id, page }) => `${id}${page === tab.page ? ' (current)' : ''}: ${page.url().slice(0, 500)}`,
+      );
+      return { text: 'The browser runs. Its tabs:', said: said.join('\n') };
+    }
+    case 'close':
+      await tab.page.close();
+      return { text: `Closed ${tab.id}.` };
+    case 'open':
+      return asked.url === undefined ? { text: 'Opened an empty tab.' } : TAB_ACTIONS.navigate(place);
+    case 'navigate':
+      return TAB_ACTIONS.navigate(place);
+    case 'act':
+    case 'stop':
+      return toolError('InvalidArgs', `action: ${asked.action} is not for a tab`);
+    default:
+      return isShown(tab)
+        ? TAB_ACTIONS[asked.action](place)
+        : toolError(
+            'PermissionDenied',
+            `the tab is on ${tab.page.url().slice(0, 100)}, which is not of the web`,
+          );
+  }
+}

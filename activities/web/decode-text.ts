@@ -1,0 +1,71 @@
+/** Bytes of the web as text, by what they say of themselves (Encoding Standard; HTML standard, encoding sniffing). */
+
+import { TextDecoder } from 'node:util';
+
+/** Bytes of a page in which it may say how it is written. */
+const DECLARED_WITHIN = 4_096;
+
+/** `contentType`: the header. What says nothing, or something unknown, is UTF-8 where that can be, else windows-1252. */
+export function decodeText(bytes: Uint8Array, contentType: string): string {
+  const decoder = byMark(bytes) ?? byName(charsetOf(contentType)) ?? byName(declaredIn(bytes));
+  return (decoder ?? new TextDecoder(isUtf8(bytes) ? 'utf-8' : 'windows-1252')).decode(bytes);
+}
+
+function byMark([first, second, third]: Uint8Array): TextDecoder | undefined {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return new TextDecoder('utf-8');
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le');
+  return first === 0xfe && second === 0xff ? new TextDecoder('utf-16be') : undefined;
+}
+
+function byName(name: string | undefined): TextDecoder | undefined {
+  if (name === undefined) return undefined;
+  try {
+    return new TextDecoder(name);
+  } catch {
+    return undefined;
+  }
+}
+
+function charsetOf(contentType: string): string | undefined {
+  return /;\s*charset\s*=\s*["']?([\w:.-]{1,40})/i.exec(contentType)?.[1];
+}
+
+function declaredIn(bytes: Uint8Array): string | undefined {
+  const head = new TextDecoder('windows-1252').decode(bytes.subarray(0, DECLARED_WITHIN));
+  const [, name] =
+    /<meta\s[^>]{0,300}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head) ??
+    /^<\?xml[^>]{0,100}encoding\s*=\s*["']([\w:.-]{1,40})/i.exec(head) ??
+    [];
+  // A page that could be read so far is no UTF-16, whatever it says.
+  return name !== undefined && /^utf-?16/i.test(name) ? 'utf-8' : name;
+}
+
+/** A cut in the middle of its last character is no sign of another encoding. */
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export type ContentKind = 'html' | 'json' | 'pdf' | 'text' | 'binary';
+
+const TEXTS =
+  /^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|javascript|ecmascript|yaml|x-yaml|toml|x-sh|x-ndjson|ndjson|jsonl|graphql|sql|x-www-form-urlencoded|x-tex|x-latex|rtf)|image\/svg\+xml|message\/)/;
+
+/** `type`: without parameters, in small letters. What says nothing of itself is looked at. */
+export function kindOf(type: string, bytes: Uint8Array): ContentKind {
+  if (type === 'text/html' || type === 'application/xhtml+xml') return 'html';
+  if (/^application\/(?:[\w.-]+\+)?json$|^text\/json$/.test(type)) return 'json';
+  if (type === 'application/pdf') return 'pdf';
+  const head = bytes.subarray(0, 1_024);
+  const start = new TextDecoder('windows-1252').decode(head).trimStart();
+  if (start.startsWith('%PDF-')) return 'pdf';
+  if (TEXTS.test(type)) return 'text';
+  if (!/^(?:|application\/octet-stream|unknown\/unknown)$/.test(type)) return 'binary';
+  if (byMark(head) === undefined && head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27)))
+    return 'binary';
+  return /^<(?:!doctype html|html|head|body)\b/i.test(start) ? 'html' : 'text';
+}

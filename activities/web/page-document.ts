@@ -1,0 +1,61 @@
+/** As much of the DOM as pages are read by; linkedom's own types need those of browsers. */
+import { parseHTML } from 'linkedom';
+
+export interface PageElement {
+  readonly localName: string;
+  readonly parentElement: PageElement | null;
+  innerHTML: string;
+  textContent: string;
+  getAttribute(name: string): string | null;
+  setAttribute(name: string, value: string): void;
+  removeAttribute(name: string): void;
+  querySelector(selector: string): PageElement | null;
+  querySelectorAll(selector: string): Iterable<PageElement>;
+  closest(selector: string): PageElement | null;
+  append(text: string): void;
+  remove(): void;
+}
+
+interface StyleRule {
+  /** 1: a style rule, 4: a media rule (CSSOM). */
+  readonly type: number;
+  readonly selectorText?: string;
+  readonly style?: { readonly cssText: string };
+  readonly media?: { readonly mediaText: string };
+  readonly cssRules?: readonly StyleRule[];
+}
+
+export interface StyleElement extends PageElement {
+  readonly sheet: { readonly cssRules: readonly StyleRule[] };
+}
+
+export interface PageDocument extends PageElement {
+  readonly title: string;
+  readonly body: PageElement;
+  readonly documentElement: PageElement | null;
+  createTreeWalker(root: PageElement, show: number): { nextNode(): PageElement | null };
+}
+
+/** More elements than articles have; what has more is read as text alone. */
+export const MAX_ELEMENTS = 50_000;
+const HTTP = /^https?:$/;
+
+/** Its links and pictures made absolute; those that lead to no web address lose it. */
+export function parsePage(html: string, url: string): PageDocument {
+  // A fragment has no root of its own, and linkedom makes none.
+  const whole = /<html[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`;
+  const { document } = parseHTML(whole) as unknown as { readonly document: PageDocument };
+  const href = document.querySelector('base[href]')?.getAttribute('href') ?? '';
+  const base = URL.canParse(href, url) ? new URL(href, url).href : url;
+  for (const [selector, name] of [
+    ['a[href]', 'href'],
+    ['img[src]', 'src'],
+  ] as const)
+    for (const element of document.querySelectorAll(selector)) {
+      const given = element.getAttribute(name) ?? '';
+      const absolute = URL.canParse(given, base) ? new URL(given, base) : undefined;
+      if (absolute && HTTP.test(absolute.protocol)) element.setAttribute(name, absolute.href);
+      else element.removeAttribute(name);
+    }
+  return document;
+}

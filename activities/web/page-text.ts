@@ -1,0 +1,81 @@
+/** What came from an address as the text that a mode asks for. */
+import { decodeText, kindOf } from './decode-text.ts';
+import { readApart, type Reading, ReadingProblem } from './read-apart.ts';
+import type { HtmlReading } from './read-html.ts';
+
+export const PAGE_MODES = ['markdown', 'text', 'html', 'json'] as const;
+export type PageMode = (typeof PAGE_MODES)[number];
+
+export interface Answered {
+  /** Where it was found in the end. */
+  readonly url: string;
+  /** Without parameters, in small letters. */
+  readonly type: string;
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface PageText {
+  readonly text: string;
+  /** What the reader should know of how it was made. */
+  readonly notes: readonly string[];
+}
+
+/** From the best to the surest. */
+const READINGS: Readonly<Record<'markdown' | 'text', readonly HtmlReading[]>> = {
+  markdown: ['article', 'simple', 'text'],
+  text: ['text'],
+};
+
+/** Never throws for what the page is. */
+export async function pageText(answer: Answered, mode: PageMode, signal: AbortSignal): Promise<PageText> {
+  const { bytes, contentType, type, url } = answer;
+  const kind = kindOf(type, bytes);
+  if (kind === 'binary')
+    return said('', `binary: ${bytes.length} bytes of ${type || 'an unknown type'}, which are not shown`);
+  if (kind === 'pdf') return pdfText(bytes, signal);
+  const text = decodeText(bytes, contentType);
+  if (mode === 'json') return jsonText(text);
+  if (kind !== 'html' || mode === 'html') return said(text);
+  const problems: string[] = [];
+  for (const how of READINGS[mode]) {
+    const read = await attempted({ how, html: text, url }, signal);
+    if (read.text !== undefined)
+      return said(read.text, ...problems.slice(0, 1).map((one) => `read as ${how}: ${one}`));
+    problems.push(read.problem);
+  }
+  return said('', `the page cannot be read (${problems.at(-1)}); mode html gives it as it came`);
+}
+
+async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<PageText> {
+  const { text, problem } = await attempted({ how: 'pdf', bytes }, signal);
+  return text === undefined
+    ? said('', `the PDF of ${bytes.length} bytes cannot be read: ${problem}`)
+    : said(text);
+}
+
+type Attempted =
+  | { readonly text: string; readonly problem?: undefined }
+  | { readonly text?: undefined; readonly problem: string };
+
+async function attempted(job: Reading, signal: AbortSignal): Promise<Attempted> {
+  try {
+    return { text: await readApart(job, signal) };
+  } catch (error) {
+    if (!(error instanceof ReadingProblem)) throw error;
+    // It may quote the page.
+    return { problem: error.message.replace(/[^\w .,:()-]/g, '').slice(0, 100) };
+  }
+}
+
+function jsonText(text: string): PageText {
+  try {
+    return said(JSON.stringify(JSON.parse(text), null, 2));
+  } catch {
+    return said(text, 'it is no JSON; here as it came');
+  }
+}
+
+function said(text: string, ...notes: readonly string[]): PageText {
+  return { text, notes };
+}

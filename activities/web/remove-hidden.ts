@@ -1,0 +1,107 @@
+/** Takes out of a page what a person who looks at it does not see, and what is no text: it is where orders to models are hidden. */
+import { areAlike, isFaded, isHiding, readStyle, type Style } from './hidden-style.ts';
+import type { PageDocument, PageElement, StyleElement } from './page-document.ts';
+
+const UNSEEN = [
+  'script,template,noscript,object,embed,iframe,frame,canvas,svg,audio,video,datalist,input,textarea',
+  'dialog:not([open]),[hidden],[aria-hidden="true"],.sr-only,.visually-hidden,.screen-reader-text',
+  'img[width="0"],img[width="1"],img[height="0"],img[height="1"]',
+].join(',');
+/** Characters of sheets, rules that hide something, and characters of a selector. */
+const MAX_SHEET = 200_000;
+const MAX_RULES = 300;
+const MAX_SELECTOR = 200;
+const ALT = 200;
+
+export function removeHidden(document: PageDocument): void {
+  const whole = document.body.textContent.length;
+  removeComments(document);
+  // The page as a whole is never hidden: what says so waits for its scripts.
+  const remove = (element: PageElement): void => {
+    if (!/^(?:html|head|body)$/.test(element.localName)) element.remove();
+  };
+  const { rules, sheets } = hidingRules(document);
+  for (const element of document.querySelectorAll(UNSEEN)) remove(element);
+  for (const { selector, isFade } of rules)
+    for (const element of selected(document, selector))
+      if (!isFade || element.textContent.length < whole / 2) remove(element);
+  const isPlain = !document.querySelector('link[rel~="stylesheet"]') && !/background/i.test(sheets);
+  for (const element of document.querySelectorAll('[style],font[color]')) {
+    const style = styleOf(element);
+    if (isHiding(style) || isFaded(style) || isOnItsOwnColour(element, style, isPlain)) remove(element);
+  }
+  for (const element of document.querySelectorAll('style,link')) element.remove();
+  for (const element of document.querySelectorAll('[title]')) element.removeAttribute('title');
+  for (const image of document.querySelectorAll('img[alt]'))
+    image.setAttribute('alt', (image.getAttribute('alt') ?? '').slice(0, ALT));
+}
+
+function removeComments(document: PageDocument): void {
+  // NodeFilter.SHOW_COMMENT
+  const walker = document.createTreeWalker(document, 128);
+  const comments: PageElement[] = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) comments.push(node);
+  for (const comment of comments) comment.remove();
+}
+
+interface HidingRule {
+  readonly selector: string;
+  readonly isFade: boolean;
+}
+
+function hidingRules(document: PageDocument): {
+  readonly rules: readonly HidingRule[];
+  readonly sheets: string;
+} {
+  const found: HidingRule[] = [];
+  let sheets = '';
+  for (const element of document.querySelectorAll('style') as Iterable<StyleElement>) {
+    sheets += element.textContent;
+    if (sheets.length > MAX_SHEET) break;
+    const rules = rulesOf(element).flatMap((rule) =>
+      rule.type === 4 && /^(?:all|screen)$/.test(rule.media?.mediaText ?? '') ? (rule.cssRules ?? []) : rule,
+    );
+    for (const { type, selectorText = '', style } of rules) {
+      const read = type === 1 && style ? readStyle(style.cssText) : undefined;
+      if (!read || found.length >= MAX_RULES || selectorText.length > MAX_SELECTOR) continue;
+      if (isHiding(read)) found.push({ selector: selectorText, isFade: false });
+      else if (isFaded(read)) found.push({ selector: selectorText, isFade: true });
+    }
+  }
+  return { rules: found, sheets };
+}
+
+function rulesOf(element: StyleElement): StyleElement['sheet']['cssRules'] {
+  try {
+    return element.sheet.cssRules;
+  } catch {
+    // A sheet that cannot be read hides nothing in browsers either, mostly.
+    return [];
+  }
+}
+
+/** A state (`:hover`, `:not(.open)`) says nothing of the page as it comes. */
+function selected(document: PageDocument, selector: string): Iterable<PageElement> {
+  if (selector.includes(':')) return [];
+  try {
+    return document.querySelectorAll(selector);
+  } catch {
+    return [];
+  }
+}
+
+function styleOf(element: PageElement): Style {
+  return readStyle(element.getAttribute('style') ?? '');
+}
+
+/** `isPlain`: nothing but the elements themselves gives the page a background, so that it is white. */
+function isOnItsOwnColour(element: PageElement, style: Style, isPlain: boolean): boolean {
+  const colour = style.get('color') ?? element.getAttribute('color')?.toLowerCase();
+  if (colour === undefined) return false;
+  for (let at: PageElement | null = element; at; at = at.parentElement) {
+    const around = styleOf(at);
+    const behind = around.get('background-color') ?? around.get('background') ?? at.getAttribute('bgcolor');
+    if (behind) return areAlike(colour, behind.toLowerCase());
+  }
+  return isPlain && areAlike(colour, 'white');
+}

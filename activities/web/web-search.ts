@@ -1,0 +1,95 @@
+/** Asks the search engines that the operator has set up, one after the other until one answers. */
+import { SecretProblem } from '#domain/secret.ts';
+import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import type { Egress } from '../egress/egress.ts';
+import { EgressError } from '../egress/egress-error.ts';
+import { operatorRules } from '../egress/operator-rules.ts';
+import { ReadingProblem } from './read-apart.ts';
+import type { FoundPage } from './read-html.ts';
+import { ENGINES, type EngineParts, SearchProblem, type SearchQuery } from './search-engines.ts';
+import { SEARCH_ENGINES, type SearchEngineName } from '#domain/schema/web-search.ts';
+
+export type SearchOutcome =
+  | {
+      readonly engine: SearchEngineName;
+      readonly pages: readonly FoundPage[];
+      /** What went wrong with those before it. */
+      readonly problems: readonly string[];
+    }
+  /** None has answered. */
+  | { readonly engine: undefined; readonly problems: readonly string[] };
+
+export interface WebSearch {
+  /** @throws the signal's reason, and what keeps a secret from being read for now. */
+  search(
+    caller: Pick<RunningCall, 'tenant' | 'callId' | 'signal'>,
+    query: SearchQuery,
+  ): Promise<SearchOutcome>;
+}
+
+export interface WebSearchParts extends Pick<EngineParts, 'settings' | 'resolveSecret'> {
+  readonly egress: Egress;
+  readonly egressSettings: EgressSettings;
+}
+
+const LIMITS = { bytes: 2 * 1024 * 1024, totalMs: 15_000 };
+/** Characters of a result. */
+const TITLE = 300;
+const SNIPPET = 1_000;
+const ADDRESS = 2_000;
+
+export function createWebSearch(parts: WebSearchParts): WebSearch {
+  const { settings, egress, egressSettings, resolveSecret } = parts;
+  return {
+    async search({ tenant, callId, signal }, query) {
+      const failed: string[] = [];
+      // Worth saying only where nothing else answers, unless the operator has named them.
+      const unset = settings.order ? failed : [];
+      for (const name of settings.order ?? SEARCH_ENGINES) {
+        const { place, needs, search } = ENGINES[name];
+        const at = place(settings);
+        if (at === undefined) {
+          unset.push(`${name}: ${needs}`);
+          continue;
+        }
+        const rules = operatorRules(at, egressSettings);
+        const door = egress.open({ tenant, callId, purpose: 'web_search', rules, limits: LIMITS });
+        try {
+          const asked = { settings, resolveSecret, signal, fetch: door.fetch };
+          const pages = shown(await search(asked, at.url, query), query.count);
+          return { engine: name, pages, problems: failed };
+        } catch (error) {
+          if (signal.aborted) throw error;
+          failed.push(`${name}: ${wordsOf(error)}`);
+        } finally {
+          await door.close();
+        }
+      }
+      return { engine: undefined, problems: [...new Set([...failed, ...unset])] };
+    },
+  };
+}
+
+/** Without the address that was asked, which may have a key in it. Whatever is not the engine's is thrown on. */
+function wordsOf(error: unknown): string {
+  if (error instanceof EgressError)
+    return error.isRefused ? `it may not be asked (${error.rule})` : `it did not answer (${error.rule})`;
+  // Of the Fetch standard, for what is no request: a key with a line break, say.
+  if (error instanceof TypeError) return 'it cannot be asked: look at its settings';
+  if (error instanceof ReadingProblem) return 'its page cannot be read';
+  if (error instanceof SearchProblem || error instanceof SecretProblem) return error.message;
+  throw error;
+}
+
+function shown(pages: readonly FoundPage[], count: number): FoundPage[] {
+  const line = (text: string, most: number): string => text.replace(/\s+/g, ' ').trim().slice(0, most);
+  return pages
+    .filter(({ url }) => url.length <= ADDRESS && URL.canParse(url) && /^https?:/i.test(url))
+    .slice(0, count)
+    .map(({ title, url, snippet }) => ({
+      title: line(title, TITLE),
+      url: new URL(url).href,
+      snippet: line(snippet, SNIPPET),
+    }));
+}

@@ -1,0 +1,22 @@
+/** What became of a change of a file (Files.change) whose attempt was lost, by the digests that it had noted. */
+import type { ToolResult } from '#domain/tool.ts';
+import { FileProblem, withFileProblems } from './file-problem.ts';
+import type { Files, FileScope } from './files.ts';
+
+/** `done` when the file is as the change left it, OutcomeUnknown when it is neither that nor what it was, undefined when it is as before. */
+export async function probeChange(
+  files: Pick<Files, 'change'>,
+  scope: FileScope,
+  path: string,
+  mayCreate: boolean,
+  done: ToolResult,
+): Promise<ToolResult | undefined> {
+  const result = await withFileProblems(async () => {
+    await files.change(scope, path, mayCreate, () => {
+      throw new FileProblem('ExecutionFailed', 'it is not done');
+    });
+    return done;
+  });
+  // Whatever else is wrong is told by the call itself.
+  return result.ok || result.code === 'OutcomeUnknown' ? result : undefined;
+}

@@ -1,0 +1,72 @@
+/** Bytes in and out of workspaces for who is no agent: where this process sees the folders that workers work in. */
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { AgentConfig } from '#domain/agent.ts';
+import { Failure, type FailureType, type ToolErrorCode } from '#domain/errors.ts';
+import { documentsVersion } from '#store/document-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
+import { FileProblem } from './file-problem.ts';
+import { createFiles, type FileScope } from './files.ts';
+import { withDocuments } from './with-documents.ts';
+import { createWorkspaceOf, isWorkersRoot } from './workspace-folder.ts';
+
+export interface DoorParts {
+  /** Of all workspaces. */
+  readonly root: string;
+  /** They follow the work: a folder on this machine is nothing but a copy. */
+  readonly follow: boolean;
+  readonly pool: Pool;
+  readonly journalDir: string;
+  readonly scrubberOf: (tenant: string) => Promise<Pick<Scrubber, 'text'>>;
+}
+
+interface Asked {
+  readonly tenant: string;
+  readonly agent: AgentConfig;
+  readonly user: string | null;
+  readonly session: string;
+  readonly by: string;
+}
+
+export function createWorkspaceDoor({ root, follow, pool, journalDir, scrubberOf }: DoorParts) {
+  const files = withDocuments(createFiles({ journalDir, now: Date.now }), pool);
+  const workspaceOf = createWorkspaceOf(root);
+
+  async function scopeOf({ tenant, agent, user, session, by }: Asked): Promise<FileScope> {
+    if (follow || !(await isWorkersRoot(root)))
+      throw new Failure(
+        'Unavailable',
+        'The API does not see the workspaces: it needs the workspaceRoot of its workers, and workspaces that follow the work are with them alone (docs/files.md)',
+      );
+    const { shows, ...workspace } = workspaceOf(tenant, agent, { user: user ?? undefined, session });
+    const scope = { tenant, agent: agent.key, user, type: agent.type };
+    const { text: hide } = await scrubberOf(tenant);
+    const version = await documentsVersion(pool, scope);
+    const documents = { ...scope, version, shows, author: by, outside: async () => false, hide };
+    return { ...workspace, documents, idempotencyKey: `api/${randomUUID()}` };
+  }
+
+  return {
+    read: (asked: Asked, path: string): Promise<{ readonly bytes: number; readonly stream: Readable }> =>
+      asFailure(async () => files.openRead(await scopeOf(asked), path)),
+    write: (asked: Asked, path: string, content: AsyncIterable<Buffer>) =>
+      asFailure(async () => files.write(await scopeOf(asked), path, content)),
+  };
+}
+
+const FAILURE_OF: Partial<Record<ToolErrorCode, FailureType>> = {
+  FileNotFound: 'NotFound',
+  InvalidPath: 'InvalidInput',
+  InvalidArgs: 'Unprocessable',
+  PermissionDenied: 'Forbidden',
+};
+
+async function asFailure<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    throw new Failure(FAILURE_OF[error.code] ?? 'Conflict', error.message);
+  }
+}

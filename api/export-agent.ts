@@ -1,0 +1,78 @@
+/** DU-8: an agent as a file, without secrets. */
+import { createHash } from 'node:crypto';
+import { Failure } from '#domain/errors.ts';
+import { EXPORT_BYTES, type ExportLine } from '#domain/schema/agent-export.ts';
+import { findAgent } from '#store/agent-store.ts';
+import { listOwnDocuments, readDocumentVersion } from '#store/document-store.ts';
+import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
+import { listSkills, readSkillFiles } from '#store/skill-store.ts';
+import type { ApiDeps } from './deps.ts';
+
+type Deps = Pick<ApiDeps, 'pool' | 'secrets'>;
+
+/** With the documents of these users beside its own. Undefined: there is no such agent. @throws Failure TooLarge */
+export async function exportAgent(
+  deps: Deps,
+  tenant: string,
+  key: string,
+  users: readonly string[],
+): Promise<Buffer | undefined> {
+  const agent = await findAgent(deps.pool, tenant, key);
+  if (!agent) return undefined;
+  const scrubber = await deps.secrets.vault.scrubberOf(tenant);
+  const parts: Buffer[] = [];
+  const digest = createHash('sha256');
+  let bytes = 0;
+  const add = (line: ExportLine): void => {
+    const part = Buffer.from(`${JSON.stringify(line)}\n`);
+    digest.update(part);
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > EXPORT_BYTES)
+      throw new Failure(
+        'TooLarge',
+        `An export has at most ${EXPORT_BYTES} bytes; ask for fewer users at once`,
+      );
+  };
+  const config = JSON.parse(JSON.stringify(agent.config), (_, value: unknown) =>
+    typeof value === 'string' ? scrubber.text(value) : value,
+  );
+  add({ kind: 'agent', version: 1, agent: config });
+  for (const user of [null, ...new Set(users)])
+    for await (const line of documentLines(deps, scrubber, { tenant, agent: key, user })) add(line);
+  for await (const line of skillLines(deps, scrubber, tenant, key)) add(line);
+  add({ kind: 'end', sha256: digest.copy().digest('hex') });
+  return Buffer.concat(parts);
+}
+
+async function* documentLines(
+  { pool }: Deps,
+  scrubber: Scrubber,
+  scope: { readonly tenant: string; readonly agent: string; readonly user: string | null },
+): AsyncGenerator<ExportLine> {
+  for (const { path, revision } of await listOwnDocuments(pool, scope)) {
+    const version = await readDocumentVersion(pool, scope, path, revision);
+    // One that was removed since is none.
+    if (typeof version?.text !== 'string') continue;
+    const { text, outside } = version;
+    yield { kind: 'document', user: scope.user, path, outside, text: scrubber.text(text) };
+  }
+}
+
+/** Those that it owns, and those that are granted to it. */
+async function* skillLines(
+  { pool }: Deps,
+  scrubber: Scrubber,
+  tenant: string,
+  agent: string,
+): AsyncGenerator<ExportLine> {
+  for (const { name, version, visibility, agreed, owner, grants } of await listSkills(pool, tenant)) {
+    const owned = owner === `agent:${agent}`;
+    if (!owned && !grants.some(({ kind, subject }) => kind === 'agent' && subject === agent)) continue;
+    const files = (await readSkillFiles(pool, tenant, name, version)).map(({ path, bytes }) => ({
+      path,
+      content: withoutSecrets(scrubber, bytes).toString('base64'),
+    }));
+    yield { kind: 'skill', name, visibility, owned, agreed, files };
+  }
+}

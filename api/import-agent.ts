@@ -1,0 +1,207 @@
+/** DU-8: makes an agent of a file. All of it is looked at before anything is written; run again it does what is left. */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { AgentConfig } from '#domain/agent.ts';
+import { documentKind } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import {
+  EXPORT_LINES,
+  type ExportLine,
+  exportLineSchema,
+  type Imported,
+} from '#domain/schema/agent-export.ts';
+import { readPublished } from '#policy/skills/read-published.ts';
+import { type AgentRow, findAgent, insertAgent, updateAgent } from '#store/agent-store.ts';
+import { checkSize, listOwnDocuments, writeDocument } from '#store/document-store.ts';
+import { findSkill, grantSkill, publishSkill, skillDigest, type SkillToPublish } from '#store/skill-store.ts';
+import { startIndexing } from '#temporal/start-indexing.ts';
+import type { ApiDeps } from './deps.ts';
+import { checkModels, toConfig } from './routes/agents.ts';
+
+type Deps = Pick<ApiDeps, 'pool' | 'secrets' | 'temporal' | 'models'>;
+type Hide = (text: string) => string;
+type Numbered<One> = One & { readonly line: number };
+type Line<Kind extends ExportLine['kind']> = Numbered<Extract<ExportLine, { readonly kind: Kind }>>;
+
+export interface ImportAsked {
+  readonly tenant: string;
+  readonly by: string;
+  readonly key: string;
+  /** What is there and differs is overwritten; it is refused else. */
+  readonly replace: boolean;
+}
+
+interface PlannedSkill extends Numbered<SkillToPublish> {
+  /** Its newest version is this already. */
+  readonly isThere: boolean;
+}
+
+/** How many things that would be overwritten an error names. */
+const NAMED = 10;
+
+/** @throws Failure Unprocessable with the line and why, Conflict with what would be overwritten */
+export async function importAgent(deps: Deps, asked: ImportAsked, bytes: Buffer): Promise<Imported> {
+  const { tenant, by, key, replace } = asked;
+  const { pool } = deps;
+  const { text: hide } = await deps.secrets.vault.scrubberOf(tenant);
+  const lines = readLines(bytes);
+  const conflicts: string[] = [];
+  const config = toConfig({ ...lines.agent.agent, key });
+  await atLine(1, async () => checkModels(deps, config));
+  const old = await findAgent(pool, tenant, key);
+  const agent = old ? (isDeepStrictEqual(old.config, config) ? 'unchanged' : 'replaced') : 'made';
+  if (agent === 'replaced') conflicts.push(`the agent ${key}`);
+  const documents = await planDocuments(deps, asked, lines.documents, hide, conflicts);
+  const skills = await planSkills(deps, asked, lines.skills, hide, conflicts);
+  if (conflicts.length > 0 && !replace) throw wouldOverwrite(conflicts);
+
+  if (agent !== 'unchanged') await saveAgent(deps, asked, old, config);
+  for (const { line, user, path, outside, text } of documents) {
+    const expected = replace ? undefined : 0;
+    const change = { path, author: by, outside, expected, by: () => text };
+    await atLine(line, () => writeDocument(pool, { tenant, agent: key, user }, change));
+  }
+  const remembered = documents.filter(({ path }) => documentKind(path) === 'memory');
+  for (const user of new Set(remembered.map((document) => document.user)))
+    await startIndexing(deps.temporal, { tenant, agent: key, user });
+  for (const skill of skills) await atLine(skill.line, () => saveSkill(deps, asked, skill));
+  const published = skills.filter(({ isThere }) => !isThere).length;
+  return { key, agent, documents: documents.length, skills: published };
+}
+
+interface Lines {
+  readonly agent: Line<'agent'>;
+  readonly documents: readonly Line<'document'>[];
+  readonly skills: readonly Line<'skill'>[];
+}
+
+/** Whole, as they were written, and each thing once. */
+function readLines(bytes: Buffer): Lines {
+  const text = bytes.toString('utf8').trimEnd();
+  const [agent, ...rest] = text.split('\n', EXPORT_LINES).map(readLine);
+  if (agent?.kind !== 'agent') throw refused(1, 'an export begins with its agent');
+  const end = rest.pop();
+  if (end?.kind !== 'end') throw refused(rest.length + 2, 'an export ends with its digest: it was cut off');
+  const written = text.slice(0, text.lastIndexOf('\n') + 1);
+  if (createHash('sha256').update(written).digest('hex') !== end.sha256)
+    throw refused(end.line, 'the digest is not that of the lines before it: the file was changed');
+  const documents = rest.filter((one) => one.kind === 'document');
+  const skills = rest.filter((one) => one.kind === 'skill');
+  if (documents.length + skills.length < rest.length) throw refused(1, 'a file has one agent and one end');
+  refuseTwice(documents, ({ user, path }) => JSON.stringify([user, path]));
+  refuseTwice(skills, ({ name }) => name);
+  return { agent, documents, skills };
+}
+
+function readLine(text: string, at: number): Numbered<ExportLine> {
+  const line = at + 1;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refused(line, 'it is not JSON');
+  }
+  const read = exportLineSchema.safeParse(value);
+  if (read.success) return { ...read.data, line };
+  const [issue] = read.error.issues;
+  throw refused(line, [...(issue?.path ?? []).slice(-1), issue?.message].join(': '));
+}
+
+function refuseTwice<One>(lines: readonly Numbered<One>[], nameOf: (one: One) => string): void {
+  const seen = new Map<string, number>();
+  for (const one of lines) {
+    const other = seen.get(nameOf(one));
+    if (other !== undefined) throw refused(one.line, `line ${other} is of the same`);
+    seen.set(nameOf(one), one.line);
+  }
+}
+
+/** Those that are not there as the file has them. */
+async function planDocuments(
+  { pool }: Deps,
+  { tenant, key }: ImportAsked,
+  lines: readonly Line<'document'>[],
+  hide: Hide,
+  conflicts: string[],
+): Promise<readonly Line<'document'>[]> {
+  const digests = new Map<string, string>();
+  for (const user of new Set(lines.map((line) => line.user)))
+    for (const { path, digest } of await listOwnDocuments(pool, { tenant, agent: key, user }))
+      digests.set(JSON.stringify([user, path]), digest);
+  const planned: Line<'document'>[] = [];
+  for (const line of lines) {
+    const { user, path } = line;
+    const text = hide(line.text);
+    await atLine(line.line, async () => checkSize(path, text));
+    const there = digests.get(JSON.stringify([user, path]));
+    if (there === createHash('sha256').update(text).digest('hex')) continue;
+    if (there !== undefined) conflicts.push(user === null ? path : `${path} of ${user}`);
+    planned.push({ ...line, text });
+  }
+  return planned;
+}
+
+async function planSkills(
+  { pool }: Deps,
+  { tenant, by, key }: ImportAsked,
+  lines: readonly Line<'skill'>[],
+  hide: Hide,
+  conflicts: string[],
+): Promise<readonly PlannedSkill[]> {
+  const planned: PlannedSkill[] = [];
+  for (const { line, name, visibility, owned, agreed, files: given } of lines) {
+    const files = given.map(({ path, content }) => ({ path, bytes: Buffer.from(content, 'base64') }));
+    const read = readPublished(name, files, (text) => hide(text) !== text);
+    if (!read.ok) throw refused(line, read.problem);
+    const there = await findSkill(pool, tenant, read.skill.name);
+    const isThere = there?.sha256 === skillDigest(files);
+    if (there && !isThere) conflicts.push(`the skill ${there.name}`);
+    const imported = { owner: owned ? `agent:${key}` : null, agreed };
+    planned.push({ ...read.skill, visibility, files, by, imported, line, isThere });
+  }
+  return planned;
+}
+
+async function saveAgent(
+  { pool }: Deps,
+  { tenant, by }: ImportAsked,
+  old: AgentRow | undefined,
+  config: AgentConfig,
+): Promise<void> {
+  const saved = old
+    ? await updateAgent(pool, tenant, old.revision, config, by)
+    : await insertAgent(pool, tenant, config, by);
+  if (!saved)
+    throw new Failure('Conflict', 'The agent is being changed by others at the same time; try again');
+}
+
+async function saveSkill(
+  { pool }: Deps,
+  { tenant, by, key }: ImportAsked,
+  skill: PlannedSkill,
+): Promise<void> {
+  if (!skill.isThere && typeof (await publishSkill(pool, tenant, skill)) === 'string')
+    throw new Failure('Unprocessable', 'there are as many skills, or versions of this one, as may be');
+  const grant = { kind: 'agent', subject: key, by } as const;
+  if (skill.visibility === 'private' && !(await grantSkill(pool, tenant, skill.name, grant)))
+    throw new Failure('Unprocessable', `the skill ${skill.name} has as many grants as may be`);
+}
+
+async function atLine<Result>(line: number, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Failure) throw new Failure(error.type, `Line ${line}: ${error.message}`);
+    throw error;
+  }
+}
+
+function refused(line: number, why: string): Failure {
+  return new Failure('Unprocessable', `Line ${line}: ${why}`);
+}
+
+function wouldOverwrite(conflicts: readonly string[]): Failure {
+  const more = conflicts.length - NAMED;
+  const named = conflicts.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return new Failure('Conflict', `It would overwrite ${named}: replace them, or import it under another key`);
+}

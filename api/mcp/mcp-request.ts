@@ -1,0 +1,60 @@
+/** One request of an MCP client: who asks, in which agent's name, and how long an answer may take. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { FAILURES, type FailureType } from '#domain/errors.ts';
+import type { Caller } from '../auth.ts';
+import type { ApiDeps } from '../deps.ts';
+import { toProblem } from '../errors.ts';
+import type { Answered } from './ask-client.ts';
+
+export interface McpRequest {
+  readonly deps: ApiDeps;
+  readonly caller: Caller;
+  /** Whose tools are listed and called. */
+  readonly agent: string;
+  /** How long a call waits for its turn's end. */
+  readonly waitSeconds: number;
+  /** Aborted when the client goes away or the server stops; what has begun goes on. */
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  /** Tells the log of an error of ours. */
+  readonly onBug: (error: unknown) => void;
+}
+
+/** One call of a tool by it. */
+export interface McpCall extends McpRequest {
+  /** Names the call: sent once more it is no other call. */
+  readonly key: string | undefined;
+  /** The client takes a task for an answer (extension io.modelcontextprotocol/tasks). */
+  readonly takesTasks: boolean;
+  /** The client shows questions to its person, and the key may decide: approvals are put to them. */
+  readonly elicits: boolean;
+  /** What the person answered, when the call is sent again for that. */
+  readonly answered?: Answered | undefined;
+  /** Present when the client wants to hear how it goes. */
+  readonly report?: ((words: string) => Promise<void>) | undefined;
+}
+
+/** What a client reads of an error: never words that were not written for callers. */
+export function readError(
+  { requestId, onBug }: McpRequest,
+  error: unknown,
+): { readonly type: FailureType; readonly message: string } {
+  const { body, isBug } = toProblem(error, { id: requestId, url: '/mcp' });
+  if (isBug) onBug(error);
+  const where = isBug ? ` (request ${requestId})` : '';
+  return { type: body.code as FailureType, message: `${body.code}: ${body.detail}${where}` };
+}
+
+/** The same as a JSON-RPC error, for all that is no call of a tool. */
+export function toProtocolError(request: McpRequest, error: unknown): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  const { type, message } = readError(request, error);
+  const { status, retryable } = FAILURES[type];
+  const code =
+    status >= 500
+      ? ProtocolErrorCode.InternalError
+      : status === 400 || status === 404
+        ? ProtocolErrorCode.InvalidParams
+        : ProtocolErrorCode.InvalidRequest;
+  return new ProtocolError(code, message, { code: type, retryable, request_id: request.requestId });
+}

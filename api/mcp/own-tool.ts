@@ -1,0 +1,20 @@
+/** Tools that are this server's own: their arguments by zod. */
+import type { Tool } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import { jsonSchemaOf } from '#policy/read-arguments.ts';
+import { Failure } from '#domain/errors.ts';
+
+export function inputSchemaOf(schema: z.ZodType): Tool['inputSchema'] {
+  return { ...jsonSchemaOf(schema), type: 'object' };
+}
+
+/** Throws InvalidInput that names what is wrong. */
+export function readArguments<Schema extends z.ZodType>(
+  schema: Schema,
+  args: Readonly<Record<string, unknown>>,
+): z.output<Schema> {
+  const read = schema.safeParse(args);
+  if (read.success) return read.data;
+  const wrong = read.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
+  throw new Failure('InvalidInput', wrong.join('; '));
+}

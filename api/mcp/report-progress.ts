@@ -1,0 +1,72 @@
+/** Tells an MCP client how its turn goes, by the events of the session's feed. */
+import { readEvents, readLastEventIds } from '#store/event-store.ts';
+import type { EventType, StoredEvent } from '#domain/event.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { McpCall } from './mcp-request.ts';
+
+const PAGE = 200;
+
+/** Where the feed stands: what comes after it is news. */
+export async function lastEventOf({ pool }: ApiDeps, tenant: string, session: string): Promise<number> {
+  const [row] = await readLastEventIds(pool, [{ tenant, session }]);
+  return row?.last ?? 0;
+}
+
+/** Reports the turn's events after the id `after` until the returned function is called, which resolves when all is told. */
+export function reportProgress(
+  { deps, caller: { tenant }, report }: McpCall,
+  turn: { readonly session: string; readonly id: string },
+  after: number,
+): () => Promise<void> {
+  if (!report) return async () => undefined;
+  let last = after;
+  let reading: Promise<void> | undefined;
+  let isMore = false;
+  async function read(): Promise<void> {
+    do {
+      isMore = false;
+      const events = await readEvents(deps.pool, tenant, turn.session, last, PAGE);
+      for (const event of events) {
+        last = event.id;
+        const words = event.turn_id === turn.id ? wordsOf(event) : undefined;
+        if (words !== undefined) await report?.(words);
+      }
+      if (events.length === PAGE) isMore = true;
+    } while (isMore);
+  }
+  const wake = (): void => {
+    isMore = true;
+    reading ??= read()
+      // A client that has gone hears no more of it; what it asked for goes on, and its end is told another way.
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+  };
+  const unsubscribe = deps.feed.subscribe(tenant, turn.session, wake);
+  wake();
+  return async () => {
+    unsubscribe();
+    await reading;
+    wake();
+    await reading;
+  };
+}
+
+const WORDS: Partial<Record<EventType, (about: string, data: StoredEvent['data']) => string>> = {
+  'turn.queued': () => 'waits for another turn of the session',
+  'turn.started': () => 'begins',
+  'tool.started': (about) => `runs ${about}`,
+  'tool.completed': (about, { ok, code }) =>
+    `${ok === false ? `failed (${String(code)})` : 'done'}: ${about}`,
+  'approval.requested': (about, { approval_id: id }) => `waits for approval ${String(id)}: ${about}`,
+  'approval.decided': (_about, { approval_id: id, decision }) =>
+    `${String(decision)}: approval ${String(id)}`,
+  'subagent.started': () => 'a subagent begins',
+  'delegation.started': () => 'a delegation begins',
+};
+
+function wordsOf({ type, data }: StoredEvent): string | undefined {
+  const { tool, summary } = data;
+  return WORDS[type]?.(String(summary ?? tool ?? ''), data);
+}

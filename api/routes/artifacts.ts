@@ -1,0 +1,170 @@
+/** Artifacts: bytes in, and out again as a download, whole or in part. */
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
+import { Failure } from '#domain/errors.ts';
+import { artifactSchema } from '#domain/schema/artifact.ts';
+import { labelSchema } from '#domain/schema/scalars.ts';
+import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from '#store/artifact-store.ts';
+import { callerOf } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { paramOf } from '../found.ts';
+import { problems } from '../openapi.ts';
+import { fileOwner } from './files.ts';
+
+const querySchema = z.strictObject({
+  filename: z
+    .string()
+    .max(1_000)
+    .optional()
+    .meta({ description: 'Its name; also as a header, escaped as in an address' }),
+  user: labelSchema.optional().meta({ description: 'Whose; a user’s key means its own' }),
+});
+
+/** What a browser draws or plays and does not run. */
+const PASSIVE =
+  /^(?:image\/(?:png|jpeg|gif|webp|avif)|(?:audio|video)\/[\w.+-]+|application\/(?:pdf|json|zip)|text\/(?:plain|csv))$/;
+
+export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
+  app.register(async (raw) => {
+    raw.removeAllContentTypeParsers();
+    raw.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    raw.post(
+      '/v1/artifacts',
+      {
+        config: { scope: 'run' },
+        schema: {
+          tags: ['artifacts'],
+          operationId: 'putArtifact',
+          summary: 'Put a file that messages and tools name artifact:ID',
+          description: `The body is the file, at most ${ARTIFACT_BYTES} bytes; one whose bytes are not what its content type says is refused. The same file again is the same artifact, kept anew.`,
+          querystring: querySchema,
+          response: { 201: artifactSchema, ...problems('TooLarge', 'Unprocessable') },
+        },
+      },
+      async (request, reply) => {
+        const caller = callerOf(request);
+        const { filename, user } = request.query as z.infer<typeof querySchema>;
+        const { text: scrub } = await secrets.vault.scrubberOf(caller.tenant);
+        const row = await putArtifact(pool, caller.tenant, {
+          bytes: await whole(request.body as Readable | undefined),
+          user: fileOwner(caller, user),
+          type: request.headers['content-type'],
+          filename: filename ?? unescaped(request.headers['filename']),
+          hasSecret: (text) => scrub(text) !== text,
+        });
+        return reply.code(201).header('location', `/v1/artifacts/${row.id}`).send(show(row));
+      },
+    );
+  });
+
+  app.get(
+    '/v1/artifacts/:id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['artifacts'],
+        operationId: 'getArtifact',
+        summary: 'Download an artifact, or a range of its bytes',
+        description:
+          'What a browser might run comes as application/octet-stream, and all of it as an attachment.',
+        params: z.object({ id: z.string() }),
+        response: {
+          200: z.any().meta({ format: 'binary' }),
+          206: z.any().meta({ format: 'binary' }),
+          416: z.null().meta({ description: 'The range is past the end' }),
+          ...problems('NotFound'),
+        },
+      },
+      serializerCompiler: () => (data) => data as string,
+    },
+    async (request, reply) => {
+      const { tenant, confinedTo } = callerOf(request);
+      const ref = `artifact:${String(paramOf(request, 'id'))}`;
+      const ids = ARTIFACT_REF.exec(ref)?.slice(1) ?? [];
+      const [row] = await findArtifacts(pool, tenant, ids, confinedTo ?? undefined);
+      if (!row) throw new Failure('NotFound', 'There is no artifact with this id');
+      const name = encodeURIComponent(row.filename ?? row.id).replace(
+        /[!'()*]/g,
+        (c) => `%${c.charCodeAt(0).toString(16)}`,
+      );
+      const etag = `"${row.digest}"`;
+      reply.headers({
+        etag,
+        'accept-ranges': 'bytes',
+        'content-disposition': `attachment; filename*=UTF-8''${name}`,
+        'content-security-policy': "default-src 'none'; sandbox",
+        'x-content-type-options': 'nosniff',
+      });
+      const { range, 'if-range': ifRange = etag } = request.headers;
+      const asked = ifRange === etag ? rangeOf(range, row.size) : undefined;
+      if (asked === 'past')
+        return reply
+          .code(416)
+          .header('content-range', `bytes */${row.size}`)
+          .send(null as never);
+      const { from, end } = asked ?? { from: 0, end: row.size };
+      if (asked) reply.code(206).header('content-range', `bytes ${from}-${end - 1}/${row.size}`);
+      const stream = Readable.from(readArtifact(pool, tenant, row.digest, from, end));
+      return reply
+        .type(PASSIVE.test(row.type) ? row.type : 'application/octet-stream')
+        .header('content-length', end - from)
+        .send(stream as never);
+    },
+  );
+}
+
+function show({
+  id,
+  type,
+  size,
+  digest,
+  filename,
+  user_id,
+  created_at,
+}: ArtifactRow): z.infer<typeof artifactSchema> {
+  return {
+    id,
+    type,
+    bytes: size,
+    sha256: digest,
+    filename,
+    user: user_id,
+    created_at: created_at.toISOString(),
+  };
+}
+
+/** One range (RFC 9110 §14); undefined for the whole: other units, several ranges, and what is no range. */
+function rangeOf(
+  header: string | undefined,
+  size: number,
+): { readonly from: number; readonly end: number } | 'past' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  const from = first === '' ? Math.max(size - Number(last), 0) : Number(first);
+  const end = first === '' || last === '' ? size : Math.min(Number(last) + 1, size);
+  if (first !== '' && last !== '' && Number(last) < from) return undefined;
+  return from < end ? { from, end } : 'past';
+}
+
+async function whole(body: Readable | undefined): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    const piece = Buffer.from(part);
+    bytes += piece.length;
+    if (bytes > ARTIFACT_BYTES)
+      throw new Failure('TooLarge', `A file may have at most ${ARTIFACT_BYTES} bytes here`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function unescaped(header: string | readonly string[] | undefined): string | undefined {
+  if (typeof header !== 'string') return undefined;
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    return header;
+  }
+}

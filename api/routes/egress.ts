@@ -1,0 +1,28 @@
+/** What was asked of the outside: rows behind the definition. */
+import { Failure } from '#domain/errors.ts';
+import { egress } from '#domain/resource/egress.ts';
+import { type EgressRow, listEgressRows } from '#store/egress-store.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { isNumberKeys, readPage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
+
+export function addRoutes(app: Api, { pool }: ApiDeps): void {
+  serveResource(app, egress, {
+    listEgress: ({ tenant, caller, query }) => {
+      if (caller.confinedTo !== null)
+        throw new Failure('Forbidden', 'A key of one user does not see what others have asked');
+      return readPage(
+        query,
+        (limit, after) =>
+          listEgressRows(pool, tenant, query, limit, after === undefined ? undefined : Number(after[0])),
+        ({ id }) => [Number(id)],
+        showRequest,
+        isNumberKeys(1),
+      );
+    },
+  });
+}
+
+function showRequest({ bytes, created_at, ...row }: EgressRow) {
+  return { ...row, bytes: Number(bytes), created_at: created_at.toISOString() };
+}

@@ -1,0 +1,159 @@
+/** Context files and memory: rows behind the definition, each written in the name of who may. */
+import { createTwoFilesPatch } from 'diff';
+import { documentKind, type DocumentScope, keptText, mayWriteDocument } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import { documents } from '#domain/resource/documents.ts';
+import { findAgent } from '#store/agent-store.ts';
+import {
+  type DocumentRow,
+  type DocumentVersion,
+  documentVersions,
+  listDocuments,
+  listDocumentsOfUser,
+  readDocument,
+  readDocumentVersion,
+  writeDocument,
+} from '#store/document-store.ts';
+import { startIndexing } from '#temporal/start-indexing.ts';
+import { type Caller, requireScope, userOf } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { type Call, serveResource } from '../serve-resource.ts';
+
+/** Milliseconds: texts that have nothing in common would take minutes. */
+const COMPARE_MS = 1_000;
+
+type Asked = Pick<Call, 'caller' | 'tenant' | 'by'> & {
+  readonly params: { readonly agent: string };
+  readonly query: { readonly user?: string | undefined };
+};
+
+/** Null: the agent's own. An admin names whom he means, a user's key is its user's, any other says for whom. */
+export function fileOwner(caller: Caller, named: string | undefined): string | null {
+  return (caller.scopes.has('admin') ? named : userOf(caller, named)) ?? null;
+}
+
+interface Written {
+  readonly text: string | null;
+  readonly expected: number | undefined;
+  readonly outside?: boolean;
+}
+
+export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void {
+  /** Undefined: there is no such agent. */
+  async function scopeOf({ caller, tenant, params, query }: Asked): Promise<DocumentScope | undefined> {
+    const agent = await findAgent(pool, tenant, params.agent);
+    const user = fileOwner(caller, query.user);
+    return agent && { tenant, agent: agent.config.key, user, type: agent.config.type };
+  }
+
+  async function write({ caller, by }: Asked, scope: DocumentScope, path: string, written: Written) {
+    const { user, type = 'open' } = scope;
+    if (user === null) requireScope(caller, 'admin');
+    if (!mayWriteDocument(type, path, user))
+      throw new Failure(
+        'Forbidden',
+        `${path} of a predefined agent is its owner’s; its users have USER.md and memory`,
+      );
+    const { text, ...rest } = written;
+    const { text: hide } = await secrets.vault.scrubberOf(scope.tenant);
+    const kept = text === null ? null : keptText(path, user, hide(text));
+    await writeDocument(pool, scope, { ...rest, path, author: by, by: () => kept });
+    if (documentKind(path) === 'memory') await startIndexing(temporal, scope);
+  }
+
+  async function shownText(scope: DocumentScope, path: string) {
+    const row = await readDocument(pool, scope, path);
+    return row && { ...shown(row), text: row.text };
+  }
+
+  serveResource(app, documents, {
+    async listFiles(asked) {
+      const scope = await scopeOf(asked);
+      return scope && { data: (await listDocuments(pool, scope)).map(shown) };
+    },
+    async listFilesOfUser({ caller, tenant, params: { user } }) {
+      const rows = await listDocumentsOfUser(pool, tenant, fileOwner(caller, user) ?? user);
+      return { data: rows.map((row) => ({ ...shown(row), agent: row.agent })) };
+    },
+    async getFile(asked) {
+      const scope = await scopeOf(asked);
+      return scope && shownText(scope, asked.params.name);
+    },
+    async putFile(asked) {
+      const { name } = asked.params;
+      const { text, expected_revision: expected } = asked.body;
+      const scope = await scopeOf(asked);
+      if (!scope) return undefined;
+      await write(asked, scope, name, { text, expected });
+      // An emptied BOOTSTRAP.md is there no more (VF-1).
+      return (
+        (await shownText(scope, name)) ?? emptied(scope, name, await documentVersions(pool, scope, name))
+      );
+    },
+    async deleteFile(asked) {
+      const { name } = asked.params;
+      const scope = await scopeOf(asked);
+      const [newest] = scope ? await documentVersions(pool, scope, name) : [];
+      if (!scope || !newest || newest.bytes === null) return false;
+      await write(asked, scope, name, { text: null, expected: newest.revision });
+      return true;
+    },
+    async listFileVersions(asked) {
+      const scope = await scopeOf(asked);
+      const rows = scope && (await documentVersions(pool, scope, asked.params.name));
+      return rows && { data: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
+    },
+    async compareFile(asked) {
+      const { name } = asked.params;
+      const scope = await scopeOf(asked);
+      if (!scope) return undefined;
+      const [newest] = await documentVersions(pool, scope, name);
+      const { from, to = newest?.revision ?? from } = asked.query;
+      const [before, after] = await Promise.all(
+        [from, to].map((each) => readDocumentVersion(pool, scope, name, each)),
+      );
+      if (!before || !after) return undefined;
+      const old = before.text ?? '';
+      const now = after.text ?? '';
+      if (old === now) return { diff: '' };
+      return { diff: compared(name, [old, now], [from, to]) };
+    },
+    async restoreFile(asked) {
+      const { name } = asked.params;
+      const { revision, expected_revision: expected } = asked.body;
+      const scope = await scopeOf(asked);
+      const version = scope && (await readDocumentVersion(pool, scope, name, revision));
+      if (!scope || !version) return undefined;
+      const { text, outside } = version;
+      if (text === null)
+        throw new Failure(
+          'Unprocessable',
+          `Revision ${revision} is the removal of ${name}; delete it for that`,
+        );
+      await write(asked, scope, name, { text, expected, outside });
+      return (
+        (await shownText(scope, name)) ?? emptied(scope, name, await documentVersions(pool, scope, name))
+      );
+    },
+  });
+}
+
+function compared(
+  name: string,
+  [old, now]: readonly [string, string],
+  [from, to]: readonly [number, number],
+): string {
+  const limits = { timeout: COMPARE_MS };
+  const diff = createTwoFilesPatch(name, name, old, now, `revision ${from}`, `revision ${to}`, limits);
+  if (diff !== undefined) return diff;
+  throw new Failure('Unprocessable', 'The versions have too little in common to be compared; read them both');
+}
+
+function shown({ path, user, revision, bytes, outside, updated_at }: DocumentRow) {
+  return { path, user, revision, bytes, outside, updated_at: updated_at.toISOString() };
+}
+
+function emptied({ user }: DocumentScope, path: string, [newest]: readonly DocumentVersion[]) {
+  const { revision = 0, created_at = new Date() } = newest ?? {};
+  return { path, user, revision, bytes: 0, outside: false, updated_at: created_at.toISOString(), text: '' };
+}

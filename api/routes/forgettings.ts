@@ -1,0 +1,68 @@
+/** Forgetting: a row that says what, and the workflow that does it. */
+import { randomUUID } from 'node:crypto';
+import { Failure } from '#domain/errors.ts';
+import type { Forgetting } from '#domain/forgetting.ts';
+import { forgettings } from '#domain/resource/forgettings.ts';
+import {
+  beginForgetting,
+  findForgetting,
+  type ForgettingRow,
+  listForgettings,
+} from '#store/forgetting-store.ts';
+import { findRetention, saveRetention } from '#store/retention-store.ts';
+import { findSession } from '#store/session-store.ts';
+import { forgettingStart } from '#temporal/forgetting-start.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { readTimePage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
+
+export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
+  async function forget(tenant: string, by: string, kind: Forgetting['kind'], subject: string) {
+    const row = await beginForgetting(pool, tenant, {
+      id: `fgt_${randomUUID()}`,
+      kind,
+      subject,
+      requested_by: by,
+    });
+    await temporal.start(forgettingStart(tenant, row.id));
+    return showForgetting(row);
+  }
+
+  serveResource(app, forgettings, {
+    listForgettings: ({ tenant, query }) =>
+      readTimePage(
+        query,
+        (limit, after) => listForgettings(pool, tenant, limit, after),
+        (row) => [row.created_text, row.id],
+        showForgetting,
+      ),
+    async getForgetting({ tenant, params }) {
+      const row = await findForgetting(pool, tenant, params.id);
+      return row && showForgetting(row);
+    },
+    async forgetSession({ tenant, by, params: { session } }) {
+      if (!(await findSession(pool, tenant, session)))
+        throw new Failure('NotFound', 'There is no session with this key');
+      return forget(tenant, by, 'session', session);
+    },
+    getRetention: async ({ tenant }) => (await findRetention(pool, tenant)) ?? {},
+    async setRetention({ tenant, body }) {
+      await saveRetention(pool, tenant, body);
+      return body;
+    },
+    forgetUser: ({ tenant, by, params: { user } }) => forget(tenant, by, 'user', user),
+  });
+}
+
+function showForgetting({ id, kind, subject, removed, ...row }: ForgettingRow): Forgetting {
+  return {
+    id,
+    kind,
+    subject,
+    status: row.ended_at ? 'done' : 'running',
+    removed,
+    requested_by: row.requested_by,
+    created_at: row.created_at.toISOString(),
+    ended_at: row.ended_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,123 @@
+/** The knowledge graph: rows behind the definitions, each corrected in the name of who may. */
+import { Failure } from '#domain/errors.ts';
+import { knowledgeEntities, knowledgeRelations } from '#domain/resource/knowledge.ts';
+import {
+  changeEntity,
+  correctRelation,
+  findEntity,
+  findRelation,
+  listEntities,
+  listRelations,
+  mergeEntities,
+} from '#store/knowledge-store.ts';
+import type { KnowledgeEntity, KnowledgeRelation } from '#store/knowledge-search.ts';
+import { type Caller, requireScope } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { isNumberKeys, readPage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
+
+export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
+  const entityOf = ({ tenant, confinedTo }: Caller, id: string) => findEntity(pool, tenant, id, confinedTo);
+  const relationOf = ({ tenant, confinedTo }: Caller, id: string) =>
+    findRelation(pool, tenant, id, confinedTo);
+
+  /** Whose it is, for those who may change it; undefined: there is none. */
+  async function ownerOf(caller: Caller, row: Promise<KnowledgeEntity | KnowledgeRelation | undefined>) {
+    const found = await row;
+    if (!found) return undefined;
+    if (found.user === null) requireScope(caller, 'admin');
+    return { tenant: caller.tenant, agent: found.agent, user: found.user };
+  }
+
+  serveResource(
+    app,
+    knowledgeEntities,
+    {
+      listKnowledgeEntities: ({ tenant, caller, query }) =>
+        readPage(
+          query,
+          (limit, after) =>
+            listEntities(
+              pool,
+              tenant,
+              { ...query, viewer: caller.confinedTo },
+              { limit, after: Number(after?.[0] ?? 0) },
+            ),
+          (row) => [Number(row.id)],
+          showEntity,
+          isNumberKeys(1),
+        ),
+      async getKnowledgeEntity({ caller, params: { id } }) {
+        const row = await entityOf(caller, id);
+        return row && showEntity(row);
+      },
+      async changeKnowledgeEntity({ caller, tenant, by, params: { id }, body }) {
+        const scope = await ownerOf(caller, entityOf(caller, id));
+        const { text } = await secrets.vault.scrubberOf(tenant);
+        const change = { ...body, name: body.name && text(body.name), aliases: body.aliases?.map(text) };
+        if (!scope || !(await changeEntity(pool, scope, id, change, by))) return undefined;
+        const row = await entityOf(caller, id);
+        return row && showEntity(row);
+      },
+      async mergeKnowledgeEntity({ caller, by, params: { id }, body: { into } }) {
+        const scope = await ownerOf(caller, entityOf(caller, id));
+        if (!scope) return undefined;
+        if (id === into || !(await mergeEntities(pool, scope, id, into, by)))
+          throw new Failure('Unprocessable', `into: ${into} is no other entity of the same agent and user`);
+        const row = await entityOf(caller, into);
+        return row && showEntity(row);
+      },
+      async removeKnowledgeEntity({ caller, by, params: { id } }) {
+        const scope = await ownerOf(caller, entityOf(caller, id));
+        return scope !== undefined && changeEntity(pool, scope, id, { hidden: true }, by);
+      },
+    },
+    entityOf,
+  );
+
+  serveResource(
+    app,
+    knowledgeRelations,
+    {
+      listKnowledgeRelations: ({ tenant, caller, query }) =>
+        readPage(
+          query,
+          (limit, after) =>
+            listRelations(
+              pool,
+              tenant,
+              { ...query, viewer: caller.confinedTo },
+              { limit, after: Number(after?.[0] ?? 0) },
+            ),
+          (row) => [Number(row.id)],
+          showRelation,
+          isNumberKeys(1),
+        ),
+      async getKnowledgeRelation({ caller, params: { id } }) {
+        const row = await relationOf(caller, id);
+        return row && showRelation(row);
+      },
+      async changeKnowledgeRelation({ caller, by, params: { id }, body }) {
+        const scope = await ownerOf(caller, relationOf(caller, id));
+        const said = scope && (await correctRelation(pool, scope, id, body, by));
+        const row = said && (await relationOf(caller, said));
+        return row ? showRelation(row) : undefined;
+      },
+      async removeKnowledgeRelation({ caller, by, params: { id } }) {
+        const scope = await ownerOf(caller, relationOf(caller, id));
+        return (
+          scope !== undefined && (await correctRelation(pool, scope, id, { hidden: true }, by)) !== undefined
+        );
+      },
+    },
+    relationOf,
+  );
+}
+
+function showEntity(row: KnowledgeEntity) {
+  return { ...row, updated_at: row.updated_at.toISOString() };
+}
+
+function showRelation(row: KnowledgeRelation) {
+  return { ...row, valid_from: row.valid_from.toISOString(), valid_to: row.valid_to?.toISOString() ?? null };
+}

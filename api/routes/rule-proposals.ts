@@ -1,0 +1,77 @@
+/** Rules that decisions suggest: found, backtested and taken behind the definition. */
+import type { z } from 'zod';
+import { Failure } from '#domain/errors.ts';
+import { ruleProposals } from '#domain/resource/rule-proposals.ts';
+import { agentConfigSchema } from '#domain/schema/agent.ts';
+import { type ruleProposalSchema, tenantPolicySchema } from '#domain/schema/policy.ts';
+import { backtest } from '#policy/explain/backtest.ts';
+import { findProposals, type PlacedProposal, withRule } from '#policy/explain/proposals.ts';
+import { findAgent, updateAgent } from '#store/agent-store.ts';
+import { saveTenantPolicy } from '#store/tenant-policy-store.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { serveResource } from '../serve-resource.ts';
+
+const DAYS = 30;
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
+  const basis = { ...deps.policy, pool, now: Date.now };
+  const find = async ({ tenant }: { readonly tenant: string }, id: string) =>
+    (await findProposals(basis, tenant, DAYS)).find((each) => each.id === id);
+
+  serveResource(
+    app,
+    ruleProposals,
+    {
+      listRuleProposals: async ({ tenant }) => ({
+        data: (await findProposals(basis, tenant, DAYS)).map((each) => showProposal(each)),
+      }),
+      async getRuleProposal({ tenant, params }) {
+        const found = await find({ tenant }, params.id);
+        if (!found) return undefined;
+        const report = await backtest(basis, { ...found.change, tenant, days: DAYS }, 0);
+        const { differing: _differing, since, ...counts } = report;
+        return showProposal(found, { ...counts, since: since.toISOString() });
+      },
+      async takeRuleProposal({ tenant, by, params }) {
+        const found = await find({ tenant }, params.id);
+        if (!found) return undefined;
+        await take(found, tenant, by);
+        return showProposal(found);
+      },
+    },
+    find,
+  );
+
+  async function take({ place, agent: key, adds, change }: PlacedProposal, tenant: string, by: string) {
+    if (place === 'settings')
+      throw new Failure(
+        'Conflict',
+        'The rule that asks stands in the settings: add this one to tools.rules of tempoclaw.yaml',
+        { adds },
+      );
+    if (place === 'tenant')
+      return saveTenantPolicy(pool, tenant, checked(tenantPolicySchema, change.tenant_policy), by);
+    const agent = await findAgent(pool, tenant, key);
+    if (!agent) throw new Failure('Conflict', `The agent ${key} is gone`);
+    const config = checked(agentConfigSchema, { ...agent.config, ...withRule(agent.config, adds) });
+    if (!(await updateAgent(pool, tenant, agent.revision, config, by)))
+      throw new Failure('Conflict', 'The agent was changed at the same moment; look again');
+  }
+}
+
+/** Lists have an end. @throws Failure Unprocessable */
+function checked<Output>(schema: z.ZodType<Output>, value: unknown): Output {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new Failure('Unprocessable', `It cannot be added: ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+function showProposal(
+  { id, agent, tool, adds, place, calls }: PlacedProposal,
+  report: z.output<typeof ruleProposalSchema>['backtest'] = null,
+): z.output<typeof ruleProposalSchema> {
+  const examples = [...new Set(calls.map(({ summary }) => summary))].slice(0, 5);
+  return { id, agent, tool, adds, place, approvals: calls.length, examples, backtest: report };
+}

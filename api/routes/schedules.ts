@@ -1,0 +1,134 @@
+/** Schedules: rows behind the definition, each followed by a Temporal Schedule. */
+import { randomUUID } from 'node:crypto';
+import { Failure } from '#domain/errors.ts';
+import { sessionWorkflowId } from '#domain/ids.ts';
+import { schedules as resource } from '#domain/resource/schedules.ts';
+import { scheduleIdOf } from '#domain/schedule.ts';
+import { findAgent } from '#store/agent-store.ts';
+import { type ListedRun, listRuns } from '#store/schedule-run-store.ts';
+import { findSchedule, listSchedules, type ScheduleRow } from '#store/schedule-store.ts';
+import { findSession } from '#store/session-store.ts';
+import { createSchedules, nextRuns } from '#temporal/schedules.ts';
+import { type Caller, userOf } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { stemOf } from '../idempotency.ts';
+import { readTimePage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
+import { createTemporalLink } from '../temporal-links.ts';
+
+export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDeps): void {
+  const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
+  const link = createTemporalLink(settings);
+  const scheduleLink = createTemporalLink(settings, 'schedules');
+  const find = ({ tenant, confinedTo }: Caller, id: string): Promise<ScheduleRow | undefined> =>
+    findSchedule(pool, tenant, id, { user: confinedTo ?? undefined });
+  const show = (tenant: string, row: ScheduleRow) =>
+    showSchedule(row, scheduleLink(scheduleIdOf(tenant, row.id)));
+
+  /** Somebody else's session is none, to a key of a user. */
+  async function checkSession({ tenant, confinedTo }: Caller, key: string | null | undefined): Promise<void> {
+    if (!key || confinedTo === null) return;
+    const session = await findSession(pool, tenant, key);
+    if (session && session.user_id !== confinedTo)
+      throw new Failure('NotFound', 'There is no session with this key');
+  }
+
+  serveResource(
+    app,
+    resource,
+    {
+      listSchedules: ({ tenant, caller, query }) =>
+        readTimePage(
+          query,
+          (limit, after) =>
+            listSchedules(
+              pool,
+              tenant,
+              { agent: query.agent, user: caller.confinedTo ?? undefined },
+              limit,
+              after,
+            ),
+          (row) => [row.created_text, row.id],
+          (row) => show(tenant, row),
+        ),
+      async getSchedule({ tenant, caller, params }) {
+        const row = await find(caller, params.id);
+        return row && show(tenant, row);
+      },
+      async createSchedule({ tenant, caller, by, body, request }) {
+        await checkSession(caller, body.session);
+        if (!(await findAgent(pool, tenant, body.agent)))
+          throw new Failure('NotFound', `There is no agent ${body.agent}`);
+        const maker = {
+          tenant,
+          by,
+          user: userOf(caller, body.user) ?? null,
+          rights: rightsOf(caller),
+          stem: stemOf(request, caller, 'schedule') ?? randomUUID(),
+        };
+        return show(tenant, await schedules.add(maker, body));
+      },
+      async updateSchedule({ tenant, caller, params, body }) {
+        await checkSession(caller, body.session);
+        const row = await schedules.change({ tenant, rights: rightsOf(caller) }, params.id, body);
+        return row && show(tenant, row);
+      },
+      deleteSchedule: async ({ tenant, caller, params }) =>
+        (await find(caller, params.id)) ? schedules.remove(tenant, params.id) : false,
+      async runSchedule({ tenant, caller, params: { id }, request }) {
+        const row = await find(caller, id);
+        if (!row) return undefined;
+        const run = await schedules.runNow(row, tenant, stemOf(request, caller, 'run', id) ?? randomUUID());
+        return { id, run, workflow_id: `${scheduleIdOf(tenant, id)}/${run}` };
+      },
+      listScheduleRuns: ({ tenant, params, query }) =>
+        readTimePage(
+          query,
+          (limit, after) => listRuns(pool, tenant, params.id, limit, after),
+          (row) => [row.created_text, row.key],
+          (row) =>
+            showRun(row, row.session_key && link(sessionWorkflowId(tenant, row.session_key), row.run_id)),
+        ),
+    },
+    find,
+  );
+}
+
+const rightsOf = ({ keyId, scopes }: Caller) => ({ key: keyId, roles: [...scopes] });
+
+function showSchedule(row: ScheduleRow, temporal: string | null) {
+  const { id, name, timing, message, session_key: session, delete_after_run, enabled, overlap } = row;
+  return {
+    id,
+    name,
+    agent: row.agent_key,
+    user: row.user_id,
+    schedule: timing,
+    message,
+    deliver: session === null ? ('none' as const) : ('session' as const),
+    session,
+    delete_after_run,
+    enabled,
+    overlap,
+    catchup_seconds: row.catchup_seconds,
+    allowed_tools: row.rights.allowed_tools?.slice() ?? null,
+    next_runs: nextRuns(row),
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    links: { temporal },
+  };
+}
+
+function showRun({ at, forced, reason, turn_id, text, ...row }: ListedRun, temporal: string | null) {
+  return {
+    at: at.toISOString(),
+    forced,
+    status: row.turn_status ?? row.state ?? ('starting' as const),
+    reason,
+    session: row.session_key,
+    turn_id,
+    text,
+    links: { temporal },
+  };
+}

@@ -1,0 +1,118 @@
+/** Published skills: rows behind the definition. */
+import { Failure } from '#domain/errors.ts';
+import { skills } from '#domain/resource/skills.ts';
+import { readPublished } from '#policy/skills/read-published.ts';
+import {
+  findSkill,
+  grantSkill,
+  listSkillGrants,
+  listSkills,
+  listSkillVersions,
+  MAX_SKILL_GRANTS,
+  publishSkill,
+  removeSkill,
+  revokeSkill,
+  type SkillGrant,
+  type SkillRow,
+  type SkillVersionRow,
+} from '#store/skill-store.ts';
+import { type Caller, userOf } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { serveResource } from '../serve-resource.ts';
+
+export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
+  const find = async (caller: Caller, name: string): Promise<SkillRow | undefined> => {
+    const row = await findSkill(pool, caller.tenant, name);
+    return row && isShown(row, caller) ? row : undefined;
+  };
+
+  serveResource(
+    app,
+    skills,
+    {
+      async listSkills({ caller, tenant }) {
+        const rows = await listSkills(pool, tenant);
+        return { data: rows.filter((row) => isShown(row, caller)).map(show) };
+      },
+      async getSkill({ caller, params }) {
+        const row = await find(caller, params.name);
+        return row && show(row);
+      },
+      async publishSkill({ tenant, by, params: { name }, body }) {
+        const files = body.files.map(({ path, content }) => ({
+          path,
+          bytes: Buffer.from(content, 'base64'),
+        }));
+        const { text } = await secrets.vault.scrubberOf(tenant);
+        const read = readPublished(name, files, (given) => text(given) !== given);
+        if (!read.ok) throw new Failure('Unprocessable', read.problem);
+        const done = await publishSkill(pool, tenant, {
+          ...read.skill,
+          visibility: body.visibility,
+          files,
+          by,
+        });
+        if (typeof done === 'string')
+          throw new Failure('Unprocessable', 'There are as many skills, or versions of this one, as may be');
+        const row = await findSkill(pool, tenant, read.skill.name);
+        return row && { ...show(row), is_new: done.isNew };
+      },
+      async listSkillVersions({ tenant, params }) {
+        return { data: (await listSkillVersions(pool, tenant, params.name)).map(showVersion) };
+      },
+      deleteSkill: ({ tenant, params }) => removeSkill(pool, tenant, params.name),
+      async listSkillGrants({ tenant, params }) {
+        return { data: (await listSkillGrants(pool, tenant, params.name)).map(showGrant) };
+      },
+      async grantSkill({ tenant, by, params: { name, ...grant } }) {
+        const row = await grantSkill(pool, tenant, name, { ...grant, by });
+        if (!row)
+          throw new Failure('Unprocessable', `${name} has ${MAX_SKILL_GRANTS} grants, which is the most`);
+        return showGrant(row);
+      },
+      revokeSkill: ({ tenant, params: { name, ...grant } }) => revokeSkill(pool, tenant, name, grant),
+    },
+    find,
+  );
+}
+
+/** Keys of a user see what the user's agents may find. */
+function isShown({ visibility, grants }: SkillRow, caller: Caller): boolean {
+  const user = userOf(caller, undefined);
+  if (user === undefined || visibility === 'public') return true;
+  return grants.some(({ kind, subject }) => kind === 'user' && subject === user);
+}
+
+function show({ visibility, owner, ...row }: SkillRow) {
+  return { name: row.name, visibility, owner, ...showVersion(row) };
+}
+
+function showVersion({
+  version,
+  description,
+  allowed,
+  agreed,
+  sha256,
+  files,
+  created_at,
+  ...row
+}: SkillVersionRow) {
+  const { published_by, session_key, turn_id, call_id } = row;
+  return {
+    version,
+    description,
+    agreed,
+    sha256,
+    published_by,
+    session_key,
+    turn_id,
+    call_id,
+    allowed_tools: allowed === null ? null : [...allowed],
+    files: [...files],
+    created_at: created_at.toISOString(),
+  };
+}
+
+function showGrant({ created_at, ...grant }: SkillGrant) {
+  return { ...grant, created_at: created_at.toISOString() };
+}

@@ -1,0 +1,128 @@
+/** Raw bytes in and out of an agent's workspace, by the rules of its file tools. */
+import type { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Failure } from '#domain/errors.ts';
+import { labelSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
+import { findAgent } from '#store/agent-store.ts';
+import { callerOf, requireScope, signatureOf } from '../auth.ts';
+import type { Api, ApiDeps, WorkspaceAsked } from '../deps.ts';
+import { paramOf } from '../found.ts';
+import { problems } from '../openapi.ts';
+import { fileOwner } from './files.ts';
+
+/** Of a file, both ways. */
+const MAX_BYTES = 50_000_000;
+
+const querySchema = z.strictObject({
+  user: labelSchema.optional().meta({ description: 'Whose; a user’s key means its own' }),
+  session: sessionKeySchema.optional().meta({ description: 'Where each session has a workspace of its own' }),
+});
+
+const writtenSchema = z.object({ path: z.string(), bytes: z.int() });
+
+const url = '/v1/agents/:agent/workspace/*';
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  async function asked(request: FastifyRequest): Promise<WorkspaceAsked & { readonly path: string }> {
+    const caller = callerOf(request);
+    const { tenant } = caller;
+    const { user: named, session = '' } = request.query as z.infer<typeof querySchema>;
+    const agent = await findAgent(deps.pool, tenant, String(paramOf(request, 'agent')));
+    if (!agent) throw new Failure('NotFound', 'There is no agent with this key');
+    const user = fileOwner(caller, named);
+    // What all who use the agent share, and sessions of anybody, are not one user's.
+    if (caller.confinedTo !== null && (session !== '' || isShared(agent.config)))
+      requireScope(caller, 'admin');
+    return {
+      tenant,
+      agent: agent.config,
+      user,
+      session,
+      by: signatureOf(caller),
+      path: String(paramOf(request, '*')),
+    };
+  }
+
+  app.get(
+    url,
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags: ['agents'],
+        operationId: 'getWorkspaceFile',
+        summary: 'Get a file of an agent’s workspace as it is',
+        description: `At most ${MAX_BYTES} bytes. Where the API does not see the workspaces of its workers it is \`Unavailable\`.`,
+        querystring: querySchema,
+        response: {
+          200: z.any().meta({ format: 'binary' }),
+          ...problems('NotFound', 'TooLarge', 'Conflict'),
+        },
+      },
+      serializerCompiler: () => (data) => data as string,
+    },
+    async (request, reply: FastifyReply) => {
+      const { path, ...whose } = await asked(request);
+      const { bytes, stream } = await deps.workspaces.read(whose, path);
+      if (bytes > MAX_BYTES) {
+        stream.destroy();
+        throw tooLarge();
+      }
+      return reply
+        .type('application/octet-stream')
+        .header('content-disposition', 'attachment')
+        .send(stream as never);
+    },
+  );
+
+  app.register(async (raw) => {
+    raw.removeAllContentTypeParsers();
+    raw.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    raw.put(
+      url,
+      {
+        config: { scope: 'run' },
+        schema: {
+          tags: ['agents'],
+          operationId: 'putWorkspaceFile',
+          summary: 'Put a file into an agent’s workspace',
+          description: `The body is the file, of whatever content type, at most ${MAX_BYTES} bytes; folders are made. A context file or one of memory becomes a row, as if the agent had written it.`,
+          querystring: querySchema,
+          response: {
+            200: writtenSchema,
+            201: writtenSchema,
+            ...problems('NotFound', 'TooLarge', 'Unprocessable', 'Conflict'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { path, ...whose } = await asked(request);
+        if (whose.user === null) requireScope(callerOf(request), 'admin');
+        const { created, bytes } = await deps.workspaces.write(
+          whose,
+          path,
+          bounded(request.body as Readable | undefined),
+        );
+        return reply.code(created ? 201 : 200).send({ path, bytes });
+      },
+    );
+  });
+}
+
+function isShared({ workspace }: WorkspaceAsked['agent']): boolean {
+  return typeof workspace === 'string' || workspace?.scope === 'shared' || workspace?.scope === 'team';
+}
+
+async function* bounded(body: Readable | undefined): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    const piece = Buffer.from(part);
+    bytes += piece.length;
+    if (bytes > MAX_BYTES) throw tooLarge();
+    yield piece;
+  }
+}
+
+function tooLarge(): Failure {
+  return new Failure('TooLarge', `A file may have at most ${MAX_BYTES} bytes here`);
+}

@@ -1,0 +1,43 @@
+/** A call of a tool outside of a conversation: a message whose turn does nothing else. */
+import { Failure } from '#domain/errors.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import type { Caller } from './auth.ts';
+import type { ApiDeps } from './deps.ts';
+import { submitMessage } from './submit-message.ts';
+
+export interface ToolCallSubmission {
+  /** Of its message. */
+  readonly id: string;
+  readonly repeatable: boolean;
+  readonly session: string;
+  /** Whose tools are meant. */
+  readonly agent: string;
+  /** By name or alias. */
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** By what way it came, for the transcript. */
+  readonly by: string;
+  readonly context: MessageContext;
+}
+
+/** The id of its turn. Throws InvalidInput and NotFound before anything is written, and as `submitMessage` does. */
+export async function submitToolCall(
+  deps: ApiDeps,
+  { tenant, confinedTo }: Caller,
+  { id, repeatable, session, agent, tool, args, by, context }: ToolCallSubmission,
+): Promise<string> {
+  const checked = await deps.tools.check(tenant, agent, tool, args);
+  if (!checked.ok)
+    throw new Failure(checked.code === 'NotFound' ? 'NotFound' : 'InvalidInput', checked.message);
+  const { receipt } = await submitMessage(deps, tenant, {
+    id,
+    repeatable,
+    session,
+    text: `${checked.tool} by ${by}`,
+    mode: 'queue',
+    context,
+    calls: [{ tool, args }],
+    confinedTo,
+  });
+  return receipt.turn_id;
+}

@@ -1,0 +1,72 @@
+/** How often the first five hits have the answer: documents in the index, questions through the search that tools use. */
+import type { DocumentScope } from '#domain/document.ts';
+import { chunkText } from '#domain/memory/chunk-text.ts';
+import { createSearchMemory } from '#activities/memory/search-memory.ts';
+import { writeDocument } from '#store/document-store.ts';
+import {
+  saveChunks,
+  saveVectors,
+  type UnembeddedText,
+  unembeddedText,
+  unindexedText,
+} from '#store/memory-index-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { createScrubber } from '#store/secrets/scrubber.ts';
+import type { RecallDocument } from './recall-set.ts';
+
+const HITS = 5;
+
+export interface Asked {
+  readonly text: string;
+  readonly evidence: readonly string[];
+}
+
+export interface RecallPlace {
+  readonly pool: Pool;
+  readonly tenant: string;
+  readonly agent: string;
+  /** Whose memory it goes to: one of its own. */
+  readonly user: string;
+}
+
+/** A model for vectors, each of length 1. */
+export interface Embedder {
+  readonly model: string;
+  embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
+}
+
+/** The questions whose first five hits have none of their evidence, in text or path. By words alone where there is no embedder. */
+export async function missedQuestions<Question extends Asked>(
+  { pool, ...scope }: RecallPlace,
+  documents: readonly RecallDocument[],
+  questions: readonly Question[],
+  embedder?: Embedder,
+): Promise<readonly Question[]> {
+  for (const { path, text } of documents)
+    await writeDocument(pool, scope, { path, author: 'bench', by: () => text });
+  for (let next = await unindexedText(pool, scope); next; next = await unindexedText(pool, scope))
+    await saveChunks(pool, scope, next, chunkText(next.text), []);
+  if (embedder) await embedAll(pool, scope, embedder);
+  const search = createSearchMemory({
+    pool,
+    scrubberOf: async () => createScrubber(),
+    embed: async (_tenant, _place, texts) => embedder?.embed(texts),
+    models: { embedder: () => embedder?.model },
+  });
+  const missed: Question[] = [];
+  for (const question of questions) {
+    const caller = { ...scope, sessionKey: 'bench', turnId: 'bench' };
+    const { hits } = await search(caller, question.text, { most: HITS, around: 0 });
+    const has = hits.some(({ path, text }) =>
+      question.evidence.some((words) => path === words || text.includes(words)),
+    );
+    if (!has) missed.push(question);
+  }
+  return missed;
+}
+
+async function embedAll(pool: Pool, scope: DocumentScope, { model, embed }: Embedder): Promise<void> {
+  const left = (): Promise<UnembeddedText | undefined> => unembeddedText(pool, scope, model);
+  for (let next = await left(); next; next = await left())
+    await saveVectors(pool, scope, next, model, await embed(next.texts));
+}

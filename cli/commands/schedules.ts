@@ -1,0 +1,22 @@
+/** `tempoclaw schedules`: the commands of the definition, and how the runs of one went. */
+import type { Command } from 'commander';
+import { schedules as resource } from '#domain/resource/schedules.ts';
+import { addList } from '#cli/api-commands.ts';
+import { addCommands } from '#cli/resource-commands.ts';
+import type { ScheduleRun } from '#cli/wire.ts';
+
+export function register(schedules: Command): void {
+  addCommands(schedules, resource);
+  addList<ScheduleRun>(schedules, {
+    word: 'runs',
+    help: 'how its runs went, newest first',
+    path: resource.operations.listScheduleRuns.path,
+    columns: [
+      { title: 'AT', cell: (run) => run.at },
+      { title: 'STATUS', cell: (run) => run.status },
+      { title: 'SESSION', cell: (run) => run.session ?? '' },
+      { title: 'ANSWER', cell: (run) => run.text ?? run.reason ?? '', flexible: true },
+    ],
+    nothing: 'no run yet',
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * Hooks (REFERENCE §10): what settings, a tenant or an agent have asked before a session, a prompt, a call or an agent begins. Pure rules;
+ * activities/hooks runs them. What only looks on is a webhook.
+ */
+import { matchesTool, type PolicyTool } from './policy/tool-groups.ts';
+import type { hookAnswerSchema, hookRunSchema, hookSchema } from './schema/hook.ts';
+import type { Kept } from './schema/scalars.ts';
+
+export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'subagent_start'] as const;
+
+export const HOOK_TYPES = ['command', 'http', 'prompt'] as const;
+
+export const HOOK_LIMITS = {
+  /** Of one layer. */
+  hooks: 20,
+  seconds: 5,
+  mostSeconds: 10,
+  /** Of all that one call or prompt meets. */
+  chainSeconds: 10,
+  /** Of all that one step brings. */
+  stepSeconds: 60,
+  /** Characters of an answer. */
+  answer: 65_536,
+  reason: 2_000,
+} as const;
+
+export type Hook = Kept<typeof hookSchema>;
+export type HookAnswer = Kept<typeof hookAnswerSchema>;
+export type HookRun = Kept<typeof hookRunSchema>;
+
+/** Each adds to the one before: none can take away what another asks for. */
+export type HookLayers = readonly (readonly Hook[] | undefined)[];
+
+/** Why it could never run; undefined when it can. */
+export function hookProblem(
+  hook: Pick<Hook, 'type' | 'event' | 'tools' | 'command' | 'url' | 'prompt'>,
+): string | undefined {
+  const needed = { command: 'command', http: 'url', prompt: 'prompt' } as const;
+  const field = needed[hook.type];
+  if (hook[field] === undefined) return `a hook of type ${hook.type} needs ${field}`;
+  const ofTools = hook.event === 'pre_tool_use' || hook.event === 'subagent_start';
+  return hook.tools && !ofTools ? `tools says nothing of ${hook.event}` : undefined;
+}
+
+/** Tools that start work of another agent. */
+const STARTERS: ReadonlySet<string> = new Set(['spawn', 'delegate', 'evaluate_loop']);
+
+export function hooksOfCall(layers: HookLayers, tool: PolicyTool): readonly Hook[] {
+  return layers
+    .flatMap((hooks) => hooks ?? [])
+    .filter(
+      ({ event, tools }) =>
+        (event === 'pre_tool_use' || (event === 'subagent_start' && STARTERS.has(tool.name))) &&
+        (tools === undefined || tools.some((pattern) => matchesTool(pattern, tool))),
+    );
+}
+
+export function hooksOfPrompt(layers: HookLayers, isFirst: boolean): readonly Hook[] {
+  return layers
+    .flatMap((hooks) => hooks ?? [])
+    .filter(({ event }) => event === 'user_prompt_submit' || (isFirst && event === 'session_start'));
+}
+
+export function hookName({ name, type, command, url, prompt }: Hook): string {
+  const what = command ?? url ?? prompt ?? '';
+  return name ?? `${type}: ${what.slice(0, 60).toWellFormed()}`;
+}
+
+/** Of a model: one line. Undefined when it is none. */
+export function readModelAnswer(text: string): HookAnswer | undefined {
+  const [, word, reason] = /^\s*(ALLOW|ASK|DENY)\b[\s:.]*([^]*)/i.exec(text) ?? [];
+  if (word === undefined) return undefined;
+  const decision = word.toLowerCase() as HookAnswer['decision'];
+  return { decision, reason: reason?.trim().slice(0, HOOK_LIMITS.reason).toWellFormed() || undefined };
+}

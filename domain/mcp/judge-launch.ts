@@ -1,0 +1,32 @@
+/** SECURITY R9: which programs a stdio server may be, and which arguments would make them run something else than a server's file. */
+
+const RUNTIMES = ['node', 'npx', 'python', 'python3', 'uvx', 'deno', 'bun', 'bunx'];
+
+/** Why the command may not be started, or undefined. */
+export function commandProblem(command: string): string | undefined {
+  const named = /^(?:\/[A-Za-z0-9_.@+/-]*\/)?([A-Za-z0-9_.-]+)$/.exec(command)?.[1];
+  if (named !== undefined && RUNTIMES.includes(named) && !command.split('/').includes('..')) return undefined;
+  return `must be one of ${RUNTIMES.join(', ')}, or an absolute path of one; the server's file or package goes into args`;
+}
+
+/** Options by which a runtime takes code, or code to load first, from its command line. */
+const CODE_OPTION =
+  /^(?:-[a-z]{0,3}[ec]|--(?:eval|print|require|import|loader|experimental-loader|call|node-options|inspect\S*|preload|env-file)(?:=.*)?|-[ecr].+)$/i;
+/** Of a shell; none is used, so nobody who writes them means what they do here. */
+const SHELL = /[;|&`\n\r\0]|\$\(/;
+const CODE = /\b(?:exec|eval|require|import|system|popen)\s*\(|__import__|subprocess\b|child_process/;
+
+/** Why the arguments may not be given, or undefined. */
+export function argsProblem(args: readonly string[], command = ''): string | undefined {
+  // Of others it is a package or a port.
+  if (/(?:^|\/)(?:node|bun)$/.test(command) && args[0]?.startsWith('-p'))
+    return '-p would run code from the command line; put it in a file';
+  for (const arg of args) {
+    const shown = arg.slice(0, 60);
+    if (CODE_OPTION.test(arg) || arg === 'eval')
+      return `${shown} would run code from the command line; put it in a file`;
+    if (SHELL.test(arg)) return `${shown} has signs of a shell, and none is used`;
+    if (CODE.test(arg)) return `${shown} looks like code; put it in a file`;
+  }
+  return undefined;
+}

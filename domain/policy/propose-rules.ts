@@ -1,0 +1,222 @@
+/**
+ * AP-7: rules that answer what people have answered the same way each time. A rule is drawn from calls that were all approved, and never
+ * from a kind of call of which anybody in the tenant rejected one: which program and subcommand, or which tool at which place.
+ */
+import { expandCommands } from '../shell/expand-commands.ts';
+import { isHarmless } from '../shell/safe/is-harmless.ts';
+import { programOf } from '../shell/shell-command.ts';
+import { INTERPRETERS, SHELLS, WRAPPERS } from '../shell/wrappers.ts';
+import { matchGlob } from '../glob/match-glob.ts';
+import { climbs } from './find-call-rule.ts';
+
+export interface DecidedCall {
+  readonly agent: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly approved: boolean;
+}
+
+interface AllowRule {
+  readonly tool: string;
+  readonly decision: 'allow';
+  /** Globs. */
+  readonly args: Record<string, string>;
+  readonly only_args: string[];
+  readonly agent?: string;
+}
+
+/** What would be added: to `exec.allowlist`, or before the other `tools.rules`. */
+export type ProposedRule = { readonly allowlist: string } | { readonly rule: AllowRule };
+
+export interface Proposal<Call> {
+  readonly agent: string;
+  readonly tool: string;
+  readonly adds: ProposedRule;
+  /** The calls that it is drawn from. */
+  readonly calls: readonly Call[];
+}
+
+/** Calls that were approved, and, where a rule has a wildcard, different ones. */
+export const LEAST_APPROVALS = 3;
+
+/** The tool whose calls are commands. */
+const EXEC = 'exec';
+
+/** Those with most calls first. */
+export function proposeRules<Call extends DecidedCall>(calls: readonly Call[]): Proposal<Call>[] {
+  const [commands, others] = [
+    calls.filter(({ tool }) => tool === EXEC),
+    calls.filter(({ tool }) => tool !== EXEC),
+  ];
+  return [...commandRules(commands), ...argumentRules(others)].toSorted(
+    (a, b) => b.calls.length - a.calls.length,
+  );
+}
+
+interface Line<Call> {
+  readonly call: Call;
+  readonly words: readonly string[];
+}
+
+/** Starts any program, or code: no wildcard behind it. */
+const RUNS_ANYTHING = new Set('find fd make docker podman kubectl ssh eval source . trap'.split(' '));
+
+function commandRules<Call extends DecidedCall>(calls: readonly Call[]): Proposal<Call>[] {
+  const lines = calls.flatMap((call) => linesOf(call));
+  const rejected = lines.filter(({ call }) => !call.approved).map(({ words }) => kindOf(words));
+  const isRejected = (words: readonly string[]): boolean => {
+    const { program, subcommand } = kindOf(words);
+    return rejected.some(
+      (kind) =>
+        kind.program === program &&
+        (subcommand === undefined || kind.subcommand === undefined || kind.subcommand === subcommand),
+    );
+  };
+  const approved = lines.filter(({ call, words }) => call.approved && !isRejected(words));
+  return groups(approved, ({ call }) => call.agent).flatMap(([agent, mine]) =>
+    patternsOf(mine, 0).map(({ pattern, of }) => ({
+      agent,
+      tool: EXEC,
+      adds: { allowlist: pattern },
+      calls: [...new Set(of.map(({ call }) => call))],
+    })),
+  );
+}
+
+/** Of the commands within it that are asked about; none where it cannot be read. */
+function linesOf<Call extends DecidedCall>(call: Call): Line<Call>[] {
+  const { command } = call.args;
+  if (typeof command !== 'string') return [];
+  const shell = expandCommands(command);
+  if (shell.problem !== null) return [];
+  return shell.commands
+    .filter((each) => each.words.length > 0 && !isHarmless(each, shell.functions))
+    .map((each) => ({ call, words: [programOf(each), ...each.words.slice(1).map(({ value }) => value)] }));
+}
+
+interface Kind {
+  readonly program: string;
+  readonly subcommand: string | undefined;
+}
+
+function kindOf([program = '', second = '']: readonly string[]): Kind {
+  return { program, subcommand: /^[a-z][\w:-]*$/.test(second) ? second : undefined };
+}
+
+interface Pattern<Call> {
+  readonly pattern: string;
+  readonly of: readonly Line<Call>[];
+}
+
+/** Of lines whose first `depth` words are the same: whole lines that are said often, and a wildcard for the rest of a subcommand's. */
+function patternsOf<Call>(lines: readonly Line<Call>[], depth: number): Pattern<Call>[] {
+  const found: Pattern<Call>[] = [];
+  const rest: Line<Call>[] = [];
+  for (const [next, of] of groups(lines, ({ words }) => words[depth])) {
+    if (next === undefined) {
+      const words = of[0]?.words ?? [];
+      if (of.length >= LEAST_APPROVALS && mayStand(words)) found.push({ pattern: words.join(' '), of });
+    } else if (of.length >= LEAST_APPROVALS) found.push(...patternsOf(of, depth + 1));
+    else rest.push(...of);
+  }
+  const common = rest[0]?.words.slice(0, depth) ?? [];
+  if (depth > 1 && rest.length >= LEAST_APPROVALS && mayVary(common) && isPlain(common.join(' ')))
+    found.push({ pattern: `${common.join(' ')} *`, of: rest });
+  return found;
+}
+
+/** A program's name alone stands for all that it can do. */
+function mayStand(words: readonly string[]): boolean {
+  return words.length > 1 && !isCode(words[0]) && isPlain(words.join(' '));
+}
+
+function mayVary(words: readonly string[]): boolean {
+  const { program, subcommand } = kindOf(words);
+  return subcommand !== undefined && !isCode(program) && !RUNS_ANYTHING.has(program);
+}
+
+/** What it runs may be another program tomorrow. */
+function isCode(program = ''): boolean {
+  return SHELLS.has(program) || WRAPPERS.has(program) || INTERPRETERS.test(program);
+}
+
+/** Means itself as a glob. */
+function isPlain(text: string): boolean {
+  return text.length <= MAX_GLOB && !/[*?]/.test(text);
+}
+
+const MAX_GLOB = 500;
+
+/** Arguments whose text is what is said or written, at a place that others name. */
+const CONTENT = new Set(
+  'content text message body old_text new_text title subject description comment'.split(' '),
+);
+
+function argumentRules<Call extends DecidedCall>(calls: readonly Call[]): Proposal<Call>[] {
+  const rejected = new Set(calls.filter(({ approved }) => !approved).map(placeOf));
+  const approved = calls.filter((call) => call.approved && !rejected.has(placeOf(call)));
+  return groups(approved, (call) => `${call.agent} ${placeOf(call)}`).flatMap(([, of]) => {
+    const [first] = of;
+    const args = first && of.length >= LEAST_APPROVALS ? globsOf(of.map((call) => call.args)) : undefined;
+    if (!first || !args) return [];
+    const only_args = Object.keys(first.args).toSorted();
+    const rule: AllowRule = { tool: first.tool, decision: 'allow', args, only_args };
+    return [{ agent: first.agent, tool: first.tool, adds: { rule }, calls: of }];
+  });
+}
+
+/** The tool, and of each argument its first folder, its origin, or itself; of content only that it is there. */
+function placeOf({ tool, args }: DecidedCall): string {
+  const places = Object.entries(args).map(([name, value]) => {
+    if (isContent(name, value)) return [name];
+    return [name, (typeof value === 'string' && folderOf(value, false)) || value];
+  });
+  return JSON.stringify([tool, places.toSorted()]);
+}
+
+/** Undefined where nothing narrows the rule, or an argument cannot be told by a glob. */
+function globsOf(all: readonly DecidedCall['args'][]): Record<string, string> | undefined {
+  const names = Object.entries(all[0] ?? {}).flatMap(([name, value]) =>
+    isContent(name, value) ? [] : [name],
+  );
+  const globs: Record<string, string> = {};
+  for (const name of names) {
+    const values = [...new Set(all.map((args) => textOf(args[name])))];
+    const glob = values.length === 1 ? values[0] : commonFolder(values);
+    const prefix = glob?.replace(/\*$/, '') ?? '';
+    if (glob === undefined || !isPlain(prefix) || values.some(climbs)) return undefined;
+    if (values.some((value) => !matchGlob(glob, value))) return undefined;
+    globs[name] = glob;
+  }
+  return names.length > 0 ? globs : undefined;
+}
+
+function isContent(name: string, value: unknown): boolean {
+  return CONTENT.has(name) && typeof value === 'string';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+function commonFolder(values: readonly string[]): string | undefined {
+  let folder = folderOf(values[0] ?? '', true);
+  while (folder !== undefined && !values.every((value) => value.startsWith(folder ?? ''))) {
+    const shorter = folder.slice(0, -1);
+    folder = folderOf(shorter, true);
+  }
+  return folder === undefined ? undefined : `${folder}*`;
+}
+
+/** `https://host/` or `notes/` of an address or path, whole or its first part; undefined where it is neither. */
+function folderOf(value: string, whole: boolean): string | undefined {
+  const found = /^(?<root>https?:\/\/[^/\s?#@]+\/|(?!\w+:)\.?\/?[^/\s]+\/)(?<rest>[^\s?#]*\/)?/.exec(
+    value,
+  )?.groups;
+  return found && `${found.root}${whole ? (found.rest ?? '') : ''}`;
+}
+
+/** In the order of their first item. */
+function groups<Item, Key>(items: readonly Item[], key: (item: Item) => Key): [Key, Item[]][] {
+  return [...Map.groupBy(items, key)];
+}

@@ -1,0 +1,60 @@
+/** What was asked of the outside (SECURITY R5): one row for each exchange, refused ones too. */
+import { z } from 'zod';
+import { labelSchema, timeSchema } from '../schema/scalars.ts';
+import { defineResource } from './define-resource.ts';
+
+const egressRequestSchema = z.object({
+  id: z.string(),
+  purpose: z.string().meta({ description: 'The tool’s name, or what else asked' }),
+  call_id: z.string().nullable(),
+  method: z.string(),
+  host: z.string().meta({ description: 'With its port, of the last address' }),
+  status: z.int().nullable().meta({ description: 'Null when no answer came' }),
+  bytes: z.int().meta({ description: 'Of the body, decompressed, as far as it was read' }),
+  milliseconds: z.int(),
+  problem: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why it was refused or ended; null when it came whole' }),
+  created_at: timeSchema,
+});
+
+export const egress = defineResource(
+  {
+    path: '/v1/egress',
+    tag: 'policy',
+    item: egressRequestSchema,
+    key: 'id',
+    missing: 'There is no such request',
+  },
+  ({ list }) => ({
+    listEgress: list({
+      scope: 'read',
+      summary: 'List what tools have asked of the outside, the newest first',
+      description: 'Kept for 30 days. For keys that are bound to no user.',
+      query: {
+        call_id: labelSchema.optional(),
+        host: labelSchema.optional(),
+        purpose: labelSchema.optional(),
+      },
+      command: {
+        help: 'what tools have asked of the outside, the newest first',
+        flags: {
+          call_id: { flags: '--call <id>', help: 'of one tool call' },
+          host: { flags: '--host <host>', help: 'of one host' },
+          purpose: { flags: '--purpose <name>', help: 'of one tool' },
+        },
+        nothing: 'nothing was asked',
+        columns: [
+          { title: 'WHEN', cell: (row) => row.created_at, ago: true },
+          { title: 'BY', cell: (row) => row.purpose },
+          { title: 'METHOD', cell: (row) => row.method },
+          { title: 'HOST', cell: (row) => row.host, flexible: true },
+          { title: 'ANSWER', cell: (row) => row.problem ?? row.status },
+          { title: 'BYTES', cell: (row) => row.bytes },
+          { title: 'MS', cell: (row) => row.milliseconds },
+        ],
+      },
+    }),
+  }),
+);

@@ -1,0 +1,226 @@
+/** The knowledge graph of agents and their users: what people browse and correct (TL knowledge). */
+import { z } from 'zod';
+import { KNOWLEDGE_LIMITS } from '../knowledge.ts';
+import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
+import { defineResource } from './define-resource.ts';
+
+const idSchema = z.string().regex(/^\d{1,18}$/, 'must be the id of an entity');
+const name = textSchema(KNOWLEDGE_LIMITS.name).refine((text) => text.trim() !== '', 'must not be blank');
+const type = textSchema(KNOWLEDGE_LIMITS.type).refine((text) => text.trim() !== '', 'must not be blank');
+const hidden = z
+  .boolean()
+  .meta({ description: 'Removed by somebody: it is not found, whatever documents say' });
+
+const ownerShape = {
+  id: z.string(),
+  agent: z.string(),
+  user: z.string().nullable().meta({ description: 'Null: the agent’s own, which all of its users find' }),
+};
+
+const outside = z.boolean().meta({ description: 'Said by a document that came from outside' });
+
+const sourceSchema = z.object({
+  path: z.string(),
+  from: z.int().meta({ description: 'Lines of the document as it is now, from 1, both included' }),
+  to: z.int(),
+  revision: z.int().meta({ description: 'Of the document, when it was read' }),
+});
+
+const entitySchema = z.object({
+  ...ownerShape,
+  name: z.string(),
+  type: z.string(),
+  aliases: z.array(z.string()),
+  hidden,
+  outside,
+  changed_by: z.string().nullable().meta({ description: 'Who corrected it last' }),
+  sources: z.array(sourceSchema).meta({ description: 'The newest ones of those that name it' }),
+  updated_at: timeSchema,
+});
+
+const endSchema = z.object({ id: z.string(), name: z.string() });
+
+const relationSchema = z.object({
+  ...ownerShape,
+  from: endSchema,
+  relation: z.string(),
+  to: endSchema,
+  valid_from: timeSchema,
+  valid_to: timeSchema.nullable().meta({ description: 'Its own end, or when a later one took its place' }),
+  single: z.boolean().meta({ description: 'A later one of the same entity and kind takes its place' }),
+  hidden,
+  outside,
+  source: sourceSchema.nullable(),
+  author: z.string().nullable().meta({ description: 'Who says it, where no document does' }),
+});
+
+const time = z.iso.datetime({ offset: true });
+const owner = { agent: nameSchema.optional(), user: labelSchema.optional() };
+const ownerFlags = {
+  agent: { flags: '--agent <key>', help: 'of this agent' },
+  user: { flags: '--user <id>', help: 'of this user; without it of all' },
+} as const;
+const isHidden = {
+  flags: '--hidden <yes|no>',
+  help: 'remove it, or take that back',
+  choices: ['yes', 'no'],
+} as const;
+const readHidden = (given: 'yes' | 'no' | undefined) =>
+  given === undefined ? {} : { hidden: given === 'yes' };
+const whose = 'The agent’s own need the scope `admin`.';
+
+export const knowledgeEntities = defineResource(
+  {
+    path: '/v1/knowledge/entities',
+    tag: 'agents',
+    item: entitySchema,
+    key: 'id',
+    isKey: (given) => idSchema.safeParse(given).success,
+    missing: 'There is no entity with this id',
+  },
+  ({ list, show, change, remove, action }) => ({
+    listKnowledgeEntities: list({
+      scope: 'read',
+      summary: 'List entities that memory names',
+      description: 'Removed ones as well. A key of a user sees its user’s and those of agents.',
+      query: {
+        ...owner,
+        name: labelSchema.optional().meta({ description: 'One of its names, in any letter case' }),
+      },
+      command: {
+        help: 'people, places and things that memory names',
+        flags: { ...ownerFlags, name: { flags: '--name <text>', help: 'with this name or alias' } },
+        columns: [
+          { title: 'id', cell: (entity) => entity.id },
+          { title: 'agent', cell: (entity) => entity.agent },
+          { title: 'user', cell: (entity) => entity.user ?? '(all)' },
+          { title: 'name', cell: (entity) => entity.name, flexible: true },
+          { title: 'type', cell: (entity) => entity.type },
+          { title: 'removed', cell: (entity) => (entity.hidden ? 'yes' : '') },
+        ],
+        nothing: 'There are no entities.',
+      },
+    }),
+    getKnowledgeEntity: show({
+      scope: 'read',
+      summary: 'Get an entity',
+      command: { help: 'one, with its aliases and where it is named' },
+    }),
+    changeKnowledgeEntity: change({
+      scope: 'run',
+      summary: 'Correct an entity',
+      description: `Holds whatever documents say, as long as one names it. ${whose}`,
+      body: z.strictObject({
+        name: name.optional(),
+        type: type.optional(),
+        aliases: z.array(name).max(20).optional().meta({ description: 'In place of those that it has' }),
+        hidden: hidden.optional(),
+      }),
+      refuses: ['Conflict'],
+      command: {
+        word: 'set',
+        help: 'correct one',
+        flags: {
+          name: { flags: '--name <text>', help: 'the name to show' },
+          type: { flags: '--type <word>', help: 'person, place, …' },
+          aliases: { flags: '--aliases <names>', help: 'in place of those it has', kind: 'commas' },
+          hidden: isHidden,
+        },
+        body: ({ hidden: given, ...rest }) => ({ ...rest, ...readHidden(given) }),
+        says: (entity) => `${entity.id} is ${entity.name} (${entity.type})`,
+      },
+    }),
+    mergeKnowledgeEntity: action('merge')({
+      scope: 'run',
+      summary: 'Say that an entity is another one',
+      description: `Its names and relations become the other’s. ${whose}`,
+      body: z.strictObject({ into: idSchema.meta({ description: 'Of the same agent and user' }) }),
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'merge',
+        help: 'say that one is another, which stays',
+        arguments: ['into'],
+        body: ({ into }) => ({ into }),
+        says: (entity) => `both are ${entity.id} now, ${entity.name}`,
+      },
+    }),
+    removeKnowledgeEntity: remove({
+      scope: 'run',
+      summary: 'Remove an entity, with all that is said of it',
+      description: `It stays removed as long as documents name it. ${whose}`,
+      command: { word: 'remove', help: 'remove one', says: (id) => `${id} is removed` },
+    }),
+  }),
+);
+
+export const knowledgeRelations = defineResource(
+  {
+    path: '/v1/knowledge/relations',
+    tag: 'agents',
+    item: relationSchema,
+    key: 'id',
+    isKey: (given) => idSchema.safeParse(given).success,
+    missing: 'There is no relation with this id',
+  },
+  ({ list, show, change, remove }) => ({
+    listKnowledgeRelations: list({
+      scope: 'read',
+      summary: 'List what memory says of entities, past relations and removed ones as well',
+      description: 'A key of a user sees its user’s and those of agents.',
+      query: { ...owner, entity: idSchema.optional().meta({ description: 'At either end' }) },
+      command: {
+        help: 'how entities relate, by document',
+        flags: { ...ownerFlags, entity: { flags: '--entity <id>', help: 'at either end' } },
+        columns: [
+          { title: 'id', cell: (one) => one.id },
+          { title: 'from', cell: (one) => one.from.name, flexible: true },
+          { title: 'relation', cell: (one) => one.relation },
+          { title: 'to', cell: (one) => one.to.name, flexible: true },
+          { title: 'until', cell: (one) => one.valid_to?.slice(0, 10) ?? '' },
+          {
+            title: 'source',
+            cell: ({ source, author }) => (source ? `${source.path}:${source.from}` : author),
+          },
+          { title: 'removed', cell: (one) => (one.hidden ? 'yes' : '') },
+        ],
+        nothing: 'There are no relations.',
+      },
+    }),
+    getKnowledgeRelation: show({
+      scope: 'read',
+      summary: 'Get a relation',
+      command: { help: 'one, with its time and source' },
+    }),
+    changeKnowledgeRelation: change({
+      scope: 'run',
+      summary: 'Correct a relation',
+      description: `Makes it the caller’s own statement, which holds whatever documents say of the same. ${whose}`,
+      body: z.strictObject({
+        relation: type.optional(),
+        valid_from: time.optional(),
+        valid_to: time.nullable().optional(),
+        single: z.boolean().optional(),
+        hidden: hidden.optional(),
+      }),
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'set',
+        help: 'correct one; the answer is your own statement',
+        flags: {
+          relation: { flags: '--relation <word>', help: 'works_at, lives_in, …' },
+          valid_from: { flags: '--from <time>', help: 'ISO 8601' },
+          valid_to: { flags: '--until <time>', help: 'ISO 8601' },
+          hidden: isHidden,
+        },
+        body: ({ hidden: given, ...rest }) => ({ ...rest, ...readHidden(given) }),
+        says: (one) => `${one.id}: ${one.from.name} ${one.relation} ${one.to.name}`,
+      },
+    }),
+    removeKnowledgeRelation: remove({
+      scope: 'run',
+      summary: 'Say that a relation is not so',
+      description: `Whatever documents say of the same. ${whose}`,
+      command: { word: 'remove', help: 'say that one is not so', says: (id) => `${id} is removed` },
+    }),
+  }),
+);

@@ -1,0 +1,61 @@
+/** What of an agent's memory is indexed, for callers that wait until it is (VF-2). */
+import { z } from 'zod';
+import { isName } from '../ids.ts';
+import { labelSchema, nameSchema } from '../schema/scalars.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+const memoryStatusSchema = z.object({
+  documents: z.int().meta({ description: 'Of memory, those that the user sees' }),
+  chunks: z.int().meta({ description: 'Pieces of them that a search finds' }),
+  pending: z
+    .int()
+    .meta({ description: 'Documents that the index does not hold as they are; 0: all is found' }),
+  embedder: z
+    .string()
+    .nullable()
+    .meta({ description: 'The model for vectors; null: search goes by words alone' }),
+});
+
+const knowledgeStatusSchema = z.object({
+  pending: z.int().meta({ description: 'Documents that were not read for facts as they are; 0: all were' }),
+  entities: z.int(),
+  relations: z.int(),
+});
+
+const query = z.strictObject({ user: labelSchema.optional() });
+const params = z.object({ key: nameSchema });
+
+export const memory = defineResource(
+  {
+    path: '/v1/agents',
+    tag: 'agents',
+    item: memoryStatusSchema,
+    key: 'key',
+    isKey: isName,
+    missing: 'There is no agent with this key',
+  },
+  () => ({
+    getMemoryStatus: operation({
+      method: 'GET',
+      path: '/v1/agents/:key/memory/status',
+      scope: 'read',
+      summary: 'See what of an agent’s memory is indexed',
+      description: 'Of what the user sees; without one of the agent’s own. A key of a user sees that user’s.',
+      params,
+      query,
+      answer: memoryStatusSchema,
+      refuses: ['NotFound', 'Forbidden'],
+    }),
+    getKnowledgeStatus: operation({
+      method: 'GET',
+      path: '/v1/agents/:key/knowledge/status',
+      scope: 'read',
+      summary: 'See what of an agent’s memory is in its knowledge graph',
+      description: 'Of the user’s own; without one of the agent’s own. A key of a user sees that user’s.',
+      params,
+      query,
+      answer: knowledgeStatusSchema,
+      refuses: ['NotFound', 'Forbidden'],
+    }),
+  }),
+);

@@ -1,0 +1,159 @@
+/** Schedules: what an agent is told at times to come, and how that went. */
+import { z } from 'zod';
+import { isMessageId } from '../ids.ts';
+import { nameSchema } from '../schema/scalars.ts';
+import {
+  scheduleCreateSchema,
+  schedulePatchSchema,
+  scheduleRunSchema,
+  scheduleSchema,
+} from '../schema/schedule.ts';
+import type { Flags, ListCommand } from './command.ts';
+import { defineResource } from './define-resource.ts';
+
+const flags = {
+  message: { flags: '--message <text>', help: 'what the agent is told' },
+  cron: { flags: '--cron <expression>', help: '"0 9 * * 1-5": minute hour day month weekday' },
+  zone: { flags: '--zone <name>', help: 'of --cron: Europe/Berlin; UTC unless given' },
+  every: { flags: '--every <seconds>', kind: 'number', help: 'in place of --cron' },
+  at: { flags: '--at <time>', help: 'in place of --cron: once, 2026-05-01T09:00:00+02:00' },
+  session: { flags: '--session <key>', help: 'where it is said; a session of each run’s own unless given' },
+  overlap: { flags: '--overlap <what>', choices: ['skip', 'allow'], help: 'while an earlier run goes on' },
+  catchup: { flags: '--catchup <seconds>', kind: 'number', help: 'a run that is later is left out' },
+} as const satisfies Flags;
+
+type Given = { readonly [Name in keyof typeof flags]?: unknown };
+
+function timingOf({ cron, zone, every, at }: Given) {
+  if (cron !== undefined)
+    return { kind: 'cron' as const, expr: String(cron), tz: zone === undefined ? 'UTC' : String(zone) };
+  if (every !== undefined) return { kind: 'every' as const, every_seconds: Number(every) };
+  return at === undefined ? undefined : { kind: 'at' as const, at: String(at) };
+}
+
+function saysNext({ id, next_runs: [next] }: z.output<typeof scheduleSchema>): string {
+  return next === undefined ? `${id} does not run by itself` : `${id} runs next at ${next}`;
+}
+
+const LISTED: ListCommand<z.output<typeof scheduleSchema>, 'agent'> = {
+  help: 'what agents are told at times to come',
+  nothing: 'nothing is scheduled',
+  flags: { agent: { flags: '--agent <key>', help: 'of this agent only' } },
+  columns: [
+    { title: 'ID', cell: (row) => row.id },
+    { title: 'AGENT', cell: (row) => row.agent },
+    { title: 'NEXT', cell: (row) => (row.enabled ? (row.next_runs[0] ?? 'over') : 'paused') },
+    { title: 'MESSAGE', cell: (row) => row.message, flexible: true },
+  ],
+};
+
+export const schedules = defineResource(
+  {
+    path: '/v1/schedules',
+    tag: 'schedules',
+    item: scheduleSchema,
+    key: 'id',
+    isKey: isMessageId,
+    missing: 'There is no schedule with this id',
+  },
+  ({ list, show, create, change, remove, action, listOf }) => ({
+    listSchedules: list({
+      scope: 'read',
+      summary: 'List schedules, newest first',
+      query: { agent: nameSchema.optional() },
+      command: LISTED,
+    }),
+    getSchedule: show({
+      scope: 'read',
+      summary: 'Get a schedule with its next five runs',
+      command: {
+        help: 'one, with its next five runs',
+        fields: ({ schedule, links, next_runs: runs, ...row }) => ({
+          ...row,
+          ...schedule,
+          next_runs: runs.join(' '),
+          temporal: links.temporal,
+        }),
+      },
+    }),
+    createSchedule: create({
+      scope: 'run',
+      summary: 'Tell an agent something at times to come',
+      description:
+        'It is kept as a row and run by a Temporal Schedule. Runs have the rights of the key that makes it, as far as it has them still.',
+      body: scheduleCreateSchema,
+      refuses: ['NotFound', 'Conflict', 'Unprocessable'],
+      command: {
+        word: 'add',
+        help: 'tell an agent something at times to come',
+        arguments: ['name'],
+        flags: {
+          ...flags,
+          agent: { flags: '--agent <key>', help: 'main unless given' },
+          deleteAfterRun: { flags: '--delete-after-run', help: 'remove it after its first run' },
+        },
+        body: ({ name, agent, message = '', session, overlap, catchup, deleteAfterRun, ...when }) => ({
+          name,
+          agent,
+          message,
+          session,
+          deliver: session === undefined ? undefined : ('session' as const),
+          overlap,
+          catchup_seconds: catchup,
+          delete_after_run: deleteAfterRun === undefined ? undefined : true,
+          schedule: timingOf(when) ?? { kind: 'cron', expr: '' },
+        }),
+        says: saysNext,
+      },
+    }),
+    updateSchedule: change({
+      scope: 'run',
+      summary: 'Change, pause or resume a schedule',
+      description: 'Runs that were due before are not made up for.',
+      body: schedulePatchSchema,
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'update',
+        help: 'change one; --pause and --resume',
+        flags: {
+          ...flags,
+          pause: { flags: '--pause', help: 'no run begins by itself' },
+          resume: { flags: '--resume' },
+        },
+        body: ({ message, session, overlap, catchup, pause, resume, ...when }) => ({
+          message,
+          session,
+          overlap,
+          catchup_seconds: catchup,
+          enabled: pause === undefined ? (resume === undefined ? undefined : true) : false,
+          schedule: timingOf(when),
+        }),
+        says: saysNext,
+      },
+    }),
+    deleteSchedule: remove({
+      scope: 'run',
+      summary: 'Remove a schedule, and the list of its runs',
+      gone: 'It runs no more; the sessions of its runs stay',
+      command: { word: 'remove', help: 'remove one', says: (id) => `${id} runs no more` },
+    }),
+    runSchedule: action('run')({
+      scope: 'run',
+      repeatable: true,
+      summary: 'Begin a run now, also while it is paused',
+      body: z.strictObject({}),
+      status: 202,
+      answer: z.object({ id: z.string(), run: z.string(), workflow_id: z.string() }),
+      command: {
+        word: 'run',
+        help: 'begin a run now',
+        body: () => ({}),
+        says: ({ id }) => `a run of ${id} begins; see: tempoclaw schedules runs ${id}`,
+      },
+    }),
+    listScheduleRuns: listOf('runs', scheduleRunSchema, {
+      scope: 'read',
+      summary: 'List the runs of a schedule in the last 90 days, newest first',
+    }),
+  }),
+);

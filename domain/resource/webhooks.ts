@@ -1,0 +1,155 @@
+/** Outgoing webhooks (IN-4): where events are sent to, and what became of each. */
+import { z } from 'zod';
+import {
+  DELIVERY_STATUSES,
+  deliverySchema,
+  webhookChangeSchema,
+  webhookCreateSchema,
+  webhookRotationSchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from '../schema/webhook.ts';
+import { idSchema } from '../schema/scalars.ts';
+import type { Column } from './command.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+const columns: readonly Column<z.output<typeof webhookSchema>>[] = [
+  { title: 'ID', cell: (row) => row.id },
+  { title: 'URL', cell: (row) => row.url, flexible: true },
+  { title: 'EVENTS', cell: (row) => row.events.join(' '), flexible: true },
+  {
+    title: 'STATE',
+    cell: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : (row.disabled_reason ?? 'off')),
+  },
+  { title: 'CREATED', cell: (row) => row.created_at, ago: true },
+];
+
+const flags = {
+  events: { flags: '--events <kinds>', help: 'such as approval.*,turn.completed', kind: 'commas' },
+  agent: { flags: '--agent <key>', help: 'only of this agent' },
+  session: { flags: '--session <key>', help: 'only of this session' },
+  ordered: {
+    flags: '--ordered <yes-or-no>',
+    help: 'one after the other in a session',
+    choices: ['yes', 'no'],
+  },
+} as const;
+
+const changes = {
+  url: { flags: '--url <url>' },
+  events: flags.events,
+  enabled: { flags: '--enabled <yes-or-no>', choices: ['yes', 'no'] },
+} as const;
+
+const one = { params: z.object({ id: z.uuid(), delivery: idSchema }) };
+
+export const webhooks = defineResource(
+  {
+    path: '/v1/webhooks',
+    tag: 'webhooks',
+    item: webhookSchema,
+    key: 'id',
+    keySchema: z.uuid(),
+    missing: 'There is no webhook with this id',
+  },
+  (make) => ({
+    listWebhooks: make.listAll({
+      scope: 'admin',
+      summary: 'List webhooks',
+      command: { help: 'where events are sent to', nothing: 'no webhooks', columns },
+    }),
+    getWebhook: make.show({
+      scope: 'admin',
+      summary: 'Get a webhook',
+      command: { help: 'one webhook' },
+    }),
+    createWebhook: make.create({
+      scope: 'admin',
+      summary: 'Have events sent to an address',
+      description:
+        'As Standard Webhooks has it: POSTs that are signed with the secret, each with the same `webhook-id` until it is taken. Events from now on.',
+      body: webhookCreateSchema,
+      answer: webhookWithSecretSchema,
+      shownOnce: ['secret'],
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'add',
+        help: 'have events sent to an address; prints the secret once',
+        arguments: ['url'],
+        flags,
+        body: ({ url, events, agent, session, ordered }) => ({
+          url,
+          events: events ?? ['*'],
+          agent,
+          session_key: session,
+          ordered: ordered === 'yes',
+        }),
+        says: ({ id, secret }) => `${id} is sent events from now on; its secret, shown this once: ${secret}`,
+      },
+    }),
+    updateWebhook: make.change({
+      scope: 'admin',
+      summary: 'Change a webhook',
+      description: 'Given fields replace the old ones; null removes an optional one.',
+      body: webhookChangeSchema,
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'set',
+        help: 'change one, or bring it back',
+        flags: changes,
+        body: ({ url, events, enabled }) => ({
+          url,
+          events,
+          enabled: enabled === undefined ? undefined : enabled === 'yes',
+        }),
+        says: ({ id, enabled }) => `${id} is ${enabled ? 'on' : 'off'}`,
+      },
+    }),
+    rotateWebhookSecret: make.action('rotate')({
+      scope: 'admin',
+      summary: 'Give a webhook a new secret',
+      description: 'Deliveries carry signatures of both secrets for a while, a day unless it is said.',
+      body: webhookRotationSchema,
+      answer: webhookWithSecretSchema,
+      shownOnce: ['secret'],
+      command: {
+        word: 'rotate',
+        help: 'a new secret; both sign for a day',
+        body: () => ({}),
+        says: ({ secret }) => `the new secret, shown this once: ${secret}`,
+      },
+    }),
+    deleteWebhook: make.remove({
+      scope: 'admin',
+      summary: 'Delete a webhook with its deliveries',
+      command: { word: 'delete', help: 'delete one with its deliveries', says: (id) => `deleted ${id}` },
+    }),
+    listDeliveries: make.listOf('deliveries', deliverySchema, {
+      scope: 'admin',
+      summary: 'List deliveries of a webhook, the newest first',
+      description: 'Those that failed for good wait here to be sent again. Kept for 30 days after their end.',
+      query: { status: z.enum(DELIVERY_STATUSES).optional() },
+    }),
+    redeliverFailed: make.action('redeliver')({
+      scope: 'admin',
+      summary: 'Send all failed deliveries of a webhook again',
+      body: z.strictObject({}),
+      answer: z.object({ redelivered: z.int() }),
+      command: {
+        word: 'redeliver',
+        help: 'send all that failed again',
+        body: () => ({}),
+        says: ({ redelivered }) => `${redelivered} are sent again`,
+      },
+    }),
+    redeliver: operation({
+      ...one,
+      method: 'POST',
+      path: '/v1/webhooks/:id/deliveries/:delivery/redeliver',
+      scope: 'admin',
+      summary: 'Send one delivery again, with its id',
+      description: 'One that still waits for an attempt is left as it is.',
+      answer: deliverySchema,
+    }),
+  }),
+);

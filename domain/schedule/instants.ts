@@ -1,0 +1,78 @@
+/**
+ * When a schedule runs. Cron expressions are read here and nowhere else: Temporal is given instants, never an expression, since its
+ * server reads some of them in another way (`#`, both day fields, the hours that a clock change skips or doubles).
+ */
+import { Cron } from 'croner';
+import { SCHEDULE_LIMITS, type Timing } from '../schedule.ts';
+
+/** Those after `after`, in order, at most `count`. Throws for an expression that `timingProblem` refuses. */
+export function nextInstants(timing: Timing, after: Date, count: number): Date[] {
+  switch (timing.kind) {
+    case 'at': {
+      const at = new Date(wholeSeconds(timing.at));
+      return at > after ? [at] : [];
+    }
+    case 'every': {
+      const step = timing.every_seconds * 1000;
+      const from = wholeSeconds(timing.from);
+      const first = from + Math.max(1, Math.floor((after.getTime() - from) / step) + 1) * step;
+      return Array.from({ length: count }, (_, n) => new Date(first + n * step));
+    }
+    case 'cron':
+      return new Cron(timing.expr, { timezone: timing.tz, paused: true }).nextRuns(count, after);
+  }
+}
+
+/** Milliseconds since 1970, as Temporal's intervals and instants are: without a part of a second. */
+export function wholeSeconds(time: string | undefined): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) * 1000;
+}
+
+/** Whether the schedule, as it is, runs then. */
+export function isInstantOf(timing: Timing, at: Date): boolean {
+  return nextInstants(timing, new Date(at.getTime() - 1), 1)[0]?.getTime() === at.getTime();
+}
+
+/** Why no schedule can have it; undefined when one can. */
+export function timingProblem(timing: Timing, now: Date): string | undefined {
+  if (timing.kind === 'cron') {
+    const problem = expressionProblem(timing.expr, timing.tz);
+    if (problem !== undefined) return problem;
+  }
+  const next = nextInstants(timing, now, GAPS_LOOKED_AT);
+  if (next.length === 0)
+    return timing.kind === 'at'
+      ? `at: ${timing.at} is over; give a time to come`
+      : `expr: "${timing.kind === 'cron' ? timing.expr : ''}" never comes; there is no such date`;
+  const isTooClose = next.some(
+    (at, n) => n > 0 && at.getTime() - (next[n - 1]?.getTime() ?? 0) < SCHEDULE_LIMITS.gap * 1000,
+  );
+  return isTooClose ? `it runs more often than each ${SCHEDULE_LIMITS.gap} seconds` : undefined;
+}
+
+/** Of a pattern in seconds, two minutes' worth. */
+const GAPS_LOOKED_AT = 120;
+const FIELDS = 'minute hour day-of-month month day-of-week';
+
+function expressionProblem(expr: string, tz: string): string | undefined {
+  if (!isZone(tz)) return `tz: unknown time zone "${tz}"; give an IANA name such as Europe/Berlin`;
+  const fields = expr.trim().split(/\s+/);
+  const isNickname = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i.test(expr.trim());
+  if (!isNickname && fields.length !== 5 && fields.length !== 6)
+    return `expr: "${expr}" has ${fields.length} fields; give five (${FIELDS}), or six with the second first`;
+  try {
+    nextInstants({ kind: 'cron', expr, tz }, new Date(0), 1);
+    return undefined;
+  } catch (error) {
+    return `expr: ${error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)}`;
+  }
+}
+
+function isZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).format() !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+/** Outgoing webhooks and their deliveries, as bodies and answers carry them. */
+import { z } from 'zod';
+import { EVENT_TYPES } from '../event.ts';
+import { eventProblem, ROTATION_SECONDS } from '../webhook.ts';
+import { changeShape, type Kept, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
+
+/** 24 to 64 bytes, as the specification of Standard Webhooks wants them. */
+export const webhookSecretSchema = z
+  .string()
+  .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, 'must be whsec_ and base64')
+  .refine((secret) => {
+    const { length } = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    return length >= 24 && length <= 64;
+  }, 'must have 24 to 64 bytes after whsec_; make one with: echo whsec_$(openssl rand -base64 32)');
+
+const eventsSchema = z
+  .array(
+    z
+      .string()
+      .max(100)
+      .superRefine((wanted, context) => {
+        const problem = eventProblem(wanted, EVENT_TYPES);
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+      }),
+  )
+  .min(1)
+  .max(50);
+
+const settings = {
+  url: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).max(2_000),
+  events: eventsSchema.meta({
+    description: 'Kinds of events; `approval.*` for a group of them, `*` for all',
+  }),
+  agent: nameSchema.optional().meta({ description: 'Only of sessions of this agent' }),
+  session_key: sessionKeySchema.optional().meta({ description: 'Only of this session' }),
+  description: textSchema(500).optional(),
+};
+
+const ordered = z
+  .boolean()
+  .meta({ description: 'Events of one session one after the other, each when the one before is over' });
+
+export const webhookCreateSchema = z.strictObject({
+  ...settings,
+  ordered: ordered.default(false),
+  secret: webhookSecretSchema.optional().meta({ description: 'Made here when it is not given' }),
+});
+
+export const webhookChangeSchema = z.strictObject({
+  ...changeShape({ ...settings, ordered }),
+  enabled: z
+    .boolean()
+    .optional()
+    .meta({ description: 'True also brings one back that was disabled for failing' }),
+});
+
+export const webhookRotationSchema = z.strictObject({
+  secret: webhookSecretSchema.optional().meta({ description: 'Made here when it is not given' }),
+  both_for_seconds: z
+    .int()
+    .min(0)
+    .max(30 * 86_400)
+    .default(ROTATION_SECONDS)
+    .meta({ description: 'So long deliveries are signed with the secret before as well' }),
+});
+
+export const webhookSchema = z.object({
+  id: z.uuid(),
+  url: z.string(),
+  events: z.array(z.string()),
+  agent: z.string().nullable(),
+  session_key: z.string().nullable(),
+  description: z.string().nullable(),
+  ordered: z.boolean(),
+  enabled: z.boolean(),
+  disabled_reason: z.string().nullable().meta({ description: 'Why it was disabled, when nobody did it' }),
+  failing_since: timeSchema.nullable().meta({ description: 'No delivery has come through since then' }),
+  created_by: z.string(),
+  created_at: timeSchema,
+});
+
+export const webhookWithSecretSchema = webhookSchema.extend({
+  secret: z.string().meta({ description: 'Shown this once' }),
+});
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+
+export const deliverySchema = z.object({
+  id: z.string().meta({ description: 'The `webhook-id` of each attempt' }),
+  event: z.string(),
+  session_key: z.string(),
+  event_id: z.int(),
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: z.int(),
+  last_status: z.int().nullable().meta({ description: 'The HTTP status of the last answer' }),
+  problem: z.string().nullable(),
+  next_attempt_at: timeSchema.nullable(),
+  created_at: timeSchema,
+  ended_at: timeSchema.nullable(),
+});
+
+/** What history keeps of an attempt. */
+const deliveryReportSchema = z.object({
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: z.int(),
+  /** Milliseconds until the next one. */
+  wait: z.int().optional(),
+});
+export type DeliveryReport = Kept<typeof deliveryReportSchema>;

@@ -1,0 +1,89 @@
+/** Skills: folders with a SKILL.md that tell an agent how a kind of work is done (the open format of agentskills.io). */
+
+/** The format's own (name, description), and ours. A name counts Unicode characters. */
+export const SKILL_LIMITS = {
+  name: 64,
+  description: 1_024,
+  compatibility: 500,
+  /** Bytes of SKILL.md: more than a model reads of one result. */
+  text: 131_072,
+  /** Characters of its front matter. */
+  frontMatter: 16_384,
+  /** Globs of `allowed-tools`, and characters of one. */
+  globs: 100,
+  glob: 128,
+  /** Of a folder. */
+  files: 100,
+  fileBytes: 1_048_576,
+  bytes: 4_194_304,
+  depth: 6,
+  path: 200,
+  /** In use in one turn. */
+  inUse: 20,
+} as const;
+
+export const SKILL_FILE = 'SKILL.md';
+export const USE_SKILL = 'use_skill';
+export const SKILL_SEARCH = 'skill_search';
+
+export const SKILL_VISIBILITIES = ['private', 'public'] as const;
+export type SkillVisibility = (typeof SKILL_VISIBILITIES)[number];
+
+/** Where a skill is from, in the order in which the first of a name counts. */
+export type SkillSource = 'instance' | 'published' | 'workspace';
+
+/** What is known of a skill without its text. */
+export interface SkillFacts {
+  readonly name: string;
+  readonly description: string;
+  /** Globs of tools; null when it does not say. */
+  readonly allowed: readonly string[] | null;
+}
+
+/** A skill that an agent may use. */
+export interface KnownSkill extends SkillFacts {
+  readonly source: SkillSource;
+  /** Its globs also bring in tools that nobody has whose rules do not name them (MC-4): a person has agreed to it. */
+  readonly brings: boolean;
+  /** Named in prompts. Not so are words of others that nobody has agreed to: they are found by who looks for them. */
+  readonly isListed: boolean;
+  /** Of an instance's or a workspace's: where its folder is. */
+  readonly root?: string;
+  /** Of a published one. */
+  readonly version?: number;
+  readonly publisher?: string;
+}
+
+/** As a turn has it, from the step after its use on. */
+export interface SkillInUse extends Pick<KnownSkill, 'name' | 'allowed' | 'brings'> {}
+
+/** A file of a skill's folder; `path` is below the folder. */
+export interface SkillFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/** A published skill as it is found out who may use it. */
+export interface SkillAccess {
+  readonly visibility: SkillVisibility;
+  readonly grants: readonly { readonly kind: string; readonly subject: string }[];
+}
+
+export function mayUseSkill(
+  { visibility, grants }: SkillAccess,
+  agent: string,
+  user: string | null,
+): boolean {
+  if (visibility === 'public') return true;
+  return grants.some(({ kind, subject }) => subject === (kind === 'agent' ? agent : user));
+}
+
+/** Why a file cannot be part of a skill, or undefined. Where it comes from has no links: only names are judged here. */
+export function skillPathProblem(path: string): string | undefined {
+  const parts = path.split('/');
+  if (path.length > SKILL_LIMITS.path) return `has more than ${SKILL_LIMITS.path} characters`;
+  if (parts.length > SKILL_LIMITS.depth) return `is more than ${SKILL_LIMITS.depth} folders deep`;
+  if (parts.some((part) => part === '' || part.startsWith('.')))
+    return 'must be relative, without empty parts and names that begin with a dot';
+  return /[\0-\x1f\x7f\\]/.test(path) ? 'has a control character or a backslash' : undefined;
+}

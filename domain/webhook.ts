@@ -1,0 +1,54 @@
+/** Outgoing webhooks (IN-4): what is delivered, when it is tried again, and the contract of the workflow that delivers. */
+import type { DeliveryReport } from './schema/webhook.ts';
+
+export const WEBHOOK_DELIVERY = 'webhookDelivery';
+
+/** Ids only: address, secret and event stand in rows. */
+export interface DeliveryInput {
+  readonly tenant: string;
+  /** The delivery's id, which is its `webhook-id`. */
+  readonly id: string;
+}
+
+export interface WebhookActivities {
+  /** One attempt, recorded. Safe to repeat: an attempt that is recorded is not made again before the next is due. */
+  deliver_webhook(input: DeliveryInput): Promise<DeliveryReport>;
+}
+
+/** The ids are random, so that no two tenants have the same. */
+export function deliveryWorkflowId(id: string): string {
+  return `webhook/${id}`;
+}
+
+/** Seconds between attempts: the schedule of the Standard Webhooks specification. */
+export const RETRY_SECONDS: readonly number[] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+
+/** Of a tenant. Each is matched with each event. */
+export const MAX_WEBHOOKS = 100;
+
+/** How long the secret before signs too, unless a rotation says otherwise. */
+export const ROTATION_SECONDS = 86_400;
+
+/** Pieces of what `message.completed` and `tool.completed` say whole: too many to be delivered one by one. */
+const PIECES: ReadonlySet<string> = new Set(['message.delta', 'message.reset', 'tool.output']);
+
+/** What `events` of a webhook may name: a kind, all of a group as `approval.*`, or `*`. */
+export function eventProblem(wanted: string, kinds: readonly string[]): string | undefined {
+  if (wanted === '*') return undefined;
+  if (PIECES.has(wanted))
+    return `${wanted} is a piece of a stream; read GET /v1/sessions/{key}/events for it`;
+  const isKnown = wanted.endsWith('.*')
+    ? kinds.some((kind) => kind.startsWith(wanted.slice(0, -1)))
+    : kinds.includes(wanted);
+  return isKnown ? undefined : `${wanted} is no kind of event; known: *, ${kinds.join(', ')}`;
+}
+
+/** Milliseconds until the next attempt: up to a tenth more, so that what failed together does not come back together. Undefined: none is left. */
+export function retryDelay(
+  schedule: readonly number[],
+  attempts: number,
+  random: () => number,
+): number | undefined {
+  const seconds = schedule[attempts - 1];
+  return seconds === undefined ? undefined : Math.round(seconds * 1000 * (1 + random() / 10));
+}

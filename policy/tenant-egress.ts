@@ -1,0 +1,13 @@
+/** Where a tenant's tools and servers may go: the settings, narrowed by its policy. */
+import type { UrlRules } from '#domain/net/judge-url.ts';
+import { effectiveEgress } from '#domain/policy/effective-egress.ts';
+import type { Pool } from '#store/pool.ts';
+import { findTenantPolicy } from '#store/tenant-policy-store.ts';
+
+export async function tenantEgress(
+  pool: Pool,
+  settings: Parameters<typeof effectiveEgress>[0],
+  tenant: string,
+): Promise<UrlRules> {
+  return effectiveEgress(settings, [(await findTenantPolicy(pool, tenant))?.egress]);
+}

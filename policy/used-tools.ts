@@ -1,0 +1,17 @@
+/** PO-5: what rules may ask of the tools that a session has read from, which may be gone by now. */
+import { CUSTOM_GROUP, type PolicyTool } from '#domain/policy/tool-groups.ts';
+import type { UsedTool, UsedTools } from '#domain/policy/used-tools.ts';
+
+/** `native` finds a tool of ours by its name. */
+export function createUsedTools(
+  native: (name: string) => PolicyTool | undefined,
+): (used: UsedTools) => readonly UsedTool[] {
+  return (used) =>
+    Object.entries(used).map(([name, call]) => ({ call, tool: native(name) ?? otherNamed(name) }));
+}
+
+/** Of an MCP server, `{server}__{tool}` behind a prefix that may be another one (MC-2), or a tenant's own, which has no such name. */
+function otherNamed(name: string): PolicyTool {
+  const server = /^(?:mcp_)?(.+?)__/.exec(name)?.[1];
+  return server === undefined ? { name, group: CUSTOM_GROUP } : { name, mcpServer: server };
+}

@@ -1,0 +1,49 @@
+/** What bytes are by themselves: whoever brings a file may say anything of it. */
+import { fileTypeFromBuffer } from 'file-type';
+
+export const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** Bytes that are looked at for a text. */
+const LOOKED_AT = 65_536;
+/** Types whose files are text. */
+const TEXTS = /^text\/|\+(?:xml|json)$|^application\/(?:json|xml|javascript|yaml|toml|x-ndjson|x-sh|sql)$/;
+/** Kinds that bytes show, so that what does not show them is none. */
+const SHOWN = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|epub\+zip|vnd\.|msword)/;
+const XML = /^(?:application|text)\/xml$/;
+const MEDIA = /^(?:audio|video)\//;
+
+/** As the bytes show; of a text as it is called, else `text/plain`. Undefined when they show another type than the one that is called. */
+export async function detectType(bytes: Uint8Array, called = ''): Promise<string | undefined> {
+  const said = (/^[\w.+-]+\/[\w.+-]+/.exec(called.trim().toLowerCase())?.[0] ?? '')
+    .replace('image/jpg', 'image/jpeg')
+    .replace(UNKNOWN_TYPE, '');
+  const found = (await fileTypeFromBuffer(bytes))?.mime;
+  if (found !== undefined && !XML.test(found)) return fits(said, found) ? found : undefined;
+  if (isText(bytes)) {
+    if (said === '') return /^\s*<(?:!doctype html|html)\b/i.test(headOf(bytes)) ? 'text/html' : 'text/plain';
+    return TEXTS.test(said) ? said : undefined;
+  }
+  return said === '' || !(SHOWN.test(said) || TEXTS.test(said)) ? UNKNOWN_TYPE : undefined;
+}
+
+/** Containers of sound and pictures have many names, and an office's file is an archive too. */
+function fits(said: string, found: string): boolean {
+  if (said === '' || said === found || (MEDIA.test(said) && MEDIA.test(found))) return true;
+  if (said === 'application/zip') return /zip|openxmlformats|opendocument/.test(found);
+  return found === 'application/x-cfb' && /^application\/(?:msword|vnd\.ms-)/.test(said);
+}
+
+function isText(bytes: Uint8Array): boolean {
+  const head = bytes.subarray(0, LOOKED_AT);
+  if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return false;
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function headOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes.subarray(0, 1_024));
+}

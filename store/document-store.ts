@@ -1,0 +1,245 @@
+/** Context files and memory as rows (VF-1, VF-2), each write a version of its own. */
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { BOOTSTRAP_FILE, CONTEXT_FILES, DOCUMENT_LIMITS, type DocumentScope } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import { isOwn } from './document-scope.ts';
+import { removeUnnamed } from './knowledge-index-store.ts';
+import type { Pool } from './pool.ts';
+import { affects, execute, readRow, readRows } from './statements.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+
+export interface DocumentRow {
+  readonly path: string;
+  /** Null: the agent's own. */
+  readonly user: string | null;
+  readonly revision: number;
+  /** UTF-8. */
+  readonly bytes: number;
+  /** SHA-256 of the text, in hexadecimal. */
+  readonly digest: string;
+  readonly outside: boolean;
+  readonly updated_at: Date;
+}
+
+export interface DocumentText extends DocumentRow {
+  readonly text: string;
+}
+
+export interface DocumentVersion {
+  readonly revision: number;
+  /** UTF-8. Null: it was removed. */
+  readonly bytes: number | null;
+  readonly outside: boolean;
+  readonly author: string;
+  readonly created_at: Date;
+}
+
+export interface DocumentChange {
+  readonly path: string;
+  /** Who is shown as its author: a user, an agent, a key. */
+  readonly author: string;
+  /** A call writes a document once: its repeat is told `done`. */
+  readonly call?: string | undefined;
+  /** Refused unless the scope's own document has this revision; 0: that there is none. */
+  readonly expected?: number | undefined;
+  /** Undefined: as what the scope sees was. */
+  readonly outside?: boolean | undefined;
+  /** From what the scope sees (undefined: nothing) to what its own document shall hold; null removes it. Throws to refuse. */
+  readonly by: (seen: string | undefined) => string | null;
+}
+
+export interface DocumentWritten {
+  /** An earlier attempt of the call did it. */
+  readonly done: boolean;
+  readonly revision: number;
+}
+
+const COLUMNS = sql`path, nullif(user_id, '') as user, revision, octet_length(text) as bytes,
+  encode(digest, 'hex') as digest, outside, updated_at`;
+
+/** What a scope sees: its own rows before the agent's. A bootstrap file that a user has emptied hides the agent's (VF-1). */
+function seenBy({ tenant, agent, user, type = 'open' }: DocumentScope) {
+  return sql`(select * from (
+      select distinct on (path) * from documents
+      where tenant_id = ${tenant} and agent_key = ${agent} and user_id in ('', ${user ?? ''})
+        and (user_id = '' or ${type} = 'open' or path = 'USER.md' or path <> all (${CONTEXT_FILES}::text[]))
+      order by path, user_id desc) first
+    where not (path = ${BOOTSTRAP_FILE} and text = '')) seen`;
+}
+
+export function readDocument(
+  pool: Pool,
+  scope: DocumentScope,
+  path: string,
+): Promise<DocumentText | undefined> {
+  return readRow<DocumentText>(pool)`select ${COLUMNS}, text from ${seenBy(scope)} where path = ${path}`;
+}
+
+/** By path. */
+export function listDocuments(pool: Pool, scope: DocumentScope): Promise<readonly DocumentRow[]> {
+  return readRows<DocumentRow>(pool)`select ${COLUMNS} from ${seenBy(scope)} order by path`;
+}
+
+/** What is the scope's own, seen or not, by path. */
+export function listOwnDocuments(
+  pool: Pool,
+  { tenant, agent, user }: DocumentScope,
+): Promise<readonly DocumentRow[]> {
+  return readRows<DocumentRow>(pool)`select ${COLUMNS} from documents
+    where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} order by path`;
+}
+
+/** Of the scope, those of these paths, cut after `most` characters and one. */
+export function readDocuments(
+  pool: Pool,
+  scope: DocumentScope,
+  paths: readonly string[],
+  most: number,
+): Promise<readonly DocumentText[]> {
+  return readRows<DocumentText>(pool)`
+    select ${COLUMNS}, left(text, ${most + 1}::int) as text from ${seenBy(scope)} where path = any (${[...paths]}::text[])`;
+}
+
+/** See documents_version.sql. */
+export async function documentsVersion(
+  pool: Pool,
+  { tenant, agent, user }: DocumentScope,
+): Promise<string | null> {
+  const row = await readRow<{ version: string | null }>(
+    pool,
+  )`select documents_version(${tenant}, ${agent}, ${user}) as version`;
+  return row?.version ?? null;
+}
+
+/** A user's own over all agents, by agent and path. */
+export function listDocumentsOfUser(
+  pool: Pool,
+  tenant: string,
+  user: string,
+): Promise<readonly (DocumentRow & { readonly agent: string })[]> {
+  return readRows<DocumentRow & { readonly agent: string }>(pool)`
+    select agent_key as agent, ${COLUMNS} from documents where tenant_id = ${tenant} and user_id = ${user}
+    order by agent_key, path limit ${DOCUMENT_LIMITS.count}`;
+}
+
+/** The newest first; of the scope's own document, removed ones as well. */
+export function documentVersions(
+  pool: Pool,
+  { tenant, agent, user }: DocumentScope,
+  path: string,
+): Promise<readonly DocumentVersion[]> {
+  return readRows<DocumentVersion>(pool)`
+    select revision, octet_length(text) as bytes, outside, author, created_at from document_versions
+    where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} and path = ${path}
+    order by revision desc`;
+}
+
+/** Of the scope's own document; `text` is null where it was removed. */
+export function readDocumentVersion(
+  pool: Pool,
+  { tenant, agent, user }: DocumentScope,
+  path: string,
+  revision: number,
+): Promise<{ readonly text: string | null; readonly outside: boolean } | undefined> {
+  return readRow<{ text: string | null; outside: boolean }>(pool)`
+    select text, outside from document_versions
+    where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} and path = ${path}
+      and revision = ${revision}`;
+}
+
+/**
+ * Changes the scope's own document. Writers of one scope take turns. Safe to repeat for a call.
+ * @throws Failure: Conflict when `expected` is not its revision, InvalidInput beyond DOCUMENT_LIMITS
+ */
+export function writeDocument(
+  pool: Pool,
+  scope: DocumentScope,
+  change: DocumentChange,
+): Promise<DocumentWritten> {
+  return inTransaction(pool, async (tx) => {
+    const { tenant, agent, user } = scope;
+    await execute(
+      tx,
+    )`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify(['documents', tenant, agent, user])}, 0))`;
+    const newest = await newestVersion(tx, scope, change);
+    if (newest.by_call !== null) return { done: true, revision: newest.by_call };
+    const own = newest.removed ? 0 : newest.revision;
+    if (change.expected !== undefined && change.expected !== own)
+      throw new Failure(
+        'Conflict',
+        `${change.path} has revision ${own}, not ${change.expected}: read it again`,
+      );
+    const seen = await readRow<{ text: string; outside: boolean }>(
+      tx,
+    )`select text, outside from ${seenBy(scope)} where path = ${change.path}`;
+    const text = change.by(seen?.text);
+    const revision = newest.revision + 1;
+    await save(tx, scope, { ...change, outside: change.outside ?? seen?.outside }, text, revision);
+    return { done: false, revision };
+  });
+}
+
+async function newestVersion(
+  tx: Transaction,
+  { tenant, agent, user }: DocumentScope,
+  change: DocumentChange,
+) {
+  const found = await readRow<{ revision: number; removed: boolean; by_call: number | null }>(tx)`
+    select coalesce(max(revision), 0) as revision, max(revision) filter (where call_id = ${change.call}) as by_call,
+      not exists (select from documents where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''}
+        and path = ${change.path}) as removed
+    from document_versions
+    where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} and path = ${change.path}`;
+  return found ?? { revision: 0, removed: true, by_call: null };
+}
+
+async function save(
+  tx: Transaction,
+  scope: DocumentScope,
+  { path, author, call, outside = false }: DocumentChange,
+  text: string | null,
+  revision: number,
+): Promise<void> {
+  const { tenant, agent, user } = scope;
+  const key = sql`${tenant}, ${agent}, ${user ?? ''}, ${path}`;
+  const where = isOwn(scope);
+  if (text === null) {
+    await execute(tx)`delete from documents where ${where} and path = ${path}`;
+    await removeUnnamed(tx, scope);
+  } else {
+    checkSize(path, text);
+    await execute(tx)`
+      insert into documents (tenant_id, agent_key, user_id, path, revision, text, digest, outside)
+      values (${key}, ${revision}, ${text}, ${createHash('sha256').update(text).digest()}, ${outside})
+      on conflict (tenant_id, agent_key, user_id, path) do update set revision = excluded.revision, text = excluded.text,
+        digest = excluded.digest, outside = excluded.outside, updated_at = now()`;
+    const count = await readRow<{ n: number }>(tx)`select count(*)::int as n from documents where ${where}`;
+    if ((count?.n ?? 0) > DOCUMENT_LIMITS.count)
+      throw new Failure(
+        'InvalidInput',
+        `there are ${DOCUMENT_LIMITS.count} documents already: remove one first`,
+      );
+  }
+  await execute(tx)`
+    insert into document_versions (tenant_id, agent_key, user_id, path, revision, text, outside, author, call_id)
+    values (${key}, ${revision}, ${text}, ${outside}, ${author}, ${call})`;
+  await execute(tx)`
+    delete from document_versions where ${where} and path = ${path} and revision <= ${revision - DOCUMENT_LIMITS.versions}`;
+}
+
+/** @throws Failure InvalidInput beyond DOCUMENT_LIMITS */
+export function checkSize(path: string, text: string): void {
+  if (Buffer.byteLength(path) > DOCUMENT_LIMITS.path)
+    throw new Failure('InvalidInput', `the path of a document has at most ${DOCUMENT_LIMITS.path} bytes`);
+  if (Buffer.byteLength(text) > DOCUMENT_LIMITS.bytes)
+    throw new Failure(
+      'InvalidInput',
+      `${path} would have ${Buffer.byteLength(text)} bytes; ${DOCUMENT_LIMITS.bytes} are the most`,
+    );
+}
+
+/** Whether any document that the scope sees came from outside. */
+export function hasOutside(pool: Pool, scope: DocumentScope): Promise<boolean> {
+  return affects(pool)`select 1 from ${seenBy(scope)} where outside limit 1`;
+}

@@ -1,0 +1,55 @@
+/** Bytes that are stored once by digest. */
+import { type RawBuilder, sql } from 'kysely';
+import type { StoredImage } from '#domain/image.ts';
+import type { Pool } from './pool.ts';
+import { execute, readRow, readRows } from './statements.ts';
+
+export async function readFiles(
+  pool: Pool,
+  tenant: string,
+  digests: readonly string[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const rows = await readRows<{ digest: string; bytes: Buffer }>(pool)`
+    select digest, bytes from files where tenant_id = ${tenant} and digest = any(${[...digests]})`;
+  return new Map(rows.map(({ digest, bytes }) => [digest, bytes]));
+}
+
+/** The images of a call are counted from 1. */
+export function findCallImage(
+  pool: Pool,
+  tenant: string,
+  call: string,
+  number: number,
+): Promise<
+  { readonly type: StoredImage['type']; readonly bytes: Buffer; readonly session_key: string } | undefined
+> {
+  return readRow<{ type: StoredImage['type']; bytes: Buffer; session_key: string }>(pool)`
+    select c.images -> ${number - 1}::int ->> 'type' as type, f.bytes, c.session_key
+     from tool_calls c join files f on f.tenant_id = c.tenant_id and f.digest = c.images -> ${number - 1}::int ->> 'digest'
+     where c.tenant_id = ${tenant} and c.id = ${call}`;
+}
+
+/** Whether a row of `files` is needed by none of the tables that name digests. */
+export const isUnneeded: RawBuilder<unknown> = sql`not exists (select from artifacts a where a.tenant_id = files.tenant_id and a.digest = files.digest)
+  and not exists (select from team_task_files t where t.tenant_id = files.tenant_id and t.digest = files.digest)
+  and not exists (select from tool_calls c where c.tenant_id = files.tenant_id and c.images is not null
+    and c.images @> jsonb_build_array(jsonb_build_object('digest', files.digest)))
+  and not exists (select from skill_versions v where v.tenant_id = files.tenant_id
+    and v.files @> jsonb_build_array(jsonb_build_object('digest', files.digest)))`;
+
+/** Of one sweep. */
+const LOOKED_AT = 200;
+
+/**
+ * Removes bytes that nothing names any more; each is looked at once a day, and one that is being brought is passed over. Returns how
+ * many went. Safe to repeat, and to run beside itself.
+ */
+export function removeUnneededFiles(pool: Pool): Promise<number> {
+  return execute(pool)`
+    with old as (select tenant_id, digest from files where needed_at < now() - interval '1 day'
+      order by needed_at limit ${LOOKED_AT} for update skip locked),
+    unneeded as (select tenant_id, digest from files where (tenant_id, digest) in (select tenant_id, digest from old) and ${isUnneeded}),
+    kept as (update files set needed_at = now() where (tenant_id, digest) in (
+      select tenant_id, digest from old except select tenant_id, digest from unneeded))
+    delete from files where (tenant_id, digest) in (select tenant_id, digest from unneeded)`;
+}

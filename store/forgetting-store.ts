@@ -1,0 +1,291 @@
+/** What is to be forgotten, and the receipts. Rows go in batches, each with its count in the receipt: a repeat goes on. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Forgetting } from '#domain/forgetting.ts';
+import { isUnneeded } from './file-store.ts';
+import type { Pool } from './pool.ts';
+import { below, type Db, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import { inTransaction } from './transaction.ts';
+
+export interface ForgettingRow
+  extends RowOf<'forgettings', 'sessions' | 'removed' | 'created_at' | 'until' | 'ended_at'> {
+  readonly sessions: readonly string[];
+  readonly removed: Forgetting['removed'];
+  readonly created_at: Date;
+  /** When all that ran was stopped: what came later stays. Null before. */
+  readonly until: Date | null;
+  readonly ended_at: Date | null;
+  /** `created_at` to the microsecond, for cursors. */
+  readonly created_text: string;
+}
+
+const COLUMNS = sql`id, kind, subject, sessions, removed, requested_by, created_at, until, ended_at, created_at::text as created_text`;
+
+/** The one that runs for the same subject, where there is one. */
+export async function beginForgetting(
+  pool: Pool,
+  tenant: string,
+  { id, kind, subject, requested_by }: Pick<ForgettingRow, 'id' | 'kind' | 'subject' | 'requested_by'>,
+): Promise<ForgettingRow> {
+  const row = await readRow<ForgettingRow>(pool)`
+    insert into forgettings (tenant_id, id, kind, subject, requested_by)
+    values (${tenant}, ${id}, ${kind}, ${subject}, ${requested_by})
+    on conflict (tenant_id, kind, subject) where ended_at is null do update set kind = excluded.kind
+    returning ${COLUMNS}`;
+  if (!row) throw new Error('a new forgetting returned no row');
+  return row;
+}
+
+export function findForgetting(pool: Pool, tenant: string, id: string): Promise<ForgettingRow | undefined> {
+  return readRow<ForgettingRow>(pool)`
+    select ${COLUMNS} from forgettings where tenant_id = ${tenant} and id = ${id}`;
+}
+
+/** The newest first. */
+export function listForgettings(
+  pool: Pool,
+  tenant: string,
+  limit: number,
+  after: PageEnd | undefined,
+): Promise<ForgettingRow[]> {
+  return readRows<ForgettingRow>(pool)`
+    select ${COLUMNS} from forgettings where tenant_id = ${tenant} ${below('created_at', 'id', after)}
+    order by created_at desc, id limit ${limit}`;
+}
+
+/** Of all tenants: those whose workflow may never have been started. */
+export function openForgettings(
+  pool: Pool,
+  olderThanSeconds: number,
+): Promise<{ readonly tenant_id: string; readonly id: string }[]> {
+  return readRows<{ tenant_id: string; id: string }>(pool)`select tenant_id, id from forgettings
+    where ended_at is null and created_at < now() - make_interval(secs => ${olderThanSeconds}) limit 500`;
+}
+
+/** The sessions that it is about, with those that work for them; noted in the row. */
+export async function noteForgottenSessions(
+  pool: Pool,
+  tenant: string,
+  { id, kind, subject }: ForgettingRow,
+): Promise<readonly { readonly key: string; readonly agent: string }[]> {
+  const isRoot = kind === 'session' ? sql`s.key = ${subject}` : sql`s.user_id = ${subject}`;
+  return readRows<{ key: string; agent: string }>(pool)`
+    with roots as (select key from sessions s where s.tenant_id = ${tenant} and ${isRoot}),
+    found as (
+      select s.key, s.agent_key from sessions s where s.tenant_id = ${tenant}
+        and (s.key in (select key from roots) or s.budget_root ->> 'session' in (select key from roots))),
+    noted as (
+      update forgettings set sessions = array(select unnest(sessions) union select key from found)
+      where tenant_id = ${tenant} and id = ${id})
+    select key, agent_key as agent from found`;
+}
+
+/** Adds to what the receipt says. */
+export async function countForgotten(
+  db: Db,
+  tenant: string,
+  id: string,
+  kind: string,
+  count: number,
+): Promise<void> {
+  if (count === 0) return;
+  await execute(db)`
+    update forgettings set removed = jsonb_set(removed, array[${kind}::text], to_jsonb(coalesce((removed ->> ${kind})::int, 0) + ${count}::int))
+    where tenant_id = ${tenant} and id = ${id}`;
+}
+
+/** All that ran is stopped. */
+export async function noteStopped(pool: Pool, tenant: string, id: string): Promise<void> {
+  await execute(pool)`
+    update forgettings set until = coalesce(until, clock_timestamp()) where tenant_id = ${tenant} and id = ${id}`;
+}
+
+/** Closes the receipt. */
+export async function endForgetting(pool: Pool, tenant: string, id: string): Promise<void> {
+  await execute(pool)`
+    update forgettings set ended_at = coalesce(ended_at, clock_timestamp()) where tenant_id = ${tenant} and id = ${id}`;
+}
+
+/** In one statement: a turn beside it waits no longer than that takes. */
+const BATCH = 1_000;
+
+/** A table, which of its rows go, and what the receipt calls them. */
+type Removal = readonly [table: string, where: RawBuilder<unknown>, counted?: string];
+
+/** Called after each batch: what it was and how many rows went. */
+type OnRemoved = (db: Db, kind: string, count: number) => Promise<void>;
+
+/**
+ * What a session had said and done until then. It stays when it was spoken in since, without what went. Costs stay in sums by day,
+ * agent and model. Safe to repeat.
+ */
+export async function removeSessionRows(
+  pool: Pool,
+  tenant: string,
+  session: string,
+  until: Date,
+  onRemoved: OnRemoved,
+): Promise<void> {
+  const own = sql`tenant_id = ${tenant} and session_key = ${session}`;
+  const turns = sql`(select id from turns where ${own} and created_at <= ${until})`;
+  const calls = sql`(select id from tool_calls where ${own} and turn_id in ${turns})`;
+  const approvals = sql`(select id from approvals where ${own} and turn_id in ${turns})`;
+  const given = sql`(select id from assignments where tenant_id = ${tenant} and created_at <= ${until}
+    and (origin_session = ${session} or session_key = ${session}))`;
+  const ofTenant = sql`tenant_id = ${tenant}`;
+  const attached = sql`select a ->> 'artifact' as id, a ->> 'digest' as digest from messages m, jsonb_array_elements(m.attachments) a
+    where m.tenant_id = ${tenant} and m.session_key = ${session} and m.created_at <= ${until}`;
+  await markUnneeded(
+    pool,
+    tenant,
+    sql`select i ->> 'digest' from tool_calls c, jsonb_array_elements(c.images) i where ${own} and turn_id in ${turns}
+      union select digest from (${attached}) a`,
+  );
+  const removals: readonly Removal[] = [
+    ['decision_proofs', sql`${ofTenant} and approval_id in ${approvals}`],
+    ['approval_decisions', sql`${ofTenant} and approval_id in ${approvals}`],
+    ['approval_links', sql`${ofTenant} and approval_id in ${approvals}`],
+    ['approvals', sql`${own} and turn_id in ${turns}`, 'approvals'],
+    ['egress_requests', sql`${ofTenant} and call_id in ${calls}`, 'egress_requests'],
+    [
+      'tool_results',
+      sql`${ofTenant} and id in (select whole_id from tool_calls where ${own} and turn_id in ${turns})`,
+    ],
+    [
+      'artifacts',
+      sql`${ofTenant} and id in (select id from (${attached}) a)
+        and not exists (select from messages o where o.tenant_id = ${tenant} and (o.session_key <> ${session} or o.created_at > ${until})
+          and o.attachments @> jsonb_build_array(jsonb_build_object('artifact', artifacts.id)))`,
+      'artifacts',
+    ],
+    ['browsers', own],
+    ['schedule_runs', own],
+    ['canvases', own],
+    ['gate_checks', sql`${ofTenant} and (owner_id in ${turns} or owner_id in ${given})`],
+    ['tool_calls', sql`${own} and turn_id in ${turns}`, 'tool_calls'],
+    ['assignments', sql`${ofTenant} and id in ${given}`, 'assignments'],
+    ['handoff_routes', sql`${own} and created_at <= ${until}`],
+    ['tool_rate_buckets', own],
+    [
+      'webhook_deliveries',
+      sql`${own} and event_id in (select id from events where ${own} and at <= ${until}
+        and (turn_id is null or turn_id in ${turns}))`,
+    ],
+    ['events', sql`${own} and at <= ${until} and (turn_id is null or turn_id in ${turns})`, 'events'],
+  ];
+  for (const removal of removals) await removeAll(pool, removal, onRemoved);
+  await removeMessages(pool, tenant, session, until, onRemoved);
+  await execute(
+    pool,
+  )`update model_uses set session_key = '', turn_id = '' where ${own} and turn_id in ${turns}`;
+  await execute(pool)`update skill_versions set session_key = null, turn_id = null, call_id = null
+    where ${own} and turn_id in ${turns}`;
+  const last: readonly Removal[] = [
+    marked(tenant),
+    ['turns', sql`${own} and id in ${turns}`, 'turns'],
+    [
+      'sessions',
+      sql`${ofTenant} and key = ${session} and not exists (select from turns t where t.tenant_id = ${tenant} and t.session_key = ${session})
+        and not exists (select from messages m where m.tenant_id = ${tenant} and m.session_key = ${session})`,
+      'sessions',
+    ],
+  ];
+  for (const removal of last) await removeAll(pool, removal, onRemoved);
+  await execute(
+    pool,
+  )`update sessions set summary = null, title = null, used = '{}' where ${ofTenant} and key = ${session}`;
+}
+
+/** What is a user's own beside sessions: what was allowed always, links, keys, documents, skills of nobody else. */
+export async function removeUserRows(
+  pool: Pool,
+  tenant: string,
+  user: string,
+  onRemoved: OnRemoved,
+): Promise<void> {
+  const own = sql`tenant_id = ${tenant} and user_id = ${user}`;
+  const published = sql`tenant_id = ${tenant} and name in
+    (select name from skills where tenant_id = ${tenant} and owner = ${`user:${user}`})`;
+  const theirs = sql`${published} and name in (select name from skills where tenant_id = ${tenant} and visibility = 'private')`;
+  await markUnneeded(
+    pool,
+    tenant,
+    sql`select f ->> 'digest' from skill_versions, jsonb_array_elements(files) f where ${theirs}
+      union select digest from artifacts where ${own}`,
+  );
+  const removals: readonly Removal[] = [
+    ['exec_allowlist', own, 'allowlist'],
+    ['approval_links', own],
+    ['api_keys', own, 'api_keys'],
+    ['knowledge_facts', own, 'knowledge'],
+    ['documents', own, 'documents'],
+    // Of documents that are gone nobody draws any more.
+    ['knowledge_entities', own],
+    ['document_versions', own],
+    ['mcp_grants', sql`tenant_id = ${tenant} and kind = 'user' and subject = ${user}`, 'mcp_grants'],
+    ['skill_grants', sql`(tenant_id = ${tenant} and kind = 'user' and subject = ${user}) or (${theirs})`],
+    ['artifacts', own, 'artifacts'],
+    ['skill_versions', theirs],
+    marked(tenant),
+    ['skills', theirs, 'skills'],
+    ['mcp_access_requests', sql`tenant_id = ${tenant} and kind = 'user' and subject = ${user}`],
+    ['mcp_credentials', own, 'mcp_credentials'],
+  ];
+  for (const removal of removals) await removeAll(pool, removal, onRemoved);
+  await execute(pool)`update skill_versions set published_by = 'a user who is forgotten' where ${published}`;
+  await execute(
+    pool,
+  )`update skills set owner = null where tenant_id = ${tenant} and owner = ${`user:${user}`}`;
+}
+
+/** Before what names them goes: of these bytes, those that nothing else names go after it. */
+async function markUnneeded(pool: Pool, tenant: string, digests: RawBuilder<unknown>): Promise<void> {
+  await execute(
+    pool,
+  )`update files set needed_at = '-infinity' where tenant_id = ${tenant} and digest in (${digests})`;
+}
+
+function marked(tenant: string): Removal {
+  return ['files', sql`tenant_id = ${tenant} and needed_at = '-infinity' and ${isUnneeded}`, 'files'];
+}
+
+async function removeAll(pool: Pool, [table, where, counted]: Removal, onRemoved: OnRemoved): Promise<void> {
+  for (let count = BATCH; count >= BATCH; )
+    count = await inTransaction(pool, async (tx) => {
+      const name = sql.table(table);
+      const removed = await execute(tx)`
+        delete from ${name} where ctid = any (array(select ctid from ${name} where ${where} limit ${BATCH}))`;
+      await onRemoved(tx, counted ?? 'other', removed);
+      return removed;
+    });
+}
+
+/** What answers have cost is summed in the same commit. */
+async function removeMessages(
+  pool: Pool,
+  tenant: string,
+  session: string,
+  until: Date,
+  onRemoved: OnRemoved,
+): Promise<void> {
+  for (let count = BATCH; count >= BATCH; )
+    count = await inTransaction(pool, async (tx) => {
+      const gone = await readRow<{ n: number }>(tx)`
+        with gone as (
+          delete from messages where ctid = any (array(
+            select m.ctid from messages m left join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
+            where m.tenant_id = ${tenant} and m.session_key = ${session} and coalesce(t.created_at, m.created_at) <= ${until}
+            limit ${BATCH}))
+          returning turn_id, role, model, usage, usd, created_at),
+        costs as (
+          insert into model_uses (tenant_id, kind, session_key, turn_id, agent_key, model, usage, usd, created_at)
+          select ${tenant}, 'forgotten', '', '', t.agent_key, g.model, jsonb_build_object(
+              'inputTokens', sum((g.usage ->> 'inputTokens')::bigint), 'outputTokens', sum((g.usage ->> 'outputTokens')::bigint),
+              'cachedInputTokens', sum((g.usage ->> 'cachedInputTokens')::bigint)), sum(g.usd), max(g.created_at)
+          from gone g join turns t on t.tenant_id = ${tenant} and t.id = g.turn_id
+          where g.role = 'assistant' and g.model is not null and g.model <> 'none'
+          group by t.agent_key, g.model, date_trunc('day', g.created_at), g.usd is null)
+        select count(*)::int as n from gone`;
+      await onRemoved(tx, 'messages', gone?.n ?? 0);
+      return gone?.n ?? 0;
+    });
+}

@@ -1,0 +1,21 @@
+-- A session has read what these tools gave (PO-5): p_calls says for each the first call of it. What is known stays, with its call.
+-- Sessions for which it works know it at once, as what it says comes to them: who gave the work, and who made the team's task.
+create function note_used(p_tenant text, p_session text, p_calls jsonb) returns void
+language plpgsql as $$
+declare
+  facts jsonb;
+  place text := p_session;
+begin
+  select jsonb_object_agg(key, jsonb_build_object('call', value, 'at', extract(epoch from clock_timestamp()))) into facts
+    from jsonb_each_text(p_calls);
+  -- Deeper than work can be given on.
+  for depth in 1..100 loop
+    exit when facts is null or place is null;
+    update sessions set used = facts || used where tenant_id = p_tenant and key = place
+      and not used ?& array(select jsonb_object_keys(facts));
+    select coalesce(s.bound_context #>> '{subagent,session}', s.bound_context #>> '{delegation,session}', t.origin_session) into place
+      from sessions s left join team_tasks t on t.tenant_id = p_tenant and t.team_key = s.bound_context #>> '{team,key}'
+        and t.number = (s.bound_context #>> '{team,number}')::int
+      where s.tenant_id = p_tenant and s.key = place;
+  end loop;
+end $$;

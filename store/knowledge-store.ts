@@ -1,0 +1,224 @@
+/** The knowledge graph as people browse and correct it. What a person says of a fact stands before what documents say of the same. */
+import { type RawBuilder, sql } from 'kysely';
+import type { DocumentScope } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import { nameKey, typeKey } from '#domain/knowledge.ts';
+import { isOwn } from './document-scope.ts';
+import { addNames, judgeFacts, lockKnowledge } from './knowledge-index-store.ts';
+import { entitiesOf, type KnowledgeEntity, type KnowledgeRelation, relationsOf } from './knowledge-search.ts';
+import type { Pool } from './pool.ts';
+import { affects, type Db, execute, readRow, readRows } from './statements.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+
+/** Whose are listed. `viewer`: a user who sees his own and those of agents; null: all. */
+export interface KnowledgeFilter {
+  readonly viewer: string | null;
+  readonly agent?: string | undefined;
+  readonly user?: string | undefined;
+}
+
+/** Rows of a page, by id; `after` is the last one of the page before. */
+interface Paged {
+  readonly limit: number;
+  readonly after: number;
+}
+
+/** With nothing left out. */
+const ALL = { hidden: [] };
+
+/** Of rows `one`. */
+function isListed(one: string, { viewer, agent, user }: KnowledgeFilter): RawBuilder<unknown> {
+  const row = sql.table(one);
+  return sql`(${viewer}::text is null or ${row}.user_id in ('', ${viewer})) and (${agent}::text is null or ${row}.agent_key = ${agent})
+    and (${user}::text is null or ${row}.user_id = ${user})`;
+}
+
+export function listEntities(
+  pool: Pool,
+  tenant: string,
+  filter: KnowledgeFilter & { readonly name?: string | undefined },
+  { limit, after }: Paged,
+): Promise<KnowledgeEntity[]> {
+  const key = filter.name === undefined ? null : nameKey(filter.name);
+  return readRows<KnowledgeEntity>(pool)`
+    ${entitiesOf(ALL)} where e.tenant_id = ${tenant} and e.id > ${after} and ${isListed('e', filter)}
+      and (${key}::text is null or exists (select from knowledge_names n where n.tenant_id = e.tenant_id and n.entity_id = e.id and n.key = ${key}))
+    order by e.id limit ${limit}`;
+}
+
+export function findEntity(
+  db: Db,
+  tenant: string,
+  id: string,
+  viewer: string | null,
+): Promise<KnowledgeEntity | undefined> {
+  return readRow<KnowledgeEntity>(db)`
+    ${entitiesOf(ALL)} where e.tenant_id = ${tenant} and e.id = ${id}::bigint and ${isListed('e', { viewer })}`;
+}
+
+export interface EntityChange {
+  readonly name?: string | undefined;
+  readonly type?: string | undefined;
+  /** In place of all but the name. */
+  readonly aliases?: readonly string[] | undefined;
+  readonly hidden?: boolean | undefined;
+}
+
+/** @throws Failure: Conflict when another entity of the type has one of its names */
+export function changeEntity(
+  pool: Pool,
+  scope: DocumentScope,
+  id: string,
+  change: EntityChange,
+  by: string,
+): Promise<boolean> {
+  return inTransaction(pool, async (tx) => {
+    const { tenant } = scope;
+    await lockKnowledge(tx, scope);
+    const old = await findEntity(tx, tenant, id, null);
+    if (!old) return false;
+    const { hidden = old.hidden, aliases = [...old.aliases, old.name] } = change;
+    const name = change.name?.trim() ?? old.name;
+    const type = typeKey(change.type?.trim() ?? old.type);
+    const names = [name, ...aliases];
+    await refuseTaken(tx, scope, id, type, names);
+    if (change.aliases)
+      await execute(tx)`
+        delete from knowledge_names where tenant_id = ${tenant} and entity_id = ${id}::bigint and key <> all (${names.map(nameKey)}::text[])`;
+    await addNames(tx, scope, id, type, names, false);
+    await execute(tx)`
+      update knowledge_entities set name = ${name}, type = ${type}, hidden = ${hidden}, changed_by = ${by}, updated_at = now()
+      where tenant_id = ${tenant} and id = ${id}::bigint`;
+    await judgeFacts(tx, tenant, [id]);
+    return true;
+  });
+}
+
+async function refuseTaken(
+  tx: Transaction,
+  scope: DocumentScope,
+  id: string,
+  type: string,
+  names: readonly string[],
+): Promise<void> {
+  const taken = await readRow<{ name: string; entity_id: string }>(tx)`
+    select name, entity_id from knowledge_names where ${isOwn(scope)} and type = ${type} and key = any (${names.map(nameKey)}::text[])
+      and entity_id <> ${id}::bigint limit 1`;
+  if (taken)
+    throw new Failure(
+      'Conflict',
+      `${taken.name} is a name of the entity ${taken.entity_id}: merge the two, if they are one`,
+    );
+}
+
+/** False: one of them is gone, or they are not of one owner. */
+export function mergeEntities(
+  pool: Pool,
+  scope: DocumentScope,
+  id: string,
+  into: string,
+  by: string,
+): Promise<boolean> {
+  const both = [id, into];
+  const moved = (column: string) =>
+    sql`case when f.${sql.ref(column)} = ${id}::bigint then ${into}::bigint else f.${sql.ref(column)} end`;
+  const { tenant } = scope;
+  const near = sql`f.tenant_id = ${tenant} and (f.from_id = ${id}::bigint or f.to_id = ${id}::bigint)`;
+  return inTransaction(pool, async (tx) => {
+    await lockKnowledge(tx, scope);
+    const found = await execute(tx)`
+      update knowledge_entities set changed_by = ${by}, updated_at = now() where ${isOwn(scope)} and id = any (${both}::bigint[])`;
+    if (found < both.length) return false;
+    // Between themselves, and what a person says of both.
+    await execute(tx)`
+      delete from knowledge_facts f where ${near} and (${moved('from_id')} = ${moved('to_id')} or (f.author is not null
+        and exists (select from knowledge_facts o where o.tenant_id = f.tenant_id and o.author is not null and o.id <> f.id
+          and o.type = f.type and o.from_id = ${moved('from_id')} and o.to_id = ${moved('to_id')})))`;
+    await execute(
+      tx,
+    )`update knowledge_facts f set from_id = ${moved('from_id')}, to_id = ${moved('to_id')} where ${near}`;
+    await execute(tx)`
+      update knowledge_names set entity_id = ${into}::bigint where tenant_id = ${tenant} and entity_id = ${id}::bigint`;
+    await execute(tx)`delete from knowledge_entities where tenant_id = ${tenant} and id = ${id}::bigint`;
+    await judgeFacts(tx, tenant, [into]);
+    return true;
+  });
+}
+
+export function listRelations(
+  pool: Pool,
+  tenant: string,
+  filter: KnowledgeFilter & { readonly entity?: string | undefined },
+  { limit, after }: Paged,
+): Promise<KnowledgeRelation[]> {
+  const { entity } = filter;
+  const near =
+    entity === undefined ? sql`true` : sql`(f.from_id = ${entity}::bigint or f.to_id = ${entity}::bigint)`;
+  return readRows<KnowledgeRelation>(pool)`
+    ${relationsOf(ALL)} where f.tenant_id = ${tenant} and f.id > ${after} and ${isListed('f', filter)} and ${near} order by f.id limit ${limit}`;
+}
+
+export function findRelation(
+  db: Db,
+  tenant: string,
+  id: string,
+  viewer: string | null,
+): Promise<KnowledgeRelation | undefined> {
+  return readRow<KnowledgeRelation>(db)`
+    ${relationsOf(ALL)} where f.tenant_id = ${tenant} and f.id = ${id}::bigint and ${isListed('f', { viewer })}`;
+}
+
+export interface RelationChange {
+  readonly relation?: string | undefined;
+  /** ISO 8601. */
+  readonly valid_from?: string | undefined;
+  readonly valid_to?: string | null | undefined;
+  readonly single?: boolean | undefined;
+  readonly hidden?: boolean | undefined;
+}
+
+/** Gives the id of what the person says from now on; undefined when the fact is gone. @throws Failure: Unprocessable */
+export function correctRelation(
+  pool: Pool,
+  scope: DocumentScope,
+  id: string,
+  change: RelationChange,
+  by: string,
+): Promise<string | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const { tenant } = scope;
+    await lockKnowledge(tx, scope);
+    const old = await readRow<{ from_id: string; type: string; to_id: string }>(tx)`
+      select from_id, type, to_id from knowledge_facts where tenant_id = ${tenant} and id = ${id}::bigint and type is not null`;
+    if (!old) return undefined;
+    const type = change.relation === undefined ? old.type : typeKey(change.relation.trim());
+    if (type !== old.type) await say(tx, scope, id, old.type, { hidden: true }, by);
+    const said = await say(tx, scope, id, type, change, by);
+    const isBackwards = affects(tx)`
+      select 1 from knowledge_facts where tenant_id = ${tenant} and id = ${said}::bigint and valid_to <= valid_from`;
+    if (await isBackwards) throw new Failure('Unprocessable', 'valid_to must be later than valid_from');
+    await judgeFacts(tx, tenant, [old.from_id]);
+    return said;
+  });
+}
+
+/** As the fact `id` is but for the change, in place of what people have said of it. */
+async function say(
+  tx: Transaction,
+  { tenant }: DocumentScope,
+  id: string,
+  type: string,
+  change: RelationChange,
+  by: string,
+): Promise<string | undefined> {
+  const until = change.valid_to === undefined ? sql`f.valid_to` : sql`${change.valid_to}::timestamptz`;
+  const row = await readRow<{ id: string }>(tx)`
+    insert into knowledge_facts (tenant_id, agent_key, user_id, from_id, type, to_id, valid_from, valid_to, is_single, author, denied)
+    select f.tenant_id, f.agent_key, f.user_id, f.from_id, ${type}, f.to_id, coalesce(${change.valid_from}::timestamptz, f.valid_from), ${until},
+      coalesce(${change.single}::boolean, f.is_single), ${by}, ${change.hidden ?? false}
+    from knowledge_facts f where f.tenant_id = ${tenant} and f.id = ${id}::bigint
+    on conflict (tenant_id, from_id, type, to_id) where author is not null do update set valid_from = excluded.valid_from,
+      valid_to = excluded.valid_to, is_single = excluded.is_single, author = excluded.author, denied = excluded.denied
+    returning id`;
+  return row?.id;
+}

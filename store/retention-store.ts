@@ -1,0 +1,78 @@
+/** For how long a tenant keeps what, and removing what is older. */
+import { sql } from 'kysely';
+import type { Retention } from '#domain/forgetting.ts';
+import { removeSessionRows } from './forgetting-store.ts';
+import type { Pool } from './pool.ts';
+import { execute, readRow, readRows } from './statements.ts';
+
+/** Null when the tenant says nothing. */
+export async function findRetention(pool: Pool, tenant: string): Promise<Retention | null> {
+  const row = await readRow<{ retention: Retention | null }>(
+    pool,
+  )`select retention from tenants where id = ${tenant}`;
+  return row?.retention ?? null;
+}
+
+export async function saveRetention(pool: Pool, tenant: string, retention: Retention): Promise<void> {
+  await execute(pool)`update tenants set retention = ${JSON.stringify(retention)} where id = ${tenant}`;
+}
+
+/** Of a tenant and kind in one sweep, so that turns beside it wait for none of it. */
+const MOST = { events: 20_000, sessions: 50, tasks: 200, artifacts: 500 } as const;
+
+/** What is older than its tenant, or the settings, keep it; returns how many rows and sessions went. The next sweep goes on. */
+export async function pruneByRetention(pool: Pool, settings: Retention): Promise<number> {
+  const tenants = await readRows<{ id: string; retention: Retention | null }>(pool)`
+    select id, retention from tenants where retention is not null or ${Object.keys(settings).length > 0}`;
+  let removed = 0;
+  for (const { id, retention } of tenants)
+    removed += await pruneTenant(pool, id, { ...settings, ...retention });
+  return removed;
+}
+
+async function pruneTenant(
+  pool: Pool,
+  tenant: string,
+  { events_days, transcripts_days, tasks_days, artifacts_days }: Retention,
+): Promise<number> {
+  let removed = 0;
+  if (events_days !== undefined)
+    removed += await execute(pool)`delete from events where ctid = any (array(
+      select ctid from events where tenant_id = ${tenant} and ${isOlder('at', events_days)} limit ${MOST.events}))`;
+  if (transcripts_days !== undefined) removed += await pruneSessions(pool, tenant, transcripts_days);
+  if (tasks_days !== undefined) removed += await pruneTasks(pool, tenant, tasks_days);
+  if (artifacts_days !== undefined)
+    removed += await execute(pool)`delete from artifacts where ctid = any (array(
+      select ctid from artifacts where tenant_id = ${tenant} and ${isOlder('created_at', artifacts_days)} limit ${MOST.artifacts}))`;
+  return removed;
+}
+
+const isOlder = (column: string, days: number) =>
+  sql`${sql.ref(column)} < now() - make_interval(days => ${days})`;
+
+/** Those in which nothing was said since and nothing runs. Temporal removes their runs by its own rule. */
+async function pruneSessions(pool: Pool, tenant: string, days: number): Promise<number> {
+  const old = await readRows<{ key: string; until: Date }>(pool)`
+    select key, now() - make_interval(days => ${days}) as until from sessions s where tenant_id = ${tenant} and ${isOlder('updated_at', days)}
+      and not exists (select from turns t where t.tenant_id = s.tenant_id and t.session_key = s.key
+        and (t.ended_at is null or ${sql`t.created_at >= now() - make_interval(days => ${days})`}))
+      and not exists (select from assignments a where a.tenant_id = s.tenant_id and a.session_key = s.key and a.ended_at is null)
+    order by updated_at limit ${MOST.sessions}`;
+  for (const { key, until } of old)
+    await removeSessionRows(pool, tenant, key, until, () => Promise.resolve());
+  return old.length;
+}
+
+/** With their audit, texts, files' names and order. */
+function pruneTasks(pool: Pool, tenant: string, days: number): Promise<number> {
+  const isOld = sql`t.tenant_id = ${tenant} and (t.team_key, t.number) in (select team_key, number from old)`;
+  return execute(pool)`
+    with old as (select team_key, number from team_tasks where tenant_id = ${tenant} and ${isOlder('closed_at', days)}
+      limit ${MOST.tasks}),
+    blockers as (delete from team_task_blockers t where ${isOld}
+      or (t.tenant_id = ${tenant} and (t.team_key, t.blocker) in (select team_key, number from old))),
+    events as (delete from team_task_events t where ${isOld}),
+    comments as (delete from team_comments t where ${isOld}),
+    files as (delete from team_task_files t where ${isOld})
+    delete from team_tasks t where ${isOld}`;
+}

@@ -1,0 +1,172 @@
+/** The runs of schedules: each has its place once, which is taken under the lock of its schedule's row. */
+import { SCHEDULE_LIMITS, type ScheduleRights } from '#domain/schedule.ts';
+import { isInstantOf, nextInstants } from '#domain/schedule/instants.ts';
+import type { TurnStatus } from '#domain/turn.ts';
+import type { Pool } from './pool.ts';
+import { lockSchedule, type ScheduleRow } from './schedule-store.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+
+export interface ScheduleRunRow extends RowOf<'schedule_runs', 'schedule_id' | 'at' | 'created_at'> {
+  readonly at: Date;
+  readonly created_at: Date;
+  readonly created_text: string;
+}
+
+export interface ListedRun extends ScheduleRunRow {
+  readonly turn_status: TurnStatus | null;
+  readonly text: string | null;
+  readonly run_id: string | null;
+}
+
+export interface NewRun {
+  /** The instant, or what made it one that is wanted now. */
+  readonly key: string;
+  readonly at: Date;
+  readonly forced: boolean;
+  /** Its own, where the schedule names none. */
+  readonly session: string;
+  /** Why nobody may begin it, as far as others have found. */
+  readonly denied?: string | undefined;
+}
+
+export type TakenRun = Pick<ScheduleRunRow, 'state' | 'reason' | 'session_key' | 'turn_id'>;
+
+/**
+ * Takes the place of a run, once: undefined when there is no such schedule any more. `state` is null while its message is to be handed
+ * over, also for who takes it again after a crash.
+ */
+export function takeRun(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  run: NewRun,
+): Promise<{ readonly run: TakenRun; readonly schedule: ScheduleRow } | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const schedule = await lockSchedule(tx, tenant, id);
+    if (!schedule || schedule.deleted_at) return undefined;
+    if (!run.forced) await expectAfter(tx, tenant, schedule, run.at);
+    const old = await readRow<TakenRun>(tx)`
+      select state, reason, session_key, turn_id from schedule_runs
+      where tenant_id = ${tenant} and schedule_id = ${id} and key = ${run.key}`;
+    if (old) return { run: old, schedule };
+    const taken = await decideRun(tx, tenant, schedule, run);
+    const { key, at, forced } = run;
+    await tx
+      .insertInto('schedule_runs')
+      .values({ tenant_id: tenant, schedule_id: id, key, at, forced, ...taken })
+      .execute();
+    return { run: taken, schedule };
+  });
+}
+
+async function decideRun(
+  tx: Transaction,
+  tenant: string,
+  schedule: ScheduleRow,
+  run: NewRun,
+): Promise<TakenRun> {
+  const denied = run.denied ?? (await whyDenied(tx, tenant, schedule));
+  if (denied !== undefined) return { ...NOT_BEGUN, state: 'refused', reason: denied };
+  const late = run.forced ? undefined : whyNotDue(schedule, run.at);
+  if (late !== undefined) return { ...NOT_BEGUN, state: 'skipped', reason: late };
+  if (schedule.overlap === 'skip' && (await isBusy(tx, tenant, schedule.id)))
+    return { ...NOT_BEGUN, state: 'skipped', reason: 'an earlier run goes on' };
+  return { state: null, reason: null, session_key: schedule.session_key ?? run.session, turn_id: null };
+}
+
+const NOT_BEGUN = { session_key: null, turn_id: null } as const;
+
+/** Its message is handed over, or was refused there. A schedule that is for one run only goes with it. */
+export async function endRun(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  key: string,
+  { state, reason, turn_id }: Pick<TakenRun, 'state' | 'reason' | 'turn_id'>,
+): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    const schedule = await lockSchedule(tx, tenant, id);
+    await execute(tx)`update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}
+      where tenant_id = ${tenant} and schedule_id = ${id} and key = ${key}`;
+    if (schedule?.delete_after_run && state === 'started')
+      await execute(tx)`update schedules set deleted_at = coalesce(deleted_at, clock_timestamp())
+        where tenant_id = ${tenant} and id = ${id}`;
+  });
+}
+
+async function expectAfter(tx: Transaction, tenant: string, row: ScheduleRow, at: Date): Promise<void> {
+  if (!row.next_at || row.next_at > at) return;
+  const next = nextInstants(row.timing, at, 1)[0];
+  await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tenant} and id = ${row.id}`;
+}
+
+function whyNotDue(
+  { enabled, timing, now, catchup_seconds: catchup }: ScheduleRow,
+  at: Date,
+): string | undefined {
+  if (!enabled) return 'the schedule is paused';
+  if (!isInstantOf(timing, at)) return 'the schedule was changed and does not run then';
+  if (now.getTime() - at.getTime() > catchup * 1000) return `it is more than ${catchup} seconds late`;
+  return undefined;
+}
+
+/** The rights of now: what was taken away since counts; what was added does not. */
+async function whyDenied(
+  tx: Transaction,
+  tenant: string,
+  { agent_key, user_id, session_key, rights }: ScheduleRow,
+): Promise<string | undefined> {
+  const found = await readRow<{ agent: boolean; key: boolean; session: boolean }>(tx)`
+    select exists (select from agents where tenant_id = ${tenant} and key = ${agent_key} and deleted_at is null) as agent,
+      ${rights.key}::text is null or exists (select from api_keys where tenant_id = ${tenant} and id = ${rights.key}
+        and revoked_at is null and (expires_at is null or expires_at > now()) and scopes && array['run','admin']) as key,
+      not exists (select from sessions where tenant_id = ${tenant} and key = ${session_key}
+        and (agent_key <> ${agent_key} or user_id is distinct from ${user_id})) as session`;
+  if (!found?.agent) return `there is no agent ${agent_key} any more`;
+  if (!found.key) return 'the API key that it was made with was revoked, has expired, or may not run turns';
+  if (!found.session) return `the session ${session_key ?? ''} is another agent's or user's`;
+  return undefined;
+}
+
+/** An earlier run is not handed over yet, or its turn goes on. One whose workflow was ended from outside is not waited for. */
+function isBusy(tx: Transaction, tenant: string, id: string): Promise<boolean> {
+  return affects(tx)`
+    select from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
+    where r.tenant_id = ${tenant} and r.schedule_id = ${id}
+      and (r.state is null and r.created_at > now() - interval '10 minutes' or r.state = 'started' and t.id is not null and t.ended_at is null)`;
+}
+
+/** The scopes that its key had when it was made and has now. */
+export async function rolesNow(
+  pool: Pool,
+  tenant: string,
+  { key, roles = [] }: ScheduleRights,
+): Promise<string[]> {
+  if (key === undefined) return [...roles];
+  const row = await readRow<{ scopes: string[] }>(pool)`
+    select scopes from api_keys where tenant_id = ${tenant} and id = ${key}`;
+  const now = row?.scopes ?? [];
+  return roles.filter((role) => now.includes(role) || now.includes('admin'));
+}
+
+/** The newest first, with how their turns went. */
+export function listRuns(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  limit: number,
+  after: PageEnd | undefined,
+): Promise<ListedRun[]> {
+  return readRows<ListedRun>(pool)`
+    select r.*, r.created_at::text as created_text, t.status as turn_status, left(t.text, 2000) as text, t.run_id
+    from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
+    where r.tenant_id = ${tenant} and r.schedule_id = ${id} ${below('r.created_at', 'r.key', after)}
+    order by r.created_at desc, r.key limit ${limit}`;
+}
+
+/** Returns how many went. */
+export function pruneRuns(pool: Pool): Promise<number> {
+  return execute(pool)`delete from schedule_runs where ctid = any (array(select ctid from schedule_runs
+    where state is not null and created_at < now() - make_interval(days => ${SCHEDULE_LIMITS.runsDays}) limit 10000))`;
+}

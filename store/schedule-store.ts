@@ -1,0 +1,228 @@
+/** Schedules and the runs of each. Who changes one, and who makes its Temporal Schedule follow, holds its row's lock. */
+import { sql } from 'kysely';
+import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '#domain/schedule.ts';
+import { nextInstants } from '#domain/schedule/instants.ts';
+import type { Pool } from './pool.ts';
+import {
+  affects,
+  below,
+  type Db,
+  execute,
+  type PageEnd,
+  readRow,
+  readRows,
+  type RowOf,
+} from './statements.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+
+type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
+
+export interface ScheduleRow extends RowOf<'schedules', Times | 'rights' | 'timing'> {
+  readonly timing: Timing;
+  readonly rights: ScheduleRights;
+  readonly planned_until: Date | null;
+  readonly next_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly deleted_at: Date | null;
+  /** `created_at` to the microsecond, for cursors. */
+  readonly created_text: string;
+  /** Of the database: what decides is one clock (F11). */
+  readonly now: Date;
+}
+
+export type ScheduleFields = Pick<
+  ScheduleRow,
+  | 'name'
+  | 'agent_key'
+  | 'user_id'
+  | 'message'
+  | 'timing'
+  | 'session_key'
+  | 'delete_after_run'
+  | 'enabled'
+  | 'overlap'
+  | 'catchup_seconds'
+  | 'rights'
+>;
+
+const ROW = sql`schedules.*, created_at::text as created_text, clock_timestamp() as now`;
+
+/** The row, be it new or one of this id; `full` when the agent or the tenant has as many as it may, undefined when the name is taken. */
+export function insertSchedule(
+  pool: Pool,
+  tenant: string,
+  fields: ScheduleFields & Pick<ScheduleRow, 'id' | 'created_by'>,
+): Promise<ScheduleRow | 'full' | undefined> {
+  return inTransaction(pool, async (tx) => {
+    await execute(tx)`select from tenants where id = ${tenant} for update`;
+    const old = await readSchedule(tx, tenant, fields.id);
+    if (old) return old;
+    const counts = await readRow<{ all: number; own: number }>(tx)`
+      select count(*)::int as all, (count(*) filter (where agent_key = ${fields.agent_key}))::int as own
+      from schedules where tenant_id = ${tenant} and deleted_at is null`;
+    const { all = 0, own = 0 } = counts ?? {};
+    if (all >= SCHEDULE_LIMITS.perTenant || own >= SCHEDULE_LIMITS.perAgent) return 'full';
+    const { rights, timing, ...plain } = fields;
+    await tx
+      .insertInto('schedules')
+      .values({
+        tenant_id: tenant,
+        ...plain,
+        rights: JSON.stringify(rights),
+        timing: JSON.stringify(timing),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await expectFromNow(tx, tenant, fields.id);
+    return readSchedule(tx, tenant, fields.id);
+  });
+}
+
+/** `change` gives what is to be there; runs that were due before are not made up for. Undefined when there is no such row. */
+export function updateSchedule(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  change: (row: ScheduleRow) => ScheduleFields,
+): Promise<ScheduleRow | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const row = await lockSchedule(tx, tenant, id);
+    if (!row || row.deleted_at) return undefined;
+    const { rights, timing, ...plain } = change(row);
+    await tx
+      .updateTable('schedules')
+      .set({
+        ...plain,
+        rights: JSON.stringify(rights),
+        timing: JSON.stringify(timing),
+        revision: row.revision + 1,
+        updated_at: row.now,
+      })
+      .where('tenant_id', '=', tenant)
+      .where('id', '=', id)
+      .execute();
+    await expectFromNow(tx, tenant, id);
+    return readSchedule(tx, tenant, id);
+  });
+}
+
+async function expectFromNow(tx: Transaction, tenant: string, id: string): Promise<void> {
+  const row = await readSchedule(tx, tenant, id);
+  const next = row?.enabled ? nextInstants(row.timing, row.now, 1)[0] : undefined;
+  await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tenant} and id = ${id}`;
+}
+
+/** For a transaction that changes it, or begins a run of it. */
+export function lockSchedule(tx: Transaction, tenant: string, id: string): Promise<ScheduleRow | undefined> {
+  return readRow<ScheduleRow>(tx)`
+    select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} for update`;
+}
+
+function readSchedule(db: Db, tenant: string, id: string): Promise<ScheduleRow | undefined> {
+  return readRow<ScheduleRow>(db)`
+    select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
+}
+
+/** Whose they are; undefined: anybody's. Null: no user's. */
+export interface ScheduleFilter {
+  readonly agent?: string | undefined;
+  readonly user?: string | null | undefined;
+}
+
+export async function findSchedule(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  { agent, user }: ScheduleFilter,
+): Promise<ScheduleRow | undefined> {
+  const row = await readSchedule(pool, tenant, id);
+  const isTheirs =
+    row && (agent === undefined || row.agent_key === agent) && (user === undefined || row.user_id === user);
+  return isTheirs ? row : undefined;
+}
+
+/** The newest first. */
+export function listSchedules(
+  pool: Pool,
+  tenant: string,
+  { agent, user }: ScheduleFilter,
+  limit: number,
+  after: PageEnd | undefined,
+): Promise<ScheduleRow[]> {
+  return readRows<ScheduleRow>(pool)`
+    select ${ROW} from schedules where tenant_id = ${tenant} and deleted_at is null
+      and (${agent}::text is null or agent_key = ${agent}) and (${user === undefined} or user_id is not distinct from ${user})
+      ${below('created_at', 'id', after)}
+    order by created_at desc, id limit ${limit}`;
+}
+
+/** It runs no more; the row goes when its Temporal Schedule has. */
+export function deleteSchedule(pool: Pool, tenant: string, id: string): Promise<boolean> {
+  return affects(pool)`update schedules set deleted_at = clock_timestamp()
+    where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
+}
+
+/** Of a user; or those that were made, or are said, in a session. */
+export async function schedulesOf(
+  pool: Pool,
+  tenant: string,
+  of: { readonly user?: string; readonly session?: string },
+): Promise<readonly string[]> {
+  const rows = await readRows<{ id: string }>(pool)`select id from schedules
+    where tenant_id = ${tenant} and (user_id = ${of.user} or session_key = ${of.session}
+      or rights ->> 'session' = ${of.session})`;
+  return rows.map(({ id }) => id);
+}
+
+// ---- its Temporal Schedule ------------------------------------------------------------------------------------------
+
+/** Seconds after which a run that nobody has taken is looked for. */
+const OVERDUE = 60;
+
+/** Of all tenants: those whose Temporal Schedule is not as the row says, has few instants left, or did not start a run. */
+export function schedulesToPlan(
+  pool: Pool,
+): Promise<(Pick<ScheduleRow, 'id' | 'agent_key' | 'name'> & { readonly tenant_id: string })[]> {
+  return readRows<Pick<ScheduleRow, 'id' | 'agent_key' | 'name'> & { tenant_id: string }>(pool)`
+    select tenant_id, id, agent_key, name from schedules where deleted_at is not null or planned is distinct from revision
+      or next_at < now() - make_interval(secs => ${OVERDUE})
+      or enabled and planned_until < now() + interval '10 minutes' and next_at is not null and planned_until is distinct from next_at
+    limit 500`;
+}
+
+/**
+ * `follow` makes the Temporal Schedule as the row says, under the row's lock, so that an older row never comes after a newer one; it
+ * gives the last instant that stands there. A row that is deleted goes.
+ */
+export function planSchedule(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  follow: (row: ScheduleRow) => Promise<Date | null>,
+): Promise<void> {
+  return inTransaction(pool, async (tx) => {
+    const row = await lockSchedule(tx, tenant, id);
+    if (!row) return;
+    const until = await follow(row);
+    if (row.deleted_at) await execute(tx)`delete from schedules where tenant_id = ${tenant} and id = ${id}`;
+    else
+      await execute(tx)`update schedules set planned = revision, planned_until = ${until}
+        where tenant_id = ${tenant} and id = ${id}`;
+  });
+}
+
+/** Instants that no run has taken and that are not too late, oldest first; the row expects what comes after the ones that are. */
+export function missedInstants(pool: Pool, tenant: string, id: string): Promise<readonly Date[]> {
+  return inTransaction(pool, async (tx) => {
+    const row = await lockSchedule(tx, tenant, id);
+    if (!row?.next_at || !row.enabled || row.deleted_at) return [];
+    const { next_at: next, now, timing, catchup_seconds: catchup } = row;
+    if (next.getTime() > now.getTime() - OVERDUE * 1000) return [];
+    const from = new Date(Math.max(next.getTime(), now.getTime() - catchup * 1000) - 1);
+    const missed = nextInstants(timing, from, SCHEDULE_LIMITS.madeUp).filter((at) => at <= now);
+    const first = nextInstants(timing, from, 1)[0];
+    await execute(tx)`update schedules set next_at = ${first} where tenant_id = ${tenant} and id = ${id}`;
+    return missed;
+  });
+}

@@ -1,0 +1,271 @@
+/**
+ * Published skills as rows: versions that never change, who may use them, and which are in use in a turn. Each change is noted as one of the
+ * tenant's tools, whose version every step reads.
+ */
+import { createHash } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
+import type { SkillAccess, SkillFacts, SkillFile, SkillInUse, SkillVisibility } from '#domain/skill/skill.ts';
+import { noteChange } from './change-feed.ts';
+import type { Pool } from './pool.ts';
+import { affects, execute, readRow, readRows } from './statements.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+
+/** Of a tenant; all of them are in the memory of each worker that works for it. */
+export const MAX_SKILLS = 1_000;
+/** Of a skill. */
+export const MAX_SKILL_VERSIONS = 200;
+export const MAX_SKILL_GRANTS = 500;
+
+export interface StoredSkillFile {
+  readonly path: string;
+  /** SHA-256. */
+  readonly digest: string;
+  readonly size: number;
+}
+
+export interface SkillVersionRow extends SkillFacts {
+  readonly version: number;
+  /** A person has agreed to it. */
+  readonly agreed: boolean;
+  readonly sha256: string;
+  readonly files: readonly StoredSkillFile[];
+  readonly published_by: string;
+  readonly session_key: string | null;
+  readonly turn_id: string | null;
+  readonly call_id: string | null;
+  readonly created_at: Date;
+}
+
+export interface SkillRow extends SkillVersionRow, SkillAccess {
+  readonly owner: string | null;
+}
+
+export interface SkillGrant {
+  readonly kind: 'agent' | 'user';
+  readonly subject: string;
+  readonly granted_by: string;
+  readonly created_at: Date;
+}
+
+export interface SkillToPublish extends SkillFacts {
+  readonly visibility: SkillVisibility;
+  readonly files: readonly SkillFile[];
+  readonly by: string;
+  /** The tool's call, and for whom it publishes; without one it is the API, which may publish every name. */
+  readonly call?: { readonly id: string; readonly kind: SkillGrant['kind']; readonly subject: string };
+  /** Of one that was published elsewhere: whose it is, and whether a person had agreed to it there. */
+  readonly imported?: { readonly owner: string | null; readonly agreed: boolean };
+}
+
+const VERSION = sql`v.name, v.version, v.description, v.allowed, v.agreed, v.sha256, v.files, v.published_by,
+  v.session_key, v.turn_id, v.call_id, v.created_at`;
+
+const SKILL = sql`${VERSION}, s.visibility, s.owner, (select coalesce(jsonb_agg(jsonb_build_object('kind', g.kind, 'subject', g.subject)), '[]')
+  from skill_grants g where g.tenant_id = s.tenant_id and g.name = s.name) as grants`;
+
+const NEWEST = sql`skills s join skill_versions v on v.tenant_id = s.tenant_id and v.name = s.name and v.version = s.version`;
+
+/** The newest version of each, by name. */
+export function listSkills(pool: Pool, tenant: string): Promise<SkillRow[]> {
+  return readRows<SkillRow>(pool)`select ${SKILL} from ${NEWEST}
+    where s.tenant_id = ${tenant} and s.removed_at is null order by s.name limit ${MAX_SKILLS}`;
+}
+
+export function findSkill(pool: Pool, tenant: string, name: string): Promise<SkillRow | undefined> {
+  return readRow<SkillRow>(pool)`select ${SKILL} from ${NEWEST}
+    where s.tenant_id = ${tenant} and s.name = ${name} and s.removed_at is null`;
+}
+
+/** The newest first. */
+export function listSkillVersions(pool: Pool, tenant: string, name: string): Promise<SkillVersionRow[]> {
+  return readRows<SkillVersionRow>(pool)`select ${VERSION} from skill_versions v
+    where v.tenant_id = ${tenant} and v.name = ${name} order by v.version desc`;
+}
+
+export function readSkillFiles(
+  pool: Pool,
+  tenant: string,
+  name: string,
+  version: number,
+): Promise<SkillFile[]> {
+  return readRows<SkillFile>(pool)`
+    select f ->> 'path' as path, b.bytes from skill_versions v, jsonb_array_elements(v.files) f
+      join files b on b.tenant_id = ${tenant} and b.digest = f ->> 'digest'
+    where v.tenant_id = ${tenant} and v.name = ${name} and v.version = ${version} order by path`;
+}
+
+/**
+ * The version that has these contents: the newest one when it has them, else a new one. `theirs`: another's tool has published the name;
+ * `full`: the tenant has as many skills, or the skill as many versions, as may be. Safe to run again, and beside others.
+ */
+export function publishSkill(
+  pool: Pool,
+  tenant: string,
+  skill: SkillToPublish,
+): Promise<{ readonly version: number; readonly isNew: boolean } | 'theirs' | 'full'> {
+  const stored = skill.files.map(({ path, bytes }) => ({ path, digest: sha256(bytes), size: bytes.length }));
+  const digest = skillDigest(skill.files);
+  const owner = skill.call ? `${skill.call.kind}:${skill.call.subject}` : (skill.imported?.owner ?? null);
+  return inTransaction(pool, async (tx) => {
+    const isFull = await affects(
+      tx,
+    )`select from skills where tenant_id = ${tenant} and removed_at is null and name <> ${skill.name}
+      having count(*) >= ${MAX_SKILLS}`;
+    if (isFull) return 'full';
+    await execute(tx)`insert into skills (tenant_id, name, visibility, owner, removed_at)
+      values (${tenant}, ${skill.name}, ${skill.visibility}, ${owner}, now()) on conflict do nothing`;
+    const row = await readRow<{
+      version: number;
+      owner: string | null;
+      is_there: boolean;
+      sha256: string | null;
+    }>(tx)`
+      select s.version, s.owner, s.removed_at is null as is_there, (select sha256 from skill_versions v
+        where v.tenant_id = s.tenant_id and v.name = s.name and v.version = s.version) as sha256
+      from skills s where s.tenant_id = ${tenant} and s.name = ${skill.name} for update`;
+    if (!row) throw new Error('the row of a skill went while it was locked');
+    if (row.is_there && skill.call && row.owner !== owner) return 'theirs';
+    const isNew = row.sha256 !== digest;
+    const version = isNew ? row.version + 1 : row.version;
+    if (version > MAX_SKILL_VERSIONS) return 'full';
+    if (isNew) await insertVersion(tx, tenant, skill, version, { stored, digest });
+    // What nobody had agreed to is agreed to when the same comes again with a person behind it.
+    else
+      await execute(tx)`update skill_versions set agreed = agreed or ${isAgreed(tenant, skill)}
+        where tenant_id = ${tenant} and name = ${skill.name} and version = ${version}`;
+    if (skill.call) await insertGrant(tx, tenant, skill.name, { ...skill.call, by: skill.by });
+    await execute(tx)`with saved as (
+       update skills set version = ${version}, visibility = ${skill.visibility}, removed_at = null, updated_at = now(),
+         owner = ${row.is_there ? row.owner : owner} where tenant_id = ${tenant} and name = ${skill.name} returning name),
+     ${noteChange(tenant, 'custom_tools', 'saved')} select from saved`;
+    return { version, isNew };
+  });
+}
+
+/** The API has a person behind it, and a call that was asked about runs since somebody has allowed it. */
+function isAgreed(tenant: string, { call, imported }: SkillToPublish): RawBuilder<unknown> {
+  if (imported) return sql`${imported.agreed}::boolean`;
+  return call === undefined
+    ? sql`true`
+    : sql`coalesce((select verdict = 'ask' from tool_calls where tenant_id = ${tenant} and id = ${call.id}), false)`;
+}
+
+async function insertVersion(
+  tx: Transaction,
+  tenant: string,
+  skill: SkillToPublish,
+  version: number,
+  { stored, digest }: { readonly stored: readonly StoredSkillFile[]; readonly digest: string },
+): Promise<void> {
+  const { name, description, allowed, files, by, call } = skill;
+  await execute(tx)`insert into files (tenant_id, digest, bytes)
+    select distinct on (f.digest) ${tenant}, f.digest, f.bytes
+    from unnest(${stored.map((file) => file.digest)}::text[], ${files.map(({ bytes }) => bytes)}::bytea[]) f (digest, bytes)
+    on conflict (tenant_id, digest) do update set needed_at = now()`;
+  await execute(tx)`
+    insert into skill_versions (tenant_id, name, version, description, allowed, agreed, sha256, files, published_by,
+      session_key, turn_id, call_id)
+    select ${tenant}, ${name}, ${version}, ${description}, ${allowed === null ? null : [...allowed]}::text[],
+      ${isAgreed(tenant, skill)}, ${digest}, ${JSON.stringify(stored)}, ${by},
+      c.session_key, c.turn_id, c.id
+    from (select) one left join tool_calls c on c.tenant_id = ${tenant} and c.id = ${call?.id}`;
+}
+
+/** False when there is none. */
+export function removeSkill(pool: Pool, tenant: string, name: string): Promise<boolean> {
+  return affects(pool)`with gone as (
+     update skills set removed_at = now() where tenant_id = ${tenant} and name = ${name} and removed_at is null returning name),
+   grants as (delete from skill_grants where tenant_id = ${tenant} and name = ${name}),
+   ${noteChange(tenant, 'custom_tools', 'gone')}
+   select from gone`;
+}
+
+export function listSkillGrants(pool: Pool, tenant: string, name: string): Promise<SkillGrant[]> {
+  return readRows<SkillGrant>(pool)`select kind, subject, granted_by, created_at from skill_grants
+    where tenant_id = ${tenant} and name = ${name} order by kind, subject`;
+}
+
+type Subject = Pick<SkillGrant, 'kind' | 'subject'>;
+
+/** Undefined when it would be one too many. Safe to run again. */
+export function grantSkill(
+  pool: Pool,
+  tenant: string,
+  name: string,
+  grant: Subject & { readonly by: string },
+): Promise<SkillGrant | undefined> {
+  return inTransaction(pool, async (tx) => {
+    await insertGrant(tx, tenant, name, grant);
+    await execute(
+      tx,
+    )`with saved as (select 1), ${noteChange(tenant, 'custom_tools', 'saved')} select from saved`;
+    return readRow<SkillGrant>(tx)`select kind, subject, granted_by, created_at from skill_grants
+      where tenant_id = ${tenant} and name = ${name} and kind = ${grant.kind} and subject = ${grant.subject}`;
+  });
+}
+
+async function insertGrant(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  { kind, subject, by }: Subject & { readonly by: string },
+): Promise<void> {
+  await execute(tx)`insert into skill_grants (tenant_id, name, kind, subject, granted_by)
+    select ${tenant}, ${name}, ${kind}, ${subject}, ${by}
+    where (select count(*) from skill_grants where tenant_id = ${tenant} and name = ${name}) < ${MAX_SKILL_GRANTS}
+    on conflict do nothing`;
+}
+
+/** False when there was none. */
+export function revokeSkill(pool: Pool, tenant: string, name: string, grant: Subject): Promise<boolean> {
+  return affects(pool)`with gone as (
+     delete from skill_grants where tenant_id = ${tenant} and name = ${name} and kind = ${grant.kind} and subject = ${grant.subject}
+     returning subject),
+   ${noteChange(tenant, 'custom_tools', 'gone')}
+   select from gone`;
+}
+
+/** Notes that the call's turn uses it: for the calls of its next steps. False when the turn has `most` others. Safe to run again. */
+export async function noteSkill(
+  pool: Pool,
+  tenant: string,
+  call: string,
+  { name, allowed, brings }: SkillInUse,
+  most: number,
+): Promise<boolean> {
+  const known = JSON.stringify([{ name }]);
+  const row = await readRow<{ noted: boolean }>(pool)`
+    with noted as (
+      update turns t set skills = t.skills || jsonb_build_array(jsonb_build_object('name', ${name}::text,
+          'allowed', ${allowed === null ? null : JSON.stringify(allowed)}::jsonb, 'brings', ${brings}::boolean, 'step', c.step))
+        from tool_calls c where c.tenant_id = ${tenant} and c.id = ${call} and t.tenant_id = ${tenant} and t.id = c.turn_id
+          and not t.skills @> ${known}::jsonb and jsonb_array_length(t.skills) < ${most}
+        returning t.id)
+    select exists (select from noted) or exists (select from turns t join tool_calls c on c.tenant_id = t.tenant_id and c.turn_id = t.id
+      where c.tenant_id = ${tenant} and c.id = ${call} and t.skills @> ${known}::jsonb) as noted`;
+  return row?.noted === true;
+}
+
+/** In use in the session's turn that runs. */
+export async function findSkillsInUse(pool: Pool, tenant: string, session: string): Promise<SkillInUse[]> {
+  const row = await readRow<{ skills: SkillInUse[] }>(pool)`select skills from turns
+    where tenant_id = ${tenant} and session_key = ${session} and ended_at is null order by created_at desc limit 1`;
+  return row?.skills ?? [];
+}
+
+/** Of the full-text search, 0 and more, in the order of the texts: any of the query's words counts. */
+export async function rankTexts(pool: Pool, texts: readonly string[], query: string): Promise<number[]> {
+  const rows = await readRows<{ rank: number }>(pool)`
+    select ts_rank(to_tsvector('simple', t.text), replace(plainto_tsquery('simple', ${query})::text, '&', '|')::tsquery) as rank
+    from unnest(${[...texts]}::text[]) with ordinality t (text, at) order by t.at`;
+  return rows.map(({ rank }) => rank);
+}
+
+/** SHA-256 of a skill's files: of their paths and contents, in whatever order they come. */
+export function skillDigest(files: readonly SkillFile[]): string {
+  return sha256(JSON.stringify(files.map(({ path, bytes }) => [path, sha256(bytes)]).toSorted()));
+}
+
+function sha256(bytes: string | Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,16 @@
+/** Writes of rows whose names are unique: what became of one that was not written is an answer, not an error. */
+
+const UNIQUE_VIOLATION = '23505';
+
+/** The row that was written; `taken` when another has its name, else `unwritten` says why there is none. */
+export async function unlessTaken<Row, Unwritten extends string>(
+  unwritten: Unwritten,
+  writing: Promise<Row | undefined>,
+): Promise<Row | 'taken' | Unwritten> {
+  try {
+    return (await writing) ?? unwritten;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return 'taken';
+    throw error;
+  }
+}

@@ -1,0 +1,263 @@
+/** Outgoing webhooks and their deliveries as rows. `append_events` of the schema makes the deliveries. */
+import { sql } from 'kysely';
+import type { StoredEvent } from '#domain/event.ts';
+import { MAX_WEBHOOKS } from '#domain/webhook.ts';
+import type { Pool } from './pool.ts';
+import type { Sealer } from './seal.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import { inTransaction } from './transaction.ts';
+
+export type WebhookRow = RowOf<'webhooks'>;
+export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until'>;
+export type DeliveryStatus = DeliveryRow['status'];
+
+/** What may be said of one; its secrets beside it. */
+export type WebhookFields = Pick<
+  WebhookRow,
+  'url' | 'events' | 'agent_key' | 'session_key' | 'description' | 'ordered'
+>;
+
+/** A webhook's secret, and the one before while both sign. */
+export interface WebhookSecrets {
+  readonly secret: string;
+  readonly before?: { readonly secret: string; readonly until: string };
+}
+
+interface Sealed {
+  readonly sealed: string;
+  readonly keyId: string;
+}
+
+export function sealWebhook(sealer: Sealer, tenant: string, id: string, secrets: WebhookSecrets): Sealed {
+  return { sealed: sealer.seal(JSON.stringify(secrets), webhookPlace(tenant, id)), keyId: sealer.keyId };
+}
+
+export function openWebhook(
+  sealer: Pick<Sealer, 'open'>,
+  tenant: string,
+  { id, sealed }: Pick<WebhookRow, 'id' | 'sealed'>,
+): WebhookSecrets {
+  return JSON.parse(sealer.open(sealed, webhookPlace(tenant, id))) as WebhookSecrets;
+}
+
+/** What its secrets are bound to; key-rotation.ts has the same in SQL. */
+function webhookPlace(tenant: string, id: string): string {
+  return `${tenant}/webhooks/${id}`;
+}
+
+/** Undefined: the tenant has as many as it may. */
+export function insertWebhook(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  { sealed, keyId, ...fields }: WebhookFields & Sealed,
+  by: string,
+): Promise<WebhookRow | undefined> {
+  return readRow<WebhookRow>(pool)`
+    insert into webhooks (tenant_id, id, url, events, agent_key, session_key, description, ordered, sealed, key_id, created_by)
+    select ${tenant}, ${id}, ${fields.url}, ${[...fields.events]}::text[], ${fields.agent_key}, ${fields.session_key},
+      ${fields.description}, ${fields.ordered}, ${sealed}, ${keyId}, ${by}
+    where (select count(*) from webhooks where tenant_id = ${tenant}) < ${MAX_WEBHOOKS} returning *`;
+}
+
+/** `enabled` true also forgets how long it has failed; null leaves it. Undefined: there is none. */
+export function updateWebhook(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  { enabled, ...fields }: WebhookFields & { readonly enabled: boolean | null },
+): Promise<WebhookRow | undefined> {
+  return readRow<WebhookRow>(pool)`
+    update webhooks set url = ${fields.url}, events = ${[...fields.events]}::text[], agent_key = ${fields.agent_key},
+      session_key = ${fields.session_key}, description = ${fields.description}, ordered = ${fields.ordered},
+      enabled = coalesce(${enabled}::boolean, enabled),
+      disabled_reason = case when ${enabled}::boolean then null else disabled_reason end,
+      failing_since = case when ${enabled}::boolean and not enabled then null else failing_since end
+    where tenant_id = ${tenant} and id = ${id} returning *`;
+}
+
+/** Undefined: there is none, or its secret is no longer the one that was read. */
+export function rotateWebhook(
+  pool: Pool,
+  tenant: string,
+  { id, sealed: old }: WebhookRow,
+  { sealed, keyId }: Sealed,
+): Promise<WebhookRow | undefined> {
+  return readRow<WebhookRow>(pool)`
+    update webhooks set sealed = ${sealed}, key_id = ${keyId}
+    where tenant_id = ${tenant} and id = ${id} and sealed = ${old} returning *`;
+}
+
+export function findWebhook(pool: Pool, tenant: string, id: string): Promise<WebhookRow | undefined> {
+  return readRow<WebhookRow>(pool)`select * from webhooks where tenant_id = ${tenant} and id = ${id}`;
+}
+
+export function listWebhooks(pool: Pool, tenant: string): Promise<WebhookRow[]> {
+  return readRows<WebhookRow>(
+    pool,
+  )`select * from webhooks where tenant_id = ${tenant} order by created_at, id`;
+}
+
+/** Its deliveries first, in parts: there may be millions. Safe to repeat. */
+export async function deleteWebhook(pool: Pool, tenant: string, id: string): Promise<boolean> {
+  await execute(pool)`update webhooks set enabled = false where tenant_id = ${tenant} and id = ${id}`;
+  for (let removed = -1; removed !== 0; )
+    removed = await execute(pool)`delete from webhook_deliveries where ctid = any (array(
+      select ctid from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${id} limit 10000))`;
+  return affects(pool)`delete from webhooks where tenant_id = ${tenant} and id = ${id}`;
+}
+
+/** `time` is `created_at` with all its digits. */
+export type ListedDelivery = DeliveryRow & { readonly time: string };
+
+export function listDeliveries(
+  pool: Pool,
+  tenant: string,
+  webhook: string,
+  status: DeliveryStatus | undefined,
+  limit: number,
+  after: PageEnd | undefined,
+): Promise<ListedDelivery[]> {
+  return readRows<ListedDelivery>(pool)`
+    select *, created_at::text as time from webhook_deliveries
+    where tenant_id = ${tenant} and webhook_id = ${webhook} and (${status}::text is null or status = ${status})
+      ${below('created_at', 'id', after)} order by created_at desc, id limit ${limit}`;
+}
+
+/** Those that failed, or the one; returns how many. Safe to repeat. */
+export function redeliver(pool: Pool, tenant: string, webhook: string, id?: string): Promise<number> {
+  const which = id === undefined ? sql`status = 'failed'` : sql`id = ${id} and status <> 'pending'`;
+  return execute(pool)`
+    update webhook_deliveries set status = 'pending', attempts = 0, next_at = now(), claimed_until = now(), ended_at = null
+    where tenant_id = ${tenant} and webhook_id = ${webhook} and ${which}`;
+}
+
+export function findDelivery(
+  pool: Pool,
+  tenant: string,
+  webhook: string,
+  id: string,
+): Promise<DeliveryRow | undefined> {
+  return readRow<DeliveryRow>(pool)`
+    select * from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${webhook} and id = ${id}`;
+}
+
+/** How long one attempt may take with all that is around it; then its workflow is looked for. */
+const LEASE = '2 minutes';
+/** First attempts at one address at once. */
+const AT_ONCE = 20;
+const PAGE = 500;
+
+export interface DueDelivery {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly event: string;
+  readonly session_key: string;
+}
+
+/** Of all tenants, taken by one caller each. Those in order wait for the ones before them. */
+export function claimDueDeliveries(pool: Pool): Promise<DueDelivery[]> {
+  return readRows<DueDelivery>(pool)`
+    with waiting as (
+      select d.tenant_id, d.id, d.claimed_until,
+        row_number() over (partition by d.tenant_id, d.webhook_id order by d.next_at, d.created_at) + (
+          select count(*) from webhook_deliveries o where o.tenant_id = d.tenant_id and o.webhook_id = d.webhook_id
+            and o.status = 'pending' and o.attempts = 0 and o.claimed_until > now()) as place
+      from webhook_deliveries d join webhooks w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
+      where d.status = 'pending' and d.claimed_until <= now() and not (w.ordered and exists (
+        select from webhook_deliveries e where e.tenant_id = d.tenant_id and e.webhook_id = d.webhook_id
+          and e.session_key = d.session_key and e.event_id < d.event_id and e.status = 'pending'))),
+    due as (select * from waiting where place <= ${AT_ONCE} order by claimed_until limit ${PAGE})
+    update webhook_deliveries d set claimed_until = greatest(now(), d.next_at) + ${LEASE}::interval
+    from due where d.tenant_id = due.tenant_id and d.id = due.id
+      and d.status = 'pending' and d.claimed_until <= now()
+    returning d.tenant_id, d.id, d.event, d.session_key`;
+}
+
+/** Whether `claimDueDeliveries` would find any, but for order. */
+export const HAS_DUE = `exists (select from webhook_deliveries where status = 'pending' and claimed_until <= now())`;
+
+export interface DeliveryBasis extends DeliveryRow {
+  readonly webhook: WebhookRow;
+  /** Undefined when the feed no longer has it. */
+  readonly stored: StoredEvent | undefined;
+  /** Until the next attempt, by the database's clock. */
+  readonly wait: number;
+}
+
+export async function readDelivery(
+  pool: Pool,
+  tenant: string,
+  id: string,
+): Promise<DeliveryBasis | undefined> {
+  const row = await readRow<
+    DeliveryRow & { wait: number; turn_id: string | null; data: StoredEvent['data'] | null; at: Date }
+  >(pool)`
+    select d.*, (extract(epoch from d.next_at - now()) * 1000)::float8 as wait, e.turn_id, e.data, e.at
+    from webhook_deliveries d left join events e
+      on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
+    where d.tenant_id = ${tenant} and d.id = ${id}`;
+  const webhook = row && (await findWebhook(pool, tenant, row.webhook_id));
+  if (!row || !webhook) return undefined;
+  const { data, at, turn_id, wait, ...delivery } = row;
+  const stored = data && {
+    id: Number(row.event_id),
+    type: row.event as StoredEvent['type'],
+    session_key: row.session_key,
+    turn_id: turn_id ?? undefined,
+    at: at.toISOString(),
+    data,
+  };
+  return { ...delivery, webhook, stored: stored ?? undefined, wait: Math.ceil(wait) };
+}
+
+/** One attempt: taken, to be tried again after `wait` milliseconds, or given up. */
+export interface AttemptRecord {
+  readonly status: DeliveryStatus;
+  readonly answered: number | null;
+  readonly problem: string | null;
+  readonly wait?: number | undefined;
+  /** The receiver wants nothing any more. */
+  readonly gone?: boolean;
+}
+
+/**
+ * False when the attempt was recorded before. One that fails disables its webhook when that has failed for `disableSeconds`.
+ */
+export function recordAttempt(
+  pool: Pool,
+  tenant: string,
+  { id, webhook_id, attempts }: DeliveryRow,
+  { status, answered, problem, wait = 0, gone = false }: AttemptRecord,
+  disableSeconds: number,
+): Promise<boolean> {
+  return inTransaction(pool, async (tx) => {
+    const isFirst = await affects(tx)`
+      update webhook_deliveries set status = ${status}, attempts = attempts + 1, last_status = ${answered}, problem = ${problem},
+        next_at = now() + make_interval(secs => ${wait / 1000}), claimed_until = now() + make_interval(secs => ${wait / 1000}) + ${LEASE}::interval,
+        ended_at = case when ${status} = 'pending' then null else now() end
+      where tenant_id = ${tenant} and id = ${id} and status = 'pending' and attempts = ${attempts}`;
+    if (!isFirst) return false;
+    if (status === 'delivered') {
+      await execute(tx)`
+        update webhooks set failing_since = null where tenant_id = ${tenant} and id = ${webhook_id} and failing_since is not null`;
+      return true;
+    }
+    const reason = gone ? 'it answered 410 Gone' : `it has failed since then: ${problem}`;
+    // What still waits fails when its attempt is due.
+    await execute(tx)`
+      update webhooks set failing_since = coalesce(failing_since, now()),
+        enabled = enabled and not (${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})),
+        disabled_reason = case when ${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})
+          then ${reason} else disabled_reason end
+      where tenant_id = ${tenant} and id = ${webhook_id} and enabled`;
+    return true;
+  });
+}
+
+/** Drops what is over for 30 days; returns how many. */
+export function pruneDeliveries(pool: Pool): Promise<number> {
+  return execute(pool)`
+    delete from webhook_deliveries where ctid = any (array(
+      select ctid from webhook_deliveries where created_at < now() - interval '30 days' and ended_at < now() - interval '30 days' limit 20000))`;
+}

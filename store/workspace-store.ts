@@ -1,0 +1,111 @@
+/** Workspaces that follow the work (VF-6): which revision is the newest, and which worker may make the next one. */
+import type { Pool } from './pool.ts';
+import { affects, type Db, readRow, readRows } from './statements.ts';
+
+export interface WorkspaceKey {
+  readonly tenant: string;
+  readonly name: string;
+}
+
+/** Of who holds a workspace; the fence names the holding, and refuses who comes later than the next. */
+export interface WorkspaceLease {
+  readonly fence: number;
+  /** Digest of the newest revision's root; null when there is none yet. */
+  readonly root: string | null;
+}
+
+/** A worker that dies is followed by another after this, by the clock of Postgres; it renews three times as often. */
+const LEASE = '6 seconds';
+export const RENEW_MS = 2_000;
+/** Revisions that are kept, the newest among them. */
+const KEPT = 5;
+/** What nothing names any more is looked for when so many revisions were made since. */
+const CLEAN_EVERY = 50;
+
+/** Undefined while another holds it. Not safe to repeat: a lost answer leaves it held for the lease. */
+export function takeWorkspace(
+  pool: Pool,
+  { tenant, name }: WorkspaceKey,
+  holder: string,
+): Promise<WorkspaceLease | undefined> {
+  return readRow<WorkspaceLease>(pool)`
+    insert into workspaces as w (tenant_id, name, holder, held_until, fence)
+    values (${tenant}, ${name}, ${holder}, clock_timestamp() + ${LEASE}::interval, 1)
+    on conflict (tenant_id, name) do update set holder = excluded.holder, held_until = excluded.held_until, fence = w.fence + 1
+      where w.held_until is null or w.held_until < clock_timestamp()
+    returning fence, roots[1] as root`;
+}
+
+/** False when somebody else has it by now. */
+export function renewWorkspace(pool: Pool, { tenant, name }: WorkspaceKey, fence: number): Promise<boolean> {
+  return affects(pool)`
+    update workspaces set held_until = clock_timestamp() + ${LEASE}::interval
+    where tenant_id = ${tenant} and name = ${name} and fence = ${fence} and held_until is not null`;
+}
+
+/** The next revision, with which the lease is given back where `release` is set. False when somebody else has it by now. Safe to repeat. */
+export function saveWorkspace(
+  pool: Pool,
+  { tenant, name }: WorkspaceKey,
+  { fence, root, release }: { readonly fence: number; readonly root: string; readonly release: boolean },
+): Promise<boolean> {
+  return affects(pool)`
+    update workspaces set revision = revision + (roots[1] is distinct from ${root})::int,
+      roots = case when roots[1] = ${root} then roots else (array_prepend(${root}, roots))[1:${KEPT}] end,
+      held_until = case when ${release}::boolean then null else clock_timestamp() + ${LEASE}::interval end
+    where tenant_id = ${tenant} and name = ${name} and fence = ${fence}`;
+}
+
+/** Safe to repeat. */
+export function releaseWorkspace(
+  pool: Pool,
+  { tenant, name }: WorkspaceKey,
+  fence: number,
+): Promise<boolean> {
+  return affects(pool)`
+    update workspaces set held_until = null where tenant_id = ${tenant} and name = ${name} and fence = ${fence}`;
+}
+
+/** Who has it, for people. */
+export async function workspaceHolder(
+  pool: Pool,
+  { tenant, name }: WorkspaceKey,
+): Promise<string | undefined> {
+  const row = await readRow<{ holder: string }>(pool)`
+    select holder from workspaces where tenant_id = ${tenant} and name = ${name} and held_until > clock_timestamp()`;
+  return row?.holder;
+}
+
+/** Those that nobody holds and that may have objects which nothing names. */
+export function workspacesToClean(pool: Pool, most: number): Promise<WorkspaceKey[]> {
+  return readRows<WorkspaceKey>(pool)`
+    select tenant_id as tenant, name from workspaces
+    where revision >= cleaned + ${CLEAN_EVERY} and (held_until is null or held_until < clock_timestamp())
+    order by revision - cleaned desc limit ${most}`;
+}
+
+/** Whose names end so, from the first dot on. */
+export function listWorkspaces(pool: Pool, tenant: string, suffix: string): Promise<WorkspaceKey[]> {
+  return readRows<WorkspaceKey>(pool)`
+    select tenant_id as tenant, name from workspaces
+    where tenant_id = ${tenant} and substr(name, strpos(name, '.')) = ${suffix} order by name`;
+}
+
+/** By who holds it; false when somebody else does by now. */
+export function deleteWorkspace(db: Db, { tenant, name }: WorkspaceKey, fence: number): Promise<boolean> {
+  return affects(db)`
+    delete from workspaces where tenant_id = ${tenant} and name = ${name} and fence = ${fence} and held_until is not null`;
+}
+
+/** Of the kept revisions, the newest first. */
+export async function workspaceRoots(pool: Pool, { tenant, name }: WorkspaceKey): Promise<readonly string[]> {
+  const row = await readRow<{ roots: readonly string[] }>(pool)`
+    select roots from workspaces where tenant_id = ${tenant} and name = ${name}`;
+  return row?.roots ?? [];
+}
+
+/** By who holds it: nothing is left over. */
+export function noteCleaned(pool: Pool, { tenant, name }: WorkspaceKey, fence: number): Promise<boolean> {
+  return affects(pool)`
+    update workspaces set cleaned = revision where tenant_id = ${tenant} and name = ${name} and fence = ${fence}`;
+}

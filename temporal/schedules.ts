@@ -1,0 +1,300 @@
+/** What is done to schedules, by people and by agents: the row first, then its Temporal Schedule, which the sweep sets right if that is lost. */
+import { createHash } from 'node:crypto';
+import { Failure } from '#domain/errors.ts';
+import {
+  type NewSchedule,
+  runIdOf,
+  SCHEDULE_LIMITS,
+  SCHEDULED_MESSAGE,
+  scheduleIdOf,
+  type ScheduledMessageInput,
+  type ScheduleRights,
+  type Timing,
+} from '#domain/schedule.ts';
+import { nextInstants, timingProblem, wholeSeconds } from '#domain/schedule/instants.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { Pool } from '#store/pool.ts';
+import {
+  deleteSchedule,
+  insertSchedule,
+  missedInstants,
+  planSchedule,
+  type ScheduleFields,
+  type ScheduleRow,
+  schedulesOf,
+  schedulesToPlan,
+  updateSchedule,
+} from '#store/schedule-store.ts';
+import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import type { MessageSchedules } from './message-schedules.ts';
+
+export interface ScheduleParts {
+  readonly pool: Pool;
+  readonly scrubberOf: ScrubberOf;
+  readonly temporal: Pick<WorkflowReach, 'start'> & { readonly schedules: MessageSchedules };
+}
+
+/** Who makes a schedule, and what is known of that. */
+export interface ScheduleMaker {
+  readonly tenant: string;
+  readonly user: string | null;
+  readonly by: string;
+  readonly rights: ScheduleRights;
+  /** The same for a request that is repeated. */
+  readonly stem: string;
+}
+
+export type ScheduleChange = Partial<
+  Omit<NewSchedule, 'name' | 'agent' | 'user' | 'session' | 'allowed_tools'>
+> & {
+  readonly session?: string | null | undefined;
+  readonly allowed_tools?: readonly string[] | null | undefined;
+};
+
+/** Throws Failures, with words for whoever made the request. */
+export interface Schedules {
+  add(maker: ScheduleMaker, job: NewSchedule): Promise<ScheduleRow>;
+  /** From then on it has the rights of who changed it, never more than before of tools. Undefined when it is gone. */
+  change(
+    maker: Pick<ScheduleMaker, 'tenant' | 'rights'>,
+    id: string,
+    change: ScheduleChange,
+  ): Promise<ScheduleRow | undefined>;
+  remove(tenant: string, id: string): Promise<boolean>;
+  /** Begins a run now, whatever its instants and pause; `key` makes it one. Gives the key of the run. */
+  runNow(schedule: ScheduleRow, tenant: string, key: string): Promise<string>;
+  /** Those of a user; or that were made, or are said, in a session: gone when it returns. Gives how many. */
+  forget(tenant: string, of: { readonly user?: string; readonly session?: string }): Promise<number>;
+  /** Makes the Temporal Schedule as the row says. Safe to repeat, and at several places at once. */
+  plan(tenant: string, id: string): Promise<void>;
+  /** The same of all that are not, and starts what they have missed; gives how many. */
+  planAll(): Promise<number>;
+}
+
+export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): Schedules {
+  const plan = (tenant: string, id: string): Promise<void> =>
+    planSchedule(pool, tenant, id, (row) => follow(temporal.schedules, tenant, row));
+
+  /** The row stands: what cannot be planned now is planned by the sweep. */
+  async function planned<Row extends Pick<ScheduleRow, 'id'>>(tenant: string, row: Row): Promise<Row> {
+    await plan(tenant, row.id).catch(unlessAway);
+    return row;
+  }
+
+  const start = (
+    tenant: string,
+    row: Labels,
+    id: string,
+    more: Pick<ScheduledMessageInput, 'at' | 'forced'>,
+  ) =>
+    temporal.start({
+      type: SCHEDULED_MESSAGE,
+      id,
+      input: { tenant, schedule: row.id, ...more } satisfies ScheduledMessageInput,
+      summary: summaryOf(row),
+      tenant,
+      agent: row.agent_key,
+    });
+
+  return {
+    async add({ tenant, user, by, rights, stem }, job) {
+      const { name, agent } = job;
+      const { text } = await scrubberOf(tenant);
+      const id = `${name}-${shortHash(tenant, stem)}`;
+      const now = new Date();
+      const fields = checked(
+        {
+          name,
+          agent_key: agent,
+          user_id: user,
+          message: text(job.message),
+          timing: job.schedule,
+          session_key: sessionOf(job.deliver, job.session),
+          delete_after_run: job.delete_after_run,
+          enabled: job.enabled,
+          overlap: job.overlap,
+          catchup_seconds: job.catchup_seconds,
+          rights: { ...rights, allowed_tools: narrowed(rights.allowed_tools, job.allowed_tools) },
+        },
+        now,
+      );
+      const row = await insertSchedule(pool, tenant, { ...fields, id, created_by: by });
+      if (row === 'full')
+        throw new Failure(
+          'Conflict',
+          `there are ${SCHEDULE_LIMITS.perAgent} schedules of an agent, or ${SCHEDULE_LIMITS.perTenant} in all, at most; remove one`,
+        );
+      if (!row) throw new Failure('Conflict', `${agent} has a schedule ${name} already; change that one`);
+      return planned(tenant, row);
+    },
+    async change({ tenant, rights }, id, change) {
+      const { text } = await scrubberOf(tenant);
+      const row = await updateSchedule(pool, tenant, id, (old) =>
+        checked(changed(old, rights, change, text), change.schedule === undefined ? undefined : old.now),
+      );
+      return row && planned(tenant, row);
+    },
+    async remove(tenant, id) {
+      const isThere = await deleteSchedule(pool, tenant, id);
+      if (isThere) await planned(tenant, { id });
+      return isThere;
+    },
+    async runNow(row, tenant, key) {
+      const forced = `now-${shortHash(tenant, row.id, key)}`;
+      await start(tenant, row, `${scheduleIdOf(tenant, row.id)}/${forced}`, { forced });
+      return forced;
+    },
+    async forget(tenant, of) {
+      const ids = await schedulesOf(pool, tenant, of);
+      for (const id of ids) {
+        await deleteSchedule(pool, tenant, id);
+        await plan(tenant, id);
+      }
+      return ids.length;
+    },
+    plan,
+    async planAll() {
+      const found = await schedulesToPlan(pool);
+      const problems: unknown[] = [];
+      for (const { tenant_id: tenant, ...row } of found)
+        try {
+          for (const at of await missedInstants(pool, tenant, row.id))
+            await start(tenant, row, runIdOf(tenant, row.id, at), { at: at.toISOString() });
+          await plan(tenant, row.id);
+        } catch (error) {
+          // One that Temporal does not take keeps none of the others from theirs; all wait for one that is away.
+          if (error instanceof Failure && error.type === 'Unavailable') throw error;
+          problems.push(error);
+        }
+      if (problems.length > 0) throw problems[0];
+      return found.length;
+    },
+  };
+}
+
+type Labels = Pick<ScheduleRow, 'id' | 'agent_key' | 'name'>;
+
+function summaryOf({ agent_key: agent, name }: Labels): string {
+  return `${agent}: ${name}`;
+}
+
+/** The last instant that stands in the Temporal Schedule; null where it has no end. */
+async function follow(schedules: MessageSchedules, tenant: string, row: ScheduleRow): Promise<Date | null> {
+  const id = scheduleIdOf(tenant, row.id);
+  if (row.deleted_at) {
+    await schedules.remove(id);
+    return null;
+  }
+  const { timing, next_at: next, now } = row;
+  // What is due this moment stays in it: Temporal may not have come to it yet.
+  const from = next && next < now ? new Date(next.getTime() - 1) : now;
+  const instants = timing.kind === 'every' ? [] : nextInstants(timing, from, SCHEDULE_LIMITS.planned);
+  await schedules.put({
+    id,
+    input: { tenant, schedule: row.id },
+    when: timing.kind === 'every' ? intervalOf(timing) : { instants },
+    // A schedule without instants is one that never begins by itself.
+    isPaused: !row.enabled || (timing.kind !== 'every' && instants.length === 0),
+    catchupSeconds: row.catchup_seconds,
+    summary: summaryOf(row),
+    note: noteOf(row),
+    tenant,
+    agent: row.agent_key,
+  });
+  return instants.at(-1) ?? null;
+}
+
+function intervalOf(timing: Extract<Timing, { kind: 'every' }>) {
+  const everySeconds = timing.every_seconds;
+  const from = wholeSeconds(timing.from);
+  return { everySeconds, offsetSeconds: (from / 1000) % everySeconds, from: new Date(from) };
+}
+
+/** For people who look at it in the web UI, where only instants stand. */
+function noteOf({ timing, enabled }: ScheduleRow): string {
+  return `${wordsOf(timing)}${enabled ? '' : '; paused'}`;
+}
+
+/** The timing in a few words. */
+function wordsOf(timing: Timing): string {
+  switch (timing.kind) {
+    case 'at':
+      return `at ${timing.at}`;
+    case 'every':
+      return `each ${timing.every_seconds} s`;
+    case 'cron':
+      return `${timing.expr} (${timing.tz})`;
+  }
+}
+
+/** ISO 8601, in UTC; none of one that is paused. */
+export function nextRuns({ timing, enabled, now }: ScheduleRow): string[] {
+  return enabled ? nextInstants(timing, now, SCHEDULE_LIMITS.nextRuns).map((at) => at.toISOString()) : [];
+}
+
+/** `now` where the timing is new. Throws Unprocessable. */
+function checked(fields: ScheduleFields, now: Date | undefined): ScheduleFields {
+  const { timing } = fields;
+  const problem = now && timingProblem(timing, now);
+  if (problem !== undefined) throw new Failure('Unprocessable', problem);
+  return timing.kind === 'every' && timing.from === undefined
+    ? { ...fields, timing: { ...timing, from: (now ?? new Date()).toISOString() } }
+    : fields;
+}
+
+function sessionOf(deliver: NewSchedule['deliver'], session: string | null | undefined): string | null {
+  if (deliver === 'none' && session)
+    throw new Failure('Unprocessable', 'deliver: must be "session" for it to be said in a session');
+  if (deliver === 'session' && !session)
+    throw new Failure('Unprocessable', 'session: say in which session, since deliver is "session"');
+  return session ?? null;
+}
+
+function changedSession(old: ScheduleRow, { deliver, session }: ScheduleChange): string | null {
+  if (deliver === undefined && session === undefined) return old.session_key;
+  const to = deliver ?? (session ? 'session' : 'none');
+  return sessionOf(to, session === undefined && to === 'session' ? old.session_key : session);
+}
+
+function changed(
+  old: ScheduleRow,
+  rights: ScheduleRights,
+  change: ScheduleChange,
+  hide: (text: string) => string,
+): ScheduleFields {
+  const held = narrowed(old.rights.allowed_tools, rights.allowed_tools);
+  return {
+    name: old.name,
+    agent_key: old.agent_key,
+    user_id: old.user_id,
+    message: change.message === undefined ? old.message : hide(change.message),
+    timing: change.schedule ?? old.timing,
+    session_key: changedSession(old, change),
+    delete_after_run: change.delete_after_run ?? old.delete_after_run,
+    enabled: change.enabled ?? old.enabled,
+    overlap: change.overlap ?? old.overlap,
+    catchup_seconds: change.catchup_seconds ?? old.catchup_seconds,
+    rights: {
+      ...rights,
+      session: rights.session ?? old.rights.session,
+      allowed_tools: narrowed(held, change.allowed_tools ?? undefined),
+    },
+  };
+}
+
+/** What is allowed by both; all where neither says anything. */
+function narrowed(
+  held: readonly string[] | undefined,
+  wanted: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return held && wanted ? wanted.filter((name) => held.includes(name)) : (held ?? wanted);
+}
+
+/** 8 characters: enough among those of one tenant and name. */
+function shortHash(...parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 8);
+}
+
+function unlessAway(error: unknown): void {
+  if (!(error instanceof Failure && error.type === 'Unavailable')) throw error;
+}

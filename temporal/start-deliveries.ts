@@ -1,0 +1,29 @@
+/** Starts the workflows of deliveries that are due: new ones, and those whose workflow Temporal has lost. */
+import { deliveryWorkflowId, type DeliveryInput, WEBHOOK_DELIVERY } from '#domain/webhook.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { Pool } from '#store/pool.ts';
+import { claimDueDeliveries, type DueDelivery } from '#store/webhook-store.ts';
+
+/** Claims of one call; what is due after them is found by the next one. */
+const ROUNDS = 10;
+
+/** Returns how many. Throws Failures; what was claimed then is claimed again later. Safe to repeat, and at several places at once. */
+export async function startDueDeliveries(pool: Pool, reach: Pick<WorkflowReach, 'start'>): Promise<number> {
+  let started = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const due = await claimDueDeliveries(pool);
+    if (due.length === 0) break;
+    await Promise.all(due.map((delivery) => start(reach, delivery)));
+    started += due.length;
+  }
+  return started;
+}
+
+function start(
+  reach: Pick<WorkflowReach, 'start'>,
+  { tenant_id: tenant, id, event, session_key: session }: DueDelivery,
+): Promise<void> {
+  const input: DeliveryInput = { tenant, id };
+  const summary = `${event} of ${session}`;
+  return reach.start({ type: WEBHOOK_DELIVERY, id: deliveryWorkflowId(id), input, summary, tenant, session });
+}

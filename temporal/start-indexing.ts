@@ -1,0 +1,27 @@
+/** Has the index of memory follow a write, whoever wrote: the model, a person over HTTP, the sweep. */
+import type { DocumentScope } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import { INDEX_DOCUMENT, indexWorkflowId } from '#domain/memory.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+
+/** After the commit of the write. Safe to repeat. What Temporal does not take now, the sweep finds by its row. */
+export async function startIndexing(
+  reach: Pick<WorkflowReach, 'signalWithStart'>,
+  scope: DocumentScope,
+): Promise<void> {
+  const { tenant, agent, user } = scope;
+  const start = {
+    type: INDEX_DOCUMENT.type,
+    id: indexWorkflowId(scope),
+    input: { tenant, agent, user },
+    summary: `index of the memory of ${agent}`,
+    tenant,
+    agent,
+    user: user ?? undefined,
+  };
+  try {
+    await reach.signalWithStart(start, INDEX_DOCUMENT.signals.written, undefined);
+  } catch (error) {
+    if (!(error instanceof Failure && error.type === 'Unavailable')) throw error;
+  }
+}

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { createEgress, type Door, type DoorLimits, type DoorUse } from '#activities/egress/egress.ts';
+import { EgressError, egressResult } from '#activities/egress/egress-error.ts';
+import type { UrlRules } from '#domain/net/judge-url.ts';
+import type { NewEgressRow } from '#store/egress-store.ts';
+
+type Handler = (request: IncomingMessage, reply: ServerResponse) => void;
+
+interface Site {
+  readonly port: number;
+  readonly requests: string[];
+  readonly headers: IncomingMessage['headers'][];
+}
+
+/** A server on this machine, ended after the test with whatever is still open. */
+async function listening(t: TestContext, server: Server): Promise<number> {
+  const sockets = new Set<{ destroy(): void }>();
+  server.on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function site(t: TestContext, handle: Handler): Promise<Site> {
+  const requests: string[] = [];
+  const headers: IncomingMessage['headers'][] = [];
+  const server = createServer((request, reply) => {
+    requests.push(`${request.method} ${request.url}`);
+    headers.push(request.headers);
+    handle(request, reply);
+  });
+  return { port: await listening(t, server), requests, headers };
+}
+
+interface Opened {
+  readonly door: Door;
+  readonly rows: NewEgressRow[];
+  readonly looked: string[];
+}
+
+/** `dns`: the answers for a name, one lookup after the other; the last one stays. */
+function open(
+  t: TestContext,
+  rules: UrlRules,
+  dns: Readonly<Record<string, readonly string[][]>> = {},
+  limits: Partial<DoorLimits> = {},
+  isRoutine: NonNullable<DoorUse['isRoutine']> = () => false,
+): Opened {
+  const rows: NewEgressRow[] = [];
+  const looked: string[] = [];
+  const egress = createEgress({
+    async resolve(host) {
+      const answers = dns[host] ?? [['93.184.215.14']];
+      const answer = answers[Math.min(looked.filter((name) => name === host).length, answers.length - 1)];
+      looked.push(host);
+      return answer ?? [];
+    },
+    async record(row) {
+      rows.push(row);
+    },
+  });
+  const door = egress.open({
+    tenant: 'default',
+    purpose: 'web_fetch',
+    callId: 'call_1',
+    rules,
+    limits,
+    isRoutine,
+  });
+  t.after(() => door.close());
+  return { door, rows, looked };
+}
+
+async function refusal(asked: Promise<Response>): Promise<EgressError> {
+  try {
+    await (await asked).text();
+  } catch (error) {
+    assert.ok(error instanceof EgressError, String(error));
+    return error;
+  }
+  assert.fail('an answer came');
+}
+
+describe('R5 egress', () => {
+  it('reaches a public name at the address that was judged, and keeps a row of it', async (t) => {
+    const { port } = await site(t, (_request, reply) => reply.end('hello'));
+    const { door, rows, looked } = open(
+      t,
+      { internalHosts: [`pub.example:${port}`] },
+      { 'pub.example': [['127.0.0.1']] },
+    );
+    const reply = await door.fetch(`http://pub.example:${port}/a`);
+    assert.equal(await reply.text(), 'hello');
+    assert.equal(reply.url, `http://pub.example:${port}/a`);
+    assert.deepEqual(looked, ['pub.example']);
+    await door.close();
+    const [row] = rows;
+    assert.deepEqual(
+      { ...row, milliseconds: 0 },
+      {
+        tenant: 'default',
+        purpose: 'web_fetch',
+        call_id: 'call_1',
+        method: 'GET',
+        host: `pub.example:${port}`,
+        status: 200,
+        bytes: 5,
+        problem: null,
+        milliseconds: 0,
+      },
+    );
+  });
+
+  it('opens a private place by host and port only where the operator says so', async (t) => {
+    const { port, requests } = await site(t, (_request, reply) => reply.end('inside'));
+    const { door } = open(t, { internalHosts: [`127.0.0.1:${port}`] });
+    assert.equal(await (await door.fetch(`http://127.0.0.1:${port}/`)).text(), 'inside');
+    const other = open(t, { internalHosts: ['127.0.0.1:1'] });
+    const error = await refusal(other.door.fetch(`http://127.0.0.1:${port}/`));
+    assert.deepEqual([error.rule, error.isRefused], ['loopback', true]);
+    assert.equal(egressResult(error).ok, false);
+    await other.door.close();
+    assert.deepEqual(
+      other.rows.map(({ problem, status }) => [problem, status]),
+      [['loopback', null]],
+    );
+    assert.equal(requests.length, 1);
+  });
+
+  it('never connects where a name resolves to a private address, on the first lookup or a later one', async (t) => {
+    const { port, requests } = await site(t, (_request, reply) => {
+      reply.setHeader('connection', 'close').end('once');
+    });
+    const rebinding = open(
+      t,
+      { internalHosts: [`pub.example:${port}`] },
+      { 'evil.example': [['10.0.0.5', '93.184.215.14']] },
+    );
+    const error = await refusal(rebinding.door.fetch(`http://evil.example:${port}/`));
+    assert.equal(error.rule, 'private');
+    assert.match(error.message, /evil\.example resolves to 10\.0\.0\.5/);
+    assert.deepEqual(rebinding.looked, ['evil.example']);
+    const later = open(
+      t,
+      { internalHosts: [`pub.example:${port}`] },
+      { 'pub.example': [['127.0.0.1'], ['169.254.169.254']] },
+    );
+    assert.equal(await (await later.door.fetch(`http://pub.example:${port}/`)).text(), 'once');
+    assert.equal((await refusal(later.door.fetch(`http://pub.example:${port}/`))).rule, 'metadata');
+    assert.equal(requests.length, 1);
+  });
+
+  it('keeps a row of what is routine only when it fails', async (t) => {
+    const place = await site(t, (_request, reply) => reply.end('alive'));
+    const { door, rows } = open(
+      t,
+      { internalHosts: [`127.0.0.1:${place.port}`] },
+      {},
+      {},
+      ({ body } = {}) => body === 'ping',
+    );
+    const ask = (body: string) => door.fetch(`http://127.0.0.1:${place.port}/`, { method: 'POST', body });
+    await (await ask('ping')).text();
+    await (await ask('other')).text();
+    assert.deepEqual(
+      rows.map(({ status, problem }) => [status, problem]),
+      [[200, null]],
+    );
+    await door.fetch('http://127.0.0.1:1/', { method: 'POST', body: 'ping' }).catch(() => undefined);
+    assert.equal(rows.length, 2);
+  });
+
+  it('follows three redirects, each judged as the first address, and no fourth', async (t) => {
+    const place = await site(t, (request, reply) => {
+      const count = Number(request.url?.slice(1));
+      if (count === 0) reply.end('there');
+      else reply.writeHead(302, { location: `/${count - 1}` }).end();
+    });
+    const { door } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] });
+    const reply = await door.fetch(`http://127.0.0.1:${place.port}/3`);
+    assert.equal(await reply.text(), 'there');
+    assert.equal(reply.url, `http://127.0.0.1:${place.port}/0`);
+    assert.equal((await refusal(door.fetch(`http://127.0.0.1:${place.port}/4`))).rule, 'redirects');
+  });
+
+  it('does not follow to a private address, another scheme, or an address with a user name', async (t) => {
+    const leads = [
+      'http://169.254.169.254/latest',
+      'http://10.0.0.1/',
+      'file:///etc/passwd',
+      'http://a@8.8.8.8/',
+      'http://2130706433/',
+    ];
+    const place = await site(t, (request, reply) =>
+      reply.writeHead(301, { location: leads[Number(request.url?.slice(1))] }).end(),
+    );
+    const { door, rows } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] });
+    const rules: string[] = [];
+    for (const index of leads.keys())
+      rules.push((await refusal(door.fetch(`http://127.0.0.1:${place.port}/${index}`))).rule);
+    assert.deepEqual(rules, ['metadata', 'private', 'scheme', 'userinfo', 'loopback']);
+    await door.close();
+    assert.equal(rows.length, leads.length);
+  });
+
+  it('carries a key to no other origin, and a body only where the redirect keeps the method', async (t) => {
+    const other = await site(t, (_request, reply) => reply.end('other'));
+    const first = await site(t, (request, reply) =>
+      reply.writeHead(Number(request.url?.slice(1)), { location: `http://127.0.0.1:${other.port}/x` }).end(),
+    );
+    const { door } = open(t, { internalHosts: [first, other].map(({ port }) => `127.0.0.1:${port}`) });
+    const headers = {
+      authorization: 'Bearer k',
+      'x-api-key': 'k',
+      accept: 'text/html',
+      'content-type': 'text/plain',
+    };
+    for (const status of [303, 307])
+      await (
+        await door.fetch(`http://127.0.0.1:${first.port}/${status}`, { method: 'POST', headers, body: 'b' })
+      ).text();
+    assert.deepEqual(other.requests, ['GET /x', 'POST /x']);
+    for (const got of other.headers) {
+      assert.equal(got.authorization, undefined);
+      assert.equal(got['x-api-key'], undefined);
+      assert.equal(got.accept, 'text/html');
+    }
+    assert.equal(first.headers[0]?.authorization, 'Bearer k');
+  });
+
+  it('ends an endless body and a compression bomb at the bound', async (t) => {
+    const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
+    const place = await site(t, (request, reply) => {
+      if (request.url === '/bomb') return void reply.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+      const timer = setInterval(() => reply.write(Buffer.alloc(65_536)), 1);
+      reply.on('close', () => clearInterval(timer));
+    });
+    const { door, rows } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] }, {}, { bytes: 1_000_000 });
+    for (const path of ['bomb', 'endless'])
+      assert.equal((await refusal(door.fetch(`http://127.0.0.1:${place.port}/${path}`))).rule, 'too_large');
+    await door.close();
+    assert.deepEqual(
+      rows.map(({ problem }) => problem),
+      ['too_large', 'too_large'],
+    );
+    assert.ok(rows.every(({ bytes }) => bytes < 2_000_000));
+  });
+
+  it('ends what drips: headers byte by byte, and bodies that never end', async (t) => {
+    const drip = createTcpServer((socket) => {
+      const timer = setInterval(() => socket.write('X'), 20);
+      socket.on('error', () => undefined).on('close', () => clearInterval(timer));
+    });
+    const port = await listening(t, drip);
+    const slow = await site(t, (_request, reply) => {
+      const timer = setInterval(() => reply.write('.'), 20);
+      reply.on('close', () => clearInterval(timer));
+    });
+    const places = [port, slow.port].map((one) => `127.0.0.1:${one}`);
+    const { door, rows } = open(t, { internalHosts: places }, {}, { totalMs: 300 });
+    const rules: string[] = [];
+    for (const place of places) rules.push((await refusal(door.fetch(`http://${place}/`))).rule);
+    // What is no HTTP at all is refused by its first line.
+    assert.ok(['timeout', 'unreachable'].includes(rules[0] ?? ''), rules[0]);
+    assert.equal(rules[1], 'timeout');
+    await door.close();
+    assert.equal(rows.at(-1)?.problem, 'timeout');
+  });
+
+  it('judges what was written, before it is read as an address, and keeps a row of that too', async (t) => {
+    const { door, rows } = open(t, {});
+    const asked = [
+      'http://exa\tmple.com/',
+      'http:///path',
+      'nowhere',
+      'ftp://example.com/',
+      'http://a:b@8.8.8.8/',
+    ];
+    const rules: string[] = [];
+    for (const url of asked) rules.push((await refusal(door.fetch(url))).rule);
+    assert.deepEqual(rules, ['malformed', 'malformed', 'malformed', 'scheme', 'userinfo']);
+    await door.close();
+    assert.deepEqual(
+      rows.map(({ problem }) => problem),
+      rules,
+    );
+  });
+
+  it('says what a caller stopped, and what cannot be reached', async (t) => {
+    const place = await site(t, () => undefined);
+    const { door } = open(t, { internalHosts: [`127.0.0.1:${place.port}`, '127.0.0.1:9'] });
+    const stop = new AbortController();
+    const asked = refusal(door.fetch(`http://127.0.0.1:${place.port}/`, { signal: stop.signal }));
+    setTimeout(() => stop.abort(), 50);
+    assert.equal((await asked).rule, 'stopped');
+    const closed = await refusal(door.fetch('http://127.0.0.1:9/'));
+    assert.deepEqual([closed.rule, closed.isRefused], ['unreachable', false]);
+  });
+
+  it('asks each layer: the settings, the tenant and the agent', async (t) => {
+    const { door } = open(t, {
+      domains: [
+        { blocked_domains: ['evil.example'] },
+        undefined,
+        { policy: 'allowlist', allowed_domains: ['good.example', 'evil.example'] },
+      ],
+    });
+    assert.equal((await refusal(door.fetch('http://evil.example/'))).rule, 'blocked_domain');
+    assert.equal((await refusal(door.fetch('http://other.example/'))).rule, 'not_listed');
+  });
+});

@@ -1,0 +1,161 @@
+/** TL read_document, F12: what is read of each kind of document on this machine, and what becomes of those that are built to hang, fill or break it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
+import { documentText, type PageSpan } from '#activities/media/document-text.ts';
+import { FileProblem } from '#activities/workspace/file-problem.ts';
+import { detectType } from '#store/detect-type.ts';
+import { DOCX, docxOf, EPUB, ODT, pdfOf, PPTX, XLSX, zipOf } from '#test/support/documents.ts';
+import { pngOf } from '#test/support/image-bytes.ts';
+
+const signal = new AbortController().signal;
+
+async function read(bytes: Buffer, called?: string, pages?: PageSpan): Promise<string> {
+  const type = (await detectType(bytes, called)) ?? 'refused';
+  return documentText({ ref: 'a', name: 'a', type, bytes }, pages, signal);
+}
+
+async function problem(bytes: Buffer, type?: string): Promise<string> {
+  const given = { ref: 'a', name: 'a', type: type ?? (await detectType(bytes)) ?? 'refused', bytes };
+  const error: unknown = await documentText(given, undefined, signal).then(
+    (text) => assert.fail(`it was read: ${text.slice(0, 200)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof FileProblem, String(error));
+  return error.message;
+}
+
+/** Says of itself that it is small. */
+function lyingBomb(): Buffer {
+  const bomb = zipOf({ 'word/document.xml': new Uint8Array(20 * 1024 * 1024) });
+  for (let at = 0; at + 30 < bomb.length; at += 1) {
+    const mark = bomb.readUInt32LE(at);
+    if (mark === 0x02014b50) bomb.writeUInt32LE(500, at + 24);
+    if (mark === 0x04034b50) bomb.writeUInt32LE(500, at + 22);
+  }
+  return bomb;
+}
+
+describe('TL documents read on this machine', () => {
+  test('DOCX: headings, paragraphs and tables, and nothing that was deleted', async () => {
+    assert.equal(
+      await read(DOCX),
+      '# On otters\nThey swim & dive.\n\n| Kind | Weight |\n| --- | --- |\n| Sea \\| otter | 45 kg |',
+    );
+  });
+
+  test('XLSX: each sheet as a table, cells in their columns, values of formulas', async () => {
+    assert.equal(
+      (await read(XLSX)).trim(),
+      '## Sums\n\n| Kind |  | Weight |\n| --- | --- | --- |\n| Sea otter |  | 45 |',
+    );
+  });
+
+  test('PPTX: slides in the order in which they are shown', async () => {
+    assert.equal(await read(PPTX), '## Slide 1\n\nOtters\n\n## Slide 2\n\nThank you');
+  });
+
+  test('ODT: headings, text and tables, without cells that only fill a row', async () => {
+    assert.equal(await read(ODT), '## On otters\nThey swim.\n| Kind |\n| --- |');
+  });
+
+  test('EPUB: chapters in the order of the book', async () => {
+    assert.equal(await read(EPUB), 'Chapter one.\n\nChapter two.');
+  });
+
+  test('HTML as Markdown, CSV and text as they are', async () => {
+    assert.equal(await read(Buffer.from('<html><body><h1>A</h1><p>b</p></body></html>')), '# A\n\nb');
+    assert.equal(await read(Buffer.from('a,b\n1,2\n'), 'text/csv'), 'a,b\n1,2\n');
+  });
+
+  test('PDF: page by page, and those pages that are asked for', async () => {
+    const bytes = pdfOf([['One'], ['Two'], ['Three']]);
+    assert.equal(await read(bytes), '[page 1 of 3]\nOne\n\n[page 2 of 3]\nTwo\n\n[page 3 of 3]\nThree');
+    assert.equal(await read(bytes, undefined, { from: 2, to: 2 }), '[page 2 of 3]\nTwo');
+    await assert.rejects(read(bytes, undefined, { from: 9, to: 9 }), /it has no page 9, only 3/);
+  });
+
+  test('a PDF of a hundred full pages is read whole', async () => {
+    const lines = Array.from(
+      { length: 60 },
+      (_, at) => `Line ${at} of a page that is full of words about otters`,
+    );
+    const text = await read(pdfOf(Array.from({ length: 100 }, () => lines)));
+    assert.match(text, /\[page 100 of 100\]\nLine 0 .*\n/);
+    assert.ok(text.length > 250_000, String(text.length));
+  });
+});
+
+describe('F12 documents that are built to do harm', () => {
+  test('an archive that grows beyond measure is refused by what it says of itself', async () => {
+    assert.match(
+      await problem(zipOf({ 'word/document.xml': new Uint8Array(20 * 1024 * 1024) }), 'application/zip'),
+      /an entry unpacks to more than 200 times its size/,
+    );
+  });
+
+  test('one that lies of its size is unpacked no further', async () => {
+    assert.equal(
+      await documentText(
+        { ref: 'a', name: 'a', type: 'application/zip', bytes: lyingBomb() },
+        undefined,
+        signal,
+      ),
+      '',
+    );
+  });
+
+  test('one of too many entries is refused', async () => {
+    const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`${at}.xml`, '']));
+    assert.match(await problem(zipOf(many)), /it has more than 10000 entries/);
+  });
+
+  test('XML that is nested without end, or has entities that multiply, ends the reading alone', async () => {
+    assert.match(await problem(docxOf('<w:p>'.repeat(100_000))), /it is nested too deep/);
+    const entities = zipOf({
+      'content.xml':
+        '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]><text:p>&b;<text:span>said</text:span></text:p>',
+    });
+    assert.equal(await read(entities), '&b;said');
+  });
+
+  test('a PDF that says that it has pages without end is read as far as it has them', async () => {
+    const endless = Buffer.from(
+      '%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [2 0 R] /Count 99999999 >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF',
+    );
+    assert.match(await read(endless), /^\[page 1 of 1\]\n$/);
+  });
+
+  /** By what breaks them. */
+  const BROKEN: Readonly<Record<string, Buffer>> = {
+    'a PDF cut in the middle': pdfOf([['One']]).subarray(0, 300),
+    'a PDF of nothing but its head': Buffer.from('%PDF-1.7\n'),
+    'a DOCX cut in the middle': DOCX.subarray(0, DOCX.length / 2),
+    'a DOCX whose bytes are turned': Buffer.from(
+      DOCX.map((byte, at) => (at > 60 && at % 7 === 0 ? byte ^ 0x55 : byte)),
+    ),
+    'a workbook without sheets': zipOf({
+      'xl/workbook.xml': '<workbook><sheet name="a" r:id="x"/></workbook>',
+    }),
+    'slides that lead nowhere': zipOf({
+      'ppt/presentation.xml': '<p><p:sldId r:id="rId9"/></p>',
+      'ppt/_rels/presentation.xml.rels': '<Relationships/>',
+    }),
+    'a book whose index is not there': zipOf({
+      'META-INF/container.xml': '<rootfile full-path="../../etc/passwd"/>',
+    }),
+    'an archive of something else': zipOf({ 'a.bin': 'x' }),
+    'a picture': pngOf(4, 4),
+    'an office file of the old kind': Buffer.concat([
+      Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
+      Buffer.alloc(600),
+    ]),
+    'an archive and a PDF in one': Buffer.concat([zipOf({ 'a.bin': 'x' }), pdfOf([['hidden']])]),
+    'raw deflated noise': deflateRawSync(Buffer.alloc(5_000, 'noise')),
+  };
+  for (const [what, bytes] of Object.entries(BROKEN))
+    test(`${what} is told in words, and the next document is read`, async () => {
+      assert.match(await problem(bytes), /cannot be read: .|an office file of the old kind/);
+      assert.match(await read(DOCX), /On otters/);
+    });
+});

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Forgetting } from '#domain/forgetting.ts';
+import { writeDocument } from '#store/document-store.ts';
+import { pruneByRetention } from '#store/retention-store.ts';
+import { startLostForgettings } from '#temporal/forgetting-start.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+describe('forgetting', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack();
+  });
+  after(() => stack.stop());
+
+  const said = async (session: string, text: string, user?: string): Promise<string> => {
+    const { turn_id } = await stack.worker.say(session, text, user === undefined ? {} : { user });
+    await stack.worker.ended(turn_id);
+    return turn_id;
+  };
+  const done = (id: string): Promise<Forgetting> =>
+    stack.worker.until('the receipt', async () => {
+      const { body } = await stack.ask('GET', `/v1/forgettings/${id}`);
+      return body.status === 'done' ? body : undefined;
+    });
+  const forget = async (path: string): Promise<Forgetting> => {
+    const { status, body } = await stack.ask('DELETE', path);
+    assert.equal(status, 202);
+    return done(body.id);
+  };
+  /** In any table, of any column: where the text still stands. */
+  const whereIs = async (text: string): Promise<readonly string[]> => {
+    const { rows } = await stack.pool.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    );
+    const found: string[] = [];
+    for (const { name } of rows) {
+      const { rowCount } = await stack.pool.query(
+        `select 1 from "${name}" t where t::text like '%' || $1 || '%' limit 1`,
+        [text],
+      );
+      if (rowCount) found.push(name);
+    }
+    return found;
+  };
+  const runsOf = async (session: string): Promise<number> => {
+    let runs = 0;
+    const query = `TempoclawTenant = '${stack.tenant}' and TempoclawSession = '${session}'`;
+    for await (const _ of stack.worker.client.workflow.list({ query })) runs += 1;
+    return runs;
+  };
+
+  it('of a session leaves no row of it, nor of its subagents, and another session as it was', async () => {
+    const spawn = `spawn ${JSON.stringify({ task: 'Say quokka-child.', mode: 'sync' })}`;
+    await said(
+      'gone',
+      `write_file {"path":"a.txt","content":"quokka"}\nthen\n${spawn}\nthen\nquokka is said.`,
+    );
+    await said('stays', 'numbat is said.');
+    const receipt = await forget('/v1/sessions/gone');
+    assert.equal(receipt.removed['sessions'], 2);
+    assert.ok((receipt.removed['messages'] ?? 0) >= 4 && (receipt.removed['events'] ?? 0) > 4);
+    assert.ok((receipt.removed['tool_calls'] ?? 0) >= 2);
+    assert.deepEqual(await whereIs('quokka'), []);
+    assert.deepEqual(await whereIs(`"gone"`), []);
+    assert.equal((await stack.ask('GET', '/v1/sessions/gone')).status, 404);
+    assert.equal((await stack.ask('GET', '/v1/sessions/stays/messages')).body.data.length, 2);
+    assert.ok((await runsOf('stays')) > 0);
+  });
+
+  it('keeps what it has cost, in sums that name no session', async () => {
+    const usage = async () => (await stack.ask('GET', '/v1/usage?by=agent')).body.data[0];
+    await said('paid', 'hello');
+    const before = await usage();
+    await forget('/v1/sessions/paid');
+    const { input_tokens, output_tokens } = await usage();
+    assert.deepEqual([input_tokens, output_tokens], [before.input_tokens, before.output_tokens]);
+    const { rows } = await stack.pool.query(`select from model_uses where session_key = 'paid'`);
+    assert.equal(rows.length, 0);
+  });
+
+  it('stops what runs in it, and a call that waits for a person', async () => {
+    const { turn_id } = await stack.worker.say('busy', 'poke {"note":"wombat"}\nthen\nDone.');
+    await stack.worker.approvalOf('busy');
+    const receipt = await forget('/v1/sessions/busy');
+    assert.equal(receipt.removed['approvals'], 1);
+    assert.deepEqual(await whereIs('wombat'), []);
+    assert.deepEqual(await whereIs(turn_id), []);
+  });
+
+  it('leaves what is said after it, as a session that knows nothing of before', async () => {
+    await said('again', 'bilby one');
+    await forget('/v1/sessions/again');
+    await said('again', 'second');
+    const { body } = await stack.ask('GET', '/v1/sessions/again/messages');
+    assert.deepEqual(
+      body.data.map(({ text }: { text: string }) => text.includes('bilby')),
+      [false, false],
+    );
+  });
+
+  it('of a user takes all of his sessions, documents and keys, and nobody else’s', async () => {
+    await said('ann-1', 'potoroo one', 'ann');
+    await said('ann-2', 'potoroo two', 'ann');
+    await said('ben-1', 'dunnart', 'ben');
+    for (const user of ['ann', 'ben'])
+      await writeDocument(
+        stack.pool,
+        { tenant: stack.tenant, agent: 'main', user },
+        { path: 'USER.md', author: user, by: () => `likes ${user === 'ann' ? 'potoroo' : 'dunnart'}` },
+      );
+    const key = await stack.makeKey(['run'], { user: 'ann' });
+    for (const [name, visibility] of [
+      ['own', 'private'],
+      ['shared', 'public'],
+    ]) {
+      const content = `---\nname: ${name}\ndescription: x\n---\nOf ${name}.`;
+      const write = `write_file ${JSON.stringify({ path: `skills/${name}/SKILL.md`, content })}`;
+      await said(
+        'ann-3',
+        `${write}\nthen\npublish_skill {"path":"skills/${name}","visibility":"${visibility}"}`,
+        'ann',
+      );
+    }
+    const receipt = await forget('/v1/users/ann');
+    assert.deepEqual(await whereIs('potoroo'), []);
+    assert.equal(receipt.removed['sessions'], 3);
+    assert.equal(receipt.removed['documents'], 1);
+    const { rows: skills } = await stack.pool.query(
+      `select s.name, s.owner, v.published_by, v.call_id from skills s join skill_versions v using (tenant_id, name)`,
+    );
+    assert.deepEqual(skills, [
+      { name: 'shared', owner: null, published_by: 'a user who is forgotten', call_id: null },
+    ]);
+    const { rows: files } = await stack.pool.query(`select convert_from(bytes, 'utf8') as text from files`);
+    assert.deepEqual(
+      files.map(({ text }: { text: string }) => text.split('\n').at(-1)),
+      ['Of shared.'],
+    );
+    assert.equal(receipt.removed['api_keys'], 1);
+    const fresh = await stack.ask('GET', '/v1/agents', { key });
+    assert.ok([200, 401].includes(fresh.status), 'known for at most ten seconds more');
+    assert.ok((await whereIs('dunnart')).includes('documents'));
+  });
+
+  it('asked for twice at once is done once, and needs an admin', async () => {
+    await said('twice', 'hello');
+    const asked = await Promise.all([1, 2, 3].map(() => stack.ask('DELETE', '/v1/sessions/twice')));
+    const accepted = asked.filter(({ status }) => status === 202);
+    assert.ok(accepted.length > 0 && asked.every(({ status }) => status === 202 || status === 404));
+    for (const { body } of accepted) await done(body.id);
+    const key = await stack.makeKey(['run', 'approve']);
+    assert.equal((await stack.ask('DELETE', '/v1/sessions/twice', { key })).status, 403);
+    assert.equal((await stack.ask('DELETE', '/v1/sessions/never-was')).status, 404);
+    assert.equal((await stack.ask('DELETE', '/v1/users/ann', { key })).status, 403);
+  });
+
+  it('whose workflow was never started, since the API died, is started by the sweep', async () => {
+    await said('lost', 'hello');
+    await stack.pool.query(
+      `insert into forgettings (tenant_id, id, kind, subject, requested_by) values ($1, 'fgt_lost', 'session', 'lost', 'ann')`,
+      [stack.tenant],
+    );
+    assert.equal(await startLostForgettings(stack.pool, stack.worker.temporal, 0), 1);
+    assert.equal((await done('fgt_lost')).removed['sessions'], 1);
+  });
+
+  it('by age takes what the tenant does not keep, and only that', async () => {
+    await said('old', 'thylacine');
+    await said('new', 'hello');
+    assert.equal((await stack.ask('PUT', '/v1/retention', { body: { events_days: 0 } })).status, 400);
+    assert.deepEqual((await stack.ask('PUT', '/v1/retention', { body: { transcripts_days: 30 } })).body, {
+      transcripts_days: 30,
+    });
+    await pruneByRetention(stack.pool, {});
+    assert.notDeepEqual(await whereIs('thylacine'), []);
+    for (const [table, column] of [
+      ['sessions', 'updated_at'],
+      ['turns', 'created_at'],
+      ['messages', 'created_at'],
+      ['events', 'at'],
+    ])
+      await stack.pool.query(
+        `update ${table} set ${column} = ${column} - interval '31 days' where ${table === 'sessions' ? 'key' : 'session_key'} = 'old'`,
+      );
+    await pruneByRetention(stack.pool, {});
+    assert.deepEqual(await whereIs('thylacine'), []);
+    assert.equal((await stack.ask('GET', '/v1/sessions/new/messages')).body.data.length, 2);
+  });
+
+  it('of events alone keeps the transcript', async () => {
+    await said('feed', 'hello');
+    await stack.pool.query(`update events set at = at - interval '8 days' where session_key = 'feed'`);
+    await pruneByRetention(stack.pool, { events_days: 7 });
+    const { rows } = await stack.pool.query(`select from events where session_key = 'feed'`);
+    assert.equal(rows.length, 0);
+    assert.equal((await stack.ask('GET', '/v1/sessions/feed/messages')).body.data.length, 2);
+  });
+
+  // Last, since Temporal takes its time to delete what it has agreed to.
+  it('leaves none of its runs in Temporal', async () => {
+    await stack.worker.until('no run', async () => ((await runsOf('gone')) === 0 ? true : undefined));
+  });
+});

@@ -1,0 +1,86 @@
+/** VF-2, TL memory_search, on what memory is for: facts that were planted, changed and contradicted in long sessions. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { startRealEmbedder } from '#test/support/real-embedder.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { readLongMemEval } from '../../bench/memory/long-mem-eval.ts';
+import { type Asked, missedQuestions, type RecallPlace } from '../../bench/memory/measure-recall.ts';
+import { makeRecallSet } from '../../bench/memory/recall-set.ts';
+
+const set = makeRecallSet();
+
+describe('TL memory_search finds the answer among its first five', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+    await database.pool.query(`insert into tenants values ('t', 't')`);
+    await database.pool.query(
+      `insert into agents (tenant_id, key, revision, config) values ('t', 'main', 1, '{}')`,
+    );
+  });
+  after(() => database.drop());
+
+  const place = (user: string): RecallPlace => ({ pool: database.pool, tenant: 't', agent: 'main', user });
+  const words = (missed: readonly Asked[]): string => missed.map(({ text }) => text).join('\n');
+
+  it('the set is 200 questions over 60 long sessions, half of them newer than the ranking', () => {
+    assert.deepEqual([set.questions.length, set.documents.length], [200, 60]);
+    assert.equal(set.questions.filter(({ half }) => half === 'unseen').length, 100);
+    for (const { evidence } of set.questions)
+      assert.equal(set.documents.filter(({ text }) => text.includes(evidence[0] ?? '')).length, 1);
+  });
+
+  it('by words alone for nine of ten questions, also of those that it was not made for', async (t) => {
+    const missed = await missedQuestions(place('words'), set.documents, set.questions);
+    const of = (half: string): string =>
+      `${missed.filter((question) => question.half === half).length} of 100 ${half}`;
+    t.diagnostic(`missed ${of('tuned')}, ${of('unseen')}`);
+    assert.ok(missed.length <= 20, `missed ${of('tuned')}, ${of('unseen')}:\n${words(missed)}`);
+  });
+
+  it('by words and meaning for more of them, with a small real model for vectors', {
+    skip: process.env['TEST_REAL_EMBEDDER'] === undefined && 'TEST_REAL_EMBEDDER is not set',
+  }, async (t) => {
+    const embedder = await startRealEmbedder();
+    t.after(() => embedder.close());
+    const missed = await missedQuestions(place('meaning'), set.documents, set.questions, embedder);
+    const of = (half: string): string =>
+      `${missed.filter((question) => question.half === half).length} of 100 ${half}`;
+    t.diagnostic(`missed ${of('tuned')}, ${of('unseen')}`);
+    assert.ok(missed.length <= 15, `missed ${of('tuned')}, ${of('unseen')}:\n${words(missed)}`);
+  });
+
+  it('LongMemEval is read as it is published: a session is a document, and those with the answer are the evidence', async () => {
+    const turns = (content: string) => [{ role: 'user', content, has_answer: true }];
+    const instance = {
+      question_id: 'q1',
+      question_type: 'single-session-user',
+      question: 'Which degree did I graduate with?',
+      answer: 'Business Administration',
+      question_date: '2023/05/30 (Tue) 23:40',
+      haystack_dates: ['2023/05/20 (Sat) 02:21', '2023/05/21 (Sun) 03:00'],
+      haystack_session_ids: ['noise_1', 'answer_280352e9'],
+      haystack_sessions: [turns('The weather is fine.'), turns('I graduated with a degree in business.')],
+      answer_session_ids: ['answer_280352e9'],
+    };
+    const questions = readLongMemEval(JSON.stringify([instance, { ...instance, question_id: 'q2_abs' }]));
+    assert.equal(questions.length, 1);
+    const [question] = questions;
+    assert.deepEqual(question?.evidence, ['memory/answer_280352e9.md']);
+    assert.deepEqual(await missedQuestions(place('q1'), question?.documents ?? [], questions), []);
+  });
+
+  const file = process.env['TEST_LONGMEMEVAL'];
+  const skip = file === undefined && 'TEST_LONGMEMEVAL names no file of its data';
+  it('LongMemEval: sessions with the answer are among the first five for nine of ten questions', {
+    skip,
+  }, async () => {
+    const questions = readLongMemEval(await readFile(String(file), 'utf8'));
+    const missed: string[] = [];
+    for (const question of questions)
+      if ((await missedQuestions(place(question.id), question.documents, [question])).length > 0)
+        missed.push(question.text);
+    assert.ok(missed.length <= questions.length / 10, `${missed.length} of ${questions.length} missed`);
+  });
+});

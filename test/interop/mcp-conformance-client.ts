@@ -1,0 +1,142 @@
+/**
+ * The worker's client of MCP servers as a program that the conformance suite drives: connects to the address that it is given, lists the tools
+ * and calls each once. What a server asks is answered with what its form holds.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { createEgress } from '#activities/egress/egress.ts';
+import { goOn } from '#activities/mcp/go-on.ts';
+import { openServer } from '#activities/mcp/open-server.ts';
+import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
+import { boxesAt } from '#test/support/container-engine.ts';
+import { withoutWall } from '#activities/process/wall.ts';
+import type { FormAnswer, LeftCall } from '#domain/left-call.ts';
+import type { McpToolDefinition } from '#domain/mcp/server.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import { createSealer } from '#store/seal.ts';
+import type { Pool } from '#store/pool.ts';
+import { mcpServerPlace } from '#store/mcp-server-store.ts';
+
+/** Rows of nobody: the suite's servers want no login. */
+function withoutLogins(): Pool {
+  const nothing = { rows: [], rowCount: 0, command: 'SELECT' };
+  const connection = { query: async () => nothing, release: () => undefined };
+  return { totalCount: 0, connect: async () => connection } as unknown as Pool;
+}
+
+const url = process.argv.at(-1) ?? '';
+const sealer = createSealer([randomBytes(32)]);
+const id = randomUUID();
+const now = new Date();
+
+const live = await openServer(
+  {
+    egress: createEgress({
+      resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+      record: async () => undefined,
+    }),
+    rulesOf: async () => ({ internalHosts: [new URL(url).host] }),
+    sealer,
+    pool: withoutLogins(),
+    resolve: async (_tenant, text) => text,
+    wall: withoutWall(),
+    boxing: { boxes: boxesAt('unix:///nonesuch'), bubblewrap: createBubblewrap([]), sandbox: {} },
+    environment: {},
+    worker: 'of nobody',
+  },
+  {
+    id,
+    tenant: 'test',
+    name: 'conformance',
+    base: 'mcp_conformance',
+    config: {
+      transport: 'streamable-http',
+      command: '',
+      args: [],
+      url,
+      enabled: true,
+      tool_prefix: '',
+      timeout_sec: 20,
+      internal_only: false,
+      require_grant: false,
+      trust_hints: false,
+      sampling: false,
+      box: false,
+      replay: {},
+      credentials: 'shared',
+    },
+    sealed: sealer.seal(JSON.stringify({ env: {}, headers: {} }), mcpServerPlace('test', id)),
+    revision: 1,
+    status: 'connecting',
+    error: null,
+    origin: 'api',
+    updated_by: 'test',
+    created_at: now,
+    updated_at: now,
+  },
+  { onClosed: () => undefined, onToolsChanged: () => undefined },
+  { mode: 'auto', user: '' },
+);
+
+interface Context {
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
+}
+/** The suite's words for what is to be called, where it minds. */
+const { toolCalls = [] } = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
+
+/** Else what a model might write: something of each type. */
+function argumentsOf({ schema }: McpToolDefinition): Record<string, unknown> {
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  const values: Readonly<Record<string, unknown>> = { number: 5, integer: 3, boolean: true, string: 'text' };
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => [
+      name,
+      isRecord(field) ? (values[String(field['type'])] ?? {}) : {},
+    ]),
+  );
+}
+
+async function call(definition: McpToolDefinition): Promise<void> {
+  const said = toolCalls.find(({ name }) => name === definition.name);
+  const args = said?.arguments ?? argumentsOf(definition);
+  let left: LeftCall | undefined;
+  let answer: FormAnswer | undefined;
+  for (;;) {
+    const result = await goOn({
+      key: definition.name,
+      server: 'conformance',
+      maySample: false,
+      begins: { name: definition.name, definition, args, onprogress: () => undefined },
+      check: () => undefined,
+      use: (work) => work({ ...live, hashes: new Map() }),
+      held,
+      outside: {
+        left,
+        isAgain: false,
+        isStopped: false,
+        answer,
+        async keep(kept) {
+          left = kept;
+        },
+        sample: () => Promise.reject(new Error('not offered')),
+        isSampling: false,
+      },
+      signal: new AbortController().signal,
+      mayRepeat: true,
+      limitMs: 20_000,
+      progress: () => undefined,
+      show: (shown) => ({ ok: true, text: JSON.stringify(shown) }),
+      onSent: () => undefined,
+    });
+    if (!result.ok || result.pending === undefined) return;
+    if ('later' in result.pending) continue;
+    ({ left } = result.pending);
+    answer = { status: 'approved' };
+  }
+}
+
+const held = new Map();
+// One that the server refuses is the suite's to judge.
+for (const { definition } of await live.list()) await call(definition).catch(() => undefined);
+await live.end();
+process.exit(0);

@@ -1,0 +1,115 @@
+/** The tools that make media, in a temporary workspace, with settings as an environment gives them and a server that speaks as all providers. */
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { createMakingRoom } from '#activities/making/making-room.ts';
+import { createFiles } from '#activities/workspace/files.ts';
+import { loadConfig } from '#config';
+import type { LeftCall } from '#domain/left-call.ts';
+import { SecretProblem } from '#domain/secret.ts';
+import type { ToolResult } from '#domain/tool.ts';
+import type { RunningCall, Tool } from '#policy/define-tool.ts';
+import type { BudgetedWork, BudgetHold, BudgetSettlement } from '#store/budget-ledger.ts';
+import type { NewEgressRow } from '#store/egress-store.ts';
+import { type MediaServer, startMediaServer } from './media-server.ts';
+import { temporaryFolder, toolBench } from './tool-call.ts';
+import { memoryEgress } from './web-site.ts';
+
+export interface MediaBench {
+  readonly server: MediaServer;
+  readonly rows: NewEgressRow[];
+  /** What was reserved, and what was settled, by the order's reference. */
+  readonly reserved: Map<string, BudgetedWork['expected']>;
+  readonly settled: Map<string, BudgetSettlement>;
+  /** Of the last call, as it was kept. */
+  left(): LeftCall | undefined;
+  /** A call; with `again` an attempt that follows one which left this. */
+  run(
+    tool: Tool,
+    args: object,
+    again?: { readonly left: LeftCall; readonly isStopped?: true },
+  ): Promise<ToolResult>;
+  /** A file of the workspace. */
+  read(path: string): Promise<Buffer | undefined>;
+  write(path: string, bytes: Buffer): Promise<void>;
+}
+
+export interface MediaBenchOptions {
+  /** In place of the variables that name the server and the keys. */
+  readonly env?: (server: MediaServer) => Readonly<Record<string, string>>;
+  /** In place of room. */
+  readonly hold?: BudgetHold;
+  readonly call?: Partial<RunningCall>;
+}
+
+export async function mediaBench(
+  t: Pick<TestContext, 'after'>,
+  { env = ({ env: all }) => all, hold = { held: true }, call = {} }: MediaBenchOptions = {},
+): Promise<MediaBench> {
+  const server = await startMediaServer();
+  t.after(() => server.close());
+  const config = loadConfig({ env: env(server), cwd: await temporaryFolder(t) });
+  const base = await temporaryFolder(t);
+  const files = createFiles({ journalDir: join(base, 'journal'), now: Date.now });
+  const rows: NewEgressRow[] = [];
+  const reserved = new Map<string, BudgetedWork['expected']>();
+  const settled = new Map<string, BudgetSettlement>();
+  const refOf = (holder: string): string => holder.slice(holder.indexOf('.') + 1);
+  const { making } = createMakingRoom({
+    egress: memoryEgress(rows),
+    egressSettings: config.egress,
+    mediaPlaces: { settings: config.media, providers: config.models.providers },
+    files,
+    now: Date.now,
+    budgets: { request: (attempt) => ({ attempt, reserve: {} }) },
+    budgetLedger: {
+      async reserve({ holder, expected }) {
+        reserved.set(refOf(holder), expected);
+        return hold;
+      },
+      async settle(_tenant, holder, settlement) {
+        settled.set(refOf(holder), settlement);
+      },
+      noteUses: async () => undefined,
+    },
+    async resolveSecret(text) {
+      if (text.startsWith('secret://')) throw new SecretProblem(`the secret "${text.slice(9)}" is not set`);
+      return text;
+    },
+  });
+  const bench = await toolBench(t, { deps: { making } });
+  let left: LeftCall | undefined;
+  const scope = { workspace: bench.workspace, idempotencyKey: 'test' };
+  return {
+    server,
+    rows,
+    reserved,
+    settled,
+    left: () => left,
+    run(tool, args, again) {
+      left = again?.left;
+      const outside: NonNullable<RunningCall['outside']> = {
+        get left() {
+          return left;
+        },
+        isAgain: again !== undefined,
+        isStopped: again?.isStopped === true,
+        answer: undefined,
+        async keep(now) {
+          left = now;
+        },
+        sample: () => Promise.reject(new Error('no model is asked')),
+        isSampling: false,
+      };
+      return bench.run(tool, args, { callId: 'call_0123456789ab', outside, ...call });
+    },
+    read: (path) => files.readBytes(scope, path, 1_000_000),
+    write: async (path, bytes) => void (await files.write(scope, path, bytes)),
+  };
+}
+
+/** The text of a result, and the path in it. */
+export function madeAt(result: ToolResult): { readonly text: string; readonly path: string } {
+  if (!result.ok) throw new Error(`${result.code}: ${result.message}`);
+  const [, path = ''] = /^Made by \S+: (\S+) \(/.exec(result.text) ?? [];
+  return { text: result.text, path };
+}

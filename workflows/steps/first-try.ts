@@ -1,0 +1,19 @@
+/** One try of what is tried in its plain way when it fails: in the workflow task, or where it was begun. */
+import { ApplicationFailure, CancellationScope, sleep, TemporalFailure } from '@temporalio/workflow';
+import { causeOf } from './failure-cause.ts';
+
+/** Undefined when it has failed in a way that another try may mend, and the time until then is over. */
+export async function firstTry<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    // A worker that shuts down cancels its activities too.
+    if (!(error instanceof TemporalFailure) || CancellationScope.current().consideredCancelled) throw error;
+    const cause = causeOf(error);
+    if (cause instanceof ApplicationFailure) {
+      if (cause.nonRetryable) throw error;
+      if (cause.nextRetryDelay) await sleep(cause.nextRetryDelay);
+    }
+    return undefined;
+  }
+}

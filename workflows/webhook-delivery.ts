@@ -1,0 +1,19 @@
+/** Delivers one event to one webhook: an attempt at a time until one is taken or none is left (docs/webhooks.md). */
+import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import type { DeliveryReport } from '#domain/schema/webhook.ts';
+import { inputProblem } from '#domain/start-problem.ts';
+import { type DeliveryInput, WEBHOOK_DELIVERY, type WebhookActivities } from '#domain/webhook.ts';
+import { DELIVERING } from './activity-options.ts';
+import { refuseWrongStart } from './steps/refuse-start.ts';
+
+const { deliver_webhook } = proxyActivities<WebhookActivities>(DELIVERING);
+
+export async function webhookDelivery(input: DeliveryInput): Promise<DeliveryReport> {
+  refuseWrongStart(inputProblem(WEBHOOK_DELIVERY, input, ['tenant', 'id'], []));
+  for (;;) {
+    const report = await deliver_webhook(input);
+    setCurrentDetails(`${report.status} after ${report.attempts} attempts`);
+    if (report.wait === undefined) return report;
+    await sleep(report.wait);
+  }
+}
