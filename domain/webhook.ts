@@ -15,9 +15,9 @@ export interface WebhookActivities {
   deliver_webhook(input: DeliveryInput): Promise<DeliveryReport>;
 }
 
-/** The ids are random, so that no two tenants have the same. */
-export function deliveryWorkflowId(id: string): string {
-  return `webhook/${id}`;
+/** The ids are random, so that no two tenants have the same. The workflow that sent it before may not have closed yet. */
+export function deliveryWorkflowId(id: string, redelivered: number): string {
+  return redelivered === 0 ? `webhook/${id}` : `webhook/${id}/${redelivered}`;
 }
 
 /** Seconds between attempts: the schedule of the Standard Webhooks specification. */

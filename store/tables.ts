@@ -463,6 +463,7 @@ export interface Tables {
     event: string;
     status: Generated<'pending' | 'delivered' | 'failed'>;
     attempts: Generated<number>;
+    redelivered: Generated<number>;
     next_at: Generated<Timestamp>;
     claimed_until: Generated<Timestamp>;
     last_status: number | null;

@@ -128,7 +128,8 @@ export function listDeliveries(
 export function redeliver(pool: Pool, tenant: string, webhook: string, id?: string): Promise<number> {
   const which = id === undefined ? sql`status = 'failed'` : sql`id = ${id} and status <> 'pending'`;
   return execute(pool)`
-    update webhook_deliveries set status = 'pending', attempts = 0, next_at = now(), claimed_until = now(), ended_at = null
+    update webhook_deliveries set status = 'pending', attempts = 0, redelivered = redelivered + 1, next_at = now(),
+      claimed_until = now(), ended_at = null
     where tenant_id = ${tenant} and webhook_id = ${webhook} and ${which}`;
 }
 
@@ -151,6 +152,7 @@ const PAGE = 500;
 export interface DueDelivery {
   readonly tenant_id: string;
   readonly id: string;
+  readonly redelivered: number;
   readonly event: string;
   readonly session_key: string;
 }
@@ -171,7 +173,7 @@ export function claimDueDeliveries(pool: Pool): Promise<DueDelivery[]> {
     update webhook_deliveries d set claimed_until = greatest(now(), d.next_at) + ${LEASE}::interval
     from due where d.tenant_id = due.tenant_id and d.id = due.id
       and d.status = 'pending' and d.claimed_until <= now()
-    returning d.tenant_id, d.id, d.event, d.session_key`;
+    returning d.tenant_id, d.id, d.redelivered, d.event, d.session_key`;
 }
 
 /** Whether `claimDueDeliveries` would find any, but for order. */

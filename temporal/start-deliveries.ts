@@ -21,9 +21,10 @@ export async function startDueDeliveries(pool: Pool, reach: Pick<WorkflowReach, 
 
 function start(
   reach: Pick<WorkflowReach, 'start'>,
-  { tenant_id: tenant, id, event, session_key: session }: DueDelivery,
+  { tenant_id: tenant, id, redelivered, event, session_key: session }: DueDelivery,
 ): Promise<void> {
   const input: DeliveryInput = { tenant, id };
   const summary = `${event} of ${session}`;
-  return reach.start({ type: WEBHOOK_DELIVERY, id: deliveryWorkflowId(id), input, summary, tenant, session });
+  const workflow = deliveryWorkflowId(id, redelivered);
+  return reach.start({ type: WEBHOOK_DELIVERY, id: workflow, input, summary, tenant, session });
 }

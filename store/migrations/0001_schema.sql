@@ -1317,6 +1317,8 @@ create table webhook_deliveries (
   event         text not null,
   status        text not null default 'pending' check (status in ('pending','delivered','failed')),
   attempts      int not null default 0,
+  -- How often somebody has asked to send it again: each time by a workflow of its own.
+  redelivered   int not null default 0,
   next_at       timestamptz not null default now(),
   -- Its workflow is started when this is over, and again when it is over once more: then Temporal has lost it.
   claimed_until timestamptz not null default now(),

@@ -134,7 +134,7 @@ async function recordWebhook({ ask, worker }: Stack): Promise<void> {
   const { id } = (await ask('POST', '/v1/webhooks', { body })).body;
   await worker.ended((await worker.say('webhook', 'x')).turn_id);
   const { data } = (await ask('GET', `/v1/webhooks/${id}/deliveries`)).body;
-  const run = worker.client.workflow.getHandle(deliveryWorkflowId(data[0].id));
+  const run = worker.client.workflow.getHandle(deliveryWorkflowId(data[0].id, 0));
   await worker.until('the delivery', () => run.result().catch(() => undefined));
   await tell(WEBHOOK_DELIVERY, await fetchHistory(worker.client, run.workflowId));
 }

@@ -152,6 +152,26 @@ describe('IN-4 outgoing webhooks', () => {
     await stack.worker.until('its row', async () => (await deliveries(stack, id, 'delivered'))[0]);
   });
 
+  it('are sent again at once, also while the workflow that sent them before is not closed', async (t) => {
+    let isUp = false;
+    const stack = await start(
+      t,
+      (_request, reply) => void reply.writeHead(isUp ? 204 : 503).end(),
+      '{ retrySeconds: [3600] }',
+    );
+    const { id } = await addWebhook(stack, { url: stack.site.url, events: ['turn.completed'] });
+    await turn(stack, 's');
+    const waiting = await stack.worker.until('its first attempt', async () =>
+      (await deliveries(stack, id, 'pending')).find(({ attempts }) => attempts === 1),
+    );
+    // Its workflow sleeps for an hour.
+    await stack.pool.query(`update webhook_deliveries set status = 'failed' where id = $1`, [waiting.id]);
+    isUp = true;
+    const again = await stack.ask('POST', `/v1/webhooks/${id}/deliveries/${waiting.id}/redeliver`);
+    assert.deepEqual([again.status, again.body.redelivered], [200, 1]);
+    await stack.worker.until('its row', async () => (await deliveries(stack, id, 'delivered'))[0]);
+  });
+
   it('are signed with both secrets while one replaces the other', async (t) => {
     const stack = await start(t, accepts);
     const { id, secret } = await addWebhook(stack, { url: stack.site.url, events: ['turn.completed'] });
@@ -213,7 +233,7 @@ describe('IN-4 outgoing webhooks', () => {
     assert.equal(received(stack).length, 3);
     assert.deepEqual(await claimDueDeliveries(stack.pool), []);
     const [row] = await deliveries(stack, id);
-    const run = await stack.worker.client.workflow.getHandle(deliveryWorkflowId(row.id)).describe();
+    const run = await stack.worker.client.workflow.getHandle(deliveryWorkflowId(row.id, 0)).describe();
     assert.equal(run.type, 'webhookDelivery');
   });
 
