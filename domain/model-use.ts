@@ -2,7 +2,7 @@
 import { type ModelError, type Usage } from './model.ts';
 import { costsNothing } from './budget/meter.ts';
 
-/** `reading`: of a tool that reads media. `unused`: an answer that came when another attempt had given one. `forgotten`: sums of answers whose transcript is gone. */
+/** `reading`: of a tool that reads media. `direct`: of a request in a body of an agent's own. `unused`: an answer that came when another attempt had given one. `forgotten`: sums of answers whose transcript is gone. */
 export const MODEL_USE_KINDS = [
   'summary',
   'failed',
@@ -13,6 +13,7 @@ export const MODEL_USE_KINDS = [
   'media',
   'hook',
   'sampling',
+  'direct',
   'forgotten',
 ] as const;
 

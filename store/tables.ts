@@ -235,6 +235,7 @@ export interface Tables {
       | 'media'
       | 'hook'
       | 'sampling'
+      | 'direct'
       | 'forgotten';
     session_key: string;
     turn_id: string;

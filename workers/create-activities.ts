@@ -16,6 +16,7 @@ import { createMediaRoom } from '#activities/media/media-room.ts';
 import { createMemoryRoom } from '#activities/memory/memory-room.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
+import { createOpenAiServers } from '#activities/model/openai-servers.ts';
 import { createEndCommands } from '#activities/process/end-commands.ts';
 import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
@@ -202,6 +203,7 @@ function createMedia(
   return {
     ...createMediaRoom(parts),
     ...createMakingRoom({ ...parts, mediaPlaces: { settings, providers } }),
+    openAiServers: createOpenAiServers({ ...parts, providers }),
   };
 }
 

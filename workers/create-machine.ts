@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
 import { createBrowsers } from '#activities/browser/browsers.ts';
 import { profilesFolder } from '#activities/browser/chromium.ts';
-import { createOpenAiServers } from '#activities/model/openai-servers.ts';
 import { createMcpServers } from '#activities/mcp/mcp-servers.ts';
 import { MEDIA_FOLDER } from '#activities/media/film-parts.ts';
 import { createEgress } from '#activities/egress/egress.ts';
@@ -76,12 +75,6 @@ export async function createMachine(
   const world = {
     sessions: createSessionQueries(pool, config.sessions.shared),
     runningBefore: createRunningBefore(pool),
-    openAiServers: createOpenAiServers({
-      providers: config.models.providers,
-      egress,
-      egressSettings: config.egress,
-      resolveSecret: vault.resolveSetting,
-    }),
     now: Date.now,
     files: workspaces.files,
     shell: createBoxedShell({

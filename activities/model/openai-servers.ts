@@ -1,25 +1,40 @@
-/** The providers of the settings that speak OpenAI's protocol, asked in words of the caller's own; address and key are never its. */
+/**
+ * The providers of the settings that speak OpenAI's protocol, asked in words of the caller's own; address and key are never its. Each
+ * request is held of the turn's budgets before it is sent, and noted as its use (DU-7).
+ */
 import { ModelError } from '#domain/model.ts';
+import { expectedUsage, usageOfBody } from '#domain/openai-usage.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
+import { type BookDeps, bookModel } from '../budgets/book-model.ts';
+import { isUnsent } from '../egress/egress-error.ts';
 import type { Egress } from '../egress/egress.ts';
 import { operatorRules } from '../egress/operator-rules.ts';
-import { providerType } from './model-catalog.ts';
+import { type Models, providerType, useOf } from './model-catalog.ts';
 import type { ModelsConfig } from './models-config.ts';
+import { estimateTextTokens } from './prompt-size.ts';
 import { apiKeyOf, baseUrlOf, type ProviderSettings } from './provider-settings.ts';
 
 export interface OpenAiServers {
   /** Names, in the order of the settings. */
   readonly names: readonly string[];
   /**
-   * One POST of JSON. @throws EgressError when nothing came back, ModelError when the settings are wrong, and the signal's reason.
+   * One POST of JSON; `exceeded` says why nothing was sent. @throws EgressError when nothing came back, ModelError when the settings
+   * are wrong, and the signal's reason.
    */
   post(
-    caller: Pick<RunningCall, 'tenant' | 'callId' | 'signal' | 'idempotencyKey'>,
+    caller: Caller,
     server: string,
     endpoint: string,
     body: Readonly<Record<string, unknown>>,
-  ): Promise<{ readonly status: number; readonly text: string }>;
+  ): Promise<ServerAnswer | { readonly exceeded: string }>;
+}
+
+type Caller = Pick<RunningCall, 'tenant' | 'sessionKey' | 'turnId' | 'callId' | 'signal' | 'idempotencyKey'>;
+
+interface ServerAnswer {
+  readonly status: number;
+  readonly text: string;
 }
 
 export interface OpenAiServerParts {
@@ -27,6 +42,8 @@ export interface OpenAiServerParts {
   readonly egress: Egress;
   readonly egressSettings: EgressSettings;
   readonly resolveSecret: ProviderSettings['resolveSecret'];
+  readonly models: Pick<Models, 'cost'>;
+  readonly budgets: BookDeps['budgets'];
 }
 
 /** A slow model is silent until its answer is whole. No redirects: they would carry the key on. */
@@ -41,31 +58,62 @@ export function createOpenAiServers(parts: OpenAiServerParts): OpenAiServers {
   );
   return {
     names,
-    async post({ tenant, callId, signal, idempotencyKey }, server, endpoint, body) {
-      const { baseUrl, apiKey } = providers[server] ?? {};
-      const settings = { name: server, baseUrl, apiKey, resolveSecret };
-      const base = baseUrlOf(settings, USUAL);
-      const key = await apiKeyOf(settings);
-      const url = `${base}/${endpoint}`;
-      const rules = operatorRules({ url, isOwn: baseUrl !== undefined }, egressSettings);
-      const door = egress.open({ tenant, callId, purpose: 'openai_compat_call', rules, limits: LIMITS });
-      try {
-        const answer = await door.fetch(url, {
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${key}`,
-            'content-type': 'application/json',
-            'idempotency-key': idempotencyKey,
-          },
-          body: JSON.stringify(body),
-          signal,
-        });
-        if (answer.status >= 300 && answer.status < 400)
-          throw new ModelError('BadRequest', `${server} redirects; set models.providers.${server}.baseUrl`);
-        return { status: answer.status, text: await answer.text() };
-      } finally {
-        await door.close();
-      }
+    async post(caller, server, endpoint, body) {
+      const { tenant, sessionKey: session, turnId: turn, callId } = caller;
+      const model = typeof body['model'] === 'string' ? body['model'].slice(0, 200) : endpoint;
+      const ref = `${server}/${model}`;
+      const text = JSON.stringify(body);
+      const expected = expectedUsage(endpoint, body, estimateTextTokens([text]));
+      const booking = { tenant, session, turn, holder: `${callId}.direct`, ref, usage: expected };
+      const done = await bookModel(parts, booking, async (note) => {
+        try {
+          const answer = await send(caller, server, endpoint, text);
+          if (answer.status < 300) {
+            const usage = usageOfBody(answer.text) ?? expected;
+            note(useOf(parts.models, 'direct', ref, usage));
+          }
+          return { answer };
+        } catch (error) {
+          if (isUnsent(error)) return { error };
+          if (!(error instanceof ModelError)) note(useOf(parts.models, 'failed', ref, expected));
+          throw error;
+        }
+      });
+      if ('exceeded' in done) return done;
+      if ('error' in done.given) throw done.given.error;
+      return done.given.answer;
     },
   };
+
+  async function send(
+    { tenant, callId, signal, idempotencyKey }: Caller,
+    server: string,
+    endpoint: string,
+    body: string,
+  ): Promise<ServerAnswer> {
+    const { baseUrl, apiKey } = providers[server] ?? {};
+    const settings = { name: server, baseUrl, apiKey, resolveSecret };
+    const base = baseUrlOf(settings, USUAL);
+    const key = await apiKeyOf(settings);
+    const url = `${base}/${endpoint}`;
+    const rules = operatorRules({ url, isOwn: baseUrl !== undefined }, egressSettings);
+    const door = egress.open({ tenant, callId, purpose: 'openai_compat_call', rules, limits: LIMITS });
+    try {
+      const answer = await door.fetch(url, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'idempotency-key': idempotencyKey,
+        },
+        body,
+        signal,
+      });
+      if (answer.status >= 300 && answer.status < 400)
+        throw new ModelError('BadRequest', `${server} redirects; set models.providers.${server}.baseUrl`);
+      return { status: answer.status, text: await answer.text() };
+    } finally {
+      await door.close();
+    }
+  }
 }

@@ -33,8 +33,6 @@ export interface WorldDeps {
   readonly egress: Egress;
   /** Pages of the web as text. */
   readonly webPages: WebPages;
-  /** Servers of the settings that speak OpenAI's protocol. */
-  readonly openAiServers: OpenAiServers;
   /** The search engines of the settings. */
   readonly webSearch: WebSearch;
   /** A browser for each session. */
@@ -60,6 +58,8 @@ export interface ToolDeps
     MediaTools,
     MakingTools {
   readonly sendToSession: SendToSession;
+  /** Servers of the settings that speak OpenAI's protocol. */
+  readonly openAiServers: OpenAiServers;
   /** Those of the caller's agent and user. */
   readonly schedules: OwnSchedules;
   /** What sessions show beside the conversation. */

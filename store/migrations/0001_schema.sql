@@ -1234,7 +1234,7 @@ create table model_uses (
   tenant_id   text not null references tenants,
   id          uuid not null default gen_random_uuid(),
   -- `forgotten`: answers whose messages are gone, summed by day.
-  kind        text not null check (kind in ('summary','failed','unused','embedding','knowledge','reading','media','hook','sampling','forgotten')),
+  kind        text not null check (kind in ('summary','failed','unused','embedding','knowledge','reading','media','hook','sampling','direct','forgotten')),
   session_key text not null,
   turn_id     text not null,
   agent_key   text not null,

@@ -46,7 +46,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'openAiServ
   replay: 'once',
   outside: true,
   input,
-  limits: { duration: 'long', costly: true, timeoutSeconds: 150 },
+  limits: { duration: 'long', timeoutSeconds: 150 },
   summary: ({ provider, endpoint, body }) =>
     [provider, endpoint, body['model']].filter((part) => typeof part === 'string').join(' '),
   async run({ openAiServers }, { provider = openAiServers.names[0], endpoint, body }, call) {
@@ -65,7 +65,9 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'openAiServ
     if (Buffer.byteLength(JSON.stringify(body)) > MAX_BODY_BYTES)
       return toolError('InvalidArgs', `body: has more than ${MAX_BODY_BYTES} bytes`);
     try {
-      return answered(provider, await openAiServers.post(call, provider, endpoint, body));
+      const answer = await openAiServers.post(call, provider, endpoint, body);
+      if ('exceeded' in answer) return toolError('BudgetExceeded', answer.exceeded);
+      return answered(provider, answer);
     } catch (error) {
       if (call.signal.aborted) throw error;
       if (error instanceof ModelError) return toolError('ExecutionFailed', error.message);

@@ -1,7 +1,7 @@
 /** TL openai_compat_call: a request of the caller's own to a server of the settings, whose address and key are never the caller's. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createOpenAiServers } from '#activities/model/openai-servers.ts';
+import { createOpenAiServers, type OpenAiServerParts } from '#activities/model/openai-servers.ts';
 import { tool } from '#activities/tools/other/openai-compat-call.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
@@ -9,6 +9,14 @@ import { toolBench } from '#test/support/tool-call.ts';
 import { memoryEgress, startSite, type WebSite } from '#test/support/web-site.ts';
 
 type Answer = Parameters<typeof startSite>[1];
+
+const UNLIMITED: Pick<OpenAiServerParts, 'models' | 'budgets'> = {
+  models: { cost: () => undefined },
+  budgets: {
+    around: async (_work, _attempt, run) => ({ result: await run() }),
+    noteUses: async () => undefined,
+  },
+};
 
 async function stage(t: Parameters<typeof toolBench>[0], answer: Answer, blockedDomains: string[] = []) {
   const site: WebSite = await startSite(t, answer);
@@ -21,6 +29,7 @@ async function stage(t: Parameters<typeof toolBench>[0], answer: Answer, blocked
     egress: memoryEgress(rows),
     egressSettings: { blockedDomains },
     resolveSecret: async (text) => (text === 'secret://local' ? 'canary-key' : text),
+    ...UNLIMITED,
   });
   const bench = await toolBench(t, { deps: { openAiServers } });
   return { site, rows, run: (args: object, over = {}) => bench.run(tool, args, over) };
@@ -112,6 +121,7 @@ describe('TL openai_compat_call', () => {
       egress: memoryEgress(),
       egressSettings: {},
       resolveSecret: async (text) => text,
+      ...UNLIMITED,
     });
     const bench = await toolBench(t, { deps: { openAiServers } });
     assert.match(
