@@ -1,4 +1,7 @@
-/** Links to a session's canvas: like a key, a link names its tenant, and it may do nothing but look and send the canvas's events. */
+/**
+ * Links to a session's canvas: like a key, a link names its tenant, and it may do nothing but look and send the canvas's events. It ends
+ * with the key that made it.
+ */
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
@@ -8,6 +11,8 @@ import type { Caller } from './auth.ts';
 const linkSchema = z.object({
   tenant: z.string(),
   session: z.string(),
+  /** The id of the key that made it. */
+  key: z.string(),
   user: z.string().nullable(),
   /** Milliseconds since 1970. */
   until: z.number(),
@@ -38,6 +43,6 @@ function signed(secret: string, words: string): string {
   return createHmac('sha256', secret).update(`canvas link ${words}`).digest('base64url');
 }
 
-function noLink(): Failure {
+export function noLink(): Failure {
   return new Failure('NotFound', 'This link does not exist or has expired; ask for another');
 }

@@ -56,6 +56,13 @@ export function insertFirstApiKey(
      returning ${COLUMNS}`;
 }
 
+/** Whether it is neither revoked nor expired. */
+export function isKeyInForce(pool: Pool, tenant: string, id: string): Promise<boolean> {
+  return affects(pool)`
+    select 1 from api_keys where tenant_id = ${tenant} and id = ${id} and revoked_at is null
+       and (expires_at is null or expires_at > now())`;
+}
+
 /** Whether anybody can administer the tenant. */
 export function hasAdminKey(pool: Pool, tenant: string): Promise<boolean> {
   return affects(pool)`

@@ -6,9 +6,10 @@ import { CANVAS_FRAME, CANVAS_FRAME_POLICY, CANVAS_LIMITS } from '#domain/canvas
 import { Failure } from '#domain/errors.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { canvasEventSchema, canvasLinkCreateSchema, canvasLinkSchema } from '#domain/schema/canvas.ts';
+import { isKeyInForce } from '#store/api-key-store.ts';
 import { findCanvas } from '#store/canvas-store.ts';
 import { callerOf, userOf } from '../auth.ts';
-import { callerByLink, type CanvasLink, canvasToken, openCanvasToken } from '../canvas-link.ts';
+import { callerByLink, type CanvasLink, canvasToken, noLink, openCanvasToken } from '../canvas-link.ts';
 import { CANVAS_PAGE, CANVAS_PAGE_POLICY } from '../canvas-page.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { reachableSession, sessionOr404 } from '../found.ts';
@@ -28,7 +29,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         operationId: 'createCanvasLink',
         summary: 'Make a link to the canvas of a session',
         description:
-          'For a browser, which needs no key: the page shows what the agent shows, and what it sends are messages of the user. Whoever has the link can do this until it ends.',
+          'For a browser, which needs no key: the page shows what the agent shows, and what it sends are messages of the user. Whoever has the link can do this until it ends, or the key that made it is revoked or expires.',
         params: sessionParams,
         body: canvasLinkCreateSchema,
         response: { 200: canvasLinkSchema, ...problems('NotFound') },
@@ -38,7 +39,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const caller = callerOf(request);
       const until = Date.now() + request.body.seconds * 1000;
       const user = userOf(caller, request.body.user) ?? null;
-      const link = { tenant: caller.tenant, session: request.params.key, user, until };
+      const { tenant, keyId: key } = caller;
+      const link = { tenant, session: request.params.key, key, user, until };
       const base = deps.settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
       const url = `${base}/canvas/${canvasToken(deps.tokenSecret, link)}`;
       return { url, expires_at: new Date(until).toISOString() };
@@ -60,12 +62,12 @@ function addEvents(app: Api, deps: ApiDeps): void {
     '/canvas/:token/events',
     { config: { scope: 'public' }, schema: { hide: true } },
     async (request, reply) => {
-      const { tenant, session, until } = await linkOf(deps, request);
+      const { tenant, session, key, until } = await linkOf(deps, request);
       let last = 0;
       await replies.open(request, reply, {
         subscribe: (wake) => deps.feed.subscribe(tenant, session, wake),
         async sendNew(write) {
-          if (Date.now() > until) throw new Failure('NotFound', 'the link has expired');
+          if (Date.now() > until || !(await isKeyInForce(deps.pool, tenant, key))) throw noLink();
           const canvas = await findCanvas(deps.pool, { tenant, sessionKey: session });
           if (!canvas || canvas.version === last) return;
           last = canvas.version;
@@ -122,10 +124,11 @@ function tokenOf(request: FastifyRequest): string {
   return (request.params as { token: string }).token;
 }
 
-/** Who has it calls as its user, while the session is there. */
+/** Who has it calls as its user, while the session and the key that made it are there. */
 async function linkOf(deps: ApiDeps, request: FastifyRequest): Promise<CanvasLink> {
   const token = tokenOf(request);
   const link = openCanvasToken(deps.tokenSecret, token, Date.now());
+  if (!(await isKeyInForce(deps.pool, link.tenant, link.key))) throw noLink();
   const caller = callerByLink(link, token);
   if (!(await reachableSession(deps.pool, caller, link.session)))
     throw new Failure('NotFound', 'The session of this link is no more');
