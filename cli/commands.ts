@@ -102,7 +102,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'Rules, tools and limits:': [
-    ['tools', 'tools: list, show, invoke, custom'],
+    ['tools', 'tools: list, show, invoke, disable, enable, custom'],
     ['policy', "the tenant's policy: show, set, history, restore, backtest, proposals"],
     ['allowlist', 'what was allowed always: list, revoke', { from: allowlist }],
     [

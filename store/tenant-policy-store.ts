@@ -2,7 +2,8 @@
 import type { AgentConfig } from '#domain/agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { Pool } from './pool.ts';
-import { execute, readRow, readRows } from './statements.ts';
+import { type Db, execute, readRow, readRows } from './statements.ts';
+import { inTransaction } from './transaction.ts';
 
 /** Null when the tenant sets none. */
 export async function findTenantPolicy(pool: Pool, tenant: string): Promise<TenantPolicy | null> {
@@ -14,7 +15,7 @@ export async function findTenantPolicy(pool: Pool, tenant: string): Promise<Tena
 
 /** Replaces it whole, and notes who did where that changes anything. Calls that are judged from now on are judged by it. */
 export async function saveTenantPolicy(
-  pool: Pool,
+  pool: Db,
   tenant: string,
   policy: TenantPolicy,
   by: string,
@@ -26,6 +27,32 @@ export async function saveTenantPolicy(
       insert into policy_changes (tenant_id, before, after, changed_by)
       select ${tenant}, old.policy, ${after}, ${by} from old where old.policy is distinct from ${after}::jsonb)
     update tenants set policy = ${after} from old where tenants.id = ${tenant}`;
+}
+
+/** One tool for all agents of the tenant; the rest of the policy stays as another has written it meanwhile. */
+export function switchTool(
+  pool: Pool,
+  tenant: string,
+  tool: string,
+  isOn: boolean,
+  by: string,
+): Promise<void> {
+  return inTransaction(pool, async (tx) => {
+    const row = await readRow<{ policy: TenantPolicy | null }>(
+      tx,
+    )`select policy from tenants where id = ${tenant} for update`;
+    const { tools, ...rest } = row?.policy ?? {};
+    const others = (tools?.disabled ?? []).filter((name) => name !== tool);
+    const { disabled: _before, ...lists } = tools ?? {};
+    const disabled = isOn ? others : [...others, tool];
+    const after = { ...lists, ...(disabled.length > 0 && { disabled }) };
+    await saveTenantPolicy(
+      tx,
+      tenant,
+      { ...rest, ...(Object.keys(after).length > 0 && { tools: after }) },
+      by,
+    );
+  });
 }
 
 export interface PolicyChange {

@@ -42,8 +42,23 @@ export function register(tools: Command): void {
     .option('--session <key>', 'the session it belongs to (default: its own)')
     .option('--agent <key>', 'whose policy and workspace apply (default: main)')
     .action(invoke);
+  for (const [word, enabled, help] of SWITCHES)
+    addApiCommand(tools, {
+      word,
+      help,
+      method: 'PUT',
+      path: '/v1/tools/builtin/:name/tenant-config',
+      sends: () => ({ enabled }),
+      print: ({ out }, { name }: { readonly name: string }) =>
+        out.line(enabled ? `The tenant has ${name} again.` : `No agent of the tenant has ${name} now.`),
+    });
   addCustomToolCommands(tools);
 }
+
+const SWITCHES = [
+  ['disable', false, 'switch a tool off for all agents of the tenant'],
+  ['enable', true, 'switch it on again'],
+] as const;
 
 async function show(name: string, options: ApiOptions & { readonly agent?: string }): Promise<void> {
   const { client, out, json } = createContext(options);

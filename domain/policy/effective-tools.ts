@@ -1,7 +1,7 @@
 /**
  * PO-1: which tools an agent has, and for each tool the step and the rule that decided (PO-4).
  * Allow steps intersect, deny takes away, `also_allow` gives back (also what was denied: GoClaw's order), and what
- * follows it – capabilities, subagents, the parent, the request, skills in use – can only take away.
+ * follows it – capabilities, tools that are switched off, subagents, the parent, the request, skills in use – can only take away.
  */
 import type { ToolPolicy } from '#domain/agent.ts';
 import { fieldOf } from '../outside-value.ts';
@@ -52,6 +52,9 @@ export const POLICY_STEPS = {
   tenant_also_allow: "the tenant's also_allow list",
   agent_also_allow: "the agent's also_allow list",
   capability_deny: 'a capability that is denied',
+  global_disabled: "the settings' list of disabled tools",
+  tenant_disabled: "the tenant's list of disabled tools",
+  agent_disabled: "the agent's list of disabled tools",
   subagent_deny: 'what subagents never have',
   leaf_deny: 'what subagents at the greatest depth never have',
   parent: 'what the parent of this agent has',
@@ -170,21 +173,29 @@ function narrowingSteps(
   ];
 }
 
-function denySteps({ global, tenant, agent }: PolicyLayers): readonly Step[] {
+function denySteps(layers: PolicyLayers): readonly Step[] {
   const isCapability = (pattern: string): boolean => pattern.startsWith(CAPABILITY);
-  const plain = (list: readonly string[] = []): string[] => list.filter((pattern) => !isCapability(pattern));
-  // Capabilities are denied after `also_allow`, so that nothing brings such a tool back.
-  const capabilities = [global, tenant, agent].flatMap((layer) => layer?.deny ?? []).filter(isCapability);
+  const stepsFor = (
+    list: 'deny' | 'also_allow' | 'disabled',
+    effect: Step['effect'],
+    isMeant = (_pattern: string) => true,
+  ): Step[] =>
+    OWNERS.map((owner) => ({
+      step: `${owner}_${list}`,
+      effect,
+      patterns: (layers[owner]?.[list] ?? []).filter(isMeant),
+    }));
+  const capabilities = OWNERS.flatMap((owner) => layers[owner]?.deny ?? []).filter(isCapability);
   return [
-    { step: 'global_deny', effect: 'remove', patterns: plain(global?.deny) },
-    { step: 'tenant_deny', effect: 'remove', patterns: plain(tenant?.deny) },
-    { step: 'agent_deny', effect: 'remove', patterns: plain(agent?.deny) },
-    { step: 'global_also_allow', effect: 'add', patterns: global?.also_allow ?? [] },
-    { step: 'tenant_also_allow', effect: 'add', patterns: tenant?.also_allow ?? [] },
-    { step: 'agent_also_allow', effect: 'add', patterns: agent?.also_allow ?? [] },
+    ...stepsFor('deny', 'remove', (pattern) => !isCapability(pattern)),
+    ...stepsFor('also_allow', 'add'),
+    // Behind `also_allow`, so that nothing brings such a tool back.
     { step: 'capability_deny', effect: 'remove', patterns: capabilities },
+    ...stepsFor('disabled', 'remove'),
   ];
 }
+
+const OWNERS = ['global', 'tenant', 'agent'] as const;
 
 function limitSteps({ subagent, parent, request }: PolicyLayers): readonly Step[] {
   const steps: Step[] = [];

@@ -78,6 +78,11 @@ export const policyObjectSchema = z
     allow: toolPatterns.optional(),
     deny: toolPatterns.optional(),
     also_allow: toolPatterns.optional(),
+    /** Names of tools, which nothing gives back. */
+    disabled: z
+      .array(z.string().regex(/^[\w-]{1,128}$/, 'must be the name of a tool'))
+      .max(500)
+      .optional(),
     by_provider: z.record(nameSchema, providerToolPolicySchema).optional(),
     /** The first that matches a call decides. */
     rules: z.array(callRuleSchema).max(200).optional(),

@@ -51,6 +51,8 @@ function listRemedy(decision: 'ask' | 'deny', step: CallStep, rule: string | nul
     return decision === 'ask'
       ? `decide on the approval, or change the rule on ${rule} of ${owner}`
       : `change the rule on ${rule} of ${owner}`;
+  if (step.endsWith('_disabled'))
+    return `take ${rule} out of tools.disabled of ${owner}; nothing else gives it back`;
   if (step.endsWith('_deny'))
     return `take ${rule} out of tools.deny of ${owner}, or name the tool in also_allow`;
   if (step.endsWith('_profile'))

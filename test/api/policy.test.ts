@@ -39,6 +39,42 @@ describe('PO-1 the policy of a tenant', () => {
     assert.equal((await invoke('datetime')).body.ok, true);
   });
 
+  test('switches a tool off for every agent, which no list gives back, at GoClaw’s address', async () => {
+    const policy = { tools: { also_allow: ['group:goclaw'] }, exec: { categories: { env_dump: false } } };
+    await stack.ask('PUT', '/v1/policy', { body: policy });
+    const at = '/v1/tools/builtin/datetime/tenant-config';
+    assert.deepEqual((await stack.ask('GET', at)).body, { name: 'datetime', enabled: true });
+    const off = await stack.ask('PUT', at, { body: { enabled: false, settings: {} } });
+    assert.deepEqual([off.status, off.body], [200, { name: 'datetime', enabled: false }]);
+    assert.match(
+      (await invoke('datetime')).body.text,
+      /denied by the tenant's list of disabled tools \(datetime\)/,
+    );
+    const why = await stack.ask('POST', '/v1/explain/tool', { body: { tool: 'datetime' } });
+    assert.deepEqual([why.body.step, why.body.rule], ['tenant_disabled', 'datetime']);
+    assert.match(why.body.remedy, /tools\.disabled of the tenant/);
+    const other = await stack.makeTenant();
+    assert.equal((await stack.ask('GET', at, { key: other.key })).body.enabled, true);
+    assert.equal((await stack.ask('DELETE', at)).status, 204);
+    assert.equal((await invoke('datetime')).body.ok, true);
+    assert.deepEqual((await stack.ask('GET', '/v1/policy')).body, { ...policy, warnings: [] });
+    const [change] = (await stack.ask('GET', '/v1/policy/history')).body.data;
+    assert.deepEqual(change.from.tools.disabled, ['datetime']);
+    await stack.ask('PUT', '/v1/policy', { body: {} });
+  });
+
+  test('settings of a tool, tools that are not our own and other keys are refused', async () => {
+    const at = (name: string) => `/v1/tools/builtin/${name}/tenant-config`;
+    const body = { enabled: false };
+    const set = await stack.ask('PUT', at('web_search'), { body: { ...body, settings: { engine: 'x' } } });
+    assert.deepEqual([set.status, /PUT \/v1\/policy/.test(JSON.stringify(set.body))], [400, true]);
+    assert.equal((await stack.ask('PUT', at('none'), { body })).status, 404);
+    const key = await stack.makeKey(['run', 'read']);
+    assert.equal((await stack.ask('PUT', at('exec'), { body, key })).status, 403);
+    assert.equal((await stack.ask('PUT', at('bash'), { body })).body.name, 'exec');
+    await stack.ask('PUT', '/v1/policy', { body: {} });
+  });
+
   test('is refused with a profile, a group or a category that is not there, and warns of what is given back', async () => {
     for (const body of [
       { tools: { profile: 'codding' } },

@@ -1,0 +1,33 @@
+/** Tools that are switched on and off for all agents of a tenant: names in its policy, behind the definition. */
+import { toolSwitches } from '#domain/resource/tool-switches.ts';
+import { findTenantPolicy, switchTool } from '#store/tenant-policy-store.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { serveResource } from '../serve-resource.ts';
+
+export function addRoutes(app: Api, { pool, tools }: Pick<ApiDeps, 'pool' | 'tools'>): void {
+  const find = (name: string) =>
+    tools.native().find((one) => one.name === name || one.aliases.includes(name));
+  /** The tool's own name, which an alias stands for. */
+  const nameOf = (given: string): string => find(given)?.name ?? given;
+  serveResource(
+    app,
+    toolSwitches,
+    {
+      async getToolSwitch({ tenant, params }) {
+        const name = nameOf(params.name);
+        const policy = await findTenantPolicy(pool, tenant);
+        return { name, enabled: !policy?.tools?.disabled?.includes(name) };
+      },
+      async setToolSwitch({ tenant, params, body: { enabled }, by }) {
+        const name = nameOf(params.name);
+        await switchTool(pool, tenant, name, enabled, by);
+        return { name, enabled };
+      },
+      async deleteToolSwitch({ tenant, params, by }) {
+        await switchTool(pool, tenant, nameOf(params.name), true, by);
+        return true;
+      },
+    },
+    async (_caller, name) => find(name),
+  );
+}
