@@ -68,23 +68,31 @@ function bestBreak(whole: string, opened: number, most: number): number {
   );
 }
 
-/** The last place between two characters, outside of what should stay together if there is one. */
+/** The last place between two characters: outside of what should stay together, else of a mark, else anywhere. */
 function wholeCharacter(
   whole: string,
   opened: number,
   most: number,
   isBroken: (at: number) => boolean,
 ): number {
-  for (let at = most; at > opened; at -= 1) if (!isBroken(at) && !isWithinCharacter(whole, at)) return at;
-  for (let at = most; at > opened; at -= 1)
-    if (!isWithinMark(whole, at) && !isWithinCharacter(whole, at)) return at;
-  const first = whole.codePointAt(opened) ?? 0;
-  return opened + (first > 0xff_ff ? 2 : 1);
+  const breaks = [
+    (at: number) => isBroken(at) || isJoined(whole, at),
+    (at: number) => isWithinMark(whole, at) || isJoined(whole, at),
+    (at: number) => isWithinPair(whole, at),
+  ];
+  for (const isWithin of breaks) for (let at = most; at > opened; at -= 1) if (!isWithin(at)) return at;
+  return opened + 2;
 }
 
-/** Surrogate pairs, and what is drawn upon or joined with the character before. */
-function isWithinCharacter(text: string, at: number): boolean {
-  return /^(?:[\ud800-\udbff][\udc00-\udfff]|[^]?[\p{M}\u200d]|\u200d)/.test(text.slice(at - 1, at + 1));
+function isWithinPair(text: string, at: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at - 1, at + 1));
+}
+
+/** With what is drawn upon the character before, or joined with it. */
+function isJoined(text: string, at: number): boolean {
+  return (
+    isWithinPair(text, at) || text[at - 1] === '\u200d' || /^(?:\p{M}|\u200d)/u.test(text.slice(at, at + 2))
+  );
 }
 
 function isWithinMark(text: string, at: number): boolean {
@@ -101,7 +109,7 @@ const MARK = /<[/!]?\w?[^<>\n]*\0[^<>\n]*>|&#?\w*\0\w*;/;
 
 /** What is read as one: code, links, addresses, tags, entities, escapes, emphasis. All within a line, so that each is looked at once. */
 const SPANS =
-  /(`+)[^`\n]+\1|!?\[[^[\]\n]{0,500}\]\([^()\s]{0,2000}\)|https?:\/\/[^\s<>]{1,2000}|<[^<>\n]{1,2000}>|&#?\w{1,32};|\\.|(\*{1,3}|_{1,3}|~~)(?=\S)[^*_~\n]{1,2000}\2|[*_~`|]+/g;
+  /(`+)[^`\n]+\1|!?\[[^[\]\n]{0,500}\]\([^()\s]{0,2000}\)|https?:\/\/[^\s<>]{1,2000}|<[^<>\n]{1,2000}>|&#?\w{1,32};|\\.|(\*{1,3}|_{1,3}|~~)(?=\S)[^*_~\n]{1,2000}(?<=\S)\2|[*_~`|]+/g;
 
 function brokenBy(text: string, end: number): (at: number) => boolean {
   const spans = [...text.slice(0, end + 2_000).matchAll(SPANS)].filter(({ index }) => index < end);

@@ -80,6 +80,11 @@ describe('splitText', () => {
     assert.equal(words(parts.join('')), '&'.repeat(100));
   });
 
+  it('does not fall to pieces where a character does not end', () => {
+    const parts = splitText(`a${'\u0301'.repeat(1_000)}`, 100);
+    assert.deepEqual(parts.map((part) => part.length).slice(0, 3), [100, 100, 100]);
+  });
+
   it('loses no word, keeps the limit, closes all code and breaks no character, whatever comes', () => {
     fc.assert(
       fc.property(markdown, fc.integer({ min: 60, max: 400 }), (text, limit) => {
