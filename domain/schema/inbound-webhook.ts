@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { labelSchema, nameSchema, type Kept, textSchema } from './scalars.ts';
 
 const headerName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of an HTTP header');
-const template = (most: number) => textSchema(most);
 
 export const inboundWebhookSchema = z
   .object({
@@ -19,14 +18,14 @@ export const inboundWebhookSchema = z
       .optional(),
     action: z.enum(['message', 'task', 'schedule']).default('message'),
     /** The message, or the description of the task. */
-    template: template(4_000).default('A call came in:\n{{.}}'),
+    template: textSchema(4_000).default('A call came in:\n{{.}}'),
     /** Calls for which it gives the same are one conversation; without it all of them are. */
-    session: template(500).optional(),
+    session: textSchema(500).optional(),
     /** For whom the work is done. */
     user: labelSchema.optional(),
-    /** Of `task`: whose board, and the task's subject, in which only numbers of the call are filled in. */
+    /** Of `task`: on whose board, under which words, for whom. */
     team: nameSchema.optional(),
-    subject: template(200).default('A call came in'),
+    subject: textSchema(200).default('A call came in'),
     assignee: nameSchema.optional(),
     /** Of `schedule`: its id. */
     schedule: z.uuid().optional(),
