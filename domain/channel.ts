@@ -69,6 +69,12 @@ export interface ChannelPost {
   readonly replyTo?: string | undefined;
 }
 
+/** What is said without an event: an answer to a stranger, or a tool's message. A row keeps it. */
+export interface DirectPost {
+  readonly place: ChannelPlace;
+  readonly markdown: string;
+}
+
 /** Opened credentials of a channel by their names: those of CREDENTIALS of its type. */
 export type ChannelCredentials = Readonly<Record<string, string>>;
 
@@ -84,3 +90,53 @@ export const CREDENTIALS: Readonly<Record<ChannelType, readonly string[]>> = {
   // Of the signature of each request.
   webhook: ['secret'],
 };
+
+/** Those whose service is told what happens: the others ask for it over HTTP. */
+export const POSTED: ReadonlySet<ChannelType> = new Set(['telegram', 'slack', 'discord']);
+
+/** What the service is told of a conversation; `turn.started` shows that somebody writes. */
+export const CHANNEL_EVENTS: readonly string[] = [
+  'turn.started',
+  'message.completed',
+  'turn.failed',
+  'approval.*',
+];
+
+/** A code is good for so long. */
+export const PAIRING_SECONDS = 3_600;
+/** Strangers who are given one within that time, of a channel. */
+export const MAX_PAIRINGS = 50;
+
+/** What a session's `chat_id` says: handoffs go by it too, so that each topic has its own. */
+export function chatIdOf({ chat, thread }: ChannelPlace): string {
+  return thread === undefined ? chat : `${chat}/${thread}`;
+}
+
+export function placeOfChat(chatId: string): ChannelPlace {
+  const slash = chatId.indexOf('/');
+  return slash < 0 ? { chat: chatId } : { chat: chatId.slice(0, slash), thread: chatId.slice(slash + 1) };
+}
+
+/** Whether the bot is meant: always when nobody else is there. */
+export function isAddressed(inbound: Inbound, groups: 'mention' | 'all' | 'none'): boolean {
+  if (!inbound.isGroup) return true;
+  if (groups === 'none') return false;
+  return groups === 'all' || inbound.kind === 'command' || inbound.mentionsBot || inbound.repliesToBot;
+}
+
+/** Of a button: what is pressed of which delivery. */
+const PRESSES = { a: 'approve', w: 'approve_always', r: 'reject' } as const;
+export type PressedDecision = (typeof PRESSES)[keyof typeof PRESSES];
+
+export function pressData(delivery: string, decision: PressedDecision): string {
+  const letter = Object.entries(PRESSES).find(([, word]) => word === decision)?.[0];
+  return `${delivery}.${letter}`;
+}
+
+/** Undefined for what no button of ours holds. */
+export function readPress(
+  data: string,
+): { readonly delivery: string; readonly decision: PressedDecision } | undefined {
+  const [, delivery, letter] = /^(msg_[0-9a-f]{32})\.([awr])$/.exec(data) ?? [];
+  return delivery && letter ? { delivery, decision: PRESSES[letter as keyof typeof PRESSES] } : undefined;
+}

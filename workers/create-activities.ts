@@ -117,6 +117,7 @@ export function createActivities(
     subagents: subagentLimits(config),
   });
   const scheduling = createScheduleRoom({ ...base, wake, temporal: parts.temporal });
+  const channels = { services: config.channels, resolveOf: parts.vault.resolve };
   const calls = {
     ...base,
     budgets,
@@ -143,7 +144,7 @@ export function createActivities(
     ...teams.activities,
     ...assignments.activities,
     ...memory.activities,
-    ...createWebhookRoom({ ...base, notifier, settings: config.webhooks }),
+    ...createWebhookRoom({ ...base, ...channels, notifier, settings: config.webhooks }),
     ...scheduling.activities,
     ...createForgettingRoom({
       ...base,

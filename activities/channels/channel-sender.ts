@@ -18,11 +18,6 @@ export interface TopicOptions {
   readonly iconEmoji?: string | undefined;
 }
 
-export interface ChannelMember {
-  readonly id: string;
-  readonly name: string;
-}
-
 /** Each method makes one request, or a few that may be repeated. @throws ChannelError, and what the door throws */
 export interface ChannelSender {
   /** The service's own address; a setting may name another (TELEGRAM_BASE_URL and its like). */
@@ -36,6 +31,4 @@ export interface ChannelSender {
   typing?(context: SendContext, place: ChannelPlace): Promise<void>;
   /** The new topic's thread id. */
   createTopic?(context: SendContext, chat: string, name: string, options: TopicOptions): Promise<string>;
-  /** At most 200. */
-  members?(context: SendContext, chat: string): Promise<readonly ChannelMember[]>;
 }

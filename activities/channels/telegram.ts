@@ -56,22 +56,6 @@ export const telegramSender: ChannelSender = {
     });
     return String(topic['message_thread_id']);
   },
-  // The Bot API names no others.
-  async members(context, chat) {
-    const { administrators } = await call(context, 'getChatAdministrators', { chat_id: chat });
-    const list = Array.isArray(administrators) ? administrators : [];
-    return list.slice(0, 200).flatMap((one: unknown) => {
-      const user = isRecord(one) && isRecord(one['user']) ? one['user'] : {};
-      return user['id'] === undefined
-        ? []
-        : [
-            {
-              id: String(user['id']),
-              name: [user['first_name'], user['last_name']].filter(Boolean).join(' '),
-            },
-          ];
-    });
-  },
 };
 
 function placeFields({ chat, thread }: ChannelPlace) {
@@ -129,7 +113,7 @@ async function call(context: SendContext, method: string, body: FormData | objec
     body,
   );
   const { ok, result, description, parameters } = answer;
-  if (ok === true) return isRecord(result) ? result : { administrators: result };
+  if (ok === true) return isRecord(result) ? result : {};
   const words = typeof description === 'string' ? description.slice(0, 300) : `it answered ${status}`;
   const wait = isRecord(parameters) ? parameters['retry_after'] : undefined;
   const retryAfter = typeof wait === 'number' ? wait * 1000 : undefined;
