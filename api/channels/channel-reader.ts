@@ -30,11 +30,22 @@ export interface Reading {
   readonly reply?: ServiceReply;
 }
 
+/** What proved that the request is the service's. */
+export interface ProvenRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly credentials: ChannelCredentials;
+}
+
 export interface ChannelReader {
   /** False is answered with 401. Compares in constant time; `now` is milliseconds since 1970. Never throws. */
-  verify(request: ServiceRequest, credentials: ChannelCredentials, now: number): boolean;
+  verify(
+    request: ServiceRequest,
+    credentials: ChannelCredentials,
+    now: number,
+    settings: ReadChannel['settings'],
+  ): boolean;
   /** `body` is hostile: JSON, or text when it is none (Slack's forms). What is of no use is no inbound; @throws Failure InvalidInput for nonsense. */
-  read(body: unknown, channel: ReadChannel): Reading;
+  read(body: unknown, channel: ReadChannel, proven: ProvenRequest): Reading;
   /** Answers a press or a command within the response to the service's request; absent where a service cannot: then it is posted. */
   answer?(inbound: Inbound, words: string): ServiceReply;
 }
