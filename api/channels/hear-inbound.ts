@@ -100,8 +100,10 @@ async function submit(
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key, type } = channel;
   const said = inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST);
-  // A paired person's words are his user's own; anybody else's are data (SC-4). The same update has the same text.
-  const text = person
+  // A paired person's words are his user's own; anybody else's are data (SC-4), which readers of signed calls mark themselves. The same
+  // update has the same text.
+  const isOwn = person !== undefined || type === 'webhook';
+  const text = isOwn
     ? said
     : markOutside({
         id: createHmac('sha256', deps.tokenSecret).update(stem).digest('hex').slice(0, 32),
@@ -119,7 +121,7 @@ async function submit(
         ...chat,
         // One that has begun stays with its agent.
         agent: there ? undefined : channel.agent_key,
-        user: person?.user_id ?? `${key}:${inbound.person.id}`,
+        user: person?.user_id ?? (type === 'webhook' ? inbound.person.id : `${key}:${inbound.person.id}`),
         group: toolsFor(channel, inbound),
         roles: person?.may_decide ? ['run', 'approve'] : ['run'],
       } as const,
