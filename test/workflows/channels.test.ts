@@ -183,6 +183,57 @@ describe('IN-4 a Telegram channel', () => {
     assert.ok(Date.now() - (refused[0] ?? 0) >= 1_000);
   });
 
+  it('sends of a long answer again only the part whose arrival was not heard of', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    let sent = 0;
+    chat.telegram.loses = ({ method }) => method === 'sendMessage' && (sent += 1) === 2;
+    const words = (letter: string) => `${letter.repeat(9)} `.repeat(390).trim();
+    await chat.hears(textUpdate([words('a'), words('b'), words('c')].join('\n\n')));
+    await chat.shows('the last part', ({ text }) => text.startsWith('ccc'));
+    assert.deepEqual(
+      chat.telegram.messages.map(({ text }) => text[0]),
+      ['a', 'b', 'b', 'c'],
+    );
+  });
+
+  it('is where a conversation goes on that is handed over, each topic for itself', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    await chat.ask('POST', '/v1/agent-links', { body: { source: 'main', target: 'other' } });
+    const group = { group: true, chat: -1001 };
+    await chat.hears(
+      textUpdate('handoff {"agent":"other","reason":"knows"} @ourbot', { ...group, topic: 7 }),
+    );
+    await chat.worker.until('the route', async () => {
+      const { body } = await chat.ask('GET', '/v1/handoffs');
+      return body.data[0]?.chat_id === '-1001/7' ? true : undefined;
+    });
+    await chat.hears(textUpdate('for the other @ourbot', { ...group, topic: 7 }));
+    await chat.hears(textUpdate('for the first @ourbot', group));
+    await chat.shows('the other', ({ text, thread }) => text === 'for the other' && thread === 7);
+    await chat.shows('the first', ({ text, thread }) => text === 'for the first' && thread === undefined);
+    const said = (await messages(chat)).find(({ text }) => text === 'for the other');
+    assert.match(said?.session_key ?? '', /^handoff:/);
+  });
+
+  it('is written to by the tool message once, and only where its user may be', async (t) => {
+    const chat = await start(t, { targets: ['-7'] });
+    await chat.pair('42', 'ann');
+    const say = (args: object) => chat.hears(textUpdate(`message ${JSON.stringify(args)}`));
+    await say({ message: 'Working on it' });
+    await chat.shows('the message', ({ text }) => text === 'Working on it');
+    const elsewhere = { message: 'Hello there', forward: true, forward_reason: 'asked to' };
+    await say({ ...elsewhere, target: '-8' });
+    await chat.shows('the refusal', ({ text }) => text.includes('no chat of ann'));
+    await say({ ...elsewhere, target: '-7' });
+    await chat.shows('it elsewhere', ({ text, chat: place }) => text === 'Hello there' && place === '-7');
+    await chat.hears(textUpdate('create_forum_topic {"chat_id":"-7","name":"Tea"}'));
+    await chat.shows('the topic', ({ text }) => text.includes('-7/7'));
+    assert.equal(chat.telegram.messages.filter(({ text }) => text === 'Working on it').length, 1);
+    assert.equal(chat.telegram.calls.filter(({ method }) => method === 'createForumTopic').length, 1);
+  });
+
   it('shows its credentials to nobody, and what it was told', async (t) => {
     const chat = await start(t);
     const shown = await chat.ask('GET', '/v1/channels/tg');
