@@ -42,12 +42,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const credentials = await openChannel(secrets.sealer, secrets.vault.resolve, tenant, channel);
         const { headers, url } = request;
-        if (!reader.verify({ headers, body, url }, credentials, Date.now())) throw unproven();
-        const reading = reader.read(parse(body), { key: channel.key, settings: { ...channel.settings } });
+        const read = { key: channel.key, settings: { ...channel.settings } };
+        if (!reader.verify({ headers, body, url }, credentials, Date.now(), read.settings)) throw unproven();
+        const reading = reader.read(parse(body), read, { headers, credentials });
         let answer = reading.reply;
         for (const one of reading.inbound) {
           const words = await hearInbound(deps, tenant, channel, one, reader.answer !== undefined);
-          if (words !== undefined) answer ??= reader.answer?.(one, words);
+          if (words !== undefined) answer = reader.answer?.(one, words) ?? answer;
         }
         return reply.code((answer?.status ?? 200) as 200).send(answer?.body ?? {});
       },
