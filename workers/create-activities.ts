@@ -4,6 +4,7 @@ import { childEnvironment, commandFolders, type Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
 import { createCanvases } from '#activities/canvas/canvases.ts';
+import { createOwnChannels } from '#activities/channels/own-channels.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
@@ -117,7 +118,6 @@ export function createActivities(
     subagents: subagentLimits(config),
   });
   const scheduling = createScheduleRoom({ ...base, wake, temporal: parts.temporal });
-  const channels = { services: config.channels, resolveOf: parts.vault.resolve };
   const calls = {
     ...base,
     budgets,
@@ -132,6 +132,7 @@ export function createActivities(
       ...media,
       sendToSession: createSendToSession(wake),
       canvases: createCanvases(base),
+      channels: createOwnChannels(base),
       skills,
     },
   };
@@ -144,7 +145,7 @@ export function createActivities(
     ...teams.activities,
     ...assignments.activities,
     ...memory.activities,
-    ...createWebhookRoom({ ...base, ...channels, notifier, settings: config.webhooks }),
+    ...createWebhookRoom({ ...base, notifier, settings: config.webhooks }),
     ...scheduling.activities,
     ...createForgettingRoom({
       ...base,
@@ -237,6 +238,8 @@ function sharedBy({
     wall,
     egressSettings: config.egress,
     resolveSecret: vault.resolveSetting,
+    resolveOf: vault.resolve,
+    services: config.channels,
     workspaceOf,
     ledger: createTurnLedger(pool, notifier.notify),
     transcripts: createTranscriptCache(TRANSCRIPTS),

@@ -58,8 +58,7 @@ export async function tellChannel(deps: ChannelDeps, tenant: string, delivery: D
   } catch (error) {
     if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
     const refusal = error instanceof ChannelError ? error.refusal : undefined;
-    // A service is asked at an address that may have its token in it, which errors name.
-    const problem = error.message.replace(/\/bot[^/\s]+/g, '/bot…').slice(0, 500);
+    const problem = refusalWords(error);
     return {
       answered: refusal?.status ?? null,
       problem,
@@ -96,6 +95,11 @@ export async function visitService(
   } finally {
     await door.close();
   }
+}
+
+/** Addresses that errors name may have a token in them. */
+export function refusalWords({ message }: ChannelError | EgressError): string {
+  return message.replace(/\/bot[^/\s]+/g, '/bot…').slice(0, 500);
 }
 
 /** Undefined: there is nothing to be said of it. */

@@ -42,9 +42,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const credentials = await openChannel(secrets.sealer, secrets.vault.resolve, tenant, channel);
         const { headers, url } = request;
-        const read = { key: channel.key, settings: { ...channel.settings } };
-        if (!reader.verify({ headers, body, url }, credentials, Date.now(), read.settings)) throw unproven();
-        const reading = reader.read(parse(body), read, { headers, credentials });
+        const settings = { ...channel.settings };
+        if (!reader.verify({ headers, body, url }, credentials, Date.now(), settings)) throw unproven();
+        const reading = reader.read(parse(body), { key: channel.key, settings }, { headers, credentials });
         let answer = reading.reply;
         for (const one of reading.inbound) {
           const words = await hearInbound(deps, tenant, channel, one, reader.answer !== undefined);

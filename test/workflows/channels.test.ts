@@ -73,7 +73,7 @@ describe('IN-4 a Telegram channel', () => {
     const chance = createChance(11);
     chat.telegram.answer = () => (chance.between(1, 10) <= 3 ? refusal(502, 'Bad Gateway') : undefined);
     await chat.pair('42', 'ann');
-    const asked = ['one', 'two', 'three'].map((word) => textUpdate(`say word ${word}`));
+    const asked = ['one', 'two', 'three'].map((word) => textUpdate(`word ${word}`));
     for (const update of asked) assert.equal((await chat.hears(update)).status, 200);
     for (const update of asked) assert.equal((await chat.hears(update)).status, 200);
     for (const word of ['one', 'two', 'three']) await chat.shows(word, ({ text }) => text.includes(word));
@@ -102,12 +102,12 @@ describe('IN-4 a Telegram channel', () => {
 
   it('gives a stranger a code and does nothing else, until somebody pairs him by it', async (t) => {
     const chat = await start(t);
-    const met = await chat.hears(textUpdate('say hi'));
+    const met = await chat.hears(textUpdate('hi'));
     assert.equal(met.body.method, 'sendMessage');
     const [, code] = /pair tg (\w{8}) /.exec(met.body.text) ?? [];
-    const again = await chat.hears(textUpdate('say hi'));
+    const again = await chat.hears(textUpdate('hi'));
     assert.match(again.body.text, new RegExp(`pair tg ${code} `));
-    assert.deepEqual((await chat.hears(textUpdate('say hi @ourbot', { group: true, chat: -100 }))).body, {});
+    assert.deepEqual((await chat.hears(textUpdate('hi @ourbot', { group: true, chat: -100 }))).body, {});
     assert.deepEqual(await messages(chat), []);
 
     const wrong = await chat.ask('POST', '/v1/channels/tg/pairings', {
@@ -121,7 +121,7 @@ describe('IN-4 a Telegram channel', () => {
       ['42', 'Ann Lee', false],
     );
     assert.equal((await chat.ask('POST', '/v1/channels/tg/pairings', { body })).status, 422);
-    await chat.hears(textUpdate('say hi'));
+    await chat.hears(textUpdate('hi'));
     await chat.shows('the answer', ({ text }) => text === 'hi');
     const people = await chat.ask('GET', '/v1/channels/tg/people');
     assert.deepEqual(
@@ -129,20 +129,20 @@ describe('IN-4 a Telegram channel', () => {
       ['ann'],
     );
     assert.equal((await chat.ask('DELETE', '/v1/channels/tg/people/42')).status, 204);
-    assert.match((await chat.hears(textUpdate('say hi'))).body.text, /I do not know you/);
+    assert.match((await chat.hears(textUpdate('hi'))).body.text, /I do not know you/);
   });
 
   it('hears in groups what is said to it, in a session for each topic with the tools of that topic', async (t) => {
     const chat = await start(t, { topics: { '7': { allowed_tools: ['read_file'] } } });
     await chat.pair('42', 'ann');
     const group = { group: true, chat: -1001 };
-    await chat.hears(textUpdate('say nobody', group));
-    await chat.hears(textUpdate('say main @OurBot', { ...group, more: {} }));
-    await chat.hears(textUpdate('@ourbot say topic', { ...group, topic: 7 }));
+    await chat.hears(textUpdate('nobody', group));
+    await chat.hears(textUpdate('main @OurBot', { ...group, more: {} }));
+    await chat.hears(textUpdate('@ourbot topic', { ...group, topic: 7 }));
     const reply = {
       reply_to_message: { message_id: 1, from: { id: 4711, is_bot: true, username: 'ourbot' } },
     };
-    await chat.hears(textUpdate('say answer', { ...group, more: reply }));
+    await chat.hears(textUpdate('answer', { ...group, more: reply }));
     await chat.shows('the topic', ({ text, thread }) => text === 'topic' && thread === 7);
     await chat.shows('the group', ({ text, thread }) => text === 'answer' && thread === undefined);
     const heard = (await messages(chat)).map(({ session_key, text, context }) => [
@@ -151,15 +151,15 @@ describe('IN-4 a Telegram channel', () => {
       context.group,
     ]);
     assert.deepEqual(heard, [
-      ['tg:-1001', 'say main', undefined],
-      ['tg:-1001:7', 'say topic', ['read_file']],
-      ['tg:-1001', 'say answer', undefined],
+      ['tg:-1001', 'main', undefined],
+      ['tg:-1001:7', 'topic', ['read_file']],
+      ['tg:-1001', 'answer', undefined],
     ]);
   });
 
   it('marks what people say whom nobody has paired, where it is open to them', async (t) => {
     const chat = await start(t, { people: 'open' });
-    const update = textUpdate('say hi');
+    const update = textUpdate('hi');
     await chat.hears(update);
     await chat.hears(update);
     const [said, ...others] = await messages(chat);
@@ -177,7 +177,7 @@ describe('IN-4 a Telegram channel', () => {
       refused.push(Date.now());
       return refusal(429, 'Too Many Requests: retry after 1', { retry_after: 1 });
     };
-    await chat.hears(textUpdate('say hi'));
+    await chat.hears(textUpdate('hi'));
     await chat.shows('the answer', ({ text }) => text === 'hi');
     // Ours would have been a twentieth of it.
     assert.ok(Date.now() - (refused[0] ?? 0) >= 1_000);
@@ -198,7 +198,7 @@ describe('IN-4 a Telegram channel', () => {
   it('cannot be spoken in over the API by a key of a user', async (t) => {
     const chat = await start(t);
     const key = await chat.makeKey(['run'], { user: 'bob' });
-    const body = { text: 'say hi', channel: 'tg', chat_id: '42' };
+    const body = { text: 'hi', channel: 'tg', chat_id: '42' };
     assert.equal((await chat.ask('POST', '/v1/sessions/mine/messages', { key, body })).status, 403);
   });
 });
