@@ -8,13 +8,16 @@ import type { ApiDeps } from '../deps.ts';
 
 const UNKNOWN = 'This question is not known any more.';
 
+/** As whom somebody speaks. */
+export type Speaker = Pick<PersonRow, 'user_id' | 'may_decide'>;
+
 /** What the presser is told. The post itself is edited when it is decided. */
 export async function decidePressed(
   deps: ApiDeps,
   tenant: string,
   channel: ChannelRow,
   { id, press }: Inbound,
-  person: PersonRow | undefined,
+  person: Speaker | undefined,
 ): Promise<string> {
   const pressed = readPress(press?.data ?? '');
   if (!pressed) return UNKNOWN;

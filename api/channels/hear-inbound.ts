@@ -4,19 +4,14 @@ import { chatIdOf, type Inbound, isAddressed } from '#domain/channel.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { markOutside } from '#domain/outside-text.ts';
-import {
-  type ChannelRow,
-  findPerson,
-  insertDirectPost,
-  offerPairing,
-  type PersonRow,
-} from '#store/channel-store.ts';
+import { type ChannelRow, findPerson, insertDirectPost, offerPairing } from '#store/channel-store.ts';
 import { findSession } from '#store/session-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import type { ApiDeps } from '../deps.ts';
 import { followHandoff } from '../follow-handoff.ts';
 import { submitMessage } from '../submit-message.ts';
-import { decidePressed } from './decide-pressed.ts';
+import { beginWork } from './begin-work.ts';
+import { decidePressed, type Speaker } from './decide-pressed.ts';
 
 /** Characters of a message; services take less. */
 const MOST = 100_000;
@@ -53,13 +48,18 @@ async function hear(
   channel: ChannelRow,
   inbound: Inbound,
 ): Promise<string | undefined> {
-  const { people, groups } = channel.settings;
-  // A signed call of a program has no person: its signature is what is known of it.
-  const isSigned = channel.type === 'webhook';
-  const person = isSigned ? undefined : await findPerson(deps.pool, tenant, channel.key, inbound.person.id);
+  const { key, type, settings } = channel;
+  const { people, groups } = settings;
+  const isCall = type === 'webhook';
+  if (isCall && (await beginWork(deps, tenant, { key, settings: { ...settings } }, inbound)))
+    return undefined;
+  // A call has no person: its settings say for whom it is, and what is from outside is marked in its text.
+  const person: Speaker | undefined = isCall
+    ? { user_id: inbound.person.id, may_decide: false }
+    : await findPerson(deps.pool, tenant, key, inbound.person.id);
   if (inbound.kind === 'press') return decidePressed(deps, tenant, channel, inbound, person);
   if (!isAddressed(inbound, groups)) return undefined;
-  if (!person && !isSigned && people !== 'open') {
+  if (!person && people !== 'open') {
     // A group would read the code.
     return people === 'pairing' && !inbound.isGroup ? offerCode(deps, tenant, channel, inbound) : undefined;
   }
@@ -86,7 +86,7 @@ async function submit(
   tenant: string,
   channel: ChannelRow,
   inbound: Inbound,
-  person: PersonRow | undefined,
+  person: Speaker | undefined,
 ): Promise<string | undefined> {
   const chat = { channel: channel.key, chat_id: chatIdOf(inbound) };
   const own = sessionOf(channel, inbound);
@@ -100,10 +100,8 @@ async function submit(
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key, type } = channel;
   const said = inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST);
-  // A paired person's words are his user's own; anybody else's are data (SC-4), which readers of signed calls mark themselves. The same
-  // update has the same text.
-  const isOwn = person !== undefined || type === 'webhook';
-  const text = isOwn
+  // A paired person's words are his user's own; anybody else's are data (SC-4). The same update has the same text.
+  const text = person
     ? said
     : markOutside({
         id: createHmac('sha256', deps.tokenSecret).update(stem).digest('hex').slice(0, 32),
@@ -121,7 +119,7 @@ async function submit(
         ...chat,
         // One that has begun stays with its agent.
         agent: there ? undefined : channel.agent_key,
-        user: person?.user_id ?? (type === 'webhook' ? inbound.person.id : `${key}:${inbound.person.id}`),
+        user: person?.user_id ?? `${key}:${inbound.person.id}`,
         group: toolsFor(channel, inbound),
         roles: person?.may_decide ? ['run', 'approve'] : ['run'],
       } as const,

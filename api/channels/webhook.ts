@@ -54,7 +54,7 @@ export const webhookReader: ChannelReader = {
           id,
           chat: key,
           isGroup: false,
-          person: { id: form.user ?? key, name: form.user ?? key },
+          person: { id: form.user ?? `${key}:call`, name: key },
           text: fillTemplate(form.template, body, marked),
           mentionsBot: false,
           repliesToBot: false,

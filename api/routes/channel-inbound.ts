@@ -48,7 +48,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         let answer = reading.reply;
         for (const one of reading.inbound) {
           const words = await hearInbound(deps, tenant, channel, one, reader.answer !== undefined);
-          if (words !== undefined) answer ??= reader.answer?.(one, words);
+          if (words !== undefined) answer = reader.answer?.(one, words) ?? answer;
         }
         return reply.code((answer?.status ?? 200) as 200).send(answer?.body ?? {});
       },

@@ -10,6 +10,7 @@ import {
   credentialProblem,
   splitSettings,
 } from '#domain/schema/channel.ts';
+import { inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
 import { MAX_WEBHOOKS } from '#domain/webhook.ts';
 import {
   type ChannelRow,
@@ -130,6 +131,8 @@ function check(type: ChannelType, given: Parameters<typeof splitSettings>[1]) {
   const { credentials, settings } = splitSettings(type, given);
   const problem = credentialProblem(type, credentials);
   if (problem !== undefined) throw wrongSettings(problem);
+  const form = type === 'webhook' ? inboundWebhookSchema.safeParse(settings).error?.issues[0] : undefined;
+  if (form) throw wrongSettings(`${form.path.join('.')}: ${form.message}`);
   if (settings.approvals_for.length > 0 && !settings.approvals_to)
     throw wrongSettings('approvals_for needs approvals_to: the chat in which they are asked');
   return { settings: settings satisfies ChannelSettings, credentials: credentials as ChannelCredentials };
