@@ -109,6 +109,8 @@ describe('IN-4 a Telegram channel', () => {
     const update = textUpdate('hi');
     await chat.hears(update);
     await chat.hears(update);
+    const photo = { photo: [{ file_id: 'f' }] };
+    assert.match((await chat.hears(textUpdate('', { more: photo }))).body.text, /Files are not taken here/);
     const [said, ...others] = await messages(chat);
     assert.deepEqual(others, []);
     assert.match(said?.text ?? '', /^<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=telegram:42>>>/);
@@ -187,8 +189,10 @@ describe('IN-4 a Telegram channel', () => {
     assert.deepEqual(shown.body.credentials, ['token', 'secret_token']);
     assert.ok(!JSON.stringify(shown.body).includes(SECRET));
     assert.deepEqual((await chat.ask('GET', '/v1/webhooks')).body.data, []);
-    const without = { key: 'x', type: 'telegram', settings: {} };
-    assert.equal((await chat.ask('POST', '/v1/channels', { body: without })).status, 422);
+    for (const settings of [{}, { token: 'secret://NONE', secret_token: 'x' }]) {
+      const body = { key: 'x', type: 'telegram', settings };
+      assert.equal((await chat.ask('POST', '/v1/channels', { body })).status, 422);
+    }
     assert.equal((await chat.ask('DELETE', '/v1/channels/tg')).status, 204);
     assert.equal((await chat.ask('GET', '/v1/channels/tg')).status, 404);
   });
