@@ -43,7 +43,7 @@ module.exports = {
       severity: 'error',
       comment: 'domain runs inside the workflow sandbox and in every layer',
       from: { path: '^domain/' },
-      to: { pathNot: ['^domain/', '^node_modules/(zod|unbash|croner)/'] },
+      to: { pathNot: ['^domain/', '^node_modules/(zod|unbash|croner|marked)/'] },
     },
     {
       name: 'workflows-see-domain-only',

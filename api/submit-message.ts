@@ -2,6 +2,7 @@
  * The way of a message into a session, safe to crash at any point and to repeat: its row first, then Temporal, then the
  * turn's row (DESIGN §3.0). Who repeats it with the same id gets the same turn.
  */
+import { findChannel } from '#store/channel-store.ts';
 import { invocationPlace } from '#store/message-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import {
@@ -99,6 +100,7 @@ async function handIn(
   submission: Submission,
   handOver: HandOver,
 ): Promise<Accepted> {
+  await refuseChannel(deps, tenant, submission);
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
   const message = hide(scrubber, deps.secrets.sealer, tenant, submission);
   const row = await writeMessage(deps.pool, tenant, message);
@@ -124,6 +126,14 @@ async function handIn(
   if (!message.waits || receipt.ahead > 0) await keepTurn();
   deps.metrics.submitted('accepted');
   return { receipt, workflowId, agent, keepTurn };
+}
+
+/** What is answered in a channel's session is said there: a user's key may not have that said to anybody. */
+async function refuseChannel({ pool }: SubmitDeps, tenant: string, { context, confinedTo }: Submission) {
+  const { channel } = context;
+  if (confinedTo === null || confinedTo === undefined || channel === undefined) return;
+  if (await findChannel(pool, tenant, channel))
+    throw new Failure('Forbidden', `${channel} is a chat channel: its messages come from its service`);
 }
 
 async function nothing(): Promise<void> {}

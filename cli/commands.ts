@@ -38,6 +38,7 @@ function of(load: () => Promise<Resource>): () => Promise<Module> {
 const agentLinks = of(async () => (await import('#domain/resource/agent-links.ts')).agentLinks);
 const allowlist = of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist);
 const webhooks = of(async () => (await import('#domain/resource/webhooks.ts')).webhooks);
+const channels = of(async () => (await import('#domain/resource/channels.ts')).channels);
 const egress = of(async () => (await import('#domain/resource/egress.ts')).egress);
 
 const GROUPS: Readonly<Record<string, readonly Row[]>> = {
@@ -119,6 +120,11 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       'webhooks',
       'where events are sent to: list, show, add, set, rotate, delete, redeliver',
       { from: webhooks },
+    ],
+    [
+      'channels',
+      'chat services that agents answer in: list, show, add, set, delete, pair, redeliver',
+      { from: channels },
     ],
     ['egress', 'what tools have asked of the outside: list', { from: egress }],
     ['secrets', 'values that settings refer to as secret://NAME: list, set, delete, rotate'],

@@ -299,6 +299,10 @@ const webhooks = z.strictObject({
   disableAfterDays: z.number().min(0).max(365).default(5),
 });
 
+/** IN-4: where chat services are, when not at their usual addresses. */
+const channelService = z.strictObject({ baseUrl: httpUrl.exactOptional() }).prefault({});
+const channels = z.strictObject({ telegram: channelService, slack: channelService, discord: channelService });
+
 /** The whole configuration; parsing `{}` gives the defaults (folders are filled in by loadConfig). */
 export const configSchema = z.strictObject({
   stateDir: z.string().min(1).default('.tempoclaw'),
@@ -328,6 +332,7 @@ export const configSchema = z.strictObject({
   web: z.strictObject({ search: webSearchSchema.prefault({}) }).prefault({}),
   browser: browser.prefault({}),
   webhooks: webhooks.prefault({}),
+  channels: channels.prefault({}),
   /** Of every agent, before those of its tenant and its own. */
   hooks: hooksSchema.default([]),
   media: mediaSchema.prefault({}),

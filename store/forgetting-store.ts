@@ -167,8 +167,8 @@ export async function removeSessionRows(
     ['tool_rate_buckets', own],
     [
       'webhook_deliveries',
-      sql`${own} and event_id in (select id from events where ${own} and at <= ${until}
-        and (turn_id is null or turn_id in ${turns}))`,
+      sql`${own} and (post is not null or event_id in (select id from events where ${own} and at <= ${until}
+        and (turn_id is null or turn_id in ${turns})))`,
     ],
     ['events', sql`${own} and at <= ${until} and (turn_id is null or turn_id in ${turns})`, 'events'],
   ];
@@ -229,6 +229,7 @@ export async function removeUserRows(
     ['skills', theirs, 'skills'],
     ['mcp_access_requests', sql`tenant_id = ${tenant} and kind = 'user' and subject = ${user}`],
     ['mcp_credentials', own, 'mcp_credentials'],
+    ['channel_people', own],
   ];
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
   await execute(pool)`update skill_versions set published_by = 'a user who is forgotten' where ${published}`;

@@ -5,6 +5,8 @@
 import type { ColumnType } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { Decision, AlwaysOffer } from '#domain/approval.ts';
+import type { ChannelPlace, DirectPost } from '#domain/channel.ts';
+import type { ChannelSettings } from '#domain/schema/channel.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { McpForm } from '#domain/mcp/form.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
@@ -126,6 +128,44 @@ export interface Tables {
     version: number;
     steps: Json<readonly CanvasStep[]>;
     last_call: string;
+  };
+  channel_pairings: {
+    tenant_id: string;
+    channel_key: string;
+    person_id: string;
+    name: string;
+    code: string;
+    created_at: Generated<Timestamp>;
+  };
+  channel_people: {
+    tenant_id: string;
+    channel_key: string;
+    person_id: string;
+    name: string;
+    user_id: string;
+    may_decide: boolean;
+    created_by: string;
+    created_at: Generated<Timestamp>;
+  };
+  channel_posts: {
+    tenant_id: string;
+    delivery_id: string;
+    part: number;
+    channel_key: string;
+    message_id: string;
+    place: Json<ChannelPlace>;
+    approval_id: string | null;
+    digest: string | null;
+    created_at: Generated<Timestamp>;
+  };
+  channels: {
+    tenant_id: string;
+    key: string;
+    webhook_id: string;
+    type: 'telegram' | 'slack' | 'discord' | 'web' | 'webhook';
+    agent_key: string;
+    settings: Json<ChannelSettings>;
+    updated_at: Generated<Timestamp>;
   };
   decision_proofs: {
     tenant_id: string;
@@ -469,12 +509,15 @@ export interface Tables {
     claimed_until: Generated<Timestamp>;
     last_status: number | null;
     problem: string | null;
+    post: Json<DirectPost> | null;
     created_at: Generated<Timestamp>;
     ended_at: Timestamp | null;
   };
   webhooks: {
     tenant_id: string;
     id: string;
+    channel_key: string | null;
+    approval_agents: Generated<string[]>;
     url: string;
     events: string[];
     agent_key: string | null;

@@ -2,9 +2,19 @@
 import { sql } from 'kysely';
 import type { StoredEvent } from '#domain/event.ts';
 import { MAX_WEBHOOKS } from '#domain/webhook.ts';
+import type { ChannelCredentials } from '#domain/channel.ts';
 import type { Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
-import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import {
+  affects,
+  below,
+  type Db,
+  execute,
+  type PageEnd,
+  readRow,
+  readRows,
+  type RowOf,
+} from './statements.ts';
 import { inTransaction } from './transaction.ts';
 
 export type WebhookRow = RowOf<'webhooks'>;
@@ -15,7 +25,8 @@ export type DeliveryStatus = DeliveryRow['status'];
 export type WebhookFields = Pick<
   WebhookRow,
   'url' | 'events' | 'agent_key' | 'session_key' | 'description' | 'ordered'
->;
+> &
+  Partial<Pick<WebhookRow, 'channel_key' | 'approval_agents'>>;
 
 /** A webhook's secret, and the one before while both sign. */
 export interface WebhookSecrets {
@@ -28,16 +39,22 @@ interface Sealed {
   readonly keyId: string;
 }
 
-export function sealWebhook(sealer: Sealer, tenant: string, id: string, secrets: WebhookSecrets): Sealed {
+/** A channel's credentials are sealed in the same way. */
+export function sealWebhook(
+  sealer: Sealer,
+  tenant: string,
+  id: string,
+  secrets: WebhookSecrets | ChannelCredentials,
+): Sealed {
   return { sealed: sealer.seal(JSON.stringify(secrets), webhookPlace(tenant, id)), keyId: sealer.keyId };
 }
 
-export function openWebhook(
+export function openWebhook<Secrets = WebhookSecrets>(
   sealer: Pick<Sealer, 'open'>,
   tenant: string,
   { id, sealed }: Pick<WebhookRow, 'id' | 'sealed'>,
-): WebhookSecrets {
-  return JSON.parse(sealer.open(sealed, webhookPlace(tenant, id))) as WebhookSecrets;
+): Secrets {
+  return JSON.parse(sealer.open(sealed, webhookPlace(tenant, id))) as Secrets;
 }
 
 /** What its secrets are bound to; key-rotation.ts has the same in SQL. */
@@ -47,16 +64,17 @@ function webhookPlace(tenant: string, id: string): string {
 
 /** Undefined: the tenant has as many as it may. */
 export function insertWebhook(
-  pool: Pool,
+  db: Db,
   tenant: string,
   id: string,
-  { sealed, keyId, ...fields }: WebhookFields & Sealed,
+  { sealed, keyId, channel_key, approval_agents = [], ...fields }: WebhookFields & Sealed,
   by: string,
 ): Promise<WebhookRow | undefined> {
-  return readRow<WebhookRow>(pool)`
-    insert into webhooks (tenant_id, id, url, events, agent_key, session_key, description, ordered, sealed, key_id, created_by)
+  return readRow<WebhookRow>(db)`
+    insert into webhooks (tenant_id, id, url, events, agent_key, session_key, description, ordered, sealed, key_id, created_by,
+      channel_key, approval_agents)
     select ${tenant}, ${id}, ${fields.url}, ${[...fields.events]}::text[], ${fields.agent_key}, ${fields.session_key},
-      ${fields.description}, ${fields.ordered}, ${sealed}, ${keyId}, ${by}
+      ${fields.description}, ${fields.ordered}, ${sealed}, ${keyId}, ${by}, ${channel_key}, ${[...approval_agents]}::text[]
     where (select count(*) from webhooks where tenant_id = ${tenant}) < ${MAX_WEBHOOKS} returning *`;
 }
 
@@ -88,14 +106,16 @@ export function rotateWebhook(
     where tenant_id = ${tenant} and id = ${id} and sealed = ${old} returning *`;
 }
 
+/** Not that of a channel. */
 export function findWebhook(pool: Pool, tenant: string, id: string): Promise<WebhookRow | undefined> {
-  return readRow<WebhookRow>(pool)`select * from webhooks where tenant_id = ${tenant} and id = ${id}`;
+  return readRow<WebhookRow>(pool)`
+    select * from webhooks where tenant_id = ${tenant} and id = ${id} and channel_key is null`;
 }
 
 export function listWebhooks(pool: Pool, tenant: string): Promise<WebhookRow[]> {
   return readRows<WebhookRow>(
     pool,
-  )`select * from webhooks where tenant_id = ${tenant} order by created_at, id`;
+  )`select * from webhooks where tenant_id = ${tenant} and channel_key is null order by created_at, id`;
 }
 
 /** Its deliveries first, in parts: there may be millions. Safe to repeat. */
@@ -199,7 +219,10 @@ export async function readDelivery(
     from webhook_deliveries d left join events e
       on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
     where d.tenant_id = ${tenant} and d.id = ${id}`;
-  const webhook = row && (await findWebhook(pool, tenant, row.webhook_id));
+  const webhook =
+    row &&
+    (await readRow<WebhookRow>(pool)`
+      select * from webhooks where tenant_id = ${tenant} and id = ${row.webhook_id}`);
   if (!row || !webhook) return undefined;
   const { data, at, turn_id, wait, ...delivery } = row;
   const stored = data && {
@@ -257,8 +280,9 @@ export function recordAttempt(
   });
 }
 
-/** Drops what is over for 30 days; returns how many. */
-export function pruneDeliveries(pool: Pool): Promise<number> {
+/** Drops what is over for 30 days, and codes that are good for nothing; returns how many. */
+export async function pruneDeliveries(pool: Pool): Promise<number> {
+  await execute(pool)`delete from channel_pairings where created_at < now() - interval '1 day'`;
   return execute(pool)`
     delete from webhook_deliveries where ctid = any (array(
       select ctid from webhook_deliveries where created_at < now() - interval '30 days' and ended_at < now() - interval '30 days' limit 20000))`;

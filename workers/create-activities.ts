@@ -4,6 +4,7 @@ import { childEnvironment, commandFolders, type Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
 import { createCanvases } from '#activities/canvas/canvases.ts';
+import { createOwnChannels } from '#activities/channels/own-channels.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
@@ -132,6 +133,7 @@ export function createActivities(
       ...media,
       sendToSession: createSendToSession(wake),
       canvases: createCanvases(base),
+      channels: createOwnChannels(base),
       skills,
     },
   };
@@ -238,6 +240,8 @@ function sharedBy({
     wall,
     egressSettings: config.egress,
     resolveSecret: vault.resolveSetting,
+    resolveOf: vault.resolve,
+    services: config.channels,
     workspaceOf,
     ledger: createTurnLedger(pool, notifier.notify),
     transcripts: createTranscriptCache(TRANSCRIPTS),

@@ -5,6 +5,7 @@
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Browsers } from '../browser/browsers.ts';
 import type { Canvases } from '../canvas/canvases.ts';
+import type { OwnChannels } from '../channels/own-channels.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { OwnSchedules } from '../schedules/own-schedules.ts';
 import type { MakingTools } from '../making/making-room.ts';
@@ -64,6 +65,8 @@ export interface ToolDeps
   readonly schedules: OwnSchedules;
   /** What sessions show beside the conversation. */
   readonly canvases: Canvases;
+  /** Chat services that the caller's agent answers in. */
+  readonly channels: OwnChannels;
   /** Those that the caller may use, and publishes. */
   readonly skills: Skills;
 }

@@ -7,8 +7,6 @@ import { type DeliveryInput, retryDelay, type WebhookActivities } from '#domain/
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
-import type { Pool } from '#store/pool.ts';
-import type { Sealer } from '#store/seal.ts';
 import {
   type AttemptRecord,
   type DeliveryBasis,
@@ -18,18 +16,18 @@ import {
 } from '#store/webhook-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { Egress } from '../egress/egress.ts';
+import { type ChannelDeps, tellChannel, type Told } from '../channels/tell-channel.ts';
 import { EgressError } from '../egress/egress-error.ts';
 
-export interface WebhookDeps {
-  readonly pool: Pool;
+export interface WebhookDeps extends Omit<ChannelDeps, 'egressSettings'> {
   readonly notifier: Pick<EventNotifier, 'whenDue'>;
   readonly reach: Pick<WorkflowReach, 'start'>;
-  readonly sealer: Pick<Sealer, 'open'>;
-  readonly egress: Egress;
   readonly egressSettings: EgressSettings;
   readonly settings: { readonly retrySeconds: readonly number[]; readonly disableAfterDays: number };
 }
+
+/** Seconds: a century. */
+const ENDLESS = 3_153_600_000;
 
 /** A receiver that takes longer should answer first and work then, as the specification says. */
 const LIMITS = { redirects: 0, bytes: 65_536, totalMs: 15_000, idleMs: 15_000 };
@@ -47,7 +45,9 @@ export function createWebhookRoom(deps: WebhookDeps): WebhookActivities {
       if (status !== 'pending') return { status, attempts };
       if (wait > 0) return { status, attempts, wait };
       const record = await attempt(deps, tenant, delivery);
-      const isFirst = await recordAttempt(pool, tenant, delivery, record, settings.disableAfterDays * 86_400);
+      // A channel that is away loses nothing: it stays on.
+      const patience = delivery.webhook.channel_key === null ? settings.disableAfterDays * 86_400 : ENDLESS;
+      const isFirst = await recordAttempt(pool, tenant, delivery, record, patience);
       if (!isFirst) return reportOf(await readDelivery(pool, tenant, id));
       // The next of its session, and those for which there was no place beside it.
       await startDue();
@@ -66,11 +66,17 @@ async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasi
   const { webhook, stored, attempts } = delivery;
   const failed = { status: 'failed', answered: null } as const;
   if (!webhook.enabled) return { ...failed, problem: 'the webhook is disabled' };
-  if (!stored) return { ...failed, problem: 'the event is no longer kept' };
-  const { answered, problem } = await post(deps, tenant, delivery, stored);
+  if (!stored && !delivery.post) return { ...failed, problem: 'the event is no longer kept' };
+  const told: Told =
+    webhook.channel_key === null && stored
+      ? await post(deps, tenant, delivery, stored)
+      : await tellChannel(deps, tenant, delivery);
+  const { answered, problem, retryAfter, isFinal = false } = told;
   if (problem === null) return { status: 'delivered', answered, problem };
-  if (answered === 410) return { ...failed, answered, problem, gone: true };
-  const wait = retryDelay(deps.settings.retrySeconds, attempts + 1, Math.random);
+  if (answered === 410 || isFinal) return { ...failed, answered, problem, gone: answered === 410 };
+  const usual = retryDelay(deps.settings.retrySeconds, attempts + 1, Math.random);
+  // Who says when to come is there: that is no failure which ends.
+  const wait = retryAfter ?? usual;
   return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait };
 }
 
@@ -80,7 +86,7 @@ async function post(
   tenant: string,
   { id, webhook }: DeliveryBasis,
   stored: NonNullable<DeliveryBasis['stored']>,
-): Promise<Pick<AttemptRecord, 'answered' | 'problem'>> {
+): Promise<Told> {
   const body = JSON.stringify({ type: stored.type, timestamp: stored.at, data: stored });
   const now = new Date();
   const { secret, before } = openWebhook(deps.sealer, tenant, webhook);

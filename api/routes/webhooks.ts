@@ -78,7 +78,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           throw new Failure('Conflict', 'Its secret was changed at the same time; look and try again');
         return { ...show(row), secret };
       },
-      deleteWebhook: ({ tenant, params }) => deleteWebhook(pool, tenant, params.id),
+      deleteWebhook: async ({ tenant, params }) =>
+        (await findWebhook(pool, tenant, params.id)) !== undefined && deleteWebhook(pool, tenant, params.id),
       listDeliveries: ({ tenant, params, query }) =>
         readPage(
           query,
@@ -140,7 +141,7 @@ function show({ id, url, events, agent_key, session_key, description, ordered, .
   };
 }
 
-function showDelivery({ event_id, next_at, created_at, ended_at, ...row }: DeliveryRow) {
+export function showDelivery({ event_id, next_at, created_at, ended_at, ...row }: DeliveryRow) {
   return {
     ...row,
     event_id: Number(event_id),

@@ -40,7 +40,7 @@ const fields = {
   message: textSchema(SCHEDULE_LIMITS.message).meta({ description: 'What the agent is told' }),
   deliver: z
     .enum(['none', 'session'], {
-      error: 'must be session or none: there is no channel to deliver to',
+      error: 'must be session or none: what is said in a channel’s session is told in its chat',
     })
     .meta({
       description: '`session`: it is said, and answered, in that session; `none`: in one of the run’s own',

@@ -24,6 +24,11 @@ begin
         and w.events && array['*', e.type, split_part(e.type, '.', 1) || '.*']
         and (w.session_key is null or w.session_key = p_session)
         and (w.agent_key is null or w.agent_key = s.agent_key)
+        -- A channel hears its own conversations, not what works for them; of some agents also what they ask elsewhere.
+        and (w.channel_key is null
+          or w.channel_key = s.channel and s.bound_context is null and not exists (
+            select from assignments a where a.tenant_id = p_tenant and a.session_key = p_session)
+          or e.type like 'approval.%' and s.agent_key = any (w.approval_agents))
       order by e.id;
   end if;
   return last;

@@ -1288,6 +1288,10 @@ create index forgettings_by_time on forgettings (tenant_id, created_at desc, id)
 create table webhooks (
   tenant_id       text not null references tenants,
   id              uuid not null,
+  -- That whose way out it is: its url is the channel's name then, and what is sealed are credentials.
+  channel_key     text,
+  -- Of a channel: agents whose approvals it shows beside those of its own sessions.
+  approval_agents text[] not null default '{}',
   url             text not null,
   -- Kinds, groups as `approval.*`, or `*`.
   events          text[] not null,
@@ -1324,6 +1328,8 @@ create table webhook_deliveries (
   claimed_until timestamptz not null default now(),
   last_status   int,
   problem       text,
+  -- What is said in a channel without an event: {place, markdown}. Its event_id orders it in the session.
+  post          jsonb,
   created_at    timestamptz not null default clock_timestamp(),
   ended_at      timestamptz,
   primary key (tenant_id, id),
@@ -1334,6 +1340,66 @@ create index webhook_deliveries_open on webhook_deliveries (tenant_id, webhook_i
 create index webhook_deliveries_by_time on webhook_deliveries (tenant_id, webhook_id, created_at desc, id);
 create index webhook_deliveries_of_session on webhook_deliveries (tenant_id, session_key);
 create index webhook_deliveries_by_age on webhook_deliveries using brin (created_at);
+
+-- Channels
+
+-- Chat services whose messages an agent answers (IN-4). What goes out goes by its webhook, which has its credentials too.
+create table channels (
+  tenant_id  text not null references tenants,
+  key        text not null,
+  webhook_id uuid not null,
+  type       text not null check (type in ('telegram','slack','discord','web','webhook')),
+  agent_key  text not null,
+  settings   jsonb not null,
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, key)
+);
+create unique index channels_by_webhook on channels (tenant_id, webhook_id);
+
+-- Who speaks there as which user.
+create table channel_people (
+  tenant_id   text not null,
+  channel_key text not null,
+  -- The service's id.
+  person_id   text not null,
+  name        text not null,
+  user_id     text not null,
+  may_decide  boolean not null,
+  created_by  text not null,
+  created_at  timestamptz not null default now(),
+  primary key (tenant_id, channel_key, person_id),
+  foreign key (tenant_id, channel_key) references channels (tenant_id, key) on delete cascade
+);
+
+-- Codes that people who are not known were given.
+create table channel_pairings (
+  tenant_id   text not null,
+  channel_key text not null,
+  person_id   text not null,
+  name        text not null,
+  code        text not null,
+  created_at  timestamptz not null default now(),
+  primary key (tenant_id, channel_key, person_id),
+  foreign key (tenant_id, channel_key) references channels (tenant_id, key) on delete cascade
+);
+
+-- What has arrived at the service: the parts of a delivery that are not sent again, and questions that are edited when they are
+-- decided. A press names the delivery.
+create table channel_posts (
+  tenant_id   text not null,
+  delivery_id text not null,
+  part        int not null,
+  channel_key text not null,
+  message_id  text not null,
+  place       jsonb not null,
+  -- Of the part with the buttons: what is asked, and the call as it was shown.
+  approval_id text,
+  digest      text,
+  created_at  timestamptz not null default now(),
+  primary key (tenant_id, delivery_id, part),
+  foreign key (tenant_id, delivery_id) references webhook_deliveries (tenant_id, id) on delete cascade
+);
+create index channel_posts_of_approval on channel_posts (tenant_id, approval_id) where approval_id is not null;
 
 -- Schedules: messages at instants to come, and the firings of each
 

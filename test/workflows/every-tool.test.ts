@@ -108,6 +108,8 @@ const REFUSED: readonly Work[] = [
   ['spawn', { action: 'steer', id: 'nothing', message: 'Other.' }],
   ['sessions_history', { session_key: 'nowhere' }],
   ['team_tasks', { action: 'complete', task_id: '99', result: 'x' }],
+  ['message', { message: 'Hello.', channel: 'nowhere' }],
+  ['create_forum_topic', { chat_id: '-1', name: 'Tea' }],
 ];
 
 describe('EX-3 every tool in a real worker', () => {

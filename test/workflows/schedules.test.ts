@@ -274,7 +274,7 @@ describe('TL cron, schedules', () => {
     for (const [body, status, words] of [
       [{ ...base, schedule: { kind: 'cron', expr: '0 9 30 2 *' } }, 422, /never comes/],
       [{ ...base, schedule: { kind: 'cron', expr: '0 9 * * *', tz: 'Mars/One' } }, 422, /unknown time zone/],
-      [{ ...base, deliver: 'channel' }, 400, /there is no channel to deliver to/],
+      [{ ...base, deliver: 'channel' }, 400, /must be session or none/],
       [{ ...base, deliver: 'session' }, 422, /say in which session/],
       [{ ...base, agent: 'nobody' }, 404, /no agent nobody/],
       [{ ...base, name: 'morning-report' }, 409, /has a schedule morning-report already/],

@@ -48,8 +48,8 @@ const fields = {
     .min(10)
     .max(SCHEDULE_LIMITS.catchup)
     .describe('A run that is later than this is left out; 3600 by default'),
-  channel: z.string().max(200).describe('There are no channels yet to deliver to'),
-  to: z.string().max(200).describe('Of a channel'),
+  channel: z.string().max(200).describe('That of this conversation: its session’s chat is told'),
+  to: z.string().max(200).describe('The chat of this conversation'),
   agentId: z.string().max(64).describe('Your own key: nobody makes schedules for another agent'),
 };
 const job = z
@@ -217,7 +217,9 @@ function refuseOthers(asked: z.infer<typeof patch>, { agent, channel, chatId }: 
     throw wrong(`agentId: you are ${agent}; only ${asked.agentId} itself makes its schedules`);
   const isHere = (asked.channel ?? channel) === channel && (asked.to ?? chatId) === chatId;
   if (!isHere)
-    throw wrong('channel: there is no channel to deliver to; deliver "session" says it here, "none" nowhere');
+    throw wrong(
+      'channel: a schedule tells the chat in which it was made, and no other; deliver "session" says it here, "none" nowhere',
+    );
 }
 
 function timingOf({ kind, atMs, at, everyMs, expr, tz = 'UTC' }: z.infer<typeof timing>): Timing {

@@ -64,7 +64,7 @@ describe('TL cron, the tool', () => {
   for (const [args, words] of [
     [{ action: 'add' }, /job is required/],
     [{ action: 'add', job: { ...job, schedule: { kind: 'cron', expr: '0 9 31 2 *' } } }, /never comes/],
-    [{ action: 'add', job: { ...job, channel: 'telegram', to: '7' } }, /there is no channel to deliver to/],
+    [{ action: 'add', job: { ...job, channel: 'telegram', to: '7' } }, /the chat in which it was made/],
     [{ action: 'add', job: { ...job, agentId: 'planner' } }, /you are main/],
     [{ action: 'add', job: { ...job, schedule: { kind: 'every', everyMs: 1_500 } } }, /whole seconds/],
     [{ action: 'add', job: { ...job, schedule: { kind: 'at', atMs: 1 } } }, /is over/],

@@ -1,0 +1,34 @@
+/** The way out to a chat service: its wire form over a door of ours, one request at a time. */
+import type { ChannelCredentials, ChannelPlace, ChannelPost } from '#domain/channel.ts';
+import type { Door } from '../egress/egress.ts';
+
+export interface SendContext {
+  /** Opens to the service alone. */
+  readonly door: Door;
+  readonly credentials: ChannelCredentials;
+  /** Of the service, without a slash at its end. */
+  readonly baseUrl: string;
+  /** Of the channel, without credentials. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+}
+
+export interface TopicOptions {
+  readonly iconColor?: number | undefined;
+  readonly iconEmoji?: string | undefined;
+}
+
+/** Each method makes one request, or a few that may be repeated. @throws ChannelError, and what the door throws */
+export interface ChannelSender {
+  /** The service's own address; a setting may name another (TELEGRAM_BASE_URL and its like). */
+  readonly usualUrl: string;
+  /** In messages that the service takes, in their order: text split, each file by itself, buttons with the last. Pure: what crashed between two goes on by it. */
+  split(post: ChannelPost): readonly ChannelPost[];
+  /** Posts one part of `split`; its id at the service. */
+  send(context: SendContext, place: ChannelPlace, part: ChannelPost): Promise<string>;
+  /** Gives a message another text and other buttons; one that is so already, or is gone, is no error. */
+  edit(context: SendContext, place: ChannelPlace, id: string, part: ChannelPost): Promise<void>;
+  typing?(context: SendContext, place: ChannelPlace): Promise<void>;
+  /** The new topic's thread id. */
+  createTopic?(context: SendContext, chat: string, name: string, options: TopicOptions): Promise<string>;
+}

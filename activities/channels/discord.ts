@@ -1,0 +1,112 @@
+/** Discord's REST API (docs.discord.com/developers/resources/message): messages of channels and threads, by a bot's token. */
+import type { ChannelButton, ChannelPlace, ChannelPost } from '#domain/channel.ts';
+import { discordMarkdown } from '#domain/channel/discord-markdown.ts';
+import { splitText } from '#domain/channel/split-text.ts';
+import type { Fields } from '#domain/outside-value.ts';
+import { callService } from './call-service.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender, SendContext } from './channel-sender.ts';
+import { postParts } from './post-parts.ts';
+
+/** Characters of a message. */
+const MOST = 2_000;
+/** Addresses are not fetched for a preview: what a model writes is told to nobody else. */
+const SUPPRESS_EMBEDS = 4;
+/** A thread that everybody of the channel sees. */
+const PUBLIC_THREAD = 11;
+const UNKNOWN_MESSAGE = 10_008;
+
+export const discordSender: ChannelSender = {
+  usualUrl: 'https://discord.com/api/v10',
+  split: (post) => postParts(post, textsOf),
+  async send(context, place, part) {
+    const sent = await call(context, 'POST', `${path(place)}/messages`, bodyOf(part));
+    return String(sent['id']);
+  },
+  async edit(context, place, id, { markdown, buttons = [] }) {
+    const [text = ''] = textsOf(markdown);
+    try {
+      await call(context, 'PATCH', `${path(place)}/messages/${id}`, messageOf({ markdown: text, buttons }));
+    } catch (error) {
+      if (!(error instanceof ChannelError && error.message.includes(`(${UNKNOWN_MESSAGE})`))) throw error;
+    }
+  },
+  async typing(context, place) {
+    await call(context, 'POST', `${path(place)}/typing`);
+  },
+  async createTopic(context, chat, name) {
+    const thread = await call(context, 'POST', `${path({ chat })}/threads`, {
+      name: name.slice(0, 100),
+      type: PUBLIC_THREAD,
+    });
+    return String(thread['id']);
+  },
+};
+
+function textsOf(markdown: string): readonly string[] {
+  return splitText(markdown, MOST, (part) => discordMarkdown(part).length);
+}
+
+/** A thread is a channel of its own. */
+function path({ chat, thread = chat }: ChannelPlace): string {
+  return `/channels/${encodeURIComponent(thread)}`;
+}
+
+function messageOf({ markdown, buttons = [], replyTo }: ChannelPost) {
+  return {
+    content: discordMarkdown(markdown),
+    allowed_mentions: { parse: [] },
+    flags: SUPPRESS_EMBEDS,
+    components: rowsOf(buttons),
+    ...(replyTo !== undefined && { message_reference: { message_id: replyTo, fail_if_not_exists: false } }),
+  };
+}
+
+/** JSON, or with a file a form that has the JSON in it. */
+function bodyOf({ files: [file] = [], ...part }: ChannelPost): FormData | object {
+  if (!file) return messageOf(part);
+  const form = new FormData();
+  form.set('payload_json', JSON.stringify(messageOf(part)));
+  form.set('files[0]', new Blob([Uint8Array.from(file.bytes)], { type: file.type }), file.name);
+  return form;
+}
+
+/** Five to a row, and five rows. */
+function rowsOf(buttons: readonly ChannelButton[]) {
+  const shown = buttons.slice(0, 25).map(({ label, data, url }) => ({
+    type: 2,
+    label: label.slice(0, 80),
+    ...(url === undefined ? { style: 2, custom_id: data } : { style: 5, url }),
+  }));
+  const rows = Array.from({ length: Math.ceil(shown.length / 5) }, (_, row) =>
+    shown.slice(row * 5, row * 5 + 5),
+  );
+  return rows.map((components) => ({ type: 1, components }));
+}
+
+/** @throws ChannelError */
+async function call(
+  context: SendContext,
+  method: string,
+  path: string,
+  body?: FormData | object,
+): Promise<Fields> {
+  const headers = {
+    authorization: `Bot ${context.credentials['token']}`,
+    // Discord asks for the first word.
+    'user-agent': 'DiscordBot (TempoClaw, 1)',
+  };
+  const answer = await callService(context, path, body, { method, headers });
+  const { status, body: given } = answer;
+  if (status >= 200 && status < 300) return given;
+  const wait = given['retry_after'];
+  const words =
+    typeof given['message'] === 'string' ? given['message'].slice(0, 300) : `it answered ${status}`;
+  const code = typeof given['code'] === 'number' ? ` (${given['code']})` : '';
+  // 401: the token is wrong, which somebody may put right.
+  throw new ChannelError(`Discord: ${words}${code}`, {
+    status,
+    retryAfter: typeof wait === 'number' ? Math.ceil(wait * 1000) : answer.retryAfter,
+    isFinal: status === 400 || status === 403 || status === 404,
+  });
+}

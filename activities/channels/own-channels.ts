@@ -1,0 +1,99 @@
+/** What the tools `message` and `create_forum_topic` do: only in channels of the caller's agent, and where its user may be. */
+import { createHash } from 'node:crypto';
+import { type ChannelPlace, chatIdOf, POSTED } from '#domain/channel.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { type ToolFailure, toolError } from '#domain/tool.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { type ChannelRow, hasSpokenIn, insertDirectPost, listChannels } from '#store/channel-store.ts';
+import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import { EgressError } from '../egress/egress-error.ts';
+import { ChannelError } from './channel-error.ts';
+import type { TopicOptions } from './channel-sender.ts';
+import { type ChannelDeps, refusalWords, visitService } from './tell-channel.ts';
+
+type Caller = Pick<
+  RunningCall,
+  'tenant' | 'agent' | 'user' | 'roles' | 'sessionKey' | 'channel' | 'chatId' | 'callId'
+>;
+
+/** Where somebody is to be written to. */
+export interface Target {
+  readonly channel: ChannelRow;
+  readonly place: ChannelPlace;
+}
+
+export interface OwnChannels {
+  /** Why not, in words for the model, when the agent or its user may not be there. Without `channel` that of the session. */
+  target(call: Caller, channel: string | undefined, place: ChannelPlace): Promise<Target | ToolFailure>;
+  /** Once a call; a service that is away is told later. */
+  say(call: Caller, target: Target, markdown: string): Promise<void>;
+  /** Undefined where its service has no topics. Not safe to repeat: each makes one. */
+  createTopic(
+    call: Caller,
+    target: Target,
+    name: string,
+    options: TopicOptions,
+  ): Promise<string | ToolFailure>;
+}
+
+export interface OwnChannelDeps extends ChannelDeps {
+  readonly reach: Pick<WorkflowReach, 'start'>;
+}
+
+export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
+  const { pool } = deps;
+  return {
+    async target(call, name = call.channel ?? undefined, place) {
+      const own = (await listChannels(pool, call.tenant)).filter(
+        ({ key, type, agent_key, enabled }) =>
+          enabled && POSTED.has(type) && (agent_key === call.agent || key === call.channel),
+      );
+      const channel = own.find(({ key }) => key === name);
+      if (!channel) {
+        const names = own.map(({ key }) => key).join(', ') || 'none';
+        return toolError('NotFound', `there is no channel ${name ?? ''} of yours; yours: ${names}`);
+      }
+      if (await mayReach(deps, call, channel, place)) return { channel, place };
+      const chat = chatIdOf(place);
+      return toolError(
+        'PermissionDenied',
+        `${chat} of ${channel.key} is no chat of ${call.user ?? 'this user'}; an operator lists it in the channel’s settings.targets`,
+      );
+    },
+    async say(call, { channel, place }, markdown) {
+      const stem = createHash('sha256').update(`${call.tenant}\n${call.callId}`).digest('hex').slice(0, 32);
+      const post = { id: `msg_${stem}`, session: call.sessionKey, post: { place, markdown } };
+      await insertDirectPost(pool, call.tenant, channel.webhook_id, post);
+      await startDueDeliveries(pool, deps.reach);
+    },
+    async createTopic(call, { channel, place }, name, options) {
+      let made: string | undefined;
+      try {
+        await visitService(deps, call.tenant, channel, async (sender, context) => {
+          made = await sender.createTopic?.(context, place.chat, name, options);
+        });
+      } catch (error) {
+        if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+        // Without an answer it may have been made all the same.
+        const code = error instanceof ChannelError ? 'ExecutionFailed' : 'OutcomeUnknown';
+        return toolError(code, refusalWords(error));
+      }
+      return made ?? toolError('InvalidArgs', `${channel.type} has no topics that could be created`);
+    },
+  };
+}
+
+/** The chat that it is in, those in which its user has spoken, and those that an operator lists; an admin is not confined. */
+async function mayReach(
+  { pool }: ChannelDeps,
+  { tenant, user, roles, channel: here, chatId }: Caller,
+  { key, settings }: ChannelRow,
+  place: ChannelPlace,
+): Promise<boolean> {
+  const chat = chatIdOf(place);
+  if (roles.includes('admin') || (here === key && chatId !== null && [chat, place.chat].includes(chatId)))
+    return true;
+  if (here === key && chatId?.startsWith(`${place.chat}/`)) return true;
+  if (settings.targets.includes(chat) || settings.targets.includes(place.chat)) return true;
+  return user !== null && hasSpokenIn(pool, tenant, { channel: key, chatId: chat, user });
+}

@@ -1,0 +1,96 @@
+/** Slack's Web API (docs.slack.dev/reference/methods): each method is one POST, answered with 200 and `ok: false` when it refuses. */
+import type { ChannelButton, ChannelPost, OutboundFile } from '#domain/channel.ts';
+import { slackMrkdwn } from '#domain/channel/slack-mrkdwn.ts';
+import { splitText } from '#domain/channel/split-text.ts';
+import type { Fields } from '#domain/outside-value.ts';
+import { callService } from './call-service.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender, SendContext } from './channel-sender.ts';
+import { postParts } from './post-parts.ts';
+
+/** Characters that chat.update takes, so that each message can be changed. */
+const MOST = 4_000;
+/** Characters of a section, which stands above buttons. */
+const SECTION = 3_000;
+
+export const slackSender: ChannelSender = {
+  usualUrl: 'https://slack.com/api',
+  split: (post) => postParts(post, textsOf),
+  async send(context, { chat: channel, thread: thread_ts }, { files: [file] = [], ...part }) {
+    if (file) return sendFile(context, channel, thread_ts, file);
+    const sent = await call(context, 'chat.postMessage', { channel, thread_ts, ...QUIET, ...said(part) });
+    return String(sent['ts']);
+  },
+  async edit(context, { chat: channel }, ts, { markdown, buttons = [] }) {
+    const [text = ''] = textsOf(markdown, buttons.length > 0);
+    try {
+      await call(context, 'chat.update', { channel, ts, ...said({ markdown: text, buttons }) });
+    } catch (error) {
+      if (
+        !(
+          error instanceof ChannelError &&
+          /message_not_found|cant_update_message|edit_window_closed/.test(error.message)
+        )
+      )
+        throw error;
+    }
+  },
+};
+
+function textsOf(markdown: string, hasButtons: boolean): readonly string[] {
+  return splitText(markdown, hasButtons ? SECTION : MOST, (part) => slackMrkdwn(part).length);
+}
+
+/** Nothing of what a model writes is fetched, linked or called. */
+const QUIET = { unfurl_links: false, unfurl_media: false, parse: 'none', link_names: false } as const;
+
+/** The text is what notifications show where there are blocks; no blocks take away those of before. */
+function said({ markdown, buttons = [] }: ChannelPost) {
+  const text = slackMrkdwn(markdown);
+  if (buttons.length === 0) return { text, blocks: [] };
+  const section = { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
+  return { text, blocks: [section, { type: 'actions', elements: buttons.slice(0, 25).map(button) }] };
+}
+
+/** Its words may have 75 characters; the action's id is to be unique in its block. */
+function button({ label, data, url }: ChannelButton, index: number) {
+  const text = { type: 'plain_text', text: label.slice(0, 75), emoji: false };
+  return { type: 'button', text, action_id: `b${index}`, ...(url === undefined ? { value: data } : { url }) };
+}
+
+/** Three steps; what dies before the last one has shown nothing. The file's id stands for its message's. */
+async function sendFile(
+  context: SendContext,
+  channel_id: string,
+  thread_ts: string | undefined,
+  { name, type, bytes }: OutboundFile,
+): Promise<string> {
+  const length = bytes.byteLength;
+  const query = new URLSearchParams({ filename: name, length: String(length) });
+  const { upload_url, file_id } = await call(context, `files.getUploadURLExternal?${query}`);
+  const body = new Blob([Uint8Array.from(bytes)], { type });
+  const upload = { method: 'POST', body, signal: context.signal };
+  const { ok, status } = await context.door.fetch(String(upload_url), upload);
+  if (!ok) throw new ChannelError(`Slack: the upload of ${name} was answered with ${status}`, { status });
+  const files = [{ id: file_id, title: name }];
+  await call(context, 'files.completeUploadExternal', { files, channel_id, thread_ts });
+  return String(file_id);
+}
+
+/** What goes by, or may be put right by somebody; all else is answered the same the next time. */
+const PASSING =
+  /^(ratelimited|rate_limited|internal_error|fatal_error|service_unavailable|request_timeout|team_added_to_org|access_denied|invalid_auth|not_authed|account_inactive|token_expired|token_revoked|missing_scope|not_in_channel)$/;
+
+/** Without a body what is asked stands in the address. @throws ChannelError */
+async function call(context: SendContext, request: string, body?: object): Promise<Fields> {
+  const headers = { authorization: `Bearer ${context.credentials['token']}` };
+  const how = { method: body ? 'POST' : 'GET', headers };
+  const { status, retryAfter, body: answer } = await callService(context, `/${request}`, body, how);
+  if (answer['ok'] === true) return answer;
+  const error = typeof answer['error'] === 'string' ? answer['error'].slice(0, 200) : undefined;
+  throw new ChannelError(`Slack: ${error ?? `it answered ${status}`}`, {
+    status,
+    retryAfter,
+    isFinal: status === 200 && error !== undefined && !PASSING.test(error),
+  });
+}

@@ -1,0 +1,126 @@
+/** Telegram's Bot API (core.telegram.org/bots/api): each method is one POST, whose path has the token. */
+import type { ChannelButton, ChannelPlace, ChannelPost, OutboundFile } from '#domain/channel.ts';
+import { splitText } from '#domain/channel/split-text.ts';
+import { telegramHtml } from '#domain/channel/telegram-html.ts';
+import { type Fields, isRecord } from '#domain/outside-value.ts';
+import { callService } from './call-service.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender, SendContext } from './channel-sender.ts';
+
+/** Characters of a message, after its marks are read. */
+const MOST = 4096;
+/** Bytes of a picture; a larger one goes as a file. */
+const PHOTO_BYTES = 10_000_000;
+
+export const telegramSender: ChannelSender = {
+  usualUrl: 'https://api.telegram.org',
+  split({ markdown, buttons, files = [], replyTo }) {
+    const texts = markdown.trim() === '' ? [] : splitText(markdown, MOST);
+    const parts: ChannelPost[] = [
+      ...texts.map((part) => ({ markdown: part })),
+      ...files.map((file) => ({ markdown: '', files: [file] })),
+    ];
+    return parts.map((part, index) => ({
+      ...part,
+      ...(index === 0 && { replyTo }),
+      ...(index === parts.length - 1 && { buttons }),
+    }));
+  },
+  async send(context, place, part) {
+    const { files: [file] = [], markdown } = part;
+    const fields = { ...placeFields(place), ...markup(part.buttons), ...replyFields(part.replyTo) };
+    const sent = file
+      ? await sendFile(context, fields, file)
+      : await sayText(context, 'sendMessage', fields, markdown);
+    return String(sent['message_id']);
+  },
+  async edit(context, { chat }, id, { markdown, buttons = [] }) {
+    const fields = { chat_id: chat, message_id: Number(id), ...markup(buttons) };
+    const text = splitText(markdown, MOST)[0] ?? '';
+    try {
+      await sayText(context, 'editMessageText', fields, text);
+    } catch (error) {
+      if (!(error instanceof ChannelError && /not modified|not found|can't be edited/.test(error.message)))
+        throw error;
+    }
+  },
+  async typing(context, place) {
+    await call(context, 'sendChatAction', { ...placeFields(place), action: 'typing' });
+  },
+  async createTopic(context, chat, name, { iconColor: icon_color, iconEmoji: icon_custom_emoji_id }) {
+    const topic = await call(context, 'createForumTopic', {
+      chat_id: chat,
+      name,
+      icon_color,
+      icon_custom_emoji_id,
+    });
+    return String(topic['message_thread_id']);
+  },
+};
+
+function placeFields({ chat, thread }: ChannelPlace) {
+  return { chat_id: chat, ...(thread !== undefined && { message_thread_id: Number(thread) }) };
+}
+
+function replyFields(replyTo: string | undefined) {
+  if (replyTo === undefined) return {};
+  return { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
+}
+
+/** A button to a row: their words are long. */
+function markup(buttons: readonly ChannelButton[] | undefined) {
+  if (!buttons) return {};
+  const rows = buttons.map(({ label, data, url }) => [
+    { text: label, ...(url ? { url } : { callback_data: data }) },
+  ]);
+  return { reply_markup: { inline_keyboard: rows } };
+}
+
+/** What it cannot read as HTML it gets as it is. */
+async function sayText(
+  context: SendContext,
+  method: string,
+  fields: object,
+  markdown: string,
+): Promise<Fields> {
+  const common = { ...fields, link_preview_options: { is_disabled: true } };
+  try {
+    return await call(context, method, { ...common, text: telegramHtml(markdown), parse_mode: 'HTML' });
+  } catch (error) {
+    if (!(error instanceof ChannelError && /can't parse entities/.test(error.message))) throw error;
+    return call(context, method, { ...common, text: markdown });
+  }
+}
+
+function sendFile(
+  context: SendContext,
+  fields: object,
+  { name, type, bytes }: OutboundFile,
+): Promise<Fields> {
+  const isPhoto = /^image\/(png|jpeg|webp)$/.test(type) && bytes.byteLength <= PHOTO_BYTES;
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields))
+    form.set(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  form.set(isPhoto ? 'photo' : 'document', new Blob([Uint8Array.from(bytes)], { type }), name);
+  return call(context, isPhoto ? 'sendPhoto' : 'sendDocument', form);
+}
+
+/** The answer's `result`. @throws ChannelError */
+async function call(context: SendContext, method: string, body: FormData | object): Promise<Fields> {
+  const { status, body: answer } = await callService(
+    context,
+    `/bot${context.credentials['token']}/${method}`,
+    body,
+  );
+  const { ok, result, description, parameters } = answer;
+  if (ok === true) return isRecord(result) ? result : {};
+  const words = typeof description === 'string' ? description.slice(0, 300) : `it answered ${status}`;
+  const wait = isRecord(parameters) ? parameters['retry_after'] : undefined;
+  const retryAfter = typeof wait === 'number' ? wait * 1000 : undefined;
+  // 401 and 404: the token is wrong, which somebody may put right.
+  throw new ChannelError(`Telegram: ${words}`, {
+    status,
+    retryAfter,
+    isFinal: status === 400 || status === 403,
+  });
+}

@@ -1,0 +1,208 @@
+/** One attempt to tell a chat service what a delivery is about. What is known to have arrived is not sent again. */
+import { Context } from '@temporalio/activity';
+import { type ChannelPlace, type ChannelPost, type ChannelType, placeOfChat } from '#domain/channel.ts';
+import { approvalPost, outcomePost } from '#domain/channel/approval-post.ts';
+import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import { SecretProblem } from '#domain/secret.ts';
+import { findApproval } from '#store/approval-store.ts';
+import {
+  type ChannelRow,
+  findChannel,
+  openChannel,
+  placeOfSession,
+  postsOf,
+  postsOfApproval,
+  recordPost,
+  renewPost,
+} from '#store/channel-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import type { AttemptRecord, DeliveryBasis } from '#store/webhook-store.ts';
+import type { Egress } from '../egress/egress.ts';
+import { EgressError } from '../egress/egress-error.ts';
+import { operatorRules } from '../egress/operator-rules.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender, SendContext } from './channel-sender.ts';
+import { SENDERS } from './services.ts';
+
+export interface ChannelDeps {
+  readonly pool: Pool;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly resolveOf: (tenant: string, text: string) => Promise<string>;
+  readonly egress: Egress;
+  readonly egressSettings: EgressSettings;
+  readonly services: Readonly<Partial<Record<ChannelType, { readonly baseUrl?: string }>>>;
+}
+
+/** `problem` is null when it was taken. */
+export interface Told extends Pick<AttemptRecord, 'answered' | 'problem'> {
+  /** Milliseconds; the receiver said when. */
+  readonly retryAfter?: number | undefined;
+  /** Again would be answered the same. */
+  readonly isFinal?: boolean | undefined;
+}
+
+const TAKEN: Told = { answered: 200, problem: null };
+const LIMITS = { redirects: 0, bytes: 1_048_576, totalMs: 30_000, idleMs: 15_000 };
+
+/** What a service is said to do in one visit. */
+type Visit = (sender: ChannelSender, context: SendContext) => Promise<void>;
+
+export async function tellChannel(deps: ChannelDeps, tenant: string, delivery: DeliveryBasis): Promise<Told> {
+  const channel = await findChannel(deps.pool, tenant, delivery.webhook.channel_key ?? '');
+  if (!channel) return { answered: null, problem: 'the channel was deleted', isFinal: true };
+  const visit = await visitFor(deps, tenant, channel, delivery);
+  if (!visit) return TAKEN;
+  try {
+    await visitService(deps, tenant, channel, visit);
+    return TAKEN;
+  } catch (error) {
+    if (error instanceof SecretProblem) return { answered: null, problem: error.message };
+    if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+    const refusal = error instanceof ChannelError ? error.refusal : undefined;
+    const problem = refusalWords(error);
+    return {
+      answered: refusal?.status ?? null,
+      problem,
+      retryAfter: refusal?.retryAfter,
+      isFinal: refusal?.isFinal,
+    };
+  }
+}
+
+/** @throws ChannelError, EgressError */
+export async function visitService(
+  { sealer, resolveOf, egress, egressSettings, services }: ChannelDeps,
+  tenant: string,
+  channel: ChannelRow,
+  visit: Visit,
+): Promise<void> {
+  const sender = SENDERS[channel.type];
+  if (!sender)
+    throw new ChannelError(`there is no service behind a channel of type ${channel.type}`, {
+      status: 0,
+      isFinal: true,
+    });
+  const own = services[channel.type]?.baseUrl;
+  const baseUrl = (own ?? sender.usualUrl).replace(/\/+$/, '');
+  const rules = operatorRules({ url: baseUrl, isOwn: own !== undefined }, egressSettings);
+  const door = egress.open({ tenant, purpose: 'channel', rules, limits: LIMITS });
+  const { cancellationSignal: signal } = Context.current();
+  try {
+    const credentials = await openChannel(sealer, resolveOf, tenant, channel);
+    await visit(sender, { door, credentials, baseUrl, settings: { ...channel.settings }, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    await door.close();
+  }
+}
+
+/** Addresses that errors name may have a token in them. */
+export function refusalWords({ message }: ChannelError | EgressError): string {
+  return message.replace(/\/bot[^/\s]+/g, '/bot…').slice(0, 500);
+}
+
+/** Undefined: there is nothing to be said of it. */
+async function visitFor(
+  deps: ChannelDeps,
+  tenant: string,
+  channel: ChannelRow,
+  delivery: DeliveryBasis,
+): Promise<Visit | undefined> {
+  const { post, stored, session_key } = delivery;
+  if (post) return saying(deps, tenant, channel, delivery, post.place, post);
+  if (!stored) return undefined;
+  const { type, data } = stored;
+  if (type.startsWith('approval.'))
+    return aboutApproval(deps, tenant, channel, delivery, String(data['approval_id']));
+  const chat = await placeOfSession(deps.pool, tenant, channel.key, session_key);
+  if (chat === undefined) return undefined;
+  const place = placeOfChat(chat);
+  // To be seen at once or not at all.
+  if (type === 'turn.started')
+    return (sender, context) => sender.typing?.(context, place).catch(ignoreRefusal) ?? Promise.resolve();
+  const markdown = type === 'turn.failed' ? failureWords(data) : String(data['text'] ?? '').trim();
+  if (markdown === '' || SILENT.has(markdown)) return undefined;
+  return saying(deps, tenant, channel, delivery, place, { markdown });
+}
+
+/** What a model answers when it has nothing to say. */
+const SILENT: ReadonlySet<string> = new Set(['NO_REPLY', 'HEARTBEAT_OK']);
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+}
+
+function failureWords(data: Readonly<Record<string, unknown>>): string {
+  const { message } = (data['error'] ?? {}) as { readonly message?: unknown };
+  return `This went wrong: ${typeof message === 'string' ? message : 'the turn failed'}`;
+}
+
+/** Its parts from the first that is not known to have arrived: after a crash between the service's answer and our row, one is said twice. */
+async function saying(
+  { pool }: ChannelDeps,
+  tenant: string,
+  channel: ChannelRow,
+  { id }: DeliveryBasis,
+  place: ChannelPlace,
+  post: ChannelPost,
+  asked?: { readonly approval_id: string; readonly digest: string },
+): Promise<Visit> {
+  const arrived = (await postsOf(pool, tenant, id)).length;
+  return async (sender, context) => {
+    const parts = sender.split(post);
+    for (const [part, one] of parts.entries()) {
+      if (part < arrived) continue;
+      const message_id = await sender.send(context, place, one);
+      const { approval_id, digest } = (part === parts.length - 1 ? asked : undefined) ?? {
+        approval_id: null,
+        digest: null,
+      };
+      const row = { delivery_id: id, part, channel_key: channel.key, message_id, place, approval_id, digest };
+      await recordPost(pool, tenant, row);
+    }
+  };
+}
+
+/** Asked once in a channel, on whichever feeds it is; what follows changes the message that asked. */
+async function aboutApproval(
+  deps: ChannelDeps,
+  tenant: string,
+  channel: ChannelRow,
+  delivery: DeliveryBasis,
+  id: string,
+): Promise<Visit | undefined> {
+  const approval = await findApproval(deps.pool, tenant, id);
+  if (!approval) return undefined;
+  const posts = await postsOfApproval(deps.pool, tenant, channel.key, id);
+  if (delivery.event === 'approval.requested') {
+    if (posts.length > 0 || approval.status !== 'pending') return undefined;
+    const place = await askedAt(deps, tenant, channel, delivery.session_key);
+    const asked = { approval_id: id, digest: approval.digest };
+    return (
+      place && saying(deps, tenant, channel, delivery, place, approvalPost(approval, delivery.id), asked)
+    );
+  }
+  return async (sender, context) => {
+    for (const post of posts) {
+      const parts = sender.split(outcomePost(approval, post.delivery_id));
+      const last = parts.at(-1);
+      if (last) await sender.edit(context, post.place, post.message_id, last);
+      await renewPost(deps.pool, tenant, post, approval.digest);
+    }
+  };
+}
+
+/** In the chat that it is about, unless the channel has another place for questions. */
+async function askedAt(
+  { pool }: ChannelDeps,
+  tenant: string,
+  { key, settings }: ChannelRow,
+  session: string,
+): Promise<ChannelPlace | undefined> {
+  if (settings.approvals_to) return settings.approvals_to;
+  const chat = await placeOfSession(pool, tenant, key, session);
+  return chat === undefined ? undefined : placeOfChat(chat);
+}

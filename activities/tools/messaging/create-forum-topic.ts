@@ -1,0 +1,50 @@
+/** create_forum_topic: a new topic in a group of Telegram that has topics; each has a conversation of its own. */
+import { z } from 'zod';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { toolError } from '#domain/tool.ts';
+
+/** The colours that the Bot API takes (core.telegram.org/bots/api#createforumtopic). */
+const COLOURS: readonly number[] = [7322096, 16766590, 13338331, 9367192, 16749490, 16478047];
+
+const input = z.object({
+  chat_id: z.string().min(1).max(150).describe('The group, by its id'),
+  name: z.string().min(1).max(128).describe('Name of the topic; 1 to 128 characters'),
+  channel: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('Key of a channel of yours; that of this conversation unless given'),
+  icon_color: z
+    .number()
+    .int()
+    .optional()
+    .describe(`RGB of its icon: one of ${COLOURS.join(', ')}`),
+  icon_custom_emoji_id: z.string().max(100).optional().describe('A custom emoji as its icon, by its id'),
+});
+
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>>({
+  name: 'create_forum_topic',
+  description:
+    'Create a topic in a Telegram group that has topics. The bot must be allowed to manage topics there.',
+  group: 'messaging',
+  // The service makes another one each time.
+  replay: 'once',
+  input,
+  limits: { duration: 'long', timeoutSeconds: 60 },
+  summary: ({ chat_id, name }) => `${name} in ${chat_id}`,
+  async run(
+    { channels },
+    { chat_id, name, channel, icon_color: iconColor, icon_custom_emoji_id: iconEmoji },
+    call,
+  ) {
+    if (iconColor !== undefined && !COLOURS.includes(iconColor))
+      return toolError('InvalidArgs', `icon_color must be one of ${COLOURS.join(', ')}`);
+    if (call.subagent) return toolError('PermissionDenied', 'a subagent has no chats of its own');
+    const found = await channels.target(call, channel, { chat: chat_id });
+    if ('ok' in found) return found;
+    const made = await channels.createTopic(call, found, name, { iconColor, iconEmoji });
+    if (typeof made !== 'string') return made;
+    return { ok: true, text: `Created the topic ${name}: ${chat_id}/${made} is its chat.` };
+  },
+});

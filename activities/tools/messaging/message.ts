@@ -1,0 +1,64 @@
+/** message: says something in a chat service beside the answer, once a call (IN-4). */
+import { z } from 'zod';
+import { defineTool } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { chatIdOf, placeOfChat } from '#domain/channel.ts';
+import { toolError } from '#domain/tool.ts';
+
+const input = z.object({
+  action: z.literal('send').default('send').describe('send'),
+  message: z
+    .string()
+    .min(1)
+    .max(50_000)
+    .describe('What to say, as Markdown; a long text goes in several messages'),
+  channel: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('Key of a channel of yours; that of this conversation unless given'),
+  target: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('The chat, as chat or chat/thread by the service’s ids; this one unless given'),
+  forward: z
+    .boolean()
+    .default(false)
+    .describe('True for another chat than this one: only when your user asked for that'),
+  forward_reason: z
+    .string()
+    .max(500)
+    .optional()
+    .describe('With forward: in which words your user asked for it'),
+});
+
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>>({
+  name: 'message',
+  description:
+    'Say something in a chat service, beside your answer: during long work, or in another chat when your user asks for that. Your answer itself is sent without it.',
+  group: 'messaging',
+  // Its row's id follows from the call, so that it is said once.
+  replay: 'idempotent',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ channel, target }) => [channel, target].filter(Boolean).join(' ') || 'here',
+  async run({ channels }, { message, channel, target, forward, forward_reason: reason }, call) {
+    if (message.trim() === '' || message.includes('\0'))
+      return toolError('InvalidArgs', 'message must be text that is not empty');
+    if (call.subagent)
+      return toolError('PermissionDenied', 'a subagent speaks to whoever gave it its work, not to people');
+    const chat = target ?? call.chatId;
+    if (!chat) return toolError('InvalidArgs', 'target is required: this conversation is in no chat');
+    const isHere = chat === call.chatId && (channel ?? call.channel) === call.channel;
+    if (!isHere && !(forward && reason?.trim()))
+      return toolError(
+        'InvalidArgs',
+        'that is another chat: set forward and say in forward_reason how your user asked for it',
+      );
+    const found = await channels.target(call, channel, placeOfChat(chat));
+    if ('ok' in found) return found;
+    await channels.say(call, found, message);
+    return { ok: true, text: `It is on its way to ${chatIdOf(found.place)} of ${found.channel.key}.` };
+  },
+});

@@ -1,0 +1,160 @@
+/** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
+import { createHash, createHmac, randomInt } from 'node:crypto';
+import { chatIdOf, type Inbound, isAddressed } from '#domain/channel.ts';
+import { Failure } from '#domain/errors.ts';
+import { isSessionKey } from '#domain/ids.ts';
+import { markOutside } from '#domain/outside-text.ts';
+import { type ChannelRow, findPerson, insertDirectPost, offerPairing } from '#store/channel-store.ts';
+import { findSession } from '#store/session-store.ts';
+import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import type { ApiDeps } from '../deps.ts';
+import { followHandoff } from '../follow-handoff.ts';
+import { submitMessage } from '../submit-message.ts';
+import { beginWork } from './begin-work.ts';
+import { decidePressed, type Speaker } from './decide-pressed.ts';
+
+/** Characters of a message; services take less. */
+const MOST = 100_000;
+const NO_FILES = 'Files are not taken here: say it in words.';
+const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+
+/**
+ * Words for whoever did it, to be given within the answer to the service; where that cannot be (`mayAnswer`), they are posted. Safe to
+ * repeat: each update counts once. Throws Failure for what the service should send again.
+ */
+export async function hearInbound(
+  deps: ApiDeps,
+  tenant: string,
+  channel: ChannelRow,
+  inbound: Inbound,
+  mayAnswer: boolean,
+): Promise<string | undefined> {
+  const words = await hear(deps, tenant, channel, inbound);
+  if (words === undefined || mayAnswer) return words;
+  const { chat, thread } = inbound;
+  const post = { place: { chat, thread }, markdown: words };
+  const id = `msg_${digestOf(tenant, channel.key, 'words', inbound.id)}`;
+  await insertDirectPost(deps.pool, tenant, channel.webhook_id, {
+    id,
+    session: sessionOf(channel, inbound),
+    post,
+  });
+  await startDueDeliveries(deps.pool, deps.temporal);
+  return undefined;
+}
+
+async function hear(
+  deps: ApiDeps,
+  tenant: string,
+  channel: ChannelRow,
+  inbound: Inbound,
+): Promise<string | undefined> {
+  const { key, type, settings } = channel;
+  const { people, groups } = settings;
+  const isCall = type === 'webhook';
+  if (isCall && (await beginWork(deps, tenant, { key, settings: { ...settings } }, inbound)))
+    return undefined;
+  // A call has no person: its settings say for whom it is, and what is from outside is marked in its text.
+  const person: Speaker | undefined = isCall
+    ? { user_id: inbound.person.id, may_decide: false }
+    : await findPerson(deps.pool, tenant, key, inbound.person.id);
+  if (inbound.kind === 'press') return decidePressed(deps, tenant, channel, inbound, person);
+  if (!isAddressed(inbound, groups)) return undefined;
+  if (!person && people !== 'open') {
+    // A group would read the code.
+    return people === 'pairing' && !inbound.isGroup ? offerCode(deps, tenant, channel, inbound) : undefined;
+  }
+  if (inbound.text.trim() === '')
+    return inbound.files.length > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
+  return submit(deps, tenant, channel, inbound, person);
+}
+
+async function offerCode(
+  { pool }: ApiDeps,
+  tenant: string,
+  { key }: ChannelRow,
+  { person }: Inbound,
+): Promise<string | undefined> {
+  const fresh = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
+  const name = person.name.replaceAll('\0', '').toWellFormed().slice(0, 200);
+  const code = await offerPairing(pool, tenant, key, { id: person.id, name }, fresh);
+  return code === undefined
+    ? undefined
+    : `I do not know you yet. Somebody who runs this has to enter within an hour:\n\ntempoclaw channels pair ${key} ${code} --user NAME`;
+}
+
+async function submit(
+  deps: ApiDeps,
+  tenant: string,
+  channel: ChannelRow,
+  inbound: Inbound,
+  person: Speaker | undefined,
+): Promise<string | undefined> {
+  const chat = { channel: channel.key, chat_id: chatIdOf(inbound) };
+  const own = sessionOf(channel, inbound);
+  const session = await followHandoff(deps.pool, tenant, own, chat);
+  const there = await findSession(deps.pool, tenant, session);
+  if (there && (there.channel !== chat.channel || there.chat_id !== chat.chat_id))
+    throw new Failure(
+      'Conflict',
+      `The session ${session} is not of this chat; delete it, or choose another key for the channel`,
+    );
+  const stem = digestOf(tenant, channel.key, 'message', inbound.id);
+  const { key, type } = channel;
+  const left =
+    inbound.files.length === 0
+      ? ''
+      : `\n[${inbound.files.length} file(s) were sent along, which this channel does not take]`;
+  const said = inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST) + left;
+  // A paired person's words are his user's own; anybody else's are data (SC-4). The same update has the same text.
+  const text = person
+    ? said
+    : markOutside({
+        id: createHmac('sha256', deps.tokenSecret).update(stem).digest('hex').slice(0, 32),
+        source: `${type}:${inbound.person.id}`,
+        text: said,
+      });
+  try {
+    await submitMessage(deps, tenant, {
+      id: `msg_${stem}`,
+      repeatable: true,
+      session,
+      text,
+      mode: null,
+      context: {
+        ...chat,
+        // One that has begun stays with its agent.
+        agent: there ? undefined : channel.agent_key,
+        user: person?.user_id ?? `${key}:${inbound.person.id}`,
+        group: toolsFor(channel, inbound),
+        roles: person?.may_decide ? ['run', 'approve'] : ['run'],
+      } as const,
+      confinedTo: null,
+    });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // It was taken before; since then its session or the settings have changed.
+    if (error.type === 'IdempotencyMismatch') return undefined;
+    if (error.type === 'NotFound') return `There is no agent ${channel.agent_key} any more.`;
+    throw error;
+  }
+}
+
+/** PO-1, the seventh step: a topic's own list goes before that of its chat, and this before the channel's. */
+function toolsFor({ settings }: ChannelRow, { chat, thread }: Inbound): readonly string[] | undefined {
+  const { topics = {}, allowed_tools } = settings;
+  const names = thread === undefined ? [chat] : [`${chat}/${thread}`, thread, chat];
+  const found = names.find((name) => Object.hasOwn(topics, name));
+  return found === undefined ? allowed_tools : topics[found]?.allowed_tools;
+}
+
+/** One a chat, and one a thread or topic of it. */
+function sessionOf({ key }: ChannelRow, { session, chat, thread }: Inbound): string {
+  const name = session ?? [key, chat, ...(thread === undefined ? [] : [thread])].join(':');
+  return isSessionKey(name) ? name : `${key}:${digestOf(name)}`;
+}
+
+function digestOf(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,139 @@
+/** Slack's Events API and the presses of buttons (docs.slack.dev): JSON events, and forms whose `payload` is JSON. */
+import type { Inbound, InboundFile } from '#domain/channel.ts';
+import { type Fields, isRecord } from '#domain/outside-value.ts';
+import type { ChannelReader, Reading } from './channel-reader.ts';
+import { isSlackSigned } from './signatures.ts';
+
+export const slackReader: ChannelReader = {
+  verify: (request, { signing_secret: secret }, now) => !!secret && isSlackSigned(request, secret, now),
+  read(body) {
+    if (typeof body === 'string') return readForm(body);
+    const call = record(body);
+    if (call['type'] === 'url_verification')
+      return { inbound: [], reply: { status: 200, body: { challenge: text(call['challenge']) ?? '' } } };
+    const said = call['type'] === 'event_callback' ? readEvent(call) : undefined;
+    return { inbound: said ? [said] : [] };
+  },
+};
+
+/** Of the kinds of messages those that somebody has just written. */
+const WRITTEN: ReadonlySet<unknown> = new Set([undefined, 'file_share', 'thread_broadcast']);
+
+function readEvent(call: Fields): Inbound | undefined {
+  const event = record(call['event']);
+  const isMention = event['type'] === 'app_mention';
+  if (!isMention && event['type'] !== 'message') return undefined;
+  if (!WRITTEN.has(event['subtype']) || event['bot_id'] !== undefined) return undefined;
+  const [chat, ts, person] = [text(event['channel']), text(event['ts']), text(event['user'])];
+  const bot = botOf(call);
+  if (chat === undefined || ts === undefined || person === undefined || person === bot) return undefined;
+  const isGroup = event['channel_type'] === undefined ? !isDirect(chat) : event['channel_type'] !== 'im';
+  const said = text(event['text']) ?? '';
+  const mention = bot === undefined ? undefined : `<@${bot}>`;
+  const words = plainText(mention ? said.replaceAll(mention, '') : said);
+  const files = filesOf(event['files']);
+  if (words === '' && files.length === 0) return undefined;
+  return {
+    kind: 'message',
+    // A mention is also told as a message, under another event's id; sent again, an event has the id that it had.
+    id: `${chat}.${ts}`,
+    chat,
+    // Said in a channel, a message begins a thread.
+    thread: text(event['thread_ts']) ?? (isGroup ? ts : undefined),
+    isGroup,
+    person: { id: person, name: person },
+    text: words,
+    mentionsBot: isMention || (mention !== undefined && said.includes(mention)),
+    repliesToBot: bot !== undefined && event['parent_user_id'] === bot,
+    files,
+    messageId: ts,
+  };
+}
+
+function botOf(call: Fields): string | undefined {
+  const all = Array.isArray(call['authorizations']) ? call['authorizations'] : [];
+  return text(record(all.find((one) => record(one)['is_bot'] === true))['user_id']);
+}
+
+function isDirect(chat: string): boolean {
+  return chat.startsWith('D');
+}
+
+/** As people read it: Slack escapes three signs, and has addresses and mentions in angle brackets. */
+function plainText(said: string): string {
+  return said
+    .replaceAll(/<([^<>|]{1,3000})(?:\|([^<>]{0,3000}))?>/g, (_, target: string, label?: string) => {
+      if (/^[@#!]/.test(target))
+        return `${target.slice(0, 1).replace('!', '@')}${label?.replace(/^[@#]/, '') || target.slice(1)}`;
+      const address = target.replace(/^mailto:/, '');
+      return label === undefined || label === address ? address : `${label} (${address})`;
+    })
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .trim();
+}
+
+function filesOf(given: unknown): readonly InboundFile[] {
+  const files = Array.isArray(given) ? given : [];
+  return files.slice(0, 20).flatMap((one) => {
+    const file = record(one);
+    const id = text(file['id']);
+    if (id === undefined) return [];
+    const size = typeof file['size'] === 'number' ? file['size'] : undefined;
+    const url = text(file['url_private_download']) ?? text(file['url_private']);
+    return [{ id, name: text(file['name']), type: text(file['mimetype']), size, url }];
+  });
+}
+
+/** A body of text would be shown in place of the message whose button was pressed. */
+const DONE = { status: 200, body: '' } as const;
+
+function readForm(body: string): Reading {
+  const press = readPress(parse(new URLSearchParams(body).get('payload')));
+  return { inbound: press ? [press] : [], reply: DONE };
+}
+
+function readPress(payload: Fields): Inbound | undefined {
+  if (payload['type'] !== 'block_actions' || !Array.isArray(payload['actions'])) return undefined;
+  const [action, message, user] = [
+    record(payload['actions'][0]),
+    record(payload['message']),
+    record(payload['user']),
+  ];
+  const [data, at, ts] = [text(action['value']), text(action['action_ts']), text(message['ts'])];
+  const [chat, person] = [text(record(payload['channel'])['id']), text(user['id'])];
+  if (data === undefined || at === undefined || ts === undefined) return undefined;
+  if (chat === undefined || person === undefined) return undefined;
+  return {
+    kind: 'press',
+    id: `${chat}.${ts}.${at}`,
+    chat,
+    thread: text(message['thread_ts']),
+    isGroup: !isDirect(chat),
+    person: { id: person, name: text(user['name']) ?? text(user['username']) ?? person },
+    text: '',
+    mentionsBot: false,
+    repliesToBot: false,
+    files: [],
+    messageId: ts,
+    press: { data, answerTo: text(payload['response_url']) ?? '' },
+  };
+}
+
+function parse(json: string | null): Fields {
+  try {
+    return record(JSON.parse(json ?? 'null'));
+  } catch {
+    // Signed by Slack, and of no use all the same.
+    return {};
+  }
+}
+
+function record(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

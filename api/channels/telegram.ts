@@ -1,0 +1,129 @@
+/** Telegram's updates, as setWebhook has them sent (core.telegram.org/bots/api#update). Its secret is a header's word, no signature. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Inbound, InboundFile } from '#domain/channel.ts';
+import { type Fields, isRecord } from '#domain/outside-value.ts';
+import type { ChannelReader, ReadChannel } from './channel-reader.ts';
+
+const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
+
+export const telegramReader: ChannelReader = {
+  verify({ headers }, { secret_token: secret }) {
+    const given = headers[SECRET_HEADER];
+    return typeof given === 'string' && !!secret && timingSafeEqual(digest(given), digest(secret));
+  },
+  read(body, channel) {
+    const update = record(body);
+    const id = String(update['update_id'] ?? '');
+    if (!/^\d{1,20}$/.test(id)) return { inbound: [] };
+    const one = isRecord(update['callback_query'])
+      ? readPress(id, update['callback_query'])
+      : readMessage(id, record(update['message']), channel);
+    return { inbound: one ? [one] : [] };
+  },
+  // The answer to an update may be a call of a method.
+  answer({ kind, press, chat, thread }, words) {
+    const body =
+      kind === 'press'
+        ? { method: 'answerCallbackQuery', callback_query_id: press?.answerTo, text: words.slice(0, 200) }
+        : { method: 'sendMessage', chat_id: chat, message_thread_id: numeric(thread), text: words };
+    return { status: 200, body };
+  },
+};
+
+/** Of the same length whatever is compared. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function readPress(id: string, query: Fields): Inbound | undefined {
+  const message = record(query['message']);
+  const from = placeOf(message, query['from']);
+  const { id: answerTo, data } = query;
+  if (!from || typeof answerTo !== 'string' || typeof data !== 'string') return undefined;
+  const messageId = text(message['message_id']);
+  return { ...from, ...NOTHING, kind: 'press', id, messageId, press: { data, answerTo } };
+}
+
+const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: [] } as const;
+
+function readMessage(id: string, message: Fields, { settings }: ReadChannel): Inbound | undefined {
+  const from = placeOf(message, message['from']);
+  // Bots do not talk to each other: neither ends.
+  if (!from || record(message['from'])['is_bot'] === true) return undefined;
+  const name = typeof settings['username'] === 'string' ? settings['username'].replace(/^@/, '') : '';
+  const said = text(message['text']) ?? text(message['caption']) ?? '';
+  const command = /^\/([a-z0-9_]{1,32})(?:@([a-z0-9_]+))?(?:\s+|$)/i.exec(said);
+  if (command?.[2] !== undefined && !isSame(command[2], name)) return undefined;
+  const answered = record(message['reply_to_message']);
+  const author = record(answered['from']);
+  const mention = name === '' ? undefined : new RegExp(`@${escape(name)}(?![a-z0-9_])`, 'gi');
+  const words = command ? said.slice(command[0].length) : said;
+  const files = filesOf(message);
+  if (words === '' && files.length === 0 && !command) return undefined;
+  return {
+    ...from,
+    kind: command ? 'command' : 'message',
+    id,
+    text: mention ? words.replace(mention, '').trim() : words,
+    mentionsBot: command !== null || (mention !== undefined && said.search(mention) >= 0),
+    // Each message of a topic answers the one that made it, which may be the bot's.
+    repliesToBot:
+      author['is_bot'] === true &&
+      answered['forum_topic_created'] === undefined &&
+      isSame(text(author['username']) ?? '', name),
+    files,
+    messageId: text(message['message_id']),
+  };
+}
+
+function isSame(one: string, other: string): boolean {
+  return one !== '' && one.toLowerCase() === other.toLowerCase();
+}
+
+function escape(name: string): string {
+  return name.replace(/\W/g, '');
+}
+
+function placeOf(message: Fields, from: unknown) {
+  const [chat, who] = [record(message['chat']), record(from)];
+  const [chatId, personId] = [text(chat['id']), text(who['id'])];
+  if (chatId === undefined || personId === undefined) return undefined;
+  const name = [who['first_name'], who['last_name']].filter((part) => typeof part === 'string').join(' ');
+  return {
+    chat: chatId,
+    // Answers in a group without topics have one too.
+    thread: message['is_topic_message'] === true ? text(message['message_thread_id']) : undefined,
+    isGroup: chat['type'] !== 'private',
+    person: { id: personId, name: name || (text(who['username']) ?? personId) },
+  };
+}
+
+/** In the order of what a person would call the file; of a photo the largest size, which is the last. */
+function filesOf(message: Fields): readonly InboundFile[] {
+  const photos = Array.isArray(message['photo']) ? message['photo'] : [];
+  const given = [
+    photos.at(-1),
+    ...['document', 'voice', 'audio', 'video', 'video_note'].map((kind) => message[kind]),
+  ];
+  return given.flatMap((one) => {
+    const file = record(one);
+    const id = text(file['file_id']);
+    if (id === undefined) return [];
+    const size = typeof file['file_size'] === 'number' ? file['file_size'] : undefined;
+    return [{ id, name: text(file['file_name']), type: text(file['mime_type']), size }];
+  });
+}
+
+function record(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+/** Ids are numbers of up to 52 bits. */
+function text(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+function numeric(thread: string | undefined): number | undefined {
+  return thread === undefined ? undefined : Number(thread);
+}

@@ -1,0 +1,99 @@
+/** Signed calls of any system: proven by the signature that its settings name, and told to an agent by their template. */
+import { createHash, createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { fieldAt, fillTemplate } from '#domain/channel/fill-template.ts';
+import { Failure } from '#domain/errors.ts';
+import { markOutside } from '#domain/outside-text.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import { type InboundWebhook, inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
+import type { ChannelReader } from './channel-reader.ts';
+import { GITHUB_FORM, isHmacSigned, isStandardSigned, isStripeSigned } from './signatures.ts';
+
+/** Of those whose documentation says what is the same when a call comes again. */
+const REPEATED = {
+  github: { header: 'x-github-delivery' },
+  stripe: { path: 'id' },
+  standard: { header: 'webhook-id' },
+  hmac: undefined,
+} as const;
+
+export const webhookReader: ChannelReader = {
+  verify(request, { secret }, now, settings) {
+    const form = inboundWebhookSchema.safeParse(settings).data;
+    if (!secret || !form) return false;
+    switch (form.signature) {
+      case 'github':
+        return isHmacSigned(request, secret, GITHUB_FORM);
+      case 'stripe':
+        return isStripeSigned(request, secret, now);
+      case 'standard':
+        return isStandardSigned(request, secret, now);
+      case 'hmac':
+        return isHmacSigned(request, secret, form);
+    }
+  },
+  read(body, { key, settings }, { headers, credentials: { secret = '' } }) {
+    const form = inboundWebhookSchema.parse(settings);
+    // GitHub tries a new address so.
+    if (form.signature === 'github' && headers['x-github-event'] === 'ping') return { inbound: [] };
+    if (!isRecord(body) && !Array.isArray(body))
+      throw new Failure('InvalidInput', 'The body must be JSON: an object or a list');
+    const id = idOf(form, body, headers);
+    // A repeat has the same text, and nobody who writes into a call can know the id of its markers.
+    const marked = (text: string, place: number): string => {
+      const marker = createHmac('sha256', secret)
+        .update(`${key}\n${id}\n${place}`)
+        .digest('hex')
+        .slice(0, 32);
+      return markOutside({ id: marker, source: key, text });
+    };
+    return {
+      inbound: [
+        {
+          kind: 'message',
+          id,
+          chat: key,
+          isGroup: false,
+          person: { id: form.user ?? `${key}:call`, name: key },
+          text: fillTemplate(form.template, body, marked),
+          mentionsBot: false,
+          repliesToBot: false,
+          files: [],
+          session:
+            form.session &&
+            sessionOf(
+              key,
+              fillTemplate(form.session, body, (words) => words),
+            ),
+        },
+      ],
+    };
+  },
+};
+
+/** @throws Failure InvalidInput for a call that could not be told from its repeat */
+function idOf(
+  { signature, idempotency }: InboundWebhook,
+  body: unknown,
+  headers: IncomingHttpHeaders,
+): string {
+  const where = idempotency ?? REPEATED[signature];
+  const value =
+    where && ('header' in where ? headers[where.header.toLowerCase()] : fieldAt(body, where.path));
+  if ((typeof value === 'string' && value !== '') || typeof value === 'number')
+    return createHash('sha256').update(String(value)).digest('hex').slice(0, 32);
+  const place = where && ('header' in where ? `The header ${where.header}` : `The field ${where.path}`);
+  throw new Failure(
+    'InvalidInput',
+    `${place ?? 'What'} is missing: by it a call is known when it is sent again`,
+  );
+}
+
+/** Begins with the channel's key: a call reaches no session but those of its channel. */
+function sessionOf(key: string, words: string): string | undefined {
+  const plain = words.replaceAll(/[^A-Za-z0-9._@+-]+/g, '-').slice(0, 100);
+  if (plain === '') return undefined;
+  // What was changed may look like another that was not.
+  const more = plain === words ? '' : `.${createHash('sha256').update(words).digest('hex').slice(0, 12)}`;
+  return `${key}:${plain}${more}`;
+}

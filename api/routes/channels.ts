@@ -1,0 +1,182 @@
+/** Chat channels: rows behind the definition, credentials sealed and never told. */
+import { randomUUID } from 'node:crypto';
+import { CREDENTIALS, type ChannelCredentials, type ChannelType } from '#domain/channel.ts';
+import { Failure } from '#domain/errors.ts';
+import { withoutNulls } from '#domain/outside-value.ts';
+import { channels } from '#domain/resource/channels.ts';
+import {
+  type ChannelSettings,
+  channelSettingsSchema,
+  credentialProblem,
+  splitSettings,
+} from '#domain/schema/channel.ts';
+import { SecretProblem } from '#domain/secret.ts';
+import { inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
+import { MAX_WEBHOOKS } from '#domain/webhook.ts';
+import {
+  type ChannelRow,
+  deleteChannel,
+  deletePerson,
+  findChannel,
+  insertChannel,
+  listChannels,
+  listPeople,
+  pairPerson,
+  type PersonRow,
+  updateChannel,
+} from '#store/channel-store.ts';
+import { unlessTaken } from '#store/unless-taken.ts';
+import { deleteWebhook, listDeliveries, openWebhook, redeliver } from '#store/webhook-store.ts';
+import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { isTimeKeys, readPage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
+import { OPERATOR_TENANT } from './api-keys.ts';
+import { showDelivery } from './webhooks.ts';
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool, temporal } = deps;
+  const { sealer } = deps.secrets;
+  const find = (tenant: string, key: string) => findChannel(pool, tenant, key);
+
+  serveResource(
+    app,
+    channels,
+    {
+      listChannels: async ({ tenant }) => ({
+        data: (await listChannels(pool, tenant)).map((row) => show(tenant, row)),
+      }),
+      async getChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        return row && show(tenant, row);
+      },
+      async createChannel({ tenant, by, body: { settings: given, ...body } }) {
+        const written = await check(deps, tenant, body.type, given);
+        const insert = insertChannel(pool, sealer, tenant, { ...body, ...written, id: randomUUID() }, by);
+        const row = await unlessTaken('full', insert);
+        if (row === 'taken') throw new Failure('Conflict', `There is a channel ${body.key} already`);
+        if (row === 'full')
+          throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks and channels`);
+        return show(tenant, row);
+      },
+      async updateChannel({ tenant, params, body: { agent, settings = {}, enabled } }) {
+        const old = await find(tenant, params.key);
+        if (!old) return undefined;
+        const before = openWebhook<ChannelCredentials>(sealer, tenant, {
+          id: old.webhook_id,
+          sealed: old.sealed,
+        });
+        const parsed = channelSettingsSchema.safeParse(
+          withoutNulls({ ...old.settings, ...before, ...settings }),
+        );
+        if (!parsed.success) throw wrongSettings(parsed.error.issues[0]?.message ?? 'cannot be read');
+        const written = await check(deps, tenant, old.type, parsed.data);
+        const change = { agent: agent ?? old.agent_key, ...written, enabled };
+        const row = await updateChannel(pool, sealer, tenant, old, change);
+        if (!row) throw new Failure('Conflict', 'It was changed at the same time; look and try again');
+        return show(tenant, row);
+      },
+      async deleteChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        // Its row is the last of it: what a crash leaves is deleted by asking again.
+        if (row) await deleteWebhook(pool, tenant, row.webhook_id);
+        return deleteChannel(pool, tenant, params.key);
+      },
+      async pairChannelPerson({ tenant, by, params, body: { code, person, ...as } }) {
+        const given = { ...as, code: code?.toUpperCase(), person };
+        const row = await pairPerson(pool, tenant, params.key, given, by);
+        if (row) return showPerson(row);
+        const errors = [{ pointer: 'body/code', message: 'no such code' }];
+        throw new Failure('Unprocessable', 'Nobody has this code, or it is older than an hour', { errors });
+      },
+      listChannelPeople: ({ tenant, params, query }) =>
+        readPage(
+          query,
+          (limit, after) => listPeople(pool, tenant, params.key, limit, String(after?.[0] ?? '')),
+          ({ person_id }) => [person_id],
+          showPerson,
+          (keys) => keys.length === 1,
+        ),
+      deleteChannelPerson: ({ tenant, params }) => deletePerson(pool, tenant, params.key, params.person),
+      async listChannelDeliveries({ tenant, params, query }) {
+        const id = (await find(tenant, params.key))?.webhook_id ?? '';
+        return readPage(
+          query,
+          (limit, after) =>
+            listDeliveries(
+              pool,
+              tenant,
+              id,
+              query.status,
+              limit,
+              after && [String(after[0]), String(after[1])],
+            ),
+          (row) => [row.time, row.id],
+          showDelivery,
+          isTimeKeys,
+        );
+      },
+      async redeliverChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        if (!row) return undefined;
+        const redelivered = await redeliver(pool, tenant, row.webhook_id);
+        await startDueDeliveries(pool, temporal);
+        return { redelivered };
+      },
+    },
+    ({ tenant }, key) => find(tenant, key),
+  );
+}
+
+/** @throws Failure Unprocessable */
+async function check(
+  { secrets: { vault } }: ApiDeps,
+  tenant: string,
+  type: ChannelType,
+  given: Parameters<typeof splitSettings>[1],
+) {
+  const { credentials, settings } = splitSettings(type, given);
+  const problem = credentialProblem(type, credentials);
+  if (problem !== undefined) throw wrongSettings(problem);
+  for (const text of Object.values(credentials as ChannelCredentials))
+    await vault.resolve(tenant, text).catch((error: unknown) => {
+      throw error instanceof SecretProblem ? wrongSettings(error.message) : error;
+    });
+  const form = type === 'webhook' ? inboundWebhookSchema.safeParse(settings).error?.issues[0] : undefined;
+  if (form) throw wrongSettings(`${form.path.join('.')}: ${form.message}`);
+  if (settings.approvals_for.length > 0 && !settings.approvals_to)
+    throw wrongSettings('approvals_for needs approvals_to: the chat in which they are asked');
+  return { settings: settings satisfies ChannelSettings, credentials: credentials as ChannelCredentials };
+}
+
+function wrongSettings(message: string): Failure {
+  return new Failure('Unprocessable', `body/settings: ${message}`, {
+    errors: [{ pointer: 'body/settings', message }],
+  });
+}
+
+function show(tenant: string, { key, type, agent_key, settings, enabled, ...row }: ChannelRow) {
+  return {
+    key,
+    type,
+    agent: agent_key,
+    settings: { ...settings },
+    credentials: [...CREDENTIALS[type]],
+    inbound: `/v1/channels/${key}/inbound${tenant === OPERATOR_TENANT ? '' : `?tenant=${tenant}`}`,
+    enabled,
+    failing_since: row.failing_since?.toISOString() ?? null,
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+function showPerson({
+  person_id: person,
+  name,
+  user_id: user,
+  may_decide,
+  created_by,
+  created_at,
+}: PersonRow) {
+  return { person, name, user, may_decide, created_by, created_at: created_at.toISOString() };
+}

@@ -1,0 +1,142 @@
+/** Chat channels (IN-4): what comes in from a service, what goes out to one, and which session a chat's messages belong to. */
+
+export const CHANNEL_TYPES = ['telegram', 'slack', 'discord', 'web', 'webhook'] as const;
+export type ChannelType = (typeof CHANNEL_TYPES)[number];
+
+/** Where in a service something is said: ids of the service, as text. */
+export interface ChannelPlace {
+  readonly chat: string;
+  /** A thread or forum topic of the chat. */
+  readonly thread?: string | undefined;
+}
+
+/** Whoever speaks, by the service's own id; the name is for people to read and decides nothing. */
+export interface ChannelPerson {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A file of a message, as the service names it; a worker fetches it. */
+export interface InboundFile {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly type?: string | undefined;
+  /** Bytes, as the service says. */
+  readonly size?: number | undefined;
+  /** Where it is, when the service's update says so; else the sender asks by its id. */
+  readonly url?: string | undefined;
+}
+
+/** One thing that somebody did in a service. */
+export interface Inbound extends ChannelPlace {
+  readonly kind: 'message' | 'press' | 'command';
+  /** Of the update: the same whenever the service sends it again. */
+  readonly id: string;
+  readonly isGroup: boolean;
+  readonly person: ChannelPerson;
+  /** Of a message without the mention of the bot; of a command its words; empty for a press. */
+  readonly text: string;
+  readonly mentionsBot: boolean;
+  readonly repliesToBot: boolean;
+  readonly files: readonly InboundFile[];
+  /** The service's message: that which was said, or that whose button was pressed. */
+  readonly messageId?: string | undefined;
+  /** The session that a signed call names; else it follows from the chat. */
+  readonly session?: string | undefined;
+  /** Of a press: what the button holds (`ChannelButton.data`), and by what the service knows the press when it is answered. */
+  readonly press?: { readonly data: string; readonly answerTo: string } | undefined;
+}
+
+export interface ChannelButton {
+  readonly label: string;
+  /** Opaque, at most 64 bytes: it comes back with the press. A button with `url` opens that instead. */
+  readonly data?: string | undefined;
+  readonly url?: string | undefined;
+}
+
+export interface OutboundFile {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What is said in a channel: Markdown as models write it. */
+export interface ChannelPost {
+  readonly markdown: string;
+  readonly buttons?: readonly ChannelButton[] | undefined;
+  readonly files?: readonly OutboundFile[] | undefined;
+  /** The service's message that it answers. */
+  readonly replyTo?: string | undefined;
+}
+
+/** What is said without an event: an answer to a stranger, or a tool's message. A row keeps it. */
+export interface DirectPost {
+  readonly place: ChannelPlace;
+  readonly markdown: string;
+}
+
+/** Opened credentials of a channel by their names: those of CREDENTIALS of its type. */
+export type ChannelCredentials = Readonly<Record<string, string>>;
+
+/** Which of a channel's settings are sealed and never shown again; `secret://NAME` may stand for a value. */
+export const CREDENTIALS: Readonly<Record<ChannelType, readonly string[]>> = {
+  // What @BotFather gave, and what setWebhook was given as `secret_token`.
+  telegram: ['token', 'secret_token'],
+  // The bot's token (xoxb-…), and the app's signing secret.
+  slack: ['token', 'signing_secret'],
+  // The public key is no secret, but belongs to them: 64 hex digits.
+  discord: ['token', 'public_key'],
+  web: [],
+  // Of the signature of each request.
+  webhook: ['secret'],
+};
+
+/** Those whose service is told what happens: the others ask for it over HTTP. */
+export const POSTED: ReadonlySet<ChannelType> = new Set(['telegram', 'slack', 'discord']);
+
+/** What the service is told of a conversation; `turn.started` shows that somebody writes. */
+export const CHANNEL_EVENTS: readonly string[] = [
+  'turn.started',
+  'message.completed',
+  'turn.failed',
+  'approval.*',
+];
+
+/** A code is good for so long. */
+export const PAIRING_SECONDS = 3_600;
+/** Strangers who are given one within that time, of a channel. */
+export const MAX_PAIRINGS = 50;
+
+/** What a session's `chat_id` says: handoffs go by it too, so that each topic has its own. */
+export function chatIdOf({ chat, thread }: ChannelPlace): string {
+  return thread === undefined ? chat : `${chat}/${thread}`;
+}
+
+export function placeOfChat(chatId: string): ChannelPlace {
+  const slash = chatId.indexOf('/');
+  return slash < 0 ? { chat: chatId } : { chat: chatId.slice(0, slash), thread: chatId.slice(slash + 1) };
+}
+
+/** Whether the bot is meant: always when nobody else is there. */
+export function isAddressed(inbound: Inbound, groups: 'mention' | 'all' | 'none'): boolean {
+  if (!inbound.isGroup) return true;
+  if (groups === 'none') return false;
+  return groups === 'all' || inbound.kind === 'command' || inbound.mentionsBot || inbound.repliesToBot;
+}
+
+/** Of a button: what is pressed of which delivery. */
+const PRESSES = { a: 'approve', w: 'approve_always', r: 'reject' } as const;
+export type PressedDecision = (typeof PRESSES)[keyof typeof PRESSES];
+
+export function pressData(delivery: string, decision: PressedDecision): string {
+  const letter = Object.entries(PRESSES).find(([, word]) => word === decision)?.[0];
+  return `${delivery}.${letter}`;
+}
+
+/** Undefined for what no button of ours holds. */
+export function readPress(
+  data: string,
+): { readonly delivery: string; readonly decision: PressedDecision } | undefined {
+  const [, delivery, letter] = /^(msg_[0-9a-f]{32})\.([awr])$/.exec(data) ?? [];
+  return delivery && letter ? { delivery, decision: PRESSES[letter as keyof typeof PRESSES] } : undefined;
+}

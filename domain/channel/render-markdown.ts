@@ -1,0 +1,111 @@
+/** Markdown as models write it in the dialect of a chat service: one walk over what the parser sees, each dialect a few words. */
+import { lexer, type Token, type Tokens } from 'marked';
+
+export interface Dialect {
+  /** Words that are read as nothing else. */
+  readonly text: (words: string) => string;
+  readonly strong: (shown: string) => string;
+  readonly emphasis: (shown: string) => string;
+  readonly deleted: (shown: string) => string;
+  readonly code: (text: string) => string;
+  readonly fence: (text: string, language: string) => string;
+  readonly heading: (shown: string, depth: number) => string;
+  readonly quote: (shown: string) => string;
+  readonly bullet: string;
+  /** An http(s) address with words that are none. */
+  readonly link: (address: string, shown: string) => string;
+  readonly address: (address: string) => string;
+}
+
+/** Valid for any text. HTML is shown as it is written; words that look like an address may not lead to another. */
+export function renderMarkdown(markdown: string, dialect: Dialect): string {
+  return blocks(lexer(markdown, { gfm: true, breaks: true }), dialect, '\n\n').trim();
+}
+
+function blocks(tokens: readonly Token[] | undefined, dialect: Dialect, between: string, depth = 0): string {
+  return (tokens ?? [])
+    .map((token) => block(token, dialect, depth))
+    .filter((shown) => shown.trim() !== '')
+    .join(between);
+}
+
+function block(token: Token, dialect: Dialect, depth: number): string {
+  switch (token.type) {
+    case 'heading':
+      return dialect.heading(spans(token.tokens, dialect), (token as Tokens.Heading).depth);
+    case 'paragraph':
+      return spans(token.tokens, dialect);
+    case 'code':
+      return dialect.fence(token.text, /^[\w+#-]{1,30}/.exec((token as Tokens.Code).lang ?? '')?.[0] ?? '');
+    case 'blockquote':
+      return dialect.quote(blocks(token.tokens, dialect, '\n\n'));
+    case 'list':
+      return list(token as Tokens.List, dialect, depth);
+    // No service has tables; their columns stand in code as they were written.
+    case 'table':
+      return dialect.fence(token.raw.trim(), '');
+    case 'hr':
+      return '———';
+    case 'space':
+    case 'def':
+    case 'checkbox':
+      return '';
+    default:
+      return token.type === 'text' ? span(token, dialect) : dialect.text(token.raw.trimEnd());
+  }
+}
+
+function list({ items, ordered, start }: Tokens.List, dialect: Dialect, depth: number): string {
+  return items
+    .map((item, index) => {
+      const box = item.task ? (item.checked ? '☑ ' : '☐ ') : '';
+      const mark = ordered ? `${Number(start || 1) + index}. ` : dialect.bullet;
+      return '  '.repeat(depth) + mark + box + blocks(item.tokens, dialect, '\n', depth + 1);
+    })
+    .join('\n');
+}
+
+function spans(tokens: readonly Token[] | undefined, dialect: Dialect): string {
+  return (tokens ?? []).map((token) => span(token, dialect)).join('');
+}
+
+function span(token: Token, dialect: Dialect): string {
+  switch (token.type) {
+    case 'strong':
+      return dialect.strong(spans(token.tokens, dialect));
+    case 'em':
+      return dialect.emphasis(spans(token.tokens, dialect));
+    case 'del':
+      return dialect.deleted(spans(token.tokens, dialect));
+    case 'codespan':
+      return dialect.code(token.text);
+    case 'br':
+      return '\n';
+    case 'link':
+      return link(token.href, spans(token.tokens, dialect), token.text, dialect);
+    case 'image':
+      return link(token.href, dialect.text(token.text), token.text, dialect);
+    case 'escape':
+      return dialect.text(token.text);
+    case 'text':
+      return token.tokens ? spans(token.tokens, dialect) : dialect.text(token.text);
+    default:
+      return dialect.text(token.raw);
+  }
+}
+
+/** What a reader may take for the name of a site. */
+const LIKE_ADDRESS = /[a-z][\w+.-]*:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
+
+function link(href: string, shown: string, words: string, dialect: Dialect): string {
+  if (!/^https?:\/\/[^\s<>]+$/i.test(href)) return shown;
+  if (words === href || words.trim() === '') return dialect.address(href);
+  return LIKE_ADDRESS.test(words.normalize('NFKC'))
+    ? `${shown} (${dialect.address(href)})`
+    : dialect.link(href, shown);
+}
+
+/** Code of one mark cannot hold that mark, and there is no escape: a sign that looks like it does not end the code. */
+export function withoutTicks(text: string): string {
+  return text.replaceAll('`', 'ˋ');
+}

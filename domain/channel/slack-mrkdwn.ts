@@ -1,0 +1,30 @@
+/** Slack's mrkdwn (docs.slack.dev/messaging/formatting-message-text): marks of one sign, and all that commands stands in angle brackets. */
+import { type Dialect, renderMarkdown, withoutTicks } from './render-markdown.ts';
+
+const SLACK: Dialect = {
+  text: escapeSlack,
+  strong: (shown) => `*${shown}*`,
+  emphasis: (shown) => `_${shown}_`,
+  deleted: (shown) => `~${shown}~`,
+  code: (text) => `\`${withoutTicks(escapeSlack(text))}\``,
+  fence: (text) => `\`\`\`\n${withoutTicks(escapeSlack(text))}\n\`\`\``,
+  heading: (shown) => `*${shown.replaceAll('*', '')}*`,
+  quote: (shown) => shown.replaceAll(/^/gm, '> '),
+  bullet: '• ',
+  link: (address, shown) => `<${target(address)}|${shown.replaceAll(/[|\n]/g, ' ')}>`,
+  address: (address) => `<${target(address)}>`,
+};
+
+/** Valid for any text; mentions (`<!channel>`, `<@U…>`) are shown as they are written and call nobody. */
+export function slackMrkdwn(markdown: string): string {
+  return renderMarkdown(markdown, SLACK);
+}
+
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** A bar would begin the words of the link. */
+function target(address: string): string {
+  return escapeSlack(address).replaceAll('|', '%7C');
+}

@@ -1,0 +1,152 @@
+/**
+ * Long Markdown as the messages that a chat service takes, each of them whole by itself: cut between paragraphs, else lines, else words,
+ * outside of links, code and emphasis where these fit a message; a code block that goes on is closed and opened again.
+ */
+
+interface Fence {
+  readonly mark: string;
+  readonly info: string;
+  /** Spaces before it, as within a list. */
+  readonly indent: number;
+  /** Where its line begins. */
+  readonly start: number;
+  /** Where its first line of code begins. */
+  readonly inside: number;
+}
+
+/**
+ * Parts of `text` in their order, none of them empty. `measure` is the length of a part as it is sent, such as with its escapes; only where
+ * a single character is longer than `limit` a part is too.
+ */
+export function splitText(
+  text: string,
+  limit: number,
+  measure: (part: string) => number = (part) => part.length,
+): string[] {
+  const fits = (part: string): boolean => part.length <= limit && measure(part) <= limit;
+  const parts: string[] = [];
+  let rest = text.replaceAll('\r\n', '\n').trimEnd();
+  let opening = '';
+  while (rest !== '') {
+    const whole = opening + rest;
+    const end = fits(close(whole)) ? whole.length : cutOf(whole, limit, opening.length, fits);
+    parts.push(close(whole.slice(0, end)));
+    ({ opening, rest } = goOn(whole, end));
+  }
+  return parts.filter((part) => part.trim() !== '');
+}
+
+/** Where the next part ends: behind what was opened again, so that each part takes something. */
+function cutOf(whole: string, limit: number, opened: number, fits: (part: string) => boolean): number {
+  for (let most = Math.min(limit, whole.length); ; ) {
+    const end = bestBreak(whole, opened, Math.max(most, opened + 1));
+    if (most <= opened + 1 || fits(close(whole.slice(0, end)))) return end;
+    most = Math.floor(opened + (Math.min(end, most) - opened) * 0.9);
+  }
+}
+
+/** What ends lines later than here is left for the next part; what ends earlier would leave a part half empty. */
+function bestBreak(whole: string, opened: number, most: number): number {
+  const least = opened + Math.floor((most - opened) / 2);
+  const fence = openFence(whole.slice(0, most));
+  const start = fence?.inside ?? 0;
+  const isBroken = brokenBy(whole, fence ? fence.start : most);
+  const last = (pattern: RegExp, from: number): number | undefined =>
+    [...whole.slice(0, most + 1).matchAll(pattern)]
+      .map(({ index, 0: found }) => index + found.length)
+      .findLast((at) => at >= from && at > opened && at <= most && !isBroken(at));
+  const outside = fence && fence.start > opened ? fence.start : undefined;
+  // A block of code that would be cut at its beginning goes to the next part whole.
+  if (outside !== undefined && outside >= least) return outside;
+  return (
+    (fence ? undefined : last(/\n[ \t]*\n/g, least)) ??
+    last(/\n/g, Math.max(least, start + 1)) ??
+    last(/[ \t]+/g, Math.max(least, start + 1)) ??
+    outside ??
+    last(/\s/g, start + 1) ??
+    wholeCharacter(whole, opened, most, isBroken)
+  );
+}
+
+/** The last place between two characters: outside of what should stay together, else of a mark, else anywhere. */
+function wholeCharacter(
+  whole: string,
+  opened: number,
+  most: number,
+  isBroken: (at: number) => boolean,
+): number {
+  const breaks = [
+    (at: number) => isBroken(at) || isJoined(whole, at),
+    (at: number) => isWithinMark(whole, at) || isJoined(whole, at),
+    (at: number) => isWithinPair(whole, at),
+  ];
+  for (const isWithin of breaks) for (let at = most; at > opened; at -= 1) if (!isWithin(at)) return at;
+  return opened + 2;
+}
+
+function isWithinPair(text: string, at: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at - 1, at + 1));
+}
+
+/** With what is drawn upon the character before, or joined with it. */
+function isJoined(text: string, at: number): boolean {
+  return (
+    isWithinPair(text, at) || text[at - 1] === '\u200d' || /^(?:\p{M}|\u200d)/u.test(text.slice(at, at + 2))
+  );
+}
+
+function isWithinMark(text: string, at: number): boolean {
+  return /^(?:([*_~`|])\1|\\.|\]\()$/.test(text.slice(at - 1, at + 1)) || MARK.test(around(text, at));
+}
+
+/** With a sign for the place that is asked about. */
+function around(text: string, at: number): string {
+  return `${text.slice(Math.max(0, at - 100), at)}\0${text.slice(at, at + 100)}`;
+}
+
+/** A tag or an entity with that sign in it. */
+const MARK = /<[/!]?\w?[^<>\n]*\0[^<>\n]*>|&#?\w*\0\w*;/;
+
+/** What is read as one: code, links, addresses, tags, entities, escapes, emphasis. All within a line, so that each is looked at once. */
+const SPANS =
+  /(`+)[^`\n]+\1|!?\[[^[\]\n]{0,500}\]\([^()\s]{0,2000}\)|https?:\/\/[^\s<>]{1,2000}|<[^<>\n]{1,2000}>|&#?\w{1,32};|\\.|(\*{1,3}|_{1,3}|~~)(?=\S)[^*_~\n]{1,2000}(?<=\S)\2|[*_~`|]+/g;
+
+function brokenBy(text: string, end: number): (at: number) => boolean {
+  const spans = [...text.slice(0, end + 2_000).matchAll(SPANS)].filter(({ index }) => index < end);
+  return (at) => spans.some(({ index, 0: found }) => at > index && at < index + found.length);
+}
+
+function openFence(text: string): Fence | undefined {
+  let open: Fence | undefined;
+  for (const { 0: line, 1: indent = '', 2: mark = '', 3: info = '', index } of text.matchAll(
+    /^([ \t]*)(`{3,}|~{3,})([^\n]*)$/gm,
+  )) {
+    if (open && mark.startsWith(open.mark) && info.trim() === '') open = undefined;
+    else if (!open && !(mark.startsWith('`') && info.includes('`')))
+      open = {
+        mark,
+        info: info.trim().slice(0, 30),
+        indent: indent.length,
+        start: index,
+        inside: index + line.length + 1,
+      };
+  }
+  return open;
+}
+
+function close(part: string): string {
+  const fence = openFence(part);
+  return fence ? `${part.replace(/\n+$/, '')}\n${' '.repeat(fence.indent)}${fence.mark}` : part.trimEnd();
+}
+
+/** What is left behind the cut, and the line that opens again the block of code in which it is: at the margin, as its code is then. */
+function goOn(whole: string, end: number): { readonly opening: string; readonly rest: string } {
+  const fence = openFence(whole.slice(0, end));
+  if (!fence) return { opening: '', rest: whole.slice(end).trimStart() };
+  const lines = whole.slice(end).replace(/^\n/, '').split('\n');
+  const closing = lines.findIndex((line) => line.trim() === fence.mark);
+  if (closing === 0) return { opening: '', rest: lines.slice(1).join('\n').trimStart() };
+  const margin = new RegExp(`^[ \\t]{0,${fence.indent}}`);
+  const rest = lines.map((line, at) => (closing < 0 || at <= closing ? line.replace(margin, '') : line));
+  return { opening: `${fence.mark}${fence.info}\n`, rest: rest.join('\n') };
+}

@@ -1,0 +1,157 @@
+/** Chat channels (IN-4): services whose messages an agent answers, who speaks there as whom, and what was told them. */
+import { z } from 'zod';
+import { CHANNEL_TYPES } from '../channel.ts';
+import {
+  channelChangeSchema,
+  channelCreateSchema,
+  channelPersonSchema,
+  channelSchema,
+  pairingSchema,
+} from '../schema/channel.ts';
+import { nameSchema } from '../schema/scalars.ts';
+import { DELIVERY_STATUSES, deliverySchema } from '../schema/webhook.ts';
+import type { Column } from './command.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+const columns: readonly Column<z.output<typeof channelSchema>>[] = [
+  { title: 'CHANNEL', cell: (row) => row.key },
+  { title: 'TYPE', cell: (row) => row.type },
+  { title: 'AGENT', cell: (row) => row.agent },
+  { title: 'STATE', cell: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : 'off') },
+  { title: 'INBOUND', cell: (row) => row.inbound, flexible: true },
+  { title: 'CREATED', cell: (row) => row.created_at, ago: true },
+];
+
+const settings = {
+  flags: '--settings <json>',
+  kind: 'json',
+  help: 'such as {"token":"secret://TELEGRAM_TOKEN","secret_token":"secret://TELEGRAM_SECRET"}',
+} as const;
+
+export const channels = defineResource(
+  {
+    path: '/v1/channels',
+    tag: 'channels',
+    item: channelSchema,
+    key: 'key',
+    keySchema: nameSchema,
+    missing: 'There is no channel with this key',
+  },
+  (make) => ({
+    listChannels: make.listAll({
+      scope: 'admin',
+      summary: 'List channels',
+      command: { help: 'chat services that agents answer in', nothing: 'no channels', columns },
+    }),
+    getChannel: make.show({
+      scope: 'admin',
+      summary: 'Get a channel',
+      command: { help: 'one channel' },
+    }),
+    createChannel: make.create({
+      scope: 'admin',
+      summary: 'Have an agent answer in a chat service',
+      description:
+        'What its type needs as credentials stands among `settings` too, as text or as `secret://NAME`: it is sealed and never shown again.',
+      body: channelCreateSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'add',
+        help: 'have an agent answer in a chat service',
+        arguments: ['key'],
+        flags: {
+          type: { flags: '--type <type>', choices: CHANNEL_TYPES },
+          agent: { flags: '--agent <key>' },
+          settings,
+        },
+        body: ({ key, type, agent, settings: given }) => ({
+          key,
+          type: type ?? 'telegram',
+          agent,
+          settings: given,
+        }),
+        says: ({ key, inbound }) => `${key} hears at ${inbound} below the public address; tell the service`,
+      },
+    }),
+    updateChannel: make.change({
+      scope: 'admin',
+      summary: 'Change a channel',
+      description: 'Chats that have begun stay with their agent.',
+      body: channelChangeSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'set',
+        help: 'change one',
+        flags: {
+          agent: { flags: '--agent <key>' },
+          settings,
+          enabled: { flags: '--enabled <yes-or-no>', choices: ['yes', 'no'] },
+        },
+        body: ({ agent, settings: given, enabled }) => ({
+          agent,
+          settings: given,
+          enabled: enabled === undefined ? undefined : enabled === 'yes',
+        }),
+        says: ({ key, enabled }) => `${key} is ${enabled ? 'on' : 'off'}`,
+      },
+    }),
+    deleteChannel: make.remove({
+      scope: 'admin',
+      summary: 'Delete a channel with its people and deliveries',
+      command: { word: 'delete', help: 'delete one; its sessions stay', says: (key) => `deleted ${key}` },
+    }),
+    pairChannelPerson: make.action('pairings')({
+      scope: 'admin',
+      summary: 'Let somebody speak as a user',
+      description: 'By the code that he was told, which is good for an hour, or by the service’s id of him.',
+      body: pairingSchema,
+      answer: channelPersonSchema,
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'pair',
+        help: 'let whoever was told the code speak as a user',
+        arguments: ['code'],
+        flags: {
+          user: { flags: '--user <name>' },
+          decides: {
+            flags: '--may-decide <yes-or-no>',
+            choices: ['yes', 'no'],
+            help: 'decides approvals by buttons',
+          },
+        },
+        body: ({ code, user, decides }) => ({ code, user: user ?? '', may_decide: decides === 'yes' }),
+        says: ({ name, user }) => `${name} speaks as ${user} from now on`,
+      },
+    }),
+    listChannelPeople: make.listOf('people', channelPersonSchema, {
+      scope: 'admin',
+      summary: 'List who speaks in a channel as whom',
+    }),
+    deleteChannelPerson: operation({
+      method: 'DELETE',
+      path: '/v1/channels/:key/people/:person',
+      params: z.object({ key: nameSchema, person: z.string().max(150) }),
+      scope: 'admin',
+      summary: 'Let somebody no longer speak in a channel',
+      answer: z.null(),
+      status: 204,
+    }),
+    listChannelDeliveries: make.listOf('deliveries', deliverySchema, {
+      scope: 'admin',
+      summary: 'List what a channel is told, the newest first',
+      query: { status: z.enum(DELIVERY_STATUSES).optional() },
+    }),
+    redeliverChannel: make.action('redeliver')({
+      scope: 'admin',
+      summary: 'Tell a channel again what it could not be told',
+      body: z.strictObject({}),
+      answer: z.object({ redelivered: z.int() }),
+      command: {
+        word: 'redeliver',
+        help: 'tell again what could not be told',
+        body: () => ({}),
+        says: ({ redelivered }) => `${redelivered} are told again`,
+      },
+    }),
+  }),
+);

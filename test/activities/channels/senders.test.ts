@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { ChannelError, type Refusal } from '#activities/channels/channel-error.ts';
+import type { ChannelSender, SendContext } from '#activities/channels/channel-sender.ts';
+import { discordSender } from '#activities/channels/discord.ts';
+import { slackSender } from '#activities/channels/slack.ts';
+import { createEgress } from '#activities/egress/egress.ts';
+import type { ChannelPlace, ChannelPost } from '#domain/channel.ts';
+import { DISCORD, startDiscord } from '#test/support/discord-server.ts';
+import { SLACK, slackRefusal, startSlack } from '#test/support/slack-server.ts';
+
+function contextOf(t: TestContext, baseUrl: string, token: string): SendContext {
+  const egress = createEgress({ resolve: async () => ['127.0.0.1'], record: async () => undefined });
+  const rules = { internalHosts: [new URL(baseUrl).host] };
+  const door = egress.open({ tenant: 't', purpose: 'channel', rules });
+  t.after(() => door.close());
+  return { door, credentials: { token }, baseUrl, settings: {}, signal: new AbortController().signal };
+}
+
+async function sendAll(sender: ChannelSender, context: SendContext, place: ChannelPlace, post: ChannelPost) {
+  const ids: string[] = [];
+  for (const part of sender.split(post)) ids.push(await sender.send(context, place, part));
+  return ids;
+}
+
+async function refusalOf(doing: Promise<unknown>): Promise<Refusal & { readonly message: string }> {
+  try {
+    await doing;
+  } catch (error) {
+    assert.ok(error instanceof ChannelError);
+    return { ...error.refusal, message: error.message };
+  }
+  throw new assert.AssertionError({ message: 'it was taken' });
+}
+
+const buttons = [
+  { label: 'Approve', data: 'msg_1.a' },
+  { label: 'Look', url: 'https://ours.example/a' },
+];
+
+describe('IN-4 what Slack is told', () => {
+  const place = { chat: 'C1', thread: '17.0' };
+
+  it('is said in its thread, fetches and calls nothing, and has its buttons', async (t) => {
+    const slack = await startSlack(t);
+    const context = contextOf(t, slack.url, SLACK.token);
+    await sendAll(slackSender, context, place, { markdown: '**Hi** <!channel>' });
+    const [id] = await sendAll(slackSender, context, place, { markdown: 'Allow?', buttons });
+    assert.equal(slack.messages[0]?.text, '*Hi* &lt;!channel&gt;');
+    const { unfurl_links, parse, thread_ts } = slack.calls[0]?.body ?? {};
+    assert.deepEqual([unfurl_links, parse, thread_ts], [false, 'none', '17.0']);
+    assert.equal(slack.calls[1]?.body.blocks[0].text.verbatim, true);
+    assert.deepEqual(
+      slack.messages[1]?.buttons.map(({ text, value }) => [text.text, value]),
+      [
+        ['Approve', 'msg_1.a'],
+        ['Look', undefined],
+      ],
+    );
+    await slackSender.edit(context, place, id ?? '', { markdown: 'Allowed.', buttons: [] });
+    const { text, buttons: left, edits } = slack.messages[1] ?? {};
+    assert.deepEqual([text, left, edits], ['Allowed.', [], 1]);
+    await slackSender.edit(context, place, '1.gone', { markdown: 'x' });
+  });
+
+  it('comes in messages that it takes, long as it may be', async (t) => {
+    const slack = await startSlack(t);
+    const context = contextOf(t, slack.url, SLACK.token);
+    const markdown = 'a < b & c\n'.repeat(1_500);
+    const ids = await sendAll(slackSender, context, place, { markdown, buttons });
+    assert.equal(new Set(ids).size, slack.messages.length);
+    assert.ok(slack.messages.length > 5);
+    assert.ok(slack.messages.every(({ text }) => text.length <= 3_000));
+    assert.deepEqual(
+      slack.messages.map((one) => one.buttons.length).filter((count) => count > 0),
+      [2],
+    );
+    const said = slack.messages.map(({ text }) => text).join('\n');
+    assert.equal(said.match(/a &lt; b &amp; c/g)?.length, 1_500);
+  });
+
+  it('takes files in three steps', async (t) => {
+    const slack = await startSlack(t);
+    const file = { name: 'a.txt', type: 'text/plain', bytes: Buffer.from('of the file') };
+    const context = contextOf(t, slack.url, SLACK.token);
+    const ids = await sendAll(slackSender, context, place, { markdown: '', files: [file] });
+    assert.deepEqual(ids, ['F1']);
+    assert.deepEqual(slack.uploads.map(String), ['of the file']);
+    assert.deepEqual(
+      slack.calls.map(({ method }) => method),
+      ['files.getUploadURLExternal', 'files.completeUploadExternal'],
+    );
+    assert.deepEqual(slack.calls[1]?.body, {
+      files: [{ id: 'F1', title: 'a.txt' }],
+      channel_id: 'C1',
+      thread_ts: '17.0',
+    });
+  });
+
+  it('refuses for good, for now, or until a time that it says', async (t) => {
+    const slack = await startSlack(t);
+    const context = contextOf(t, slack.url, SLACK.token);
+    const refused = () => refusalOf(slackSender.send(context, place, { markdown: 'x' }));
+    slack.answer = () => slackRefusal('channel_not_found');
+    assert.deepEqual(await refused(), {
+      status: 200,
+      retryAfter: undefined,
+      isFinal: true,
+      message: 'Slack: channel_not_found',
+    });
+    slack.answer = () => slackRefusal('internal_error');
+    assert.equal((await refused()).isFinal, false);
+    slack.answer = () => ({
+      status: 429,
+      headers: { 'retry-after': '30' },
+      body: { ok: false, error: 'ratelimited' },
+    });
+    assert.deepEqual(await refused(), {
+      status: 429,
+      retryAfter: 30_000,
+      isFinal: false,
+      message: 'Slack: ratelimited',
+    });
+    slack.answer = () => ({ status: 503, body: [] });
+    assert.deepEqual(await refused(), {
+      status: 503,
+      retryAfter: undefined,
+      isFinal: false,
+      message: 'Slack: it answered 503',
+    });
+    const stranger = contextOf(t, slack.url, 'wrong');
+    assert.equal((await refusalOf(slackSender.send(stranger, place, { markdown: 'x' }))).isFinal, false);
+  });
+});
+
+describe('IN-4 what Discord is told', () => {
+  const place = { chat: '5' };
+
+  it('mentions nobody, shows no preview, and has its buttons', async (t) => {
+    const discord = await startDiscord(t);
+    const context = contextOf(t, discord.url, DISCORD.token);
+    const [id] = await sendAll(
+      discordSender,
+      context,
+      { chat: '5', thread: '7' },
+      { markdown: 'Hi @everyone <@1>', buttons },
+    );
+    const { line, body } = discord.calls[0] ?? {};
+    assert.equal(line, 'POST /channels/7/messages');
+    assert.deepEqual(
+      [body.content, body.allowed_mentions, body.flags],
+      ['Hi @\u200beveryone \\<@1\\>', { parse: [] }, 4],
+    );
+    assert.deepEqual(body.components, [
+      {
+        type: 1,
+        components: [
+          { type: 2, label: 'Approve', style: 2, custom_id: 'msg_1.a' },
+          { type: 2, label: 'Look', style: 5, url: 'https://ours.example/a' },
+        ],
+      },
+    ]);
+    await discordSender.edit(context, { chat: '5', thread: '7' }, id ?? '', {
+      markdown: 'Allowed.',
+      buttons: [],
+    });
+    assert.deepEqual([discord.messages[0]?.content, discord.messages[0]?.buttons], ['Allowed.', []]);
+    await discordSender.edit(context, place, '1', { markdown: 'x' });
+  });
+
+  it('comes in messages that it takes, with files of their own, in threads that it makes', async (t) => {
+    const discord = await startDiscord(t);
+    const context = contextOf(t, discord.url, DISCORD.token);
+    const file = { name: 'a.txt', type: 'text/plain', bytes: Buffer.from('of the file') };
+    await sendAll(discordSender, context, place, {
+      markdown: 'a_b * c\n'.repeat(500),
+      files: [file],
+      replyTo: '4',
+    });
+    assert.ok(discord.messages.length > 2);
+    assert.ok(discord.messages.every(({ content }) => content.length <= 2_000));
+    assert.equal(discord.calls[0]?.body.message_reference.message_id, '4');
+    assert.deepEqual(discord.calls.at(-1)?.body.files, [['files[0]', 'a.txt', 'of the file']]);
+    assert.equal(await discordSender.createTopic?.(context, '5', 'Plans', {}), '77');
+    await discordSender.typing?.(context, place);
+    assert.equal(discord.calls.at(-1)?.line, 'POST /channels/5/typing');
+  });
+
+  it('refuses for good, for now, or until a time that it says', async (t) => {
+    const discord = await startDiscord(t);
+    const context = contextOf(t, discord.url, DISCORD.token);
+    const refused = () => refusalOf(discordSender.send(context, place, { markdown: 'x' }));
+    discord.answer = () => ({ status: 403, body: { message: 'Missing Access', code: 50001 } });
+    assert.deepEqual(await refused(), {
+      status: 403,
+      retryAfter: undefined,
+      isFinal: true,
+      message: 'Discord: Missing Access (50001)',
+    });
+    discord.answer = () => ({
+      status: 429,
+      body: { message: 'You are being rate limited.', retry_after: 0.65, global: false },
+    });
+    assert.deepEqual(await refused(), {
+      status: 429,
+      retryAfter: 650,
+      isFinal: false,
+      message: 'Discord: You are being rate limited.',
+    });
+    discord.answer = () => ({ status: 502 });
+    assert.equal((await refused()).isFinal, false);
+    const stranger = contextOf(t, discord.url, 'wrong');
+    assert.equal((await refusalOf(discordSender.send(stranger, place, { markdown: 'x' }))).isFinal, false);
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { OwnChannels } from '#activities/channels/own-channels.ts';
+import { tool } from '#activities/tools/messaging/message.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { toolCall } from '#test/support/tool-call.ts';
+import { toolError } from '#domain/tool.ts';
+
+type Call = Partial<RunningCall>;
+
+/** What was said where; `refused` is not to be reached. */
+function bench(said: string[], refused?: string): { readonly channels: OwnChannels } {
+  return {
+    channels: {
+      target: async (_call, channel = 'tg', place) =>
+        place.chat === refused
+          ? toolError('PermissionDenied', 'no')
+          : { channel: { key: channel } as never, place },
+      say: async (_call, { channel, place }, words) =>
+        void said.push(`${channel.key} ${place.chat} ${place.thread ?? ''}: ${words}`),
+      createTopic: async () => '7',
+    },
+  };
+}
+
+const run = (deps: { readonly channels: OwnChannels }, args: object, call: Call = {}) =>
+  tool.run(deps, tool.input.parse(args), toolCall('/ws', { channel: 'tg', chatId: '42', ...call }));
+
+describe('the tool message', () => {
+  test('speaks in the chat of its conversation, and in its thread', async () => {
+    const said: string[] = [];
+    assert.ok((await run(bench(said), { message: 'Soon.' })).ok);
+    assert.ok((await run(bench(said), { message: 'Soon.' }, { chatId: '-1/7' })).ok);
+    assert.deepEqual(said, ['tg 42 : Soon.', 'tg -1 7: Soon.']);
+  });
+
+  test('speaks elsewhere only on the wish of its user, and where that may be', async () => {
+    const said: string[] = [];
+    const other = { message: 'Hi.', target: '43' };
+    for (const args of [
+      other,
+      { ...other, forward: true },
+      { ...other, forward: true, forward_reason: ' ' },
+    ]) {
+      const refused = await run(bench(said), args);
+      assert.ok(!refused.ok && refused.code === 'InvalidArgs');
+    }
+    const wished = { ...other, forward: true, forward_reason: 'tell Bob hi' };
+    const denied = await run(bench(said, '43'), wished);
+    assert.ok(!denied.ok && denied.code === 'PermissionDenied');
+    assert.ok((await run(bench(said), wished)).ok);
+    assert.deepEqual(said, ['tg 43 : Hi.']);
+  });
+
+  test('is nothing without words, for a subagent, or where there is no chat', async () => {
+    const said: string[] = [];
+    assert.ok(!(await run(bench(said), { message: '  ' })).ok);
+    assert.ok(!(await run(bench(said), { message: 'x' }, { chatId: null })).ok);
+    assert.ok(!(await run(bench(said), { message: 'x' }, { subagent: { depth: 1 } as never })).ok);
+    assert.deepEqual(said, []);
+  });
+});

@@ -1,0 +1,142 @@
+/** A server on this machine that speaks the wire forms of Discord's REST API, and what Discord sends when people use a bot there. */
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface DiscordCall {
+  /** `POST /channels/1/messages`. */
+  readonly line: string;
+  readonly type: string | undefined;
+  readonly body: any;
+}
+
+/** A message as its channel shows it now. */
+export interface DiscordMessage {
+  readonly id: string;
+  readonly channel: string;
+  readonly content: string;
+  readonly buttons: readonly { readonly label: string; readonly custom_id: string }[];
+  readonly edits: number;
+}
+
+interface DiscordAnswer {
+  readonly status: number;
+  readonly body?: object;
+}
+
+export interface DiscordServer {
+  readonly url: string;
+  readonly calls: DiscordCall[];
+  readonly messages: DiscordMessage[];
+  /** Answers the next calls, in place of the service; undefined lets it. */
+  answer: (call: DiscordCall) => DiscordAnswer | undefined;
+}
+
+const pair = generateKeyPairSync('ed25519');
+const publicKey = Buffer.from(pair.publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('hex');
+export const DISCORD = { token: 'of-the-bot', public_key: publicKey } as const;
+
+export async function startDiscord(t: { after(end: () => void): void }): Promise<DiscordServer> {
+  const calls: DiscordCall[] = [];
+  const messages: DiscordMessage[] = [];
+
+  function perform({ line, body }: DiscordCall): DiscordAnswer {
+    const [, method, channel = '', rest = ''] = /^(\w+) \/channels\/(\d+)\/(.*)$/.exec(line) ?? [];
+    const buttons = (body?.components ?? []).flatMap((row: any) => row.components);
+    if (String(body?.content ?? '').length > 2_000)
+      return { status: 400, body: { code: 50035, message: 'Invalid Form Body' } };
+    if (method === 'POST' && rest === 'messages') {
+      const id = String(900 + messages.length);
+      messages.push({ id, channel, content: body.content, buttons, edits: 0 });
+      return { status: 200, body: { id, channel_id: channel } };
+    }
+    if (method === 'PATCH' && rest.startsWith('messages/')) {
+      const at = messages.findIndex(({ id }) => rest === `messages/${id}`);
+      const old = messages[at];
+      if (!old) return { status: 404, body: { code: 10008, message: 'Unknown Message' } };
+      messages[at] = { ...old, content: body.content, buttons, edits: old.edits + 1 };
+      return { status: 200, body: { id: old.id } };
+    }
+    if (rest === 'threads') return { status: 201, body: { id: '77', name: body.name, type: body.type } };
+    if (rest === 'typing') return { status: 204 };
+    return { status: 404, body: { code: 0, message: '404: Not Found' } };
+  }
+
+  const server = createServer(async (request, reply) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const type = request.headers['content-type'];
+    const call = {
+      line: `${request.method} ${request.url}`,
+      type,
+      body: await bodyOf(Buffer.concat(chunks), type),
+    };
+    calls.push(call);
+    const isKnown =
+      request.headers.authorization === `Bot ${DISCORD.token}` &&
+      request.headers['user-agent']?.startsWith('DiscordBot (') === true;
+    const answer = isKnown
+      ? (discord.answer(call) ?? perform(call))
+      : { status: 401, body: { message: '401: Unauthorized', code: 0 } };
+    reply.writeHead(answer.status, { 'content-type': 'application/json' });
+    reply.end(answer.body && JSON.stringify(answer.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const discord: DiscordServer = { url, calls, messages, answer: () => undefined };
+  return discord;
+}
+
+/** Of a form the JSON in it, and the texts of its files. */
+async function bodyOf(bytes: Buffer, type: string | undefined): Promise<any> {
+  if (!type?.startsWith('multipart/')) return bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
+  const form = await new Response(Uint8Array.from(bytes), { headers: { 'content-type': type } }).formData();
+  const files = [...form.entries()].filter((entry): entry is [string, File] => typeof entry[1] !== 'string');
+  const read = files.map(async ([field, file]) => [field, file.name, await file.text()]);
+  return { ...JSON.parse(String(form.get('payload_json'))), files: await Promise.all(read) };
+}
+
+/** What Discord sends with a body. */
+export function discordHeaders(body: string, at = Date.now()) {
+  const time = String(Math.floor(at / 1000));
+  const signature = sign(null, Buffer.from(time + body), pair.privateKey).toString('hex');
+  return { 'x-signature-ed25519': signature, 'x-signature-timestamp': time };
+}
+
+let interactions = 0;
+
+function interaction(more: object) {
+  interactions += 1;
+  return {
+    id: String(1_100_000_000_000_000_000n + BigInt(interactions)),
+    application_id: '1',
+    token: `token-${interactions}`,
+    version: 1,
+    ...more,
+  };
+}
+
+const member = (id: string) => ({ user: { id, username: 'ann', global_name: 'Ann Lee' }, roles: [] });
+
+/** `/ask text:…` as Discord sends it. */
+export function discordAsk(text: string, { user = '42', channel = { id: '5', type: 0 } as object } = {}) {
+  const data = { id: '9', name: 'ask', type: 1, options: [{ name: 'text', type: 3, value: text }] };
+  return interaction({ type: 2, guild_id: '3', channel, member: member(user), data });
+}
+
+/** A pressed button of a message. */
+export function discordPress(message: DiscordMessage, label: string, user = '42') {
+  const button = message.buttons.find((one) => one.label === label);
+  return interaction({
+    type: 3,
+    guild_id: '3',
+    channel: { id: message.channel, type: 0 },
+    member: member(user),
+    message: { id: message.id },
+    data: { component_type: 2, custom_id: button?.custom_id },
+  });
+}

@@ -1,0 +1,164 @@
+/** A server on this machine that speaks the wire forms of Slack's Web API, and what Slack sends when people write or press there. */
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface SlackCall {
+  readonly method: string;
+  readonly body: any;
+}
+
+/** A message as its channel shows it now. */
+export interface SlackMessage {
+  readonly ts: string;
+  readonly channel: string;
+  readonly thread: string | undefined;
+  readonly text: string;
+  readonly buttons: readonly { readonly text: { readonly text: string }; readonly value: string }[];
+  readonly edits: number;
+}
+
+interface SlackAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+export interface SlackServer {
+  readonly url: string;
+  readonly calls: SlackCall[];
+  readonly messages: SlackMessage[];
+  readonly uploads: Buffer[];
+  /** Answers the next calls, in place of the service; undefined lets it. */
+  answer: (call: SlackCall) => SlackAnswer | undefined;
+}
+
+export const SLACK = {
+  token: 'xoxb-of-the-bot',
+  signing_secret: '8f742231b10e8888abcd99yyyzzz85a5',
+} as const;
+const BOT = 'U0BOT';
+
+export async function startSlack(t: { after(end: () => void): void }): Promise<SlackServer> {
+  const calls: SlackCall[] = [];
+  const messages: SlackMessage[] = [];
+  const uploads: Buffer[] = [];
+
+  function perform({ method, body }: SlackCall): SlackAnswer {
+    const ok = (more: object = {}): SlackAnswer => ({ status: 200, body: { ok: true, ...more } });
+    const buttons = (body.blocks ?? []).flatMap((block: any) =>
+      block.type === 'actions' ? block.elements : [],
+    );
+    const sections = (body.blocks ?? []).filter((block: any) => block.type === 'section');
+    if (sections.some((block: any) => block.text.text.length > 3_000)) return slackRefusal('invalid_blocks');
+    if (method === 'chat.postMessage') {
+      const ts = `1700000000.${String(messages.length + 1).padStart(6, '0')}`;
+      const { channel, thread_ts: thread, text } = body;
+      messages.push({ ts, channel, thread, text, buttons, edits: 0 });
+      return ok({ channel, ts, message: { type: 'message', text, ts } });
+    }
+    if (method === 'chat.update') {
+      if (body.text.length > 4_000) return slackRefusal('msg_too_long');
+      const at = messages.findIndex(({ ts, channel }) => ts === body.ts && channel === body.channel);
+      const old = messages[at];
+      if (!old) return slackRefusal('message_not_found');
+      messages[at] = { ...old, text: body.text, buttons, edits: old.edits + 1 };
+      return ok({ channel: old.channel, ts: old.ts, text: body.text });
+    }
+    if (method === 'files.getUploadURLExternal')
+      return ok({ upload_url: `${slack.url.replace('/api', '')}/upload/v1/F1`, file_id: 'F1' });
+    if (method === 'files.completeUploadExternal') return ok({ files: [{ id: 'F1' }] });
+    return slackRefusal('unknown_method');
+  }
+
+  const server = createServer(async (request, reply) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const bytes = Buffer.concat(chunks);
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://slack.invalid');
+    if (pathname.startsWith('/upload/')) {
+      uploads.push(bytes);
+      reply.end('OK');
+      return;
+    }
+    const sent = bytes.length > 0 ? JSON.parse(bytes.toString()) : Object.fromEntries(searchParams);
+    const call = { method: pathname.replace('/api/', ''), body: sent };
+    calls.push(call);
+    const isKnown = request.headers.authorization === `Bearer ${SLACK.token}`;
+    const { status, headers, body } = isKnown
+      ? (slack.answer(call) ?? perform(call))
+      : slackRefusal('invalid_auth');
+    reply.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  const slack: SlackServer = { url, calls, messages, uploads, answer: () => undefined };
+  return slack;
+}
+
+export function slackRefusal(error: string): SlackAnswer {
+  return { status: 200, body: { ok: false, error } };
+}
+
+/** What Slack sends with a body. */
+export function slackHeaders(body: string, at = Date.now(), secret: string = SLACK.signing_secret) {
+  const time = String(Math.floor(at / 1000));
+  const signature = createHmac('sha256', secret).update(`v0:${time}:${body}`).digest('hex');
+  return { 'x-slack-request-timestamp': time, 'x-slack-signature': `v0=${signature}` };
+}
+
+let events = 0;
+
+/** An event as the Events API sends it when somebody writes. */
+export function slackMessage(text: string, event: object = {}) {
+  events += 1;
+  return {
+    token: 'verification-token',
+    team_id: 'T1',
+    api_app_id: 'A1',
+    type: 'event_callback',
+    event_id: `Ev${events}`,
+    event_time: 1_700_000_000,
+    authorizations: [{ enterprise_id: null, team_id: 'T1', user_id: BOT, is_bot: true }],
+    event: {
+      type: 'message',
+      user: 'U42',
+      text,
+      ts: `1700000100.${String(events).padStart(6, '0')}`,
+      channel: 'D1',
+      channel_type: 'im',
+      ...event,
+    },
+  };
+}
+
+/** The form that Slack sends when somebody presses a button of a message. */
+export function slackPress(message: SlackMessage, label: string, user = 'U42'): string {
+  events += 1;
+  const { ts, channel, thread } = message;
+  const button = message.buttons.find(({ text }) => text.text === label);
+  const payload = {
+    type: 'block_actions',
+    user: { id: user, username: 'ann', name: 'ann', team_id: 'T1' },
+    api_app_id: 'A1',
+    container: { type: 'message', message_ts: ts, channel_id: channel, is_ephemeral: false },
+    trigger_id: '12321423423.333649436676.d8c1bb837935619ccad0f624c448ffb3',
+    channel: { id: channel, name: 'general' },
+    message: { type: 'message', bot_id: 'B1', user: BOT, ts, thread_ts: thread },
+    response_url: 'https://hooks.slack.com/actions/T1/1/x',
+    actions: [
+      {
+        type: 'button',
+        action_id: 'b0',
+        block_id: '=qXel',
+        value: button?.value,
+        action_ts: `1700000200.${events}`,
+      },
+    ],
+  };
+  return `payload=${encodeURIComponent(JSON.stringify(payload))}`;
+}

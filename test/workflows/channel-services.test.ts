@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, it, type TestContext } from 'node:test';
+import {
+  DISCORD,
+  discordAsk,
+  discordHeaders,
+  discordPress,
+  startDiscord,
+} from '#test/support/discord-server.ts';
+import { SLACK, slackHeaders, slackMessage, slackPress, startSlack } from '#test/support/slack-server.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+import { startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.ts';
+
+const RETRIES = `[${Array.from({ length: 20 }, () => '0.05').join(', ')}]`;
+
+interface Heard {
+  readonly status: number;
+  /** JSON, else text. */
+  readonly body: any;
+}
+
+interface Services extends Stack {
+  readonly telegram: Awaited<ReturnType<typeof startTelegram>>;
+  readonly slack: Awaited<ReturnType<typeof startSlack>>;
+  readonly discord: Awaited<ReturnType<typeof startDiscord>>;
+  add(key: string, type: string, settings: object): Promise<void>;
+  pair(channel: string, person: string, user: string): Promise<void>;
+  /** The bytes as a service sends them. */
+  hears(channel: string, body: string, headers: Readonly<Record<string, string>>): Promise<Heard>;
+  slackSays(event: object): Promise<Heard>;
+  discordSays(interaction: object): Promise<Heard>;
+  messages(): Promise<readonly { session_key: string; text: string; context: any }[]>;
+}
+
+async function start(t: TestContext): Promise<Services> {
+  const [telegram, slack, discord] = await Promise.all([startTelegram(t), startSlack(t), startDiscord(t)]);
+  const stack = await startStack({
+    settings: `webhooks: { retrySeconds: ${RETRIES} }
+channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack.url}" }, discord: { baseUrl: "${discord.url}" } }`,
+  });
+  t.after(() => stack.stop());
+  const services: Services = {
+    ...stack,
+    telegram,
+    slack,
+    discord,
+    async add(key, type, settings) {
+      const made = await stack.ask('POST', '/v1/channels', { body: { key, type, settings } });
+      assert.equal(made.status, 201, JSON.stringify(made.body));
+    },
+    async pair(channel, person, user) {
+      const body = { person, user, may_decide: true };
+      assert.equal((await stack.ask('POST', `/v1/channels/${channel}/pairings`, { body })).status, 200);
+    },
+    async hears(channel, body, headers) {
+      const url = `${stack.url}/v1/channels/${channel}/inbound?tenant=${stack.tenant}`;
+      const response = await fetch(url, { method: 'POST', body, headers });
+      const text = await response.text();
+      const isJson = /json/.test(response.headers.get('content-type') ?? '');
+      return { status: response.status, body: isJson ? JSON.parse(text) : text };
+    },
+    slackSays: (event) => signedJson('slack', event, slackHeaders),
+    discordSays: (call) => signedJson('discord', call, discordHeaders),
+    async messages() {
+      const { rows } = await stack.pool.query(
+        `select session_key, text, context from messages where role = 'user' order by created_at`,
+      );
+      return rows;
+    },
+  };
+  function signedJson(channel: string, given: object, sign: (body: string) => object): Promise<Heard> {
+    const body = JSON.stringify(given);
+    return services.hears(channel, body, { 'content-type': 'application/json', ...sign(body) });
+  }
+  return services;
+}
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+describe('IN-4 one agent in several services', () => {
+  it('a question asked in Telegram is approved by a button in Slack and answered in Telegram', async (t) => {
+    const all = await start(t);
+    const { telegram, slack } = all;
+    await all.add('tg', 'telegram', { token: TOKEN, secret_token: 'x' });
+    await all.add('slack', 'slack', { ...SLACK, approvals_to: { chat: 'C9' }, approvals_for: ['main'] });
+    await all.pair('tg', '42', 'ann');
+    await all.pair('slack', 'U7', 'bob');
+    const update = JSON.stringify(textUpdate('poke {"note":"x"}\nthen\npoked'));
+    await all.hears('tg', update, { 'x-telegram-bot-api-secret-token': 'x' });
+
+    const question = await all.worker.until('the question', () =>
+      slack.messages.find(({ buttons }) => buttons.length > 0),
+    );
+    assert.equal(question.channel, 'C9');
+    assert.match(question.text, /"note": "x"/);
+    const stranger = slackPress(question, 'Approve', 'U666');
+    assert.equal((await all.hears('slack', stranger, { ...FORM, ...slackHeaders(stranger) })).status, 200);
+    const refusal = await all.worker.until('the refusal', () =>
+      slack.messages.find(({ text }) => text.includes('may not decide')),
+    );
+    assert.equal(refusal.channel, 'C9');
+    assert.equal((await all.ask('GET', '/v1/approvals?status=pending')).body.data.length, 1);
+
+    const press = slackPress(question, 'Approve', 'U7');
+    const pressed = await all.hears('slack', press, { ...FORM, ...slackHeaders(press) });
+    assert.deepEqual(pressed, { status: 200, body: '' });
+    await all.worker.until('the answer', () => telegram.messages.find(({ text }) => text === 'poked'));
+    const shown = await all.worker.until('the outcome', () =>
+      slack.messages.find(({ ts, edits }) => ts === question.ts && edits > 0),
+    );
+    assert.match(shown.text, /^\*Approved\* by bob/);
+    assert.deepEqual(shown.buttons, []);
+    const { body } = await all.ask('GET', '/v1/approvals');
+    assert.deepEqual([body.data[0].status, body.data[0].decided_by], ['approved', 'bob']);
+  });
+
+  it('Slack: the challenge of a new address, a forged request, and an answer in the thread of a mention, once', async (t) => {
+    const all = await start(t);
+    await all.add('slack', 'slack', SLACK);
+    await all.pair('slack', 'U42', 'ann');
+    const challenge = { type: 'url_verification', challenge: 'abc', token: 'x' };
+    assert.deepEqual(await all.slackSays(challenge), { status: 200, body: { challenge: 'abc' } });
+    const forged = JSON.stringify(slackMessage('say no'));
+    const headers = { 'content-type': 'application/json', ...slackHeaders(forged, Date.now(), 'another') };
+    assert.equal((await all.hears('slack', forged, headers)).status, 401);
+    const old = { 'content-type': 'application/json', ...slackHeaders(forged, Date.now() - 400_000) };
+    assert.equal((await all.hears('slack', forged, old)).status, 401);
+
+    const event = { channel: 'C1', channel_type: 'channel', ts: '1700000100.5' };
+    const told = slackMessage('<@U0BOT> **done** <!channel>', event);
+    for (const call of [
+      told,
+      told,
+      { ...told, event_id: 'EvB', event: { ...told.event, type: 'app_mention' } },
+    ])
+      assert.deepEqual(await all.slackSays(call), { status: 200, body: {} });
+    const answer = await all.worker.until('the answer', () => all.slack.messages[0]);
+    assert.deepEqual([answer.channel, answer.thread, answer.text], ['C1', '1700000100.5', '*done* @channel']);
+    assert.deepEqual(
+      (await all.messages()).map(({ session_key, context }) => [session_key, context.user]),
+      [['slack:C1:1700000100.5', 'ann']],
+    );
+  });
+
+  it('Discord: a ping, a forged request, /ask of a stranger and of somebody, and a press', async (t) => {
+    const all = await start(t);
+    await all.add('discord', 'discord', DISCORD);
+    assert.deepEqual((await all.discordSays({ id: '1', type: 1 })).body, { type: 1 });
+    const forged = JSON.stringify(discordAsk('say no'));
+    const sent = { 'content-type': 'application/json', ...discordHeaders(`${forged} `) };
+    assert.equal((await all.hears('discord', forged, sent)).status, 401);
+
+    const direct = { channel: { id: '8', type: 1 } };
+    const { guild_id: _, ...alone } = discordAsk('say hi', direct) as any;
+    const met = await all.discordSays(alone);
+    assert.match(met.body.data.content, /pair discord \w{8} /);
+    assert.equal(met.body.data.flags, 64);
+
+    await all.pair('discord', '42', 'ann');
+    const asked = await all.discordSays(discordAsk('poke {"note":"x"}\nthen\npoked'));
+    assert.equal(asked.body.type, 4);
+    assert.match(asked.body.data.content, /^> poke/);
+    const question = await all.worker.until('the question', () =>
+      all.discord.messages.find(({ buttons }) => buttons.length > 0),
+    );
+    const stranger = await all.discordSays(discordPress(question, 'Approve', '43'));
+    assert.match(stranger.body.data.content, /may not decide/);
+    const pressed = await all.discordSays(discordPress(question, 'Approve'));
+    assert.match(pressed.body.data.content, /It is approved/);
+    await all.worker.until('the answer', () =>
+      all.discord.messages.find(({ content }) => content === 'poked'),
+    );
+    const shown = await all.worker.until('the outcome', () =>
+      all.discord.messages.find(({ id, edits }) => id === question.id && edits > 0),
+    );
+    assert.deepEqual(shown.buttons, []);
+  });
+});
+
+describe('IN-4 signed calls', () => {
+  const secret = 'of-the-webhook';
+  const call = (all: Services, body: object, delivery: string) => {
+    const text = JSON.stringify(body);
+    const signature = createHmac('sha256', secret).update(text).digest('hex');
+    return all.hears('calls', text, {
+      'content-type': 'application/json',
+      'x-hub-signature-256': `sha256=${signature}`,
+      'x-github-delivery': delivery,
+      'x-github-event': 'issues',
+    });
+  };
+
+  it('are a message once, with what they say marked, and nothing without their signature', async (t) => {
+    const all = await start(t);
+    const settings = { secret, signature: 'github', user: 'ann' };
+    const template = 'say issue {{number}}\n{{title}}';
+    await all.add('calls', 'webhook', { ...settings, template, session: 'issue-{{number}}' });
+    const issue = { number: 7, title: 'say no' };
+    for (const delivery of ['a', 'a', 'b']) assert.equal((await call(all, issue, delivery)).status, 200);
+    const body = JSON.stringify(issue);
+    assert.equal((await all.hears('calls', body, { 'x-hub-signature-256': 'sha256=00' })).status, 401);
+    const heard = await all.messages();
+    assert.deepEqual(
+      heard.map(({ session_key, context }) => [session_key, context.user]),
+      [
+        ['calls:issue-7', 'ann'],
+        ['calls:issue-7', 'ann'],
+      ],
+    );
+    assert.match(
+      heard[0]?.text ?? '',
+      /^say issue 7\n<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=calls>>>\n/,
+    );
+    const [turn] = await all.worker.turns('calls:issue-7');
+    assert.equal((await all.worker.ended(turn?.id ?? '')).status, 'completed');
+  });
+
+  it('are refused without what tells a repeat, and channels without what they need', async (t) => {
+    const all = await start(t);
+    await all.add('calls', 'webhook', { secret, signature: 'stripe' });
+    const wrong = async (settings: object) =>
+      (await all.ask('POST', '/v1/channels', { body: { key: 'x', type: 'webhook', settings } })).body.detail;
+    assert.match(await wrong({ secret }), /signature/);
+    assert.match(await wrong({ secret, signature: 'hmac' }), /idempotency: is needed/);
+    assert.match(await wrong({ secret, signature: 'github', action: 'task' }), /team: is needed/);
+    assert.match(await wrong({ secret, signature: 'github', action: 'schedule' }), /schedule: is needed/);
+    assert.deepEqual(await all.messages(), []);
+  });
+
+  it('are a task of a team, or a run of a schedule, once each', async (t) => {
+    const all = await start(t);
+    for (const key of ['boss', 'worker'])
+      assert.equal(
+        (await all.ask('POST', '/v1/agents', { body: { key, model: 'rehearsal/follow' } })).status,
+        201,
+      );
+    await all.ask('POST', '/v1/teams', { body: { key: 'crew', lead: 'boss', members: ['worker'] } });
+    const task = {
+      secret,
+      signature: 'github',
+      action: 'task',
+      team: 'crew',
+      subject: 'An issue',
+      template: 'Number {{number}}',
+    };
+    await all.add('calls', 'webhook', task);
+    for (const delivery of ['a', 'a', 'b'])
+      assert.equal((await call(all, { number: 7 }, delivery)).status, 200);
+    const { body: tasks } = await all.ask('GET', '/v1/teams/crew/tasks');
+    assert.deepEqual(
+      tasks.data.map(({ subject, description }: any) => [subject, description]),
+      [
+        ['An issue', 'Number 7'],
+        ['An issue', 'Number 7'],
+      ],
+    );
+
+    const made = await all.ask('POST', '/v1/schedules', {
+      body: {
+        name: 'Nightly',
+        agent: 'worker',
+        message: 'say done',
+        schedule: { kind: 'cron', expr: '0 3 1 1 *' },
+      },
+    });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    const settings = { action: 'schedule', schedule: made.body.id };
+    assert.equal((await all.ask('PATCH', '/v1/channels/calls', { body: { settings } })).status, 200);
+    for (const delivery of ['c', 'c']) assert.equal((await call(all, { number: 8 }, delivery)).status, 200);
+    await all.worker.until('its run', async () => {
+      const { body: runs } = await all.ask('GET', `/v1/schedules/${made.body.id}/runs`);
+      return runs.data.length > 0 ? runs.data : undefined;
+    });
+    assert.equal((await all.ask('GET', `/v1/schedules/${made.body.id}/runs`)).body.data.length, 1);
+    await all.ask('DELETE', `/v1/schedules/${made.body.id}`);
+    assert.equal((await call(all, { number: 8 }, 'd')).status, 404);
+  });
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createChance } from '#test/support/seeded.ts';
+import type { Stack } from '#test/support/stack.ts';
+import { SECRET, startTelegramChat as start } from '#test/support/telegram-chat.ts';
+import { refusal, textUpdate } from '#test/support/telegram-server.ts';
+
+async function messages({
+  pool,
+}: Stack): Promise<readonly { session_key: string; text: string; context: any }[]> {
+  const { rows } = await pool.query(
+    `select session_key, text, context from messages where role = 'user' order by created_at`,
+  );
+  return rows;
+}
+
+describe('IN-4 a Telegram channel', () => {
+  it('answers each message once, though its service fails three times in ten', async (t) => {
+    const chat = await start(t);
+    const chance = createChance(11);
+    chat.telegram.answer = () => (chance.between(1, 10) <= 3 ? refusal(502, 'Bad Gateway') : undefined);
+    await chat.pair('42', 'ann');
+    const asked = ['one', 'two', 'three'].map((word) => textUpdate(`word ${word}`));
+    for (const update of asked) assert.equal((await chat.hears(update)).status, 200);
+    for (const update of asked) assert.equal((await chat.hears(update)).status, 200);
+    for (const word of ['one', 'two', 'three']) await chat.shows(word, ({ text }) => text.includes(word));
+    await chat.worker.until('all deliveries', async () => {
+      const { body } = await chat.ask('GET', '/v1/channels/tg/deliveries?status=pending');
+      return body.data.length === 0 ? true : undefined;
+    });
+    assert.equal(chat.telegram.messages.length, 3);
+    assert.ok(chat.telegram.messages.every(({ chat: place }) => place === '42'));
+    assert.deepEqual(
+      (await messages(chat)).map(({ session_key }) => session_key),
+      ['tg:42', 'tg:42', 'tg:42'],
+    );
+    assert.equal((await messages(chat))[0]?.context.user, 'ann');
+  });
+
+  it('takes nothing that its service did not sign, nor for a channel that is off or not there', async (t) => {
+    const chat = await start(t);
+    assert.equal((await chat.hears(textUpdate('hello'), { secret: 'wrong' })).status, 401);
+    assert.equal((await chat.hears(textUpdate('hello'), { channel: 'none' })).status, 401);
+    const off = await chat.ask('PATCH', '/v1/channels/tg', { body: { enabled: false } });
+    assert.equal(off.body.enabled, false, JSON.stringify(off.body));
+    assert.equal((await chat.hears(textUpdate('hello'))).status, 401);
+    assert.deepEqual(await messages(chat), []);
+  });
+
+  it('gives a stranger a code and does nothing else, until somebody pairs him by it', async (t) => {
+    const chat = await start(t);
+    const met = await chat.hears(textUpdate('hi'));
+    assert.equal(met.body.method, 'sendMessage');
+    const [, code] = /pair tg (\w{8}) /.exec(met.body.text) ?? [];
+    const again = await chat.hears(textUpdate('hi'));
+    assert.match(again.body.text, new RegExp(`pair tg ${code} `));
+    assert.deepEqual((await chat.hears(textUpdate('hi @ourbot', { group: true, chat: -100 }))).body, {});
+    assert.deepEqual(await messages(chat), []);
+
+    const wrong = await chat.ask('POST', '/v1/channels/tg/pairings', {
+      body: { code: 'AAAAAAAA', user: 'ann' },
+    });
+    assert.equal(wrong.status, 422);
+    const body = { code, user: 'ann' };
+    const paired = await chat.ask('POST', '/v1/channels/tg/pairings', { body });
+    assert.deepEqual(
+      [paired.body.person, paired.body.name, paired.body.may_decide],
+      ['42', 'Ann Lee', false],
+    );
+    assert.equal((await chat.ask('POST', '/v1/channels/tg/pairings', { body })).status, 422);
+    await chat.hears(textUpdate('hi'));
+    await chat.shows('the answer', ({ text }) => text === 'hi');
+    const people = await chat.ask('GET', '/v1/channels/tg/people');
+    assert.deepEqual(
+      people.body.data.map(({ user }: { user: string }) => user),
+      ['ann'],
+    );
+    assert.equal((await chat.ask('DELETE', '/v1/channels/tg/people/42')).status, 204);
+    assert.match((await chat.hears(textUpdate('hi'))).body.text, /I do not know you/);
+  });
+
+  it('hears in groups what is said to it, in a session for each topic with the tools of that topic', async (t) => {
+    const chat = await start(t, { topics: { '7': { allowed_tools: ['read_file'] } } });
+    await chat.pair('42', 'ann');
+    const group = { group: true, chat: -1001 };
+    await chat.hears(textUpdate('nobody', group));
+    await chat.hears(textUpdate('main @OurBot', { ...group, more: {} }));
+    await chat.hears(textUpdate('@ourbot topic', { ...group, topic: 7 }));
+    const reply = {
+      reply_to_message: { message_id: 1, from: { id: 4711, is_bot: true, username: 'ourbot' } },
+    };
+    await chat.hears(textUpdate('answer', { ...group, more: reply }));
+    await chat.shows('the topic', ({ text, thread }) => text === 'topic' && thread === 7);
+    await chat.shows('the group', ({ text, thread }) => text === 'answer' && thread === undefined);
+    const heard = (await messages(chat)).map(({ session_key, text, context }) => [
+      session_key,
+      text,
+      context.group,
+    ]);
+    assert.deepEqual(heard, [
+      ['tg:-1001', 'main', undefined],
+      ['tg:-1001:7', 'topic', ['read_file']],
+      ['tg:-1001', 'answer', undefined],
+    ]);
+  });
+
+  it('marks what people say whom nobody has paired, where it is open to them', async (t) => {
+    const chat = await start(t, { people: 'open' });
+    const update = textUpdate('hi');
+    await chat.hears(update);
+    await chat.hears(update);
+    const photo = { photo: [{ file_id: 'f' }] };
+    assert.match((await chat.hears(textUpdate('', { more: photo }))).body.text, /Files are not taken here/);
+    const [said, ...others] = await messages(chat);
+    assert.deepEqual(others, []);
+    assert.match(said?.text ?? '', /^<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=telegram:42>>>/);
+    assert.equal(said?.context.user, 'tg:42');
+  });
+
+  it('waits as long as its service says when there was too much', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    const refused: number[] = [];
+    chat.telegram.answer = ({ method }) => {
+      if (method !== 'sendMessage' || refused.length > 0) return undefined;
+      refused.push(Date.now());
+      return refusal(429, 'Too Many Requests: retry after 1', { retry_after: 1 });
+    };
+    await chat.hears(textUpdate('hi'));
+    await chat.shows('the answer', ({ text }) => text === 'hi');
+    // Ours would have been a twentieth of it.
+    assert.ok(Date.now() - (refused[0] ?? 0) >= 1_000);
+  });
+
+  it('sends of a long answer again only the part whose arrival was not heard of', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    let sent = 0;
+    chat.telegram.loses = ({ method }) => method === 'sendMessage' && (sent += 1) === 2;
+    const words = (letter: string) => `${letter.repeat(9)} `.repeat(390).trim();
+    await chat.hears(textUpdate([words('a'), words('b'), words('c')].join('\n\n')));
+    await chat.shows('the last part', ({ text }) => text.startsWith('ccc'));
+    assert.deepEqual(
+      chat.telegram.messages.map(({ text }) => text[0]),
+      ['a', 'b', 'b', 'c'],
+    );
+  });
+
+  it('is where a conversation goes on that is handed over, each topic for itself', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    await chat.ask('POST', '/v1/agent-links', { body: { source: 'main', target: 'other' } });
+    const group = { group: true, chat: -1001 };
+    await chat.hears(
+      textUpdate('handoff {"agent":"other","reason":"knows"} @ourbot', { ...group, topic: 7 }),
+    );
+    await chat.worker.until('the route', async () => {
+      const { body } = await chat.ask('GET', '/v1/handoffs');
+      return body.data[0]?.chat_id === '-1001/7' ? true : undefined;
+    });
+    await chat.hears(textUpdate('for the other @ourbot', { ...group, topic: 7 }));
+    await chat.hears(textUpdate('for the first @ourbot', group));
+    await chat.shows('the other', ({ text, thread }) => text === 'for the other' && thread === 7);
+    await chat.shows('the first', ({ text, thread }) => text === 'for the first' && thread === undefined);
+    const said = (await messages(chat)).find(({ text }) => text === 'for the other');
+    assert.match(said?.session_key ?? '', /^handoff:/);
+  });
+
+  it('is written to by the tool message once, and only where its user may be', async (t) => {
+    const chat = await start(t, { targets: ['-7'] });
+    await chat.pair('42', 'ann');
+    const say = (args: object) => chat.hears(textUpdate(`message ${JSON.stringify(args)}`));
+    await say({ message: 'Working on it' });
+    await chat.shows('the message', ({ text }) => text === 'Working on it');
+    const elsewhere = { message: 'Hello there', forward: true, forward_reason: 'asked to' };
+    await say({ ...elsewhere, target: '-8' });
+    await chat.shows('the refusal', ({ text }) => text.includes('no chat of ann'));
+    await say({ ...elsewhere, target: '-7' });
+    await chat.shows('it elsewhere', ({ text, chat: place }) => text === 'Hello there' && place === '-7');
+    await chat.hears(textUpdate('create_forum_topic {"chat_id":"-7","name":"Tea"}'));
+    await chat.shows('the topic', ({ text }) => text.includes('-7/7'));
+    assert.equal(chat.telegram.messages.filter(({ text }) => text === 'Working on it').length, 1);
+    assert.equal(chat.telegram.calls.filter(({ method }) => method === 'createForumTopic').length, 1);
+  });
+
+  it('shows its credentials to nobody, and what it was told', async (t) => {
+    const chat = await start(t);
+    const shown = await chat.ask('GET', '/v1/channels/tg');
+    assert.deepEqual(shown.body.credentials, ['token', 'secret_token']);
+    assert.ok(!JSON.stringify(shown.body).includes(SECRET));
+    assert.deepEqual((await chat.ask('GET', '/v1/webhooks')).body.data, []);
+    for (const settings of [{}, { token: 'secret://NONE', secret_token: 'x' }]) {
+      const body = { key: 'x', type: 'telegram', settings };
+      assert.equal((await chat.ask('POST', '/v1/channels', { body })).status, 422);
+    }
+    assert.equal((await chat.ask('DELETE', '/v1/channels/tg')).status, 204);
+    assert.equal((await chat.ask('GET', '/v1/channels/tg')).status, 404);
+  });
+
+  it('cannot be spoken in over the API by a key of a user', async (t) => {
+    const chat = await start(t);
+    const key = await chat.makeKey(['run'], { user: 'bob' });
+    const body = { text: 'hi', channel: 'tg', chat_id: '42' };
+    assert.equal((await chat.ask('POST', '/v1/sessions/mine/messages', { key, body })).status, 403);
+  });
+});
