@@ -38,6 +38,7 @@ function of(load: () => Promise<Resource>): () => Promise<Module> {
 const agentLinks = of(async () => (await import('#domain/resource/agent-links.ts')).agentLinks);
 const allowlist = of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist);
 const webhooks = of(async () => (await import('#domain/resource/webhooks.ts')).webhooks);
+const nodes = of(async () => (await import('#domain/resource/nodes.ts')).nodes);
 const egress = of(async () => (await import('#domain/resource/egress.ts')).egress);
 
 const GROUPS: Readonly<Record<string, readonly Row[]>> = {
@@ -66,6 +67,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       { takes: ['json', 'stateDir', 'config'] },
     ],
     ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
+    ['node', 'join another TempoClaw as a machine that its agents use', { takes: ['url', 'stateDir'] }],
     ['demo', 'see for yourself: crash'],
   ],
   'Talk:': [
@@ -120,6 +122,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       'where events are sent to: list, show, add, set, rotate, delete, redeliver',
       { from: webhooks },
     ],
+    ['nodes', 'other machines that agents use: list, show, invite, rename, delete', { from: nodes }],
     ['egress', 'what tools have asked of the outside: list', { from: egress }],
     ['secrets', 'values that settings refer to as secret://NAME: list, set, delete, rotate'],
     ['secure-clis', 'programs that agents run with credentials: list, show, set, delete'],
