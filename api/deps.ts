@@ -142,7 +142,7 @@ export interface ApiDeps {
   readonly temporal: TemporalAccess;
   readonly feed: EventFeed;
   readonly notifier: EventNotifier;
-  readonly secrets: Pick<Secrets, 'sealer' | 'vault'>;
+  readonly secrets: Pick<Secrets, 'sealer' | 'vault' | 'changes'>;
   /** Present when payloads are encrypted. */
   readonly codec?: CodecAccess | undefined;
   readonly mcpLogins: McpLogins;

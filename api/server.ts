@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Failure } from '#domain/errors.ts';
@@ -40,7 +41,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, shouldUpgradeCallback: isForNode },
     // Requests that came in before the end are answered, not refused.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -170,6 +171,11 @@ async function addRateLimit(app: Api, perMinute: number): Promise<void> {
         retry_after: Math.max(1, Math.ceil(context.ttl / 1000)),
       }),
   });
+}
+
+/** Other requests that offer another protocol (h2c) are answered in this one, body and all. */
+function isForNode({ url }: IncomingMessage): boolean {
+  return url === '/v1/nodes/connect';
 }
 
 /** The caller's own id when it is one, for following a request through several systems; else a new one. */

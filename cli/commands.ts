@@ -39,6 +39,7 @@ const agentLinks = of(async () => (await import('#domain/resource/agent-links.ts
 const allowlist = of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist);
 const webhooks = of(async () => (await import('#domain/resource/webhooks.ts')).webhooks);
 const channels = of(async () => (await import('#domain/resource/channels.ts')).channels);
+const nodes = of(async () => (await import('#domain/resource/nodes.ts')).nodes);
 const egress = of(async () => (await import('#domain/resource/egress.ts')).egress);
 
 const GROUPS: Readonly<Record<string, readonly Row[]>> = {
@@ -67,6 +68,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       { takes: ['json', 'stateDir', 'config'] },
     ],
     ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
+    ['node', 'join another TempoClaw as a machine that its agents use', { takes: ['url', 'stateDir'] }],
     ['demo', 'see for yourself: crash'],
   ],
   'Talk:': [
@@ -126,6 +128,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       'chat services that agents answer in: list, show, add, set, delete, pair, redeliver',
       { from: channels },
     ],
+    ['nodes', 'other machines that agents use: list, show, invite, rename, delete', { from: nodes }],
     ['egress', 'what tools have asked of the outside: list', { from: egress }],
     ['secrets', 'values that settings refer to as secret://NAME: list, set, delete, rotate'],
     ['secure-clis', 'programs that agents run with credentials: list, show, set, delete'],

@@ -12,8 +12,8 @@ const POLL_MS = 2_000;
 /** A poll looks back over this; a transaction that writes such a row is far shorter. */
 const LOOK_BACK = '1 minute';
 
-/** What is kept in memory, by the table it comes from. */
-export type ChangeKind = 'secrets' | 'custom_tools';
+/** What processes keep in memory or wait for, by the table it comes from. */
+export type ChangeKind = 'secrets' | 'custom_tools' | 'nodes' | 'node_results';
 
 export interface ChangeFeed {
   /** `onChange` gets the tenant whose rows changed, or undefined when any may have. It must not throw. */

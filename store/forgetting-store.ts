@@ -160,6 +160,7 @@ export async function removeSessionRows(
     ['browsers', own],
     ['schedule_runs', own],
     ['canvases', own],
+    ['node_invocations', sql`${own} and id in ${calls}`],
     ['gate_checks', sql`${ofTenant} and (owner_id in ${turns} or owner_id in ${given})`],
     ['tool_calls', sql`${own} and turn_id in ${turns}`, 'tool_calls'],
     ['assignments', sql`${ofTenant} and id in ${given}`, 'assignments'],

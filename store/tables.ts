@@ -13,6 +13,7 @@ import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { CanvasStep } from '#domain/canvas.ts';
 import type { MessageContext } from '#domain/turn.ts';
+import type { NodeAbout } from '#domain/node.ts';
 import type { ScheduleRights, Timing } from '#domain/schedule.ts';
 import type { BudgetRoot } from '#domain/budget.ts';
 import type { LeadNotice, TaskStatus, TaskState } from '#domain/team-task.ts';
@@ -283,6 +284,37 @@ export interface Tables {
     model: string;
     usage: Json<unknown>;
     usd: Numeric | null;
+    created_at: Generated<Timestamp>;
+  };
+  node_invocations: {
+    tenant_id: string;
+    id: string;
+    node_id: string;
+    session_key: string;
+    capability: string;
+    sealed: string;
+    status: Generated<'waiting' | 'sent' | 'done' | 'unsent' | 'unknown'>;
+    journal: string | null;
+    result: string | null;
+    expires_at: Timestamp;
+    created_at: Generated<Timestamp>;
+    sent_at: Timestamp | null;
+    ended_at: Timestamp | null;
+  };
+  nodes: {
+    tenant_id: string;
+    id: string;
+    name: string;
+    allowed: string[] | null;
+    code_id: string;
+    code_hash: Buffer;
+    code_tries: Generated<number>;
+    code_expires_at: Timestamp;
+    token_hash: Buffer | null;
+    about: Json<NodeAbout> | null;
+    connection: string | null;
+    seen_at: Timestamp | null;
+    created_by: string;
     created_at: Generated<Timestamp>;
   };
   schedule_runs: {

@@ -21,6 +21,7 @@ import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import type { HostWall } from '#activities/process/wall.ts';
+import { createNodes } from '#activities/nodes/nodes.ts';
 import { createSecureClis } from '#activities/secure-cli/secure-clis.ts';
 import { createWebPages } from '#activities/web/web-pages.ts';
 import { createWebSearch } from '#activities/web/web-search.ts';
@@ -122,6 +123,7 @@ export async function createMachine(
       environment,
       worker,
     }),
+    nodes: createNodes({ pool, sealer, changes }),
     secureClis: createSecureClis({
       vault,
       shell: host,

@@ -9,6 +9,7 @@ import type { Pool } from '#store/pool.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { pruneDeliveries } from '#store/webhook-store.ts';
 import type { Schedules } from '#temporal/schedules.ts';
+import { pruneInvocations } from '#store/node-invocation-store.ts';
 import { pruneRuns } from '#store/schedule-run-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
@@ -43,6 +44,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       () => pruneEgress(pool),
       () => pruneDeliveries(pool),
       () => pruneRuns(pool),
+      () => pruneInvocations(pool),
       () => removeUnneededFiles(pool),
       () => workspaces.clean(),
       () => pruneByRetention(pool, retention),

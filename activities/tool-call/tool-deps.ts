@@ -14,6 +14,7 @@ import type { AssignmentTools } from '../assignments/assignment-room.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { MediaTools } from '../media/media-room.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
 import type { SecureClis } from '../secure-cli/secure-clis.ts';
@@ -40,6 +41,8 @@ export interface WorldDeps {
   readonly browsers: Browsers;
   /** Connections to MCP servers. */
   readonly mcp: McpServers;
+  /** Other machines that joined. */
+  readonly nodes: Nodes;
   /** Files in the caller's workspace. */
   readonly files: Files;
   /** Commands that end with the call. */

@@ -36,6 +36,7 @@ const OUTSIDE = [
   'skill_search',
   'mcp_tool_search',
   'openai_compat_call',
+  'nodes',
 ];
 
 /** Longer than addresses that people share; one that carries data out is. */

@@ -137,7 +137,14 @@ describe('IN-1 who may call', () => {
       }
     }
     // The codec's way in is a secret part of its address: the Temporal web UI can send no key.
-    const known = ['/', '/codec/{token}/decode', '/codec/{token}/encode', '/healthz', '/readyz'];
+    const known = [
+      '/',
+      '/codec/{token}/decode',
+      '/codec/{token}/encode',
+      '/healthz',
+      '/readyz',
+      '/v1/nodes/join',
+    ];
     assert.deepEqual(open.sort(), known);
     for (const path of [
       '/v1/%73essions',

@@ -1,0 +1,145 @@
+/**
+ * What the tool `nodes` does. An invocation is a row before anything is sent; whoever has the node's connection sends it and writes what
+ * came of it, and the call waits for that row, in whichever attempt.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NODE_LIMITS, offeredCapabilities } from '#domain/node.ts';
+import { markOutside } from '#domain/outside-text.ts';
+import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import type { ChangeFeed } from '#store/change-feed.ts';
+import {
+  giveUpInvocation,
+  insertInvocation,
+  type InvocationState,
+  readInvocation,
+} from '#store/node-invocation-store.ts';
+import { findNode, listNodes, type NodeRow } from '#store/node-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import { isStopped } from '../attempt.ts';
+
+export interface NodeWish {
+  readonly node: string;
+  readonly capability: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly seconds: number;
+}
+
+type Caller = Pick<RunningCall, 'tenant' | 'callId' | 'sessionKey' | 'signal'>;
+
+export interface Nodes {
+  list(tenant: string): Promise<readonly NodeRow[]>;
+  /** One that has joined. */
+  find(tenant: string, name: string): Promise<NodeRow | ToolFailure>;
+  /** Safe to repeat: a call invokes once. */
+  invoke(call: Caller, wish: NodeWish): Promise<ToolResult>;
+  /** What became of the call's invocation, waited for; undefined when there is none. */
+  follow(call: Caller): Promise<ToolResult | undefined>;
+}
+
+export interface NodesParts {
+  readonly pool: Pool;
+  readonly sealer: Sealer;
+  readonly changes: Pick<ChangeFeed, 'subscribe'>;
+}
+
+/** A node has its own clock for what runs there, and its answer is on its way for a while. */
+const GRACE_MS = 5_000;
+
+export function createNodes({ pool, sealer, changes }: NodesParts): Nodes {
+  const waiting = new Set<{ readonly tenant: string; readonly wake: () => void }>();
+  changes.subscribe('node_results', (tenant) => {
+    for (const one of waiting) if (tenant === undefined || tenant === one.tenant) one.wake();
+  });
+
+  /** Until a result of the tenant's came, or the time is over. */
+  async function someResult(
+    waiter: AbortController,
+    milliseconds: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const ends = AbortSignal.any([waiter.signal, signal]);
+    await sleep(Math.min(milliseconds, LONGEST_MS), undefined, { signal: ends }).catch(() =>
+      signal.throwIfAborted(),
+    );
+  }
+
+  async function follow({ tenant, callId, signal }: Caller): Promise<ToolResult | undefined> {
+    for (;;) {
+      // Before the row is read: what is told meanwhile is not missed.
+      const waiter = new AbortController();
+      const entry = { tenant, wake: () => waiter.abort() };
+      waiting.add(entry);
+      try {
+        const state = await readInvocation(pool, sealer, tenant, callId);
+        if (!state) return undefined;
+        const over = overResult(state);
+        if (over) return over;
+        const left = state.left + (state.status === 'sent' ? GRACE_MS : 0);
+        if (left <= 0 && (await giveUpInvocation(pool, tenant, callId))) continue;
+        await someResult(waiter, left, signal);
+      } catch (error) {
+        // The end of a worker ends nothing at the node: the next attempt goes on.
+        if (!isStopped(signal)) throw error;
+        await giveUpInvocation(pool, tenant, callId);
+        throw error;
+      } finally {
+        waiting.delete(entry);
+      }
+    }
+  }
+
+  async function find(tenant: string, name: string): Promise<NodeRow | ToolFailure> {
+    const row = await findNode(pool, tenant, name);
+    if (row?.joined) return row;
+    const names = (await listNodes(pool, tenant)).filter(({ joined }) => joined).map((one) => one.name);
+    const there = names.length === 0 ? 'none has joined' : `there are ${names.join(', ')}`;
+    return toolError('NotFound', `there is no node "${name}"; ${there}`);
+  }
+
+  return {
+    list: async (tenant) => (await listNodes(pool, tenant)).filter(({ joined }) => joined),
+    find,
+    async invoke(call, { node, capability, params, seconds }) {
+      const { tenant, callId: id, sessionKey: session } = call;
+      const row = await find(tenant, node);
+      if ('ok' in row) return row;
+      const offered = offeredCapabilities(row.about, row.allowed).map(({ name }) => name);
+      if (!offered.includes(capability))
+        return toolError(
+          'PermissionDenied',
+          `${node} cannot be asked for ${capability}; it can for ${offered.join(', ') || 'nothing'}`,
+        );
+      const asked = { id, node: row.id, session, capability, params, seconds };
+      const result = (await insertInvocation(pool, sealer, tenant, asked)) ? await follow(call) : undefined;
+      return (
+        result ??
+        toolError('RateLimited', `${node} has ${NODE_LIMITS.open} invocations open; try again later`)
+      );
+    },
+    follow,
+  };
+}
+
+/** A row is looked at again after so long though nobody has told of it. */
+const LONGEST_MS = 5_000;
+
+function overResult({ status, result, node, away }: InvocationState): ToolResult | undefined {
+  if (result) {
+    const text = markOutside({ id: randomUUID(), source: `node ${node ?? ''}`, text: result.text });
+    return result.ok ? { ok: true, text } : toolError(result.code ?? 'ExecutionFailed', text);
+  }
+  if (status === 'unsent') {
+    if (node === null) return toolError('Cancelled', 'the node was revoked; nothing was done there');
+    const why = away ? `it is away since ${away.toISOString()}` : 'it was busy';
+    return toolError('Timeout', `not sent to ${node}: ${why}. Nothing was done there.`);
+  }
+  return status === 'unknown'
+    ? toolError(
+        'OutcomeUnknown',
+        `sent, and ${node === null ? 'the node was revoked' : `no result came from ${node}`}; it may have been done`,
+      )
+    : undefined;
+}

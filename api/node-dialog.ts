@@ -1,0 +1,75 @@
+/** What is said on one node's connection: what it is, what it is asked, and what came of that. */
+import type { WebSocket } from 'ws';
+import { CLOSED } from '#domain/node.ts';
+import { fromNodeSchema, type ToNode } from '#domain/schema/node.ts';
+import { endInvocation, givenUp, takeInvocations } from '#store/node-invocation-store.ts';
+import { connectNode } from '#store/node-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+
+export interface NodePlace {
+  readonly tenant: string;
+  readonly id: string;
+}
+
+/** A connection, by a name of its own. */
+export interface NodeLine extends NodePlace {
+  readonly name: string;
+  readonly socket: Pick<WebSocket, 'send' | 'close' | 'terminate' | 'ping'>;
+  /** What its node works at. */
+  readonly running: Set<string>;
+  /** It has said what it is. */
+  isKnown: boolean;
+}
+
+export interface NodeDialog {
+  /** At what has changed in the rows. */
+  look(line: NodeLine): Promise<void>;
+  hear(line: NodeLine, text: string): Promise<void>;
+}
+
+/** For one line, nothing of it may run at once with anything else. */
+export function createNodeDialog(pool: Pool, sealer: Sealer): NodeDialog {
+  const send = ({ socket }: NodeLine, message: ToNode): void => socket.send(JSON.stringify(message));
+
+  async function sendDue(line: NodeLine, again: boolean): Promise<void> {
+    for (const due of await takeInvocations(pool, sealer, line.tenant, line.name, again)) {
+      line.running.add(due.id);
+      send(line, { type: 'invoke', ...due });
+    }
+  }
+
+  return {
+    async look(line) {
+      const { tenant, running } = line;
+      const over = running.size === 0 ? [] : await givenUp(pool, tenant, [...running]);
+      for (const id of over) if (running.delete(id)) send(line, { type: 'cancel', id });
+      await sendDue(line, false);
+    },
+    async hear(line, text) {
+      const { tenant, id: node, socket } = line;
+      const message = fromNodeSchema.safeParse(parsed(text)).data;
+      if (!message || (message.type === 'hello') === line.isKnown)
+        return socket.close(CLOSED.wrong, 'it does not speak as a node of this version does');
+      if (message.type === 'result') {
+        await endInvocation(pool, sealer, tenant, node, message.id, message.result);
+        line.running.delete(message.id);
+        return sendDue(line, false);
+      }
+      const { type: _, ...about } = message;
+      if (!(await connectNode(pool, tenant, node, line.name, about)))
+        return socket.close(CLOSED.revoked, 'revoked');
+      line.isKnown = true;
+      return sendDue(line, true);
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What is no JSON is no message.
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The nodes that are connected to this process: each is sent what waits for it, and its results become rows. Rows say everything; a
+ * connection that breaks, or dies with its process, loses nothing that the next one does not find.
+ */
+import { randomUUID } from 'node:crypto';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { CLOSED, NODE_LIMITS, PING_MS } from '#domain/node.ts';
+import { connectedNodes, disconnectNode, hasNode, seeNodes } from '#store/node-store.ts';
+import type { ApiDeps } from './deps.ts';
+import { createNodeDialog, type NodeLine, type NodePlace } from './node-dialog.ts';
+
+interface Connection extends NodeLine {
+  isAlive: boolean;
+  /** It will be looked at what has changed. */
+  willLook: boolean;
+  /** One after the other. */
+  work: Promise<void>;
+}
+
+export interface NodeHub {
+  readonly server: WebSocketServer;
+  add(place: NodePlace, socket: WebSocket): void;
+  /** Cuts all of them off; they go to another process, or come back. */
+  close(): Promise<void>;
+}
+
+export function createNodeHub(
+  { pool, secrets: { sealer, changes } }: Pick<ApiDeps, 'pool' | 'secrets'>,
+  onError: (error: unknown) => void,
+  pingMs = PING_MS,
+): NodeHub {
+  const dialog = createNodeDialog(pool, sealer);
+  const connections = new Map<string, Connection>();
+  const endings = new Map<string, Promise<void>>();
+  let isClosed = false;
+
+  /** Its rows are looked at after all that came before; what goes wrong is made up for when it comes back. */
+  function queue(connection: Connection, step: () => Promise<void>): void {
+    connection.work = connection.work.then(step).catch((error: unknown) => {
+      onError(error);
+      connection.socket.terminate();
+    });
+  }
+
+  const known = (): Connection[] => [...connections.values()].filter(({ isKnown }) => isKnown);
+
+  /** Cuts off those that have lost their node: it was deleted, or has come back elsewhere. */
+  async function check(some: readonly Connection[], reading: typeof seeNodes): Promise<void> {
+    if (some.length === 0) return;
+    const names = some.map(({ name }) => name);
+    const there = await reading(pool, names);
+    for (const { tenant, id, name, socket } of some)
+      if (!there.has(name)) {
+        const isReplaced = await hasNode(pool, tenant, id);
+        if (isReplaced) socket.close(CLOSED.replaced, 'another program has connected with its token');
+        else socket.close(CLOSED.revoked, 'revoked');
+      }
+  }
+
+  changes.subscribe('nodes', (tenant) => {
+    const meant = known().filter((one) => tenant === undefined || one.tenant === tenant);
+    check(meant, connectedNodes).catch(onError);
+    for (const connection of meant.filter(({ willLook }) => !willLook)) {
+      connection.willLook = true;
+      queue(connection, () => {
+        connection.willLook = false;
+        return dialog.look(connection);
+      });
+    }
+  });
+
+  const timer = setInterval(() => {
+    for (const connection of connections.values()) {
+      if (!connection.isAlive) connection.socket.terminate();
+      else connection.socket.ping();
+      connection.isAlive = false;
+    }
+    check(known(), seeNodes).catch(onError);
+  }, pingMs);
+  timer.unref();
+
+  /** When it is closed and its row says so. */
+  async function ended(connection: Connection, closed: Promise<unknown>): Promise<void> {
+    await closed;
+    await connection.work;
+    if (connection.isKnown) await disconnectNode(pool, connection.name).catch(onError);
+    connections.delete(connection.name);
+    endings.delete(connection.name);
+  }
+
+  return {
+    server: new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: NODE_LIMITS.frame,
+    }),
+    add({ tenant, id }, socket) {
+      const name = randomUUID();
+      const connection: Connection = {
+        tenant,
+        id,
+        name,
+        socket,
+        running: new Set(),
+        isKnown: false,
+        isAlive: true,
+        willLook: false,
+        work: Promise.resolve(),
+      };
+      if (isClosed) return socket.terminate();
+      // One at a time has not said yet what it is.
+      for (const other of connections.values())
+        if (other.id === id && !other.isKnown) other.socket.terminate();
+      connections.set(name, connection);
+      socket.on('pong', () => {
+        connection.isAlive = connection.isKnown;
+      });
+      // A node that says more than is read waits at its socket.
+      socket.on('message', (data) => {
+        socket.pause();
+        queue(connection, async () => {
+          await dialog.hear(connection, (data as Buffer).toString('utf8'));
+          socket.resume();
+        });
+      });
+      // What is wrong with a connection ends it, which is told.
+      socket.on('error', () => undefined);
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      endings.set(name, ended(connection, closed));
+    },
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      for (const { socket } of connections.values()) socket.terminate();
+      await Promise.all(endings.values());
+    },
+  };
+}

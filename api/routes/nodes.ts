@@ -1,0 +1,168 @@
+/** Nodes: invited and revoked by people, joined by a code, connected by a WebSocket whose credential is the node's token. */
+import { createHash, randomInt, randomUUID } from 'node:crypto';
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Failure } from '#domain/errors.ts';
+import { NODE_LIMITS, offeredCapabilities } from '#domain/node.ts';
+import { NODE_JOIN, nodes } from '#domain/resource/nodes.ts';
+import { listInvocations } from '#store/node-invocation-store.ts';
+import {
+  deleteNode,
+  findNode,
+  findNodeByToken,
+  inviteNode,
+  joinNode,
+  listNodes,
+  type NodeRow,
+  renameNode,
+} from '#store/node-store.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { createNodeHub } from '../node-hub.ts';
+import { problems } from '../openapi.ts';
+import { isTimeKeys, readPage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
+
+/** No letter that looks like a digit or another. */
+const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const CODE = /^([A-HJ-NP-Z2-9]{6})-([A-HJ-NP-Z2-9]{10})$/;
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool, settings } = deps;
+  serveResource(
+    app,
+    nodes,
+    {
+      listNodes: async ({ tenant }) => ({ data: (await listNodes(pool, tenant)).map(show) }),
+      async getNode({ tenant, params }) {
+        const row = await findNode(pool, tenant, params.name);
+        return row && show(row);
+      },
+      async inviteNode({ tenant, by, body: { name, capabilities = null }, request }) {
+        const [codeId, secret] = [letters(6), letters(10)];
+        const invite = { id: randomUUID(), name, allowed: capabilities, codeId, codeHash: hashOf(secret) };
+        const made = await inviteNode(pool, tenant, invite, by);
+        if (made === 'taken')
+          throw new Failure('Conflict', `${name} has joined; delete it first, or take another name`);
+        if (made === 'full')
+          throw new Failure('Conflict', `A tenant has at most ${NODE_LIMITS.nodes} nodes; delete one first`);
+        const url = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
+        return { name, code: `${codeId}-${secret}`, expires_at: made.code_expires_at.toISOString(), url };
+      },
+      async renameNode({ tenant, params, body }) {
+        const row = await renameNode(pool, tenant, params.name, body.name);
+        if (row === 'taken') throw new Failure('Conflict', `There is a node ${body.name} already`);
+        return row === 'missing' ? undefined : show(row);
+      },
+      deleteNode: ({ tenant, params }) => deleteNode(pool, tenant, params.name),
+      listNodeInvocations: ({ tenant, params, query }) =>
+        readPage(
+          query,
+          (limit, after) =>
+            listInvocations(pool, tenant, params.name, limit, after && [String(after[0]), String(after[1])]),
+          ({ time, id }) => [time, id],
+          ({ id, session_key, capability, status, created_at, sent_at, ended_at }) => ({
+            id,
+            session_key,
+            capability,
+            status,
+            created_at: created_at.toISOString(),
+            sent_at: sent_at?.toISOString() ?? null,
+            ended_at: ended_at?.toISOString() ?? null,
+          }),
+          isTimeKeys,
+        ),
+    },
+    ({ tenant }, name) => findNode(pool, tenant, name),
+  );
+  addJoining(app, deps);
+  addConnecting(app, deps);
+}
+
+function addJoining(app: Api, { pool }: Pick<ApiDeps, 'pool'>): void {
+  app.post(
+    NODE_JOIN.path,
+    {
+      config: { scope: 'public' },
+      schema: {
+        tags: [nodes.tag],
+        operationId: 'joinNode',
+        summary: 'Join as a node',
+        description:
+          'With a pairing code in place of a key. The same code with the same token may be sent again.',
+        body: NODE_JOIN.body,
+        response: { 200: NODE_JOIN.answer, ...problems('Unauthorized') },
+      },
+    },
+    async ({ body: { code, token } }) => {
+      const [, id, secret] = CODE.exec(code.toUpperCase()) ?? [];
+      const name = id && secret && (await joinNode(pool, id, hashOf(secret), hashOf(token)));
+      if (!name) throw new Failure('Unauthorized', 'The pairing code is wrong, was used or has expired');
+      return { name };
+    },
+  );
+}
+
+interface Upgrade {
+  readonly socket: Socket;
+  readonly head: Buffer;
+}
+
+function addConnecting(app: Api, deps: Pick<ApiDeps, 'pool' | 'secrets'>): void {
+  const hub = createNodeHub(deps, (err) => app.log.warn({ err }, 'a node could not be served'));
+  app.addHook('preClose', () => hub.close());
+  const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+  // It takes the way of every request, so that it meets the same doors and refusals.
+  app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on('error', () => undefined);
+    upgrades.set(request, { socket, head });
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.on('finish', () => socket.end());
+    app.routing(request, response);
+  });
+  app.get(
+    CONNECT,
+    { config: { scope: 'public' }, schema: { hide: true, operationId: 'connectNode' } },
+    async (request, reply) => {
+      const upgrade = upgrades.get(request.raw);
+      const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket';
+      if (!upgrade || !isWebSocket)
+        throw new Failure('InvalidInput', 'Connect by WebSocket, with the node’s token as Bearer');
+      const token = /^bearer +(tcn_\w+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+      const node = token && (await findNodeByToken(deps.pool, hashOf(token)));
+      if (!node) throw new Failure('Unauthorized', 'The node’s token is not known, or was revoked');
+      reply.hijack();
+      reply.raw.detachSocket(upgrade.socket);
+      hub.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) =>
+        hub.add({ tenant: node.tenant_id, id: node.id }, socket),
+      );
+      return reply;
+    },
+  );
+}
+
+const CONNECT = '/v1/nodes/connect';
+
+function letters(count: number): string {
+  return Array.from({ length: count }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+}
+
+/** What it is of has too much chance to be found by trying, so that no salt is needed. */
+function hashOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+function show({ about, allowed, joined, connected, seen_at, created_by, created_at, name }: NodeRow) {
+  return {
+    name,
+    state: joined ? (connected ? ('connected' as const) : ('away' as const)) : ('invited' as const),
+    allowed,
+    capabilities: [...offeredCapabilities(about, allowed)],
+    platform: about?.platform ?? null,
+    version: about?.version ?? null,
+    seen_at: seen_at?.toISOString() ?? null,
+    created_by,
+    created_at: created_at.toISOString(),
+  };
+}

@@ -1,0 +1,108 @@
+/** `tempoclaw node`: this machine as a node of a TempoClaw elsewhere. It connects outwards, and does what it was started for and no more. */
+import type { Command } from 'commander';
+import { mkdirSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { childEnvironment } from '#config';
+import { clientEnvironment } from '#config/client-environment.ts';
+import { CliError, usageError } from '#cli/cli-error.ts';
+import { ApiError, createClient } from '#cli/client.ts';
+import { ownCapabilities } from '#cli/node/capabilities.ts';
+import { makeNodeToken, type NodeCredential, readCredential, writeCredential } from '#cli/node/credential.ts';
+import { openJournal } from '#cli/node/journal.ts';
+import { stayConnected } from '#cli/node/node-connection.ts';
+import { createOutput } from '#cli/output.ts';
+import { releaseLock, takeLock } from '#cli/services/state-lock.ts';
+import { findTarget } from '#cli/target.ts';
+import { NODE_JOIN } from '#domain/resource/nodes.ts';
+import manifest from '../../package.json' with { type: 'json' };
+
+interface NodeOptions {
+  readonly url?: string;
+  readonly stateDir?: string;
+  readonly code?: string;
+  readonly folder?: string;
+  readonly allowRun: readonly string[];
+}
+
+/** What commands there get of this process's environment. */
+const PASSED = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|TERM)$/;
+
+export function register(command: Command): void {
+  command
+    .option('--code <code>', 'the pairing code, the first time; with --url')
+    .option('--folder <folder>', 'files below it may be read, and commands run there')
+    .option(
+      '--allow-run <pattern>',
+      'a command that may be run, word for word: "git status", "npm run *", "ls **"; may be repeated',
+      (pattern: string, before: readonly string[]) => [...before, pattern],
+      [],
+    )
+    .addHelpText(
+      'after',
+      '\nIts token and its journal are in ~/.tempoclaw-node unless --state-dir names another folder.',
+    )
+    .action(node);
+}
+
+async function node(options: NodeOptions): Promise<void> {
+  const { folder, allowRun } = options;
+  const dir = resolve(options.stateDir ?? join(homedir(), '.tempoclaw-node'));
+  if (allowRun.some((pattern) => pattern.trim() === '')) throw usageError('--allow-run must name a command');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (!(await takeLock(dir)))
+    throw new CliError(`Another node runs with ${dir}.`, {
+      remedy: 'Give this one a --state-dir of its own.',
+    });
+  const out = createOutput(process.stdout);
+  try {
+    const credential = await credentialOf(dir, options);
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    const environment = Object.fromEntries(
+      Object.entries(childEnvironment({})).filter(([name]) => PASSED.test(name)),
+    );
+    await stayConnected({
+      ...credential,
+      version: manifest.version,
+      journal: await openJournal(join(dir, 'journal.jsonl')),
+      capabilities: ownCapabilities({ folder: folder && resolve(folder), allowRun, environment }),
+      say: out.line,
+      signal: stop.signal,
+    });
+  } finally {
+    releaseLock(dir);
+  }
+}
+
+/** A joining that breaks off is repeated with the same token, which the code is used up for. */
+async function credentialOf(dir: string, { url: wished, code }: NodeOptions): Promise<NodeCredential> {
+  const file = join(dir, 'credential.json');
+  if (code === undefined) {
+    const known = readCredential(file);
+    if (known && (wished === undefined || wished.replace(/\/+$/, '') === known.url)) return known;
+    throw usageError(
+      'This machine has not joined there: give --url and --code.',
+      'The code is made by `tempoclaw nodes invite NAME`.',
+    );
+  }
+  const { url } = findTarget({ url: wished }, clientEnvironment(), process.cwd());
+  const joining = join(dir, 'joining.json');
+  const begun = readCredential(joining);
+  const token = begun?.url === url && begun.code === code ? begun.token : makeNodeToken();
+  writeCredential(joining, { url, token, code });
+  const client = createClient({ url, key: undefined, source: '--url', run: undefined });
+  try {
+    const { name } = await client.post<{ name: string }>(NODE_JOIN.path, { code, token });
+    createOutput(process.stdout).line(`joined as ${name}`);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
+    throw new CliError(error.message, {
+      code: error.code,
+      remedy: 'Make a new one there: `tempoclaw nodes invite NAME`.',
+    });
+  }
+  writeCredential(file, { url, token });
+  rmSync(joining);
+  return { url, token };
+}

@@ -1,0 +1,177 @@
+/** A node's way to its server: out by WebSocket, and again for as long as it takes. What it is asked goes through its journal. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RawData, WebSocket } from 'ws';
+import { CLOSED, NODE_LIMITS, type NodeResult, PING_MS, reconnectDelay } from '#domain/node.ts';
+import { type ToNode, toNodeSchema } from '#domain/schema/node.ts';
+import { CliError } from '../cli-error.ts';
+import type { OwnCapability } from './capabilities.ts';
+import type { Journal } from './journal.ts';
+
+export interface NodeConnectionParts {
+  readonly url: string;
+  readonly token: string;
+  readonly version: string;
+  readonly journal: Journal;
+  readonly capabilities: readonly OwnCapability[];
+  readonly say: (line: string) => void;
+  /** Ends it, and what it runs. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when `signal` is aborted. @throws CliError when it must not come back: revoked, or replaced. */
+export async function stayConnected(parts: NodeConnectionParts): Promise<void> {
+  const { signal, say } = parts;
+  const runner = createRunner(parts);
+  try {
+    for (let failures = 0; !signal.aborted; ) {
+      const { opened, words } = await connectOnce(parts, runner);
+      if (signal.aborted) break;
+      failures = opened ? 0 : failures + 1;
+      const wait = reconnectDelay(failures, Math.random);
+      say(`not connected (${words}); again in ${(wait / 1000).toFixed(1)} s`);
+      await sleep(wait, undefined, { signal }).catch(() => undefined);
+    }
+  } finally {
+    await runner.end();
+  }
+}
+
+interface Runner {
+  hear(message: ToNode): void;
+  /** Where results go now. */
+  answers: ((id: string, result: NodeResult) => void) | undefined;
+  end(): Promise<void>;
+}
+
+function createRunner({ journal, capabilities, say }: NodeConnectionParts): Runner {
+  const stops = new Map<string, AbortController>();
+  const works = new Set<Promise<void>>();
+
+  async function run(asked: Extract<ToNode, { type: 'invoke' }>, signal: AbortSignal): Promise<NodeResult> {
+    const { capability, params, milliseconds } = asked;
+    const own = capabilities.find(({ name }) => name === capability);
+    if (!own) return { ok: false, code: 'PermissionDenied', text: `this node has no ${capability}` };
+    try {
+      const result = await own.run({ params, signal, milliseconds });
+      return { ...result, text: result.text.slice(0, NODE_LIMITS.output) };
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      return { ok: false, code: 'ExecutionFailed', text };
+    }
+  }
+
+  async function take(asked: Extract<ToNode, { type: 'invoke' }>): Promise<NodeResult | undefined> {
+    const mayBegin = asked.milliseconds > 0 && stops.size < 2 * NODE_LIMITS.atOnce;
+    const begun = await journal.begin(asked.id, mayBegin);
+    if (begun === 'running') return undefined;
+    if (begun === 'full') return BUSY;
+    if (begun === 'lost') return LOST;
+    if (begun !== 'new') return begun;
+    const stop = new AbortController();
+    stops.set(asked.id, stop);
+    say(`${asked.capability} begins`);
+    const result = await run(asked, stop.signal);
+    stops.delete(asked.id);
+    await journal.end(asked.id, result);
+    say(`${asked.capability} has ended${result.ok ? '' : `: ${result.code}`}`);
+    return result;
+  }
+
+  const runner: Runner = {
+    answers: undefined,
+    hear(message) {
+      if (message.type === 'cancel') return stops.get(message.id)?.abort();
+      const work = take(message)
+        .then((result) => result && runner.answers?.(message.id, result))
+        .catch((error: unknown) => say(`the journal cannot be written: ${String(error)}`));
+      works.add(work);
+      void work.finally(() => works.delete(work));
+    },
+    async end() {
+      for (const stop of stops.values()) stop.abort();
+      await Promise.all(works);
+      await journal.close();
+    },
+  };
+  return runner;
+}
+
+const BUSY: NodeResult = { ok: false, code: 'RateLimited', text: 'the node is busy; nothing was done' };
+const LOST: NodeResult = {
+  ok: false,
+  code: 'OutcomeUnknown',
+  text: 'it was begun, and the node ended before it was over; it may have been done',
+};
+
+function connectOnce(
+  { url, token, version, journal, capabilities, say, signal }: NodeConnectionParts,
+  runner: Runner,
+): Promise<{ readonly opened: boolean; readonly words: string }> {
+  const address = new URL(`${url.replace(/^http/, 'ws')}/v1/nodes/connect`);
+  const socket = new WebSocket(address, {
+    headers: { authorization: `Bearer ${token}` },
+    maxPayload: NODE_LIMITS.frame,
+    perMessageDeflate: false,
+    handshakeTimeout: 2 * PING_MS,
+  });
+  return new Promise((resolve, reject) => {
+    let opened = false;
+    let words: string | undefined;
+    let silence = setTimeout(() => undefined, 0);
+    const heard = (): void => {
+      clearTimeout(silence);
+      silence = setTimeout(() => socket.terminate(), 2.5 * PING_MS);
+    };
+    const stop = (): void => socket.close(1001);
+    signal.addEventListener('abort', stop, { once: true });
+    socket.on('open', () => {
+      opened = true;
+      heard();
+      say(`connected to ${url}`);
+      const declared = capabilities.map(({ name, description }) => ({ name, description }));
+      const about = { platform: `${process.platform} ${process.arch}`, version, journal: journal.id };
+      socket.send(JSON.stringify({ type: 'hello', ...about, capabilities: declared }));
+      runner.answers = (id, result) => socket.send(JSON.stringify({ type: 'result', id, result }));
+    });
+    socket.on('ping', heard);
+    socket.on('message', (data) => {
+      heard();
+      const message = readMessage(data);
+      if (message) runner.hear(message);
+    });
+    socket.on('error', (error) => {
+      words ??= error.message;
+    });
+    socket.on('unexpected-response', (_request, response) => {
+      words = `it answered ${response.statusCode}`;
+      if (response.statusCode === 401) reject(revoked(url));
+      socket.terminate();
+    });
+    socket.on('close', (code, reason) => {
+      clearTimeout(silence);
+      signal.removeEventListener('abort', stop);
+      runner.answers = undefined;
+      if (code === CLOSED.revoked) reject(revoked(url));
+      else if (code === CLOSED.replaced || code === CLOSED.wrong)
+        reject(new CliError(`${url} has closed the connection: ${reason.toString()}.`, { code: 'Closed' }));
+      else resolve({ opened, words: words ?? 'the connection is lost' });
+    });
+  });
+}
+
+function readMessage(data: RawData): ToNode | undefined {
+  try {
+    return toNodeSchema.safeParse(JSON.parse((data as Buffer).toString('utf8'))).data;
+  } catch {
+    // A newer server may say what this one does not know.
+    return undefined;
+  }
+}
+
+function revoked(url: string): CliError {
+  return new CliError(`${url} does not know this node any more: it was revoked.`, {
+    code: 'Unauthorized',
+    remedy:
+      'Join again with a new code: `tempoclaw nodes invite NAME` there, then `tempoclaw node --code CODE` here.',
+  });
+}

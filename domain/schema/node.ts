@@ -1,0 +1,99 @@
+/** Nodes and their invocations, as bodies, answers and the messages of a node's connection carry them. */
+import { z } from 'zod';
+import { TOOL_ERROR_CODES } from '../errors.ts';
+import { CAPABILITY, NODE_LIMITS } from '../node.ts';
+import { idSchema, jsonObjectSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+
+/** Names that stand for something else in the addresses. */
+const OTHER = new Set(['invites', 'join', 'connect']);
+
+export const nodeNameSchema = nameSchema.refine((name) => !OTHER.has(name), 'is no name for a node');
+
+const capabilityName = z.string().regex(CAPABILITY, 'must be words with dots between them, as system.info');
+
+export const nodeInviteSchema = z
+  .strictObject({
+    name: nodeNameSchema,
+    capabilities: z
+      .array(capabilityName)
+      .min(1)
+      .max(32)
+      .optional()
+      .meta({ description: 'All that it may be asked; whatever it declares when this is left out' }),
+  })
+  .meta({ examples: [{ name: 'laptop', capabilities: ['system.info', 'file.read'] }] });
+
+export const nodeInvitedSchema = z.object({
+  name: z.string(),
+  code: z.string().nullable().meta({ description: 'Works once; shown this once' }),
+  expires_at: timeSchema,
+  url: z.string().meta({ description: 'Where the node reaches this server' }),
+});
+
+export const nodeJoinSchema = z
+  .strictObject({
+    code: z.string().max(64),
+    token: z
+      .string()
+      .regex(/^tcn_[0-9A-Za-z]{43}$/)
+      .meta({ description: 'The node’s own secret from now on, made by it of 256 bits of chance' }),
+  })
+  .meta({ examples: [{ code: 'ABC234-DEFGHJKLMN', token: `tcn_${'0'.repeat(43)}` }] });
+
+export const nodeJoinedSchema = z.object({ name: z.string() });
+
+const capabilitySchema = z.object({ name: capabilityName, description: textSchema(2_000) });
+
+export const nodeSchema = z.object({
+  name: z.string(),
+  state: z.enum(['invited', 'connected', 'away']),
+  allowed: z.array(z.string()).nullable(),
+  capabilities: z.array(capabilitySchema).meta({ description: 'What it may be asked' }),
+  platform: z.string().nullable(),
+  version: z.string().nullable(),
+  seen_at: timeSchema.nullable(),
+  created_by: z.string(),
+  created_at: timeSchema,
+});
+
+export const nodeInvocationSchema = z.object({
+  id: z.string().meta({ description: 'Of the tool call' }),
+  session_key: z.string(),
+  capability: z.string(),
+  status: z.enum(['waiting', 'sent', 'done', 'unsent', 'unknown']),
+  created_at: timeSchema,
+  sent_at: timeSchema.nullable(),
+  ended_at: timeSchema.nullable(),
+});
+
+const resultSchema = z.object({
+  ok: z.boolean(),
+  code: z.enum(TOOL_ERROR_CODES).optional(),
+  text: z.string().max(NODE_LIMITS.output),
+});
+
+/** What a node sends: `hello` first. */
+export const fromNodeSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('hello'),
+    platform: textSchema(100),
+    version: textSchema(50),
+    journal: z.uuid(),
+    capabilities: z.array(capabilitySchema).max(32),
+  }),
+  z.object({ type: z.literal('result'), id: idSchema, result: resultSchema }),
+]);
+
+/** What it is sent. */
+export const toNodeSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('invoke'),
+    id: idSchema,
+    capability: z.string(),
+    params: jsonObjectSchema,
+    /** What is left of its time. */
+    milliseconds: z.number(),
+  }),
+  z.object({ type: z.literal('cancel'), id: idSchema }),
+]);
+export type ToNode = z.infer<typeof toNodeSchema>;

@@ -1,0 +1,190 @@
+/**
+ * What is asked of nodes, under the id of the tool call that asks: written before it is sent, and answered once. Whoever waits for
+ * either is told by the change feed.
+ */
+import { NODE_LIMITS, type NodeResult } from '#domain/node.ts';
+import { noteChange } from './change-feed.ts';
+import { isConnected } from './node-store.ts';
+import type { Pool } from './pool.ts';
+import type { Sealer } from './seal.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+
+type Seal = Pick<Sealer, 'seal' | 'open'>;
+
+interface NewInvocation {
+  readonly id: string;
+  readonly node: string;
+  readonly session: string;
+  readonly capability: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly seconds: number;
+}
+
+const place = (tenant: string, id: string, part: string): string =>
+  `${tenant}/node_invocations/${id}/${part}`;
+
+/** Whether it is there: false when the node has as many as it may, or is gone. Safe to repeat. */
+export function insertInvocation(
+  pool: Pool,
+  sealer: Seal,
+  tenant: string,
+  { id, node, session, capability, params, seconds }: NewInvocation,
+): Promise<boolean> {
+  return affects(pool)`
+    with made as (
+      insert into node_invocations (tenant_id, id, node_id, session_key, capability, sealed, expires_at)
+      select ${tenant}, ${id}, n.id, ${session}, ${capability}, ${sealer.seal(JSON.stringify(params), place(tenant, id, 'params'))},
+        now() + make_interval(secs => ${seconds})
+      from nodes n where n.tenant_id = ${tenant} and n.id = ${node} and (
+        select count(*) from node_invocations where tenant_id = ${tenant} and node_id = ${node}
+          and status in ('waiting','sent') and expires_at > now()) < ${NODE_LIMITS.open}
+      on conflict do nothing returning id),
+    ${noteChange(tenant, 'nodes', 'made')}
+    select from noted union all select from node_invocations where tenant_id = ${tenant} and id = ${id}`;
+}
+
+export type InvocationStatus = RowOf<'node_invocations'>['status'];
+
+export interface InvocationState {
+  readonly status: InvocationStatus;
+  /** Milliseconds; less than 0 when its time is over. */
+  readonly left: number;
+  readonly result: NodeResult | undefined;
+  /** Null when it was revoked. */
+  readonly node: string | null;
+  /** Since when its node is away. */
+  readonly away: Date | null;
+}
+
+export async function readInvocation(
+  pool: Pool,
+  sealer: Seal,
+  tenant: string,
+  id: string,
+): Promise<InvocationState | undefined> {
+  const row = await readRow<Omit<InvocationState, 'result'> & { readonly result: string | null }>(pool)`
+    select i.status, i.result, (extract(epoch from i.expires_at - now()) * 1000)::float8 as left, n.name as node,
+      case when not ${isConnected} then n.seen_at end as away
+    from node_invocations i left join nodes n on n.tenant_id = i.tenant_id and n.id = i.node_id
+    where i.tenant_id = ${tenant} and i.id = ${id}`;
+  if (!row) return undefined;
+  const sealed = row.result;
+  return {
+    ...row,
+    result:
+      sealed === null
+        ? undefined
+        : (JSON.parse(sealer.open(sealed, place(tenant, id, 'result'))) as NodeResult),
+  };
+}
+
+/** Nobody waits for it any more: what was not sent never is. Its end, whoever has made it. */
+export async function giveUpInvocation(
+  pool: Pool,
+  tenant: string,
+  id: string,
+): Promise<InvocationStatus | undefined> {
+  await execute(pool)`
+    with ended as (
+      update node_invocations set status = case status when 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
+      where tenant_id = ${tenant} and id = ${id} and status in ('waiting','sent') returning id),
+    ${noteChange(tenant, 'nodes', 'ended')}
+    select from noted`;
+  const row = await readRow<{ status: InvocationStatus }>(pool)`
+    select status from node_invocations where tenant_id = ${tenant} and id = ${id}`;
+  return row?.status;
+}
+
+export interface DueInvocation {
+  readonly id: string;
+  readonly capability: string;
+  readonly params: Record<string, unknown>;
+  readonly milliseconds: number;
+}
+
+/**
+ * Takes what waits for the node of this connection, as far as it may have more at once; `again` also what was sent to this journal and
+ * not answered, whatever became of the connection before.
+ */
+export async function takeInvocations(
+  pool: Pool,
+  sealer: Seal,
+  tenant: string,
+  connection: string,
+  again: boolean,
+): Promise<DueInvocation[]> {
+  const rows = await readRows<{ id: string; capability: string; sealed: string; left: number }>(pool)`
+    with node as (
+      select id, (about ->> 'journal')::uuid as journal from nodes
+      where tenant_id = ${tenant} and connection = ${connection} for update),
+    open as (
+      select i.* from node_invocations i join node n on n.id = i.node_id
+      where i.tenant_id = ${tenant} and i.status in ('waiting','sent') and i.expires_at > now()),
+    sent as (select o.* from open o, node n where o.status = 'sent'),
+    due as (
+      select id from open where status = 'waiting' order by created_at
+      limit greatest(0, ${NODE_LIMITS.atOnce} - (select count(*) from sent))),
+    taken as (
+      update node_invocations i set status = 'sent', sent_at = now(), journal = n.journal
+      from node n, due where i.tenant_id = ${tenant} and i.id = due.id and i.status = 'waiting' returning i.*)
+    select id, capability, sealed, (extract(epoch from expires_at - now()) * 1000)::float8 as left from (
+      select * from taken
+      union all select s.* from sent s, node n where ${again} and s.journal = n.journal) every
+    order by created_at`;
+  return rows.map(({ id, capability, sealed, left }) => ({
+    id,
+    capability,
+    params: JSON.parse(sealer.open(sealed, place(tenant, id, 'params'))) as Record<string, unknown>,
+    milliseconds: left,
+  }));
+}
+
+/** What a node says of one of its own; the first word counts. */
+export async function endInvocation(
+  pool: Pool,
+  sealer: Seal,
+  tenant: string,
+  node: string,
+  id: string,
+  result: NodeResult,
+): Promise<void> {
+  await execute(pool)`
+    with ended as (
+      update node_invocations set status = 'done', result = ${sealer.seal(JSON.stringify(result), place(tenant, id, 'result'))},
+        ended_at = now()
+      where tenant_id = ${tenant} and id = ${id} and node_id = ${node} and status in ('sent','unknown') returning id),
+    ${noteChange(tenant, 'node_results', 'ended')}
+    select from noted`;
+}
+
+/** Of those that run at a node, what nobody waits for any more. */
+export async function givenUp(pool: Pool, tenant: string, ids: readonly string[]): Promise<string[]> {
+  const rows = await readRows<{ id: string }>(pool)`
+    select id from node_invocations where tenant_id = ${tenant} and id = any (${[...ids]}) and status = 'unknown'`;
+  return rows.map(({ id }) => id);
+}
+
+export interface ListedInvocation extends RowOf<'node_invocations', 'sealed' | 'result'> {
+  /** `created_at` with all its digits. */
+  readonly time: string;
+}
+
+export function listInvocations(
+  pool: Pool,
+  tenant: string,
+  node: string,
+  limit: number,
+  after: PageEnd | undefined,
+): Promise<ListedInvocation[]> {
+  return readRows<ListedInvocation>(pool)`
+    select id, session_key, capability, status, created_at, sent_at, ended_at, created_at::text as time from node_invocations
+    where tenant_id = ${tenant} and node_id = (select id from nodes where tenant_id = ${tenant} and name = ${node})
+      ${below('created_at', 'id', after)} order by created_at desc, id limit ${limit}`;
+}
+
+/** Drops what is older than 7 days; returns how many. */
+export function pruneInvocations(pool: Pool): Promise<number> {
+  return execute(pool)`
+    delete from node_invocations where ctid = any (array(
+      select ctid from node_invocations where created_at < now() - interval '7 days' limit 20000))`;
+}

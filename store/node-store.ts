@@ -1,0 +1,169 @@
+/** Nodes as rows. Of codes and tokens only hashes are kept. */
+import { CODE_MINUTES, CODE_TRIES, NODE_LIMITS, type NodeAbout, PING_MS } from '#domain/node.ts';
+import { sql } from 'kysely';
+import { noteChange } from './change-feed.ts';
+import type { Pool } from './pool.ts';
+import { affects, execute, readRow, readRows, type RowOf } from './statements.ts';
+import { inTransaction } from './transaction.ts';
+import { unlessTaken } from './unless-taken.ts';
+
+type Hidden = 'code_id' | 'code_hash' | 'code_tries' | 'token_hash' | 'seen_at';
+
+export interface NodeRow extends RowOf<'nodes', Hidden> {
+  readonly seen_at: Date | null;
+  readonly joined: boolean;
+  /** An API process has it, and has heard of it lately. */
+  readonly connected: boolean;
+}
+
+/** One whose API process died without a word is away after so long. */
+export const isConnected = sql`(connection is not null and seen_at > now() - make_interval(secs => ${(3 * PING_MS) / 1000}))`;
+
+const ROW = sql`id, name, allowed, code_expires_at, about, connection, seen_at, created_by, created_at,
+  token_hash is not null as joined, ${isConnected} as connected`;
+
+export interface Invite {
+  readonly id: string;
+  readonly name: string;
+  readonly allowed: readonly string[] | null;
+  readonly codeId: string;
+  readonly codeHash: Buffer;
+}
+
+/** The end of the code, which one that has not joined gets in place of an earlier one. */
+export function inviteNode(
+  pool: Pool,
+  tenant: string,
+  { id, name, allowed, codeId, codeHash }: Invite,
+  by: string,
+): Promise<{ readonly code_expires_at: Date } | 'taken' | 'full'> {
+  return inTransaction(pool, async (tx) => {
+    await execute(tx)`select from tenants where id = ${tenant} for update`;
+    const same = await readRow<{ joined: boolean }>(tx)`
+      select token_hash is not null as joined from nodes where tenant_id = ${tenant} and name = ${name}`;
+    if (same?.joined) return 'taken';
+    const made = await readRow<{ code_expires_at: Date }>(tx)`
+      insert into nodes (tenant_id, id, name, allowed, code_id, code_hash, code_expires_at, created_by)
+      select ${tenant}, ${id}, ${name}, ${allowed && [...allowed]}::text[], ${codeId}, ${codeHash},
+        now() + make_interval(mins => ${CODE_MINUTES}), ${by}
+      where ${same !== undefined} or (select count(*) from nodes where tenant_id = ${tenant}) < ${NODE_LIMITS.nodes}
+      on conflict (tenant_id, name) do update set allowed = excluded.allowed, code_id = excluded.code_id, code_tries = 0,
+        code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, created_by = excluded.created_by
+      returning code_expires_at`;
+    return made ?? 'full';
+  });
+}
+
+/** Its name; undefined when the code is wrong, over or used. The same token again is the same joining. */
+export function joinNode(
+  pool: Pool,
+  codeId: string,
+  codeHash: Buffer,
+  tokenHash: Buffer,
+): Promise<string | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const row = await readRow<{ tenant_id: string; id: string; name: string; fits: boolean; free: boolean }>(
+      tx,
+    )`
+      select tenant_id, id, name, code_hash = ${codeHash} as fits, token_hash is null or token_hash = ${tokenHash} as free
+      from nodes where code_id = ${codeId} and code_expires_at > now() and code_tries < ${CODE_TRIES} for update`;
+    if (!row) return undefined;
+    const { tenant_id: tenant, id, name, fits, free } = row;
+    if (fits && !free) return undefined;
+    const set = fits ? sql`token_hash = ${tokenHash}` : sql`code_tries = code_tries + 1`;
+    await execute(tx)`update nodes set ${set} where tenant_id = ${tenant} and id = ${id}`;
+    return fits ? name : undefined;
+  });
+}
+
+/** Whose token it is. */
+export function findNodeByToken(
+  pool: Pool,
+  tokenHash: Buffer,
+): Promise<{ readonly tenant_id: string; readonly id: string } | undefined> {
+  return readRow<{ tenant_id: string; id: string }>(
+    pool,
+  )`select tenant_id, id from nodes where token_hash = ${tokenHash}`;
+}
+
+export function findNode(pool: Pool, tenant: string, name: string): Promise<NodeRow | undefined> {
+  return readRow<NodeRow>(pool)`select ${ROW} from nodes where tenant_id = ${tenant} and name = ${name}`;
+}
+
+export function listNodes(pool: Pool, tenant: string): Promise<NodeRow[]> {
+  return readRows<NodeRow>(pool)`select ${ROW} from nodes where tenant_id = ${tenant} order by name`;
+}
+
+export function renameNode(
+  pool: Pool,
+  tenant: string,
+  name: string,
+  to: string,
+): Promise<NodeRow | 'taken' | 'missing'> {
+  return unlessTaken(
+    'missing',
+    readRow<NodeRow>(
+      pool,
+    )`update nodes set name = ${to} where tenant_id = ${tenant} and name = ${name} returning ${ROW}`,
+  );
+}
+
+/** What was asked of it ends with it. Who has it connected is told, and who waits for it. */
+export function deleteNode(pool: Pool, tenant: string, name: string): Promise<boolean> {
+  return inTransaction(pool, async (tx) => {
+    const gone = await readRow<{ id: string }>(tx)`
+      with gone as (delete from nodes where tenant_id = ${tenant} and name = ${name} returning id),
+      ${noteChange(tenant, 'nodes', 'gone')}
+      select id from gone, noted`;
+    if (gone)
+      await execute(tx)`
+        with ended as (
+          update node_invocations set status = case status when 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
+          where tenant_id = ${tenant} and node_id = ${gone.id} and status in ('waiting','sent') returning id),
+        ${noteChange(tenant, 'node_results', 'ended')}
+        select from noted`;
+    return gone !== undefined;
+  });
+}
+
+/** This connection has it now, and no other. False when it was deleted. */
+export function connectNode(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  connection: string,
+  about: NodeAbout,
+): Promise<boolean> {
+  return affects(pool)`
+    with taken as (
+      update nodes set connection = ${connection}, seen_at = now(), about = ${JSON.stringify(about)}
+      where tenant_id = ${tenant} and id = ${id} returning id),
+    ${noteChange(tenant, 'nodes', 'taken')}
+    select id from taken, noted`;
+}
+
+/** Of the connections, those that still have their node. */
+export async function connectedNodes(
+  pool: Pool,
+  connections: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await readRows<{ connection: string }>(pool)`
+    select connection from nodes where connection = any (${[...connections]}::uuid[])`;
+  return new Set(rows.map(({ connection }) => connection));
+}
+
+/** The same, and that they were heard of now. */
+export async function seeNodes(pool: Pool, connections: readonly string[]): Promise<ReadonlySet<string>> {
+  await execute(pool)`update nodes set seen_at = now() where connection = any (${[...connections]}::uuid[])`;
+  return connectedNodes(pool, connections);
+}
+
+/** Whether the node is there yet, with another connection; else it was deleted. */
+export function hasNode(pool: Pool, tenant: string, id: string): Promise<boolean> {
+  return affects(pool)`select from nodes where tenant_id = ${tenant} and id = ${id}`;
+}
+
+export async function disconnectNode(pool: Pool, connection: string): Promise<void> {
+  await execute(pool)`
+    update nodes set connection = null, seen_at = now() where connection = ${connection}`;
+}
