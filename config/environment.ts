@@ -65,6 +65,8 @@ const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = 
   [['ELEVENLABS_API_KEY'], 'media.elevenlabs.apiKey', 'text'],
   [['ELEVENLABS_BASE_URL'], 'media.elevenlabs.baseUrl', 'text'],
   [['EDGE_TTS_BASE_URL'], 'media.edge.baseUrl', 'text'],
+  [['SMTP_URL'], 'mail.url', 'text'],
+  [['TEMPOCLAW_MAIL_FROM'], 'mail.from', 'text'],
   [['TEMPOCLAW_BROWSER_EXECUTABLE'], 'browser.executable', 'text'],
   [['TEMPOCLAW_BROWSER_ENDPOINT'], 'browser.endpoint', 'text'],
   [['TEMPOCLAW_ENCRYPTION_KEY'], 'encryption.key', 'text'],

@@ -1,9 +1,10 @@
-/** The room of outgoing webhooks (workflows/webhook-delivery.ts): each attempt is one signed POST, and a row's change. */
+/** The room of outgoing webhooks (workflows/webhook-delivery.ts): each attempt is one signed POST, or one mail, and a row's change. */
 import { Context } from '@temporalio/activity';
 import { Webhook } from 'standardwebhooks';
+import { mailAddressOf } from '#domain/approval-mail.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { DeliveryReport } from '#domain/schema/webhook.ts';
-import { type DeliveryInput, retryDelay, type WebhookActivities } from '#domain/webhook.ts';
+import { type DeliveryInput, NOTIFY_TEST, retryDelay, type WebhookActivities } from '#domain/webhook.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
@@ -20,6 +21,7 @@ import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Egress } from '../egress/egress.ts';
 import { EgressError } from '../egress/egress-error.ts';
+import type { MailDelivery } from '../mail/approval-mails.ts';
 
 export interface WebhookDeps {
   readonly pool: Pool;
@@ -28,6 +30,7 @@ export interface WebhookDeps {
   readonly sealer: Pick<Sealer, 'open'>;
   readonly egress: Egress;
   readonly egressSettings: EgressSettings;
+  readonly deliverMail: MailDelivery;
   readonly settings: { readonly retrySeconds: readonly number[]; readonly disableAfterDays: number };
 }
 
@@ -67,9 +70,13 @@ async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasi
   const failed = { status: 'failed', answered: null } as const;
   if (!webhook.enabled) return { ...failed, problem: 'the webhook is disabled' };
   if (!stored) return { ...failed, problem: 'the event is no longer kept' };
-  const { answered, problem } = await post(deps, tenant, delivery, stored);
-  if (problem === null) return { status: 'delivered', answered, problem };
-  if (answered === 410) return { ...failed, answered, problem, gone: true };
+  const isMail = mailAddressOf(webhook.url) !== undefined;
+  const { answered, problem, isSilent } = isMail
+    ? await deps.deliverMail(tenant, delivery, Context.current().cancellationSignal)
+    : await post(deps, tenant, delivery, stored);
+  if (problem === null || isSilent) return { status: 'delivered', answered, problem };
+  if (delivery.event === NOTIFY_TEST) return { ...failed, answered, problem };
+  if (answered === 410 && !isMail) return { ...failed, answered, problem, gone: true };
   const wait = retryDelay(deps.settings.retrySeconds, attempts + 1, Math.random);
   return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait };
 }
@@ -80,7 +87,7 @@ async function post(
   tenant: string,
   { id, webhook }: DeliveryBasis,
   stored: NonNullable<DeliveryBasis['stored']>,
-): Promise<Pick<AttemptRecord, 'answered' | 'problem'>> {
+): Promise<Pick<AttemptRecord, 'answered' | 'problem'> & { readonly isSilent?: boolean }> {
   const body = JSON.stringify({ type: stored.type, timestamp: stored.at, data: stored });
   const now = new Date();
   const { secret, before } = openWebhook(deps.sealer, tenant, webhook);
