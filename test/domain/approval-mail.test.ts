@@ -72,7 +72,8 @@ describe('PO-1 a mail about an approval', () => {
     for (const { subject, text } of mails) {
       assert.doesNotMatch(subject, /[\r\n\u202e]/);
       assert.doesNotMatch(text, /[\r\u202e]/);
-      for (const line of text.split('\n')) assert.ok(!line.includes('evil') || /^(?:\| |It is denied by ann )/.test(line), line);
+      for (const line of text.split('\n'))
+        assert.ok(!line.includes('evil') || /^(?:\| |It is denied by ann )/.test(line), line);
     }
     assert.match(mails[0]?.text ?? '', /\n\nhttps:\/\/claw\.example\/a\/y\n\n/);
   });
