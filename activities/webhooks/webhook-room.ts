@@ -75,7 +75,9 @@ async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasi
     ? await deps.deliverMail(tenant, delivery, Context.current().cancellationSignal)
     : await post(deps, tenant, delivery, stored);
   if (problem === null || isSilent) return { status: 'delivered', answered, problem };
-  if (delivery.event === NOTIFY_TEST) return { ...failed, answered, problem };
+  // RFC 5321 §4.2.1: 55x is about this mail, which would be refused again, and others wait behind it.
+  const isFinal = delivery.event === NOTIFY_TEST || (isMail && (answered ?? 0) >= 550);
+  if (isFinal) return { ...failed, answered, problem };
   if (answered === 410 && !isMail) return { ...failed, answered, problem, gone: true };
   const wait = retryDelay(deps.settings.retrySeconds, attempts + 1, Math.random);
   return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait };
