@@ -8,7 +8,7 @@ import type { ApiDeps } from './deps.ts';
 
 /** Above what one attempt may take. */
 const PATIENCE_MS = 25_000;
-const LOOK_MS = 100;
+const LOOK_MS = 250;
 
 /** What is pending then is told as that. @throws Failure */
 export async function notifyTest(

@@ -239,7 +239,7 @@ export function insertNotifyTests(
   return readRows<Pick<DeliveryRow, 'id' | 'webhook_id'> & Pick<WebhookRow, 'url'>>(pool)`
     with told as (select id, url from webhooks where tenant_id = ${tenant}
         and exists (select from unnest(events) as wanted where wanted = '*' or wanted like 'approval.%')
-        and (${to}::text is null or id::text = ${to} or url in (${to}, 'mailto:' || ${to}))),
+        and (${to}::text is null or id::text = ${to} or url in (${to}, 'mailto:' || ${to})) for key share),
     made as (insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event)
       select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), id, '', 0, ${NOTIFY_TEST} from told
       returning id, webhook_id)
