@@ -4,13 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import type { ApprovalRow } from '#store/approval-store.ts';
-import { alwaysWords } from '#domain/approval.ts';
-import { boundFilesWords } from '#domain/bound-file.ts';
+import { approvalFacts } from '#domain/approval-facts.ts';
 import type { FormField, McpForm } from '#domain/mcp/form.ts';
 import { promptLines } from '#domain/mcp/sampling.ts';
-import { runsAtWords } from '#domain/sandbox.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
-import { showHidden } from './hidden-text.ts';
+import { showHidden } from '#domain/hidden-text.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; --yes: #1a7f37; --no: #b42318; }
@@ -40,30 +38,7 @@ export interface AskedOf {
 
 /** Asks; `user` decides by it. */
 export function askingPage(row: ApprovalRow, { user, decision }: AskedOf, now: Date): string {
-  const quorum = row.terms.quorum ?? 1;
-  const facts: [string, string | null][] = [
-    ['agent', row.agent_key],
-    ['session', row.session_key],
-    ['asked for', row.user_id],
-    ['because', row.reason],
-    ['risk', row.risk],
-    ['runs files', boundFilesWords(row.files) ?? null],
-    ['runs', row.terms.runs === undefined ? null : runsAtWords(row.terms.runs)],
-    ['“always”', row.always && alwaysWords(row.always)],
-    [
-      'agreed',
-      quorum > 1
-        ? `${row.agreed.length} of ${quorum}${row.agreed.length > 0 ? `: ${row.agreed.join(', ')}` : ''}`
-        : null,
-    ],
-    [
-      'until',
-      `${row.expires_at.toISOString().replace('T', ' ').slice(0, 19)} UTC (in ${minutes(row.expires_at, now)})`,
-    ],
-  ];
-  const shown = facts.flatMap(([name, value]) =>
-    value === null ? [] : [`<dt>${name}</dt><dd>${marked(value)}</dd>`],
-  );
+  const shown = approvalFacts(row, now).map(([name, value]) => `<dt>${name}</dt><dd>${marked(value)}</dd>`);
   return page(
     'Approval',
     `<p class="who">You decide as <strong>${marked(user)}</strong></p>
@@ -161,10 +136,4 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
-}
-
-function minutes(at: Date, now: Date): string {
-  const seconds = Math.max(0, Math.round((at.getTime() - now.getTime()) / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }

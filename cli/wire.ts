@@ -24,6 +24,7 @@ import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#do
 import type { scheduleRunSchema } from '#domain/schema/schedule.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
+import type { notifyTestSchema } from '#domain/schema/webhook.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 
@@ -46,6 +47,7 @@ export type MessageReceipt = z.infer<typeof messageReceiptSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type StopReceipt = z.infer<typeof stopReceiptSchema>;
 export type ScheduleRun = z.infer<typeof scheduleRunSchema>;
+export type NotifyTest = z.infer<typeof notifyTestSchema>;
 export type Session = z.infer<typeof sessionSchema>;
 export type Subagent = z.infer<typeof subagentSchema>;
 export type SubagentSteerReceipt = z.infer<typeof subagentSteerReceiptSchema>;

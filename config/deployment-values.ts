@@ -8,15 +8,13 @@ const LEAST_PASSWORD = 12;
 export function deploymentValues(
   config: Pick<
     ParsedConfig,
-    'database' | 'models' | 'encryption' | 'approvals' | 'web' | 'media' | 'mcp' | 'workspaces'
+    'database' | 'models' | 'encryption' | 'approvals' | 'web' | 'media' | 'mail' | 'mcp' | 'workspaces'
   > & {
     readonly temporal: Pick<ParsedConfig['temporal'], 'apiKey'>;
   },
 ): readonly string[] {
   const keys = Object.values(config.models.providers).map((provider) => provider.apiKey);
   const { key, previousKeys } = config.encryption;
-  const { url } = config.database;
-  const password = url === undefined ? undefined : passwordOf(url);
   const { brave, json } = config.web.search;
   // Which of an engine's headers is its key is not known; what says how to answer is none.
   const servers = Object.values(config.mcp.servers).flatMap((server) => Object.entries(server.headers));
@@ -24,7 +22,8 @@ export function deploymentValues(
     /^(?:accept|content-type|user-agent)/i.test(name) ? [] : [value],
   );
   const given = [
-    password,
+    passwordOf(config.database.url),
+    passwordOf(config.mail.url),
     config.temporal.apiKey,
     key,
     config.approvals.decisionToken.secret,
@@ -37,8 +36,8 @@ export function deploymentValues(
   );
 }
 
-function passwordOf(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
+function passwordOf(url: string | undefined): string | undefined {
+  if (url === undefined || !URL.canParse(url)) return undefined;
   const { password } = new URL(url);
   const decoded = decodeOr(password);
   const isMixed = /[a-z]/i.test(decoded) && /\d/.test(decoded);

@@ -68,6 +68,8 @@ const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = 
   [['TELEGRAM_BASE_URL'], 'channels.telegram.baseUrl', 'text'],
   [['SLACK_BASE_URL'], 'channels.slack.baseUrl', 'text'],
   [['DISCORD_BASE_URL'], 'channels.discord.baseUrl', 'text'],
+  [['SMTP_URL'], 'mail.url', 'text'],
+  [['TEMPOCLAW_MAIL_FROM'], 'mail.from', 'text'],
   [['TEMPOCLAW_BROWSER_EXECUTABLE'], 'browser.executable', 'text'],
   [['TEMPOCLAW_BROWSER_ENDPOINT'], 'browser.endpoint', 'text'],
   [['TEMPOCLAW_ENCRYPTION_KEY'], 'encryption.key', 'text'],

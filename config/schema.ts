@@ -302,6 +302,27 @@ const webhooks = z.strictObject({
 /** IN-4: where chat services are, when not at their usual addresses. */
 const channelService = z.strictObject({ baseUrl: httpUrl.exactOptional() }).prefault({});
 const channels = z.strictObject({ telegram: channelService, slack: channelService, discord: channelService });
+/** PO-1: the server that mails about approvals are sent by. */
+const mail = z.strictObject({
+  url: z
+    .string()
+    .max(2_000)
+    .refine(isMailServer, {
+      error:
+        'must be smtp://user:password@host:587 (with STARTTLS; ?tls=none behind it for none) or smtps://…:465, what is special in it percent-encoded',
+    })
+    .exactOptional(),
+  /** Without it the user of the URL, where that is an address, else tempoclaw@host. */
+  from: z.email().exactOptional(),
+});
+
+function isMailServer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname, search, hash, username, password } = new URL(text);
+  const isTold = protocol === 'smtps:' ? search === '' : ['', '?tls=none'].includes(search);
+  const isWhole = /^smtps?:$/.test(protocol) && hostname !== '' && /^\/?$/.test(pathname) && hash === '';
+  return isTold && isWhole && !/%(?![0-9a-f]{2})/i.test(username + password);
+}
 
 /** The whole configuration; parsing `{}` gives the defaults (folders are filled in by loadConfig). */
 export const configSchema = z.strictObject({
@@ -333,6 +354,7 @@ export const configSchema = z.strictObject({
   browser: browser.prefault({}),
   webhooks: webhooks.prefault({}),
   channels: channels.prefault({}),
+  mail: mail.prefault({}),
   /** Of every agent, before those of its tenant and its own. */
   hooks: hooksSchema.default([]),
   media: mediaSchema.prefault({}),

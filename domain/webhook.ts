@@ -10,6 +10,10 @@ export interface DeliveryInput {
   readonly id: string;
 }
 
+/** The kind of a delivery that tells of no event: whether somebody is reached at all. It is tried once. */
+export const NOTIFY_TEST = 'approval.test';
+export const NOTIFY_WORDS = 'Approvals are told here. This is a test; nothing has to be done about it.';
+
 export interface WebhookActivities {
   /** One attempt, recorded. Safe to repeat: an attempt that is recorded is not made again before the next is due. */
   deliver_webhook(input: DeliveryInput): Promise<DeliveryReport>;

@@ -37,7 +37,7 @@ export interface ApprovalLinkRow {
 /** Links of one approval that still work. */
 const MAX_OPEN = 100;
 
-/** When it ends; undefined when the approval is not pending or has too many links. */
+/** When it ends; undefined when the approval is not pending or has too many links. The same link again stays as it is. */
 export async function insertApprovalLink(
   pool: Pool,
   tenant: string,
@@ -50,7 +50,7 @@ export async function insertApprovalLink(
      from approvals a where tenant_id = ${tenant} and id = ${link.approvalId} and status = 'pending'
        and (select count(*) from approval_links l where l.tenant_id = ${tenant} and l.approval_id = ${link.approvalId}
               and used_at is null and revoked_at is null and l.expires_at > now()) < ${MAX_OPEN}
-     returning expires_at`;
+     on conflict (tenant_id, id) do update set hash = excluded.hash returning expires_at`;
   return row?.expires_at;
 }
 

@@ -58,6 +58,7 @@ export function insertChannel(
       events: isHeard ? [...CHANNEL_EVENTS] : [],
       agent_key: null,
       session_key: null,
+      user_id: null,
       description: null,
       ordered: true,
       channel_key: key,

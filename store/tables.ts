@@ -554,6 +554,7 @@ export interface Tables {
     events: string[];
     agent_key: string | null;
     session_key: string | null;
+    user_id: string | null;
     description: string | null;
     ordered: boolean;
     sealed: string;

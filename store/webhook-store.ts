@@ -1,8 +1,8 @@
 /** Outgoing webhooks and their deliveries as rows. `append_events` of the schema makes the deliveries. */
 import { sql } from 'kysely';
 import type { StoredEvent } from '#domain/event.ts';
-import { MAX_WEBHOOKS } from '#domain/webhook.ts';
 import type { ChannelCredentials } from '#domain/channel.ts';
+import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '#domain/webhook.ts';
 import type { Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
 import {
@@ -24,7 +24,7 @@ export type DeliveryStatus = DeliveryRow['status'];
 /** What may be said of one; its secrets beside it. */
 export type WebhookFields = Pick<
   WebhookRow,
-  'url' | 'events' | 'agent_key' | 'session_key' | 'description' | 'ordered'
+  'url' | 'events' | 'agent_key' | 'session_key' | 'user_id' | 'description' | 'ordered'
 > &
   Partial<Pick<WebhookRow, 'channel_key' | 'approval_agents'>>;
 
@@ -71,10 +71,10 @@ export function insertWebhook(
   by: string,
 ): Promise<WebhookRow | undefined> {
   return readRow<WebhookRow>(db)`
-    insert into webhooks (tenant_id, id, url, events, agent_key, session_key, description, ordered, sealed, key_id, created_by,
+    insert into webhooks (tenant_id, id, url, events, agent_key, session_key, user_id, description, ordered, sealed, key_id, created_by,
       channel_key, approval_agents)
     select ${tenant}, ${id}, ${fields.url}, ${[...fields.events]}::text[], ${fields.agent_key}, ${fields.session_key},
-      ${fields.description}, ${fields.ordered}, ${sealed}, ${keyId}, ${by}, ${channel_key}, ${[...approval_agents]}::text[]
+      ${fields.user_id}, ${fields.description}, ${fields.ordered}, ${sealed}, ${keyId}, ${by}, ${channel_key}, ${[...approval_agents]}::text[]
     where (select count(*) from webhooks where tenant_id = ${tenant}) < ${MAX_WEBHOOKS} returning *`;
 }
 
@@ -87,7 +87,7 @@ export function updateWebhook(
 ): Promise<WebhookRow | undefined> {
   return readRow<WebhookRow>(pool)`
     update webhooks set url = ${fields.url}, events = ${[...fields.events]}::text[], agent_key = ${fields.agent_key},
-      session_key = ${fields.session_key}, description = ${fields.description}, ordered = ${fields.ordered},
+      session_key = ${fields.session_key}, user_id = ${fields.user_id}, description = ${fields.description}, ordered = ${fields.ordered},
       enabled = coalesce(${enabled}::boolean, enabled),
       disabled_reason = case when ${enabled}::boolean then null else disabled_reason end,
       failing_since = case when ${enabled}::boolean and not enabled then null else failing_since end
@@ -215,7 +215,8 @@ export async function readDelivery(
   const row = await readRow<
     DeliveryRow & { wait: number; turn_id: string | null; data: StoredEvent['data'] | null; at: Date }
   >(pool)`
-    select d.*, (extract(epoch from d.next_at - now()) * 1000)::float8 as wait, e.turn_id, e.data, e.at
+    select d.*, (extract(epoch from d.next_at - now()) * 1000)::float8 as wait, e.turn_id, coalesce(e.at, d.created_at) as at,
+      case when d.event = ${NOTIFY_TEST} then '{}' else e.data end as data
     from webhook_deliveries d left join events e
       on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
     where d.tenant_id = ${tenant} and d.id = ${id}`;
@@ -234,6 +235,41 @@ export async function readDelivery(
     data,
   };
   return { ...delivery, webhook, stored: stored ?? undefined, wait: Math.ceil(wait) };
+}
+
+/** The first delivery of the webhook that told of the approval before this one, and was sent. */
+export async function findAskedBefore(
+  pool: Pool,
+  tenant: string,
+  { webhook_id, session_key, event_id }: DeliveryRow,
+  approval: string,
+): Promise<string | undefined> {
+  const row = await readRow<{ id: string }>(pool)`
+    select d.id from webhook_deliveries d join events e
+      on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
+    where d.tenant_id = ${tenant} and d.webhook_id = ${webhook_id} and d.session_key = ${session_key}
+      and d.event_id < ${event_id} and d.status = 'delivered' and d.problem is null
+      and e.data ->> 'approval_id' = ${approval} order by d.event_id limit 1`;
+  return row?.id;
+}
+
+/** A delivery of nothing but a test to each webhook that is told of approvals, or to the one with this id or address. */
+export function insertNotifyTests(
+  pool: Pool,
+  tenant: string,
+  to: string | undefined,
+): Promise<(Pick<DeliveryRow, 'id' | 'webhook_id'> & Pick<WebhookRow, 'url'>)[]> {
+  return readRows<Pick<DeliveryRow, 'id' | 'webhook_id'> & Pick<WebhookRow, 'url'>>(pool)`
+    with told as (select w.id, w.url, c.settings -> 'approvals_to' as place
+      from webhooks w left join channels c on c.tenant_id = w.tenant_id and c.webhook_id = w.id
+      where w.tenant_id = ${tenant} and (w.channel_key is null or c.settings ? 'approvals_to')
+        and exists (select from unnest(events) as wanted where wanted = '*' or wanted like 'approval.%')
+        and (${to}::text is null or w.id::text = ${to} or w.url in (${to}, 'mailto:' || ${to})) for key share of w),
+    made as (insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, post)
+      select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), id, '', 0, ${NOTIFY_TEST},
+        case when place is not null then jsonb_build_object('place', place, 'markdown', ${NOTIFY_WORDS}::text) end from told
+      returning id, webhook_id)
+    select made.id, webhook_id, url from made join told on told.id = webhook_id order by url`;
 }
 
 /** One attempt: taken, to be tried again after `wait` milliseconds, or given up. */

@@ -13,7 +13,7 @@ import {
 } from '#domain/schedule.ts';
 import { nextInstants, timingProblem, wholeSeconds } from '#domain/schedule/instants.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import type { Pool } from '#store/pool.ts';
+import { isTransient, type Pool } from '#store/pool.ts';
 import {
   deleteSchedule,
   insertSchedule,
@@ -163,7 +163,7 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
           await plan(tenant, row.id);
         } catch (error) {
           // One that Temporal does not take keeps none of the others from theirs; all wait for one that is away.
-          if (error instanceof Failure && error.type === 'Unavailable') throw error;
+          if (isAway(error)) throw error;
           problems.push(error);
         }
       if (problems.length > 0) throw problems[0];
@@ -296,5 +296,10 @@ function shortHash(...parts: readonly string[]): string {
 }
 
 function unlessAway(error: unknown): void {
-  if (!(error instanceof Failure && error.type === 'Unavailable')) throw error;
+  if (!isAway(error)) throw error;
+}
+
+/** Temporal or Postgres. */
+function isAway(error: unknown): boolean {
+  return isTransient(error) || (error instanceof Failure && error.type === 'Unavailable');
 }

@@ -24,7 +24,11 @@ function start(
   { tenant_id: tenant, id, redelivered, event, session_key: session }: DueDelivery,
 ): Promise<void> {
   const input: DeliveryInput = { tenant, id };
-  const summary = `${event} of ${session}`;
-  const workflow = deliveryWorkflowId(id, redelivered);
-  return reach.start({ type: WEBHOOK_DELIVERY, id: workflow, input, summary, tenant, session });
+  const workflow = { type: WEBHOOK_DELIVERY, id: deliveryWorkflowId(id, redelivered), input, tenant };
+  return reach.start(
+    // A test is of no session.
+    session === ''
+      ? { ...workflow, summary: event }
+      : { ...workflow, summary: `${event} of ${session}`, session },
+  );
 }

@@ -106,6 +106,33 @@ describe('TL the settings of web_search', () => {
   });
 });
 
+describe('PO-1 the settings of mails', () => {
+  test('come from SMTP_URL, whose password is hidden, and are refused where they cannot be meant', () => {
+    const env = {
+      SMTP_URL: 'smtp://claw:p%40ssw0rd-of-mail@mail.internal',
+      TEMPOCLAW_MAIL_FROM: 'c@example.com',
+    };
+    const config = load({ env });
+    assert.deepEqual(config.mail, { url: env.SMTP_URL, from: 'c@example.com' });
+    assert.deepEqual(deploymentValues(config), ['p@ssw0rd-of-mail']);
+    assert.ok(!describeConfig(config).join('\n').includes('ssw0rd'));
+    for (const url of [
+      'https://mail.internal',
+      'smtp://',
+      'smtp://mail.internal/x',
+      'smtp://mail.internal?tls=maybe',
+      'smtps://mail.internal?tls=none',
+      'smtp://claw:100%@mail.internal',
+    ]) {
+      const [problem = ''] = problemsOf({ env: { SMTP_URL: url } });
+      assert.match(problem, /^SMTP_URL.*must be smtp:\/\/user:password@host:587/);
+      assert.ok(!problem.includes('100%'));
+    }
+    const sender = problemsOf({ env: { TEMPOCLAW_MAIL_FROM: 'c@example.com\r\nBcc: e@example.com' } });
+    assert.equal(sender.length, 1);
+  });
+});
+
 describe('TL the settings of media', () => {
   test('come from the variables that its providers are known by, and their keys are hidden', () => {
     const env = { ELEVENLABS_API_KEY: 'eleven-key-123456', EDGE_TTS_BASE_URL: 'http://edge.internal:8080' };

@@ -12,6 +12,8 @@ import type { OwnQueue } from '#activities/fast-path/take-over.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createHooks } from '#activities/hooks/run-hooks.ts';
 import { MEDIA_FOLDER } from '#activities/media/film-parts.ts';
+import { createMailDelivery } from '#activities/mail/approval-mails.ts';
+import { createSendMail } from '#activities/mail/send-mail.ts';
 import { createMakingRoom } from '#activities/making/making-room.ts';
 import { createMediaRoom } from '#activities/media/media-room.ts';
 import { createMemoryRoom } from '#activities/memory/memory-room.ts';
@@ -40,6 +42,7 @@ import { sandboxOf, type Wall } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import type { Catalog } from '#policy/catalog.ts';
+import { tokenSecrets } from '#policy/decision-token.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
@@ -81,7 +84,7 @@ export function createActivities(
   parts: ActivityParts,
   ownQueue: OwnQueue | undefined,
 ): Readonly<Record<string, (input: never) => Promise<unknown>>> {
-  const { config, pool, models, machine, notifier } = parts;
+  const { config, pool, models, machine } = parts;
   const base = sharedBy(parts);
   const wake = createWakeSession({ ...base, submit: parts.temporal.submit });
   const lost = createLostWork(base);
@@ -146,7 +149,7 @@ export function createActivities(
     ...teams.activities,
     ...assignments.activities,
     ...memory.activities,
-    ...createWebhookRoom({ ...base, notifier, settings: config.webhooks }),
+    ...createDeliveries(parts, base),
     ...scheduling.activities,
     ...createForgettingRoom({
       ...base,
@@ -188,6 +191,16 @@ function subagentLimits({ subagents }: Config) {
     iterations: subagents.maxIterations,
     archiveMinutes: subagents.archiveAfterMinutes,
   };
+}
+
+function createDeliveries(
+  { config: { mail, api, approvals, webhooks }, masterKeys, notifier }: ActivityParts,
+  base: ReturnType<typeof sharedBy>,
+) {
+  const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, masterKeys);
+  const send = createSendMail({ ...base, mail });
+  const deliverMail = createMailDelivery({ ...base, send, publicUrl: api.publicUrl, tokenSecret });
+  return createWebhookRoom({ ...base, notifier, settings: webhooks, deliverMail });
 }
 
 type MediaParts = Parameters<typeof createMediaRoom>[0] & Parameters<typeof createMakingRoom>[0];

@@ -1,12 +1,14 @@
 /**
- * The one way out (SECURITY R5): whatever a tool, an MCP server, a download or a webhook asks over HTTP is asked through a door. A door
+ * The one way out (SECURITY R5): whatever a tool, an MCP server, a download or a webhook asks, over HTTP or else, is asked through a door. A door
  * has its rules and connections of its own, so that no connection which one set of rules allowed serves another. Each address is judged as text,
  * by what it resolves to, and once more by the peer that was reached; each redirect is judged like the first address.
  */
 import { Agent, fetch as undiciFetch } from 'undici';
 import { judgeUrl, MAX_REDIRECTS, type UrlRules } from '#domain/net/judge-url.ts';
 import { type Asker, createAccount, type Exchange } from './account.ts';
+import type { Socket } from 'node:net';
 import type { NewEgressRow } from '#store/egress-store.ts';
+import { dial, type Dialled } from './dial.ts';
 import { EgressError, refusedBy } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';
 import { nextHop, withoutSecrets } from './next-hop.ts';
@@ -44,6 +46,11 @@ export interface Door {
   readonly fetch: typeof globalThis.fetch;
   /** A WebSocket to what an http(s) address names. @throws EgressError when it may not be asked */
   connect(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): DoorSocket;
+  /**
+   * A plain connection to the host and port of an http address, for another protocol. It ends by `signal`, or after `totalMs`.
+   * @throws EgressError
+   */
+  dial(url: string, signal: AbortSignal): Promise<Socket>;
   /** Ends its connections; resolves when the rows of what it asked are written. */
   close(): Promise<void>;
 }
@@ -68,8 +75,9 @@ export function createEgress(deps: EgressDeps): Egress {
 
 function openDoor(deps: EgressDeps, use: DoorUse): Door {
   const limits = { ...DOOR_LIMITS, ...use.limits };
+  const connector = guardedConnector(deps.resolve, use.rules);
   const agent = new Agent({
-    connect: guardedConnector(deps.resolve, use.rules),
+    connect: connector,
     headersTimeout: limits.idleMs,
     bodyTimeout: limits.idleMs,
     maxHeaderSize: HEADER_BYTES,
@@ -77,6 +85,7 @@ function openDoor(deps: EgressDeps, use: DoorUse): Door {
     strictContentLength: false,
   });
   const account = createAccount(deps.record, limits);
+  const dialled: Dialled[] = [];
   return {
     async fetch(input, init) {
       // As it was written: a Request has its canonical form.
@@ -99,7 +108,15 @@ function openDoor(deps: EgressDeps, use: DoorUse): Door {
       if (verdict.decision === 'deny') throw exchange.fail(refusedBy(verdict, url));
       return openSocket(agent, exchange, headers, signal);
     },
+    async dial(url, signal) {
+      const exchange = account.begin(use, 'CONNECT', url, { stopped: signal });
+      const late = limits.totalMs === undefined ? [] : [AbortSignal.timeout(limits.totalMs)];
+      const made = await dial(connector, exchange, AbortSignal.any([signal, ...late]));
+      dialled.push(made);
+      return made.socket;
+    },
     async close() {
+      for (const { end } of dialled) end();
       await agent.destroy();
       await account.settled();
     },

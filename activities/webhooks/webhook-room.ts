@@ -1,9 +1,10 @@
-/** The room of outgoing webhooks (workflows/webhook-delivery.ts): each attempt is one signed POST, and a row's change. */
+/** The room of outgoing webhooks (workflows/webhook-delivery.ts): each attempt is one signed POST, or one mail, and a row's change. */
 import { Context } from '@temporalio/activity';
 import { Webhook } from 'standardwebhooks';
+import { mailAddressOf } from '#domain/approval-mail.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { DeliveryReport } from '#domain/schema/webhook.ts';
-import { type DeliveryInput, retryDelay, type WebhookActivities } from '#domain/webhook.ts';
+import { type DeliveryInput, NOTIFY_TEST, retryDelay, type WebhookActivities } from '#domain/webhook.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
@@ -18,11 +19,13 @@ import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import { type ChannelDeps, tellChannel, type Told } from '../channels/tell-channel.ts';
 import { EgressError } from '../egress/egress-error.ts';
+import type { MailDelivery } from '../mail/approval-mails.ts';
 
 export interface WebhookDeps extends Omit<ChannelDeps, 'egressSettings'> {
   readonly notifier: Pick<EventNotifier, 'whenDue'>;
   readonly reach: Pick<WorkflowReach, 'start'>;
   readonly egressSettings: EgressSettings;
+  readonly deliverMail: MailDelivery;
   readonly settings: { readonly retrySeconds: readonly number[]; readonly disableAfterDays: number };
 }
 
@@ -67,17 +70,33 @@ async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasi
   const failed = { status: 'failed', answered: null } as const;
   if (!webhook.enabled) return { ...failed, problem: 'the webhook is disabled' };
   if (!stored && !delivery.post) return { ...failed, problem: 'the event is no longer kept' };
-  const told: Told =
-    webhook.channel_key === null && stored
-      ? await post(deps, tenant, delivery, stored)
-      : await tellChannel(deps, tenant, delivery);
-  const { answered, problem, retryAfter, isFinal = false } = told;
-  if (problem === null) return { status: 'delivered', answered, problem };
-  if (answered === 410 || isFinal) return { ...failed, answered, problem, gone: answered === 410 };
+  const told = await tell(deps, tenant, delivery, stored);
+  const { answered, problem, retryAfter, isSilent, isFinal } = told;
+  if (problem === null || isSilent) return { status: 'delivered', answered, problem };
+  if (isFinal || delivery.event === NOTIFY_TEST) return { ...failed, answered, problem };
+  if (told.isGone) return { ...failed, answered, problem, gone: true };
   const usual = retryDelay(deps.settings.retrySeconds, attempts + 1, Math.random);
   // Who says when to come is there: that is no failure which ends.
   const wait = retryAfter ?? usual;
   return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait };
+}
+
+/** `stored` is there, or the delivery's own post. */
+async function tell(
+  deps: WebhookDeps,
+  tenant: string,
+  delivery: DeliveryBasis,
+  stored: DeliveryBasis['stored'],
+): Promise<Told & { readonly isGone?: boolean; readonly isSilent?: boolean }> {
+  const { webhook } = delivery;
+  if (webhook.channel_key !== null || !stored) return tellChannel(deps, tenant, delivery);
+  if (mailAddressOf(webhook.url) === undefined) {
+    const told = await post(deps, tenant, delivery, stored);
+    return { ...told, isGone: told.answered === 410 };
+  }
+  const told = await deps.deliverMail(tenant, delivery, Context.current().cancellationSignal);
+  // RFC 5321 §4.2.1: 55x is about this mail, which would be refused again, and others wait behind it.
+  return { ...told, isFinal: (told.answered ?? 0) >= 550 };
 }
 
 /** `problem` is null when it was taken. */

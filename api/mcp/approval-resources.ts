@@ -15,7 +15,7 @@ import { decisionSchema } from '#domain/schema/approval.ts';
 import { idSchema } from '#domain/schema/scalars.ts';
 import { requireScope } from '../auth.ts';
 import { decideAs } from '../decide-as.ts';
-import { showHidden } from '../hidden-text.ts';
+import { showHidden } from '#domain/hidden-text.ts';
 import { stemOfKey } from '../idempotency.ts';
 import { readTimePage } from '../pages.ts';
 import { showApproval } from '../show-approval.ts';

@@ -15,7 +15,7 @@ import { decisionSchema } from '#domain/schema/approval.ts';
 import { requireScope } from '../auth.ts';
 import { decideAs } from '../decide-as.ts';
 import { reachableTurn } from '../found.ts';
-import { showHidden } from '../hidden-text.ts';
+import { showHidden } from '#domain/hidden-text.ts';
 import type { McpCall } from './mcp-request.ts';
 import { readArguments } from './own-tool.ts';
 import type { Turn } from './turn-answer.ts';

@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { listApprovals } from '#store/approval-store.ts';
 import { findInvokedCall } from '#store/tool-call-store.ts';
 import type { TurnRow } from '#store/turn-store.ts';
-import { showHidden } from '../hidden-text.ts';
+import { showHidden } from '#domain/hidden-text.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
 import { askClient } from './ask-client.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';

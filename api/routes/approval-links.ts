@@ -1,7 +1,7 @@
 /** Links that decide an approval, as any browser uses them without a key. */
-import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { hashToken } from '#policy/decision-token.ts';
 import { type ApprovalLinkRow, findApprovalLink } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { readAnswer } from '#domain/mcp/form.ts';
@@ -106,8 +106,4 @@ const NO_LINK = 'This link does not exist, was revoked, or has expired. Nothing 
 
 function outcomeOf({ status, decided_by, decided_at }: ApprovalRow): string {
   return `It was ${status} by ${decided_by ?? 'system'}${decided_at ? ` at ${decided_at.toISOString()}` : ''}.`;
-}
-
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

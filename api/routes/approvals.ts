@@ -1,6 +1,6 @@
 /** Approvals: what waits for a person, and the decision; links (approval-links.ts uses them) and tokens for others to decide by. */
 import { randomBytes } from 'node:crypto';
-import { decisionToken } from '#policy/decision-token.ts';
+import { decisionToken, hashToken } from '#policy/decision-token.ts';
 import { insertApprovalLink, revokeApprovalLink } from '#store/approval-link-store.ts';
 import {
   type ApprovalRow,
@@ -18,11 +18,11 @@ import { decideAs } from '../decide-as.ts';
 import { decideMany } from '../decide-many.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
+import { notifyTest } from '../notify-test.ts';
 import { readTimePage } from '../pages.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { showApproval } from '../show-approval.ts';
 import { createTemporalLink } from '../temporal-links.ts';
-import { hashToken } from './approval-links.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
@@ -54,6 +54,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && decideAs(deps, caller, row, body, stemOf(request, caller, 'decision', row.id));
       },
       decideApprovals: ({ caller, body }) => decideMany(deps, caller, body),
+      testNotifications: async ({ tenant, body }) => ({ data: await notifyTest(deps, tenant, body.to) }),
       async createApprovalLink(call) {
         const row = await find(call.caller, call.params.id);
         return row && makeLink(deps, row, call);

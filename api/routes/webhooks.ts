@@ -1,5 +1,6 @@
 /** Outgoing webhooks: rows behind the definition, addresses judged, secrets sealed and told once. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mailAddressOf } from '#domain/approval-mail.ts';
 import { Failure } from '#domain/errors.ts';
 import { judgeUrl } from '#domain/net/judge-url.ts';
 import { webhooks } from '#domain/resource/webhooks.ts';
@@ -41,11 +42,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && show(row);
       },
       async createWebhook({ tenant, by, body }) {
-        const { secret = makeSecret(), agent, session_key, description, ...fields } = body;
-        await refuseUrl(deps, tenant, fields.url);
+        const { secret = makeSecret(), agent, session_key, user, description, ...fields } = body;
+        const target = { ...fields, user_id: user ?? null };
+        await refuseTarget(deps, tenant, target);
         const id = randomUUID();
         const written = {
-          ...fields,
+          ...target,
+          ordered: isOrdered(fields),
           agent_key: agent ?? null,
           session_key: session_key ?? null,
           description: description ?? null,
@@ -56,14 +59,17 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks; delete one first`);
         return { ...show(row), secret };
       },
-      async updateWebhook({ tenant, params, body: { agent, ...given } }) {
+      async updateWebhook({ tenant, params, body: { agent, user, ...given } }) {
         const old = await findWebhook(pool, tenant, params.id);
         if (!old) return undefined;
-        if (given.url !== undefined) await refuseUrl(deps, tenant, given.url);
         const { enabled = null, ...fields } = given;
         const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
         const agent_key = agent === undefined ? old.agent_key : agent;
-        const row = await updateWebhook(pool, tenant, params.id, { ...old, ...set, agent_key, enabled });
+        const user_id = user === undefined ? old.user_id : user;
+        const made = { ...old, ...set, agent_key, user_id };
+        if (given.url ?? given.events ?? user) await refuseTarget(deps, tenant, made);
+        const written = { ...made, ordered: isOrdered(made), enabled };
+        const row = await updateWebhook(pool, tenant, params.id, written);
         return row && show(row);
       },
       async rotateWebhookSecret({ tenant, params, body }) {
@@ -116,21 +122,50 @@ function makeSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** What its name leads to is judged at each attempt. @throws Failure Unprocessable */
-async function refuseUrl(deps: ApiDeps, tenant: string, url: string): Promise<void> {
-  const verdict = judgeUrl(url, await tenantEgress(deps.pool, deps.policy.settings.egress, tenant));
-  if (verdict.decision === 'allow') return;
-  const errors = [{ pointer: 'body/url', message: verdict.reason }];
-  throw new Failure('Unprocessable', `body/url: ${verdict.reason}`, { errors });
+/** A mail about an end answers the one that asked, so that must be over. */
+function isOrdered({ url, ordered }: Pick<WebhookRow, 'url' | 'ordered'>): boolean {
+  return ordered || mailAddressOf(url) !== undefined;
 }
 
-function show({ id, url, events, agent_key, session_key, description, ordered, ...row }: WebhookRow) {
+/** What its name leads to is judged at each attempt. @throws Failure Unprocessable */
+async function refuseTarget(
+  { pool, policy }: ApiDeps,
+  tenant: string,
+  { url, events, user_id: user }: Pick<WebhookRow, 'url' | 'events' | 'user_id'>,
+): Promise<void> {
+  const refuse = (field: string, message: string): never => {
+    const errors = [{ pointer: `body/${field}`, message }];
+    throw new Failure('Unprocessable', `body/${field}: ${message}`, { errors });
+  };
+  if (mailAddressOf(url) !== undefined) {
+    const other = events.find((kind) => !kind.startsWith('approval.'));
+    if (other)
+      refuse('events', `mails are of approvals only, not of ${other}: name approval.*, or some of it`);
+    return;
+  }
+  if (user !== null) refuse('user', 'only a webhook to mailto: has a user, who decides by its links');
+  const verdict = judgeUrl(url, await tenantEgress(pool, policy.settings.egress, tenant));
+  if (verdict.decision === 'deny') refuse('url', verdict.reason);
+}
+
+function show({
+  id,
+  url,
+  events,
+  agent_key,
+  session_key,
+  user_id,
+  description,
+  ordered,
+  ...row
+}: WebhookRow) {
   return {
     id,
     url,
     events,
     agent: agent_key,
     session_key,
+    user: user_id,
     description,
     ordered,
     enabled: row.enabled,

@@ -28,6 +28,7 @@ const flags = {
   events: { flags: '--events <kinds>', help: 'such as approval.*,turn.completed', kind: 'commas' },
   agent: { flags: '--agent <key>', help: 'only of this agent' },
   session: { flags: '--session <key>', help: 'only of this session' },
+  user: { flags: '--user <id>', help: 'who decides by the links of its mails; the address unless given' },
   ordered: {
     flags: '--ordered <yes-or-no>',
     help: 'one after the other in a session',
@@ -58,11 +59,7 @@ export const webhooks = defineResource(
       summary: 'List webhooks',
       command: { help: 'where events are sent to', nothing: 'no webhooks', columns },
     }),
-    getWebhook: make.show({
-      scope: 'admin',
-      summary: 'Get a webhook',
-      command: { help: 'one webhook' },
-    }),
+    getWebhook: make.show({ scope: 'admin', summary: 'Get a webhook', command: { help: 'one webhook' } }),
     createWebhook: make.create({
       scope: 'admin',
       summary: 'Have events sent to an address',
@@ -77,14 +74,18 @@ export const webhooks = defineResource(
         help: 'have events sent to an address; prints the secret once',
         arguments: ['url'],
         flags,
-        body: ({ url, events, agent, session, ordered }) => ({
+        body: ({ url, events, agent, session, user, ordered }) => ({
           url,
-          events: events ?? ['*'],
+          events: events ?? [url.startsWith('mailto:') ? 'approval.*' : '*'],
           agent,
           session_key: session,
+          user,
           ordered: ordered === 'yes',
         }),
-        says: ({ id, secret }) => `${id} is sent events from now on; its secret, shown this once: ${secret}`,
+        says: ({ id, url, secret }) =>
+          url.startsWith('mailto:')
+            ? `${id} is told of approvals from now on`
+            : `${id} is sent events from now on; its secret, shown this once: ${secret}`,
       },
     }),
     updateWebhook: make.change({

@@ -1,8 +1,17 @@
 /** Outgoing webhooks and their deliveries, as bodies and answers carry them. */
 import { z } from 'zod';
+import { mailAddressOf } from '../approval-mail.ts';
 import { EVENT_TYPES } from '../event.ts';
 import { eventProblem, ROTATION_SECONDS } from '../webhook.ts';
-import { changeShape, type Kept, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
+import {
+  changeShape,
+  type Kept,
+  labelSchema,
+  nameSchema,
+  sessionKeySchema,
+  textSchema,
+  timeSchema,
+} from './scalars.ts';
 
 /** 24 to 64 bytes, as the specification of Standard Webhooks wants them. */
 export const webhookSecretSchema = z
@@ -26,19 +35,33 @@ const eventsSchema = z
   .min(1)
   .max(50);
 
+function isWebUrl(url: string): boolean {
+  return z.url({ protocol: /^https?$/ }).safeParse(url).success;
+}
+
 const settings = {
-  url: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).max(2_000),
+  url: z
+    .string()
+    .max(2_000)
+    .refine((url) => isWebUrl(url) || z.email().safeParse(mailAddressOf(url)).success, {
+      error: 'must be an http:// or https:// URL, or mailto: and one address',
+    })
+    .meta({ description: '`mailto:` and one address: mails about approvals in place of POSTs' }),
   events: eventsSchema.meta({
     description: 'Kinds of events; `approval.*` for a group of them, `*` for all',
   }),
   agent: nameSchema.optional().meta({ description: 'Only of sessions of this agent' }),
   session_key: sessionKeySchema.optional().meta({ description: 'Only of this session' }),
+  user: labelSchema.optional().meta({
+    description: 'Who decides by the links of its mails; the address unless given. Only with `mailto:`',
+  }),
   description: textSchema(500).optional(),
 };
 
-const ordered = z
-  .boolean()
-  .meta({ description: 'Events of one session one after the other, each when the one before is over' });
+const ordered = z.boolean().meta({
+  description:
+    'Events of one session one after the other, each when the one before is over; mails always are',
+});
 
 export const webhookCreateSchema = z.strictObject({
   ...settings,
@@ -70,6 +93,7 @@ export const webhookSchema = z.object({
   events: z.array(z.string()),
   agent: z.string().nullable(),
   session_key: z.string().nullable(),
+  user: z.string().nullable(),
   description: z.string().nullable(),
   ordered: z.boolean(),
   enabled: z.boolean(),
@@ -93,12 +117,36 @@ export const deliverySchema = z.object({
   status: z.enum(DELIVERY_STATUSES),
   attempts: z.int().meta({ description: 'Since it was sent again last' }),
   redelivered: z.int().meta({ description: 'How often it was sent again' }),
-  last_status: z.int().nullable().meta({ description: 'The HTTP status of the last answer' }),
-  problem: z.string().nullable(),
+  last_status: z
+    .int()
+    .nullable()
+    .meta({ description: 'The HTTP status of the last answer, or the code of SMTP' }),
+  problem: z
+    .string()
+    .nullable()
+    .meta({ description: 'Of a mail that is over also why there was nothing to send' }),
   next_attempt_at: timeSchema.nullable(),
   created_at: timeSchema,
   ended_at: timeSchema.nullable(),
 });
+
+export const notifyTestCreateSchema = z.strictObject({
+  to: z
+    .string()
+    .max(2_000)
+    .optional()
+    .meta({ description: 'Only to the webhook with this id, URL or mail address' }),
+});
+
+export const notifyTestSchema = z.object({
+  webhook_id: z.string(),
+  url: z.string(),
+  delivery_id: z.string(),
+  status: z.enum(DELIVERY_STATUSES),
+  last_status: z.int().nullable(),
+  problem: z.string().nullable(),
+});
+export type NotifyTest = z.infer<typeof notifyTestSchema>;
 
 /** What history keeps of an attempt. */
 const deliveryReportSchema = z.object({

@@ -1297,6 +1297,8 @@ create table webhooks (
   events          text[] not null,
   agent_key       text,
   session_key     text,
+  -- Of one that writes mails: who decides by their links.
+  user_id         text,
   description     text,
   ordered         boolean not null,
   -- The secret, and the one before with its end: one text.

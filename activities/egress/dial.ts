@@ -1,0 +1,38 @@
+/** A plain connection through a door, for what speaks another protocol than HTTP: judged and dialled as the others are, with a row of its own. */
+import type { Socket } from 'node:net';
+import type { buildConnector } from 'undici';
+import type { Exchange } from './account.ts';
+
+export interface Dialled {
+  readonly socket: Socket;
+  /** Ends it with its row, unless it has ended. */
+  end(): void;
+}
+
+/** `exchange` names the address, which the connector judges. Rejects with EgressError. */
+export function dial(
+  connect: buildConnector.connector,
+  exchange: Exchange,
+  signal: AbortSignal,
+): Promise<Dialled> {
+  const { hostname, port } = new URL(exchange.url);
+  const place = { protocol: 'http:', hostname: hostname.replace(/^\[|\]$/g, ''), port };
+  return new Promise((done, failed) => {
+    connect(place, (error, socket) => {
+      if (error) return failed(exchange.fail(error));
+      const stop = (): void => void socket.destroy(exchange.fail(signal.reason));
+      const end = (): void => {
+        signal.removeEventListener('abort', stop);
+        exchange.count(socket.bytesRead);
+        exchange.end(null);
+        socket.destroy();
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      // Whoever has it may not listen yet, or not any more.
+      socket.on('error', (problem) => exchange.fail(problem));
+      socket.once('close', end);
+      if (signal.aborted) stop();
+      done({ socket, end });
+    });
+  });
+}

@@ -1,0 +1,89 @@
+/** Sends mails by the operator's SMTP server (RFC 5321), which is dialled through egress. */
+import { callbackify } from 'node:util';
+import { createTransport } from 'nodemailer';
+import type { MailText } from '#domain/approval-mail.ts';
+import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import type { Egress } from '../egress/egress.ts';
+import { operatorRules } from '../egress/operator-rules.ts';
+
+export interface Mail extends MailText {
+  readonly to: string;
+  /** Without the domain: what its Message-ID is made of, and that of the first of its thread. */
+  readonly id: string;
+  readonly replyTo?: string | undefined;
+}
+
+export interface MailDeps {
+  readonly egress: Pick<Egress, 'open'>;
+  readonly egressSettings: EgressSettings;
+  readonly mail: { readonly url?: string; readonly from?: string };
+}
+
+/** `answered` is the code of SMTP; `problem` is null when the server has taken it. */
+export interface MailOutcome {
+  readonly answered: number | null;
+  readonly problem: string | null;
+}
+
+export type SendMail = (tenant: string, mail: Mail, signal: AbortSignal) => Promise<MailOutcome>;
+
+const LIMITS = { totalMs: 15_000 };
+
+/** Rejects only when it is stopped by `signal`. What was sent and not confirmed is sent again with the same Message-ID. */
+export function createSendMail({ egress, egressSettings, mail: settings }: MailDeps): SendMail {
+  if (settings.url === undefined)
+    return async () => ({ answered: null, problem: 'no mail server is set: mail.url, or SMTP_URL' });
+  const { place, from, domain, ...server } = readServer(settings.url, settings.from);
+  const rules = operatorRules({ url: place, isOwn: true }, egressSettings);
+  return async (tenant, { to, id, replyTo, ...text }, signal) => {
+    const door = egress.open({ tenant, purpose: 'mail', rules, limits: LIMITS });
+    const transport = createTransport({
+      ...server,
+      getSocket: (_options, done) =>
+        callbackify(async () => ({ connection: await door.dial(place, signal) }))(done),
+    });
+    const first = replyTo && `<${replyTo}@${domain}>`;
+    try {
+      const { response } = await transport.sendMail({
+        ...text,
+        from,
+        // Not as a list that is read out of a text.
+        to: { name: '', address: to },
+        messageId: `<${id}@${domain}>`,
+        ...(first && { inReplyTo: first, references: first }),
+        // RFC 3834: no out-of-office answers.
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      });
+      return { answered: Number.parseInt(response, 10) || null, problem: null };
+    } catch (error) {
+      signal.throwIfAborted();
+      const { message, responseCode } = error as Error & { readonly responseCode?: number };
+      return { answered: responseCode ?? null, problem: message };
+    } finally {
+      transport.close();
+      await door.close();
+    }
+  };
+}
+
+/** `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS unless it ends in `?tls=none`. */
+function readServer(url: string, given: string | undefined) {
+  const { protocol, hostname, port, username, password, search } = new URL(url);
+  const secure = protocol === 'smtps:';
+  const user = decodeURIComponent(username);
+  const address = given ?? (user.includes('@') ? user : `tempoclaw@${hostname}`);
+  const isOpen = search === '?tls=none';
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || (secure ? 465 : 587)),
+    place: `http://${hostname}:${port || (secure ? 465 : 587)}/`,
+    secure,
+    requireTLS: !secure && !isOpen,
+    ignoreTLS: isOpen,
+    ...(user !== '' && { auth: { user, pass: decodeURIComponent(password) } }),
+    from: { name: 'TempoClaw', address },
+    domain: address.slice(address.lastIndexOf('@') + 1),
+  };
+}

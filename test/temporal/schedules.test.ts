@@ -1,0 +1,73 @@
+/** TL: a schedule stands though Temporal or Postgres are away while it is planned, and is planned later. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Failure } from '#domain/errors.ts';
+import { scheduleCreateSchema } from '#domain/schema/schedule.ts';
+import { insertAgent } from '#store/agent-store.ts';
+import { insertTenant } from '#store/api-key-store.ts';
+import { createScrubber } from '#store/secrets/scrubber.ts';
+import { createSchedules } from '#temporal/schedules.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const AWAY = [
+  new Failure('Unavailable', 'Temporal does not answer'),
+  Object.assign(new Error('terminating connection'), { code: '57P01' }),
+];
+
+describe('TL planning schedules', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+    await insertTenant(database.pool, 'red', 'Red');
+    await insertAgent(database.pool, 'red', { key: 'main', type: 'open', model: 'rehearsal/follow' }, 'test');
+  });
+  after(() => database.drop());
+
+  /** A Temporal that takes what `put` takes. */
+  function schedulesWith(put: (id: string) => Promise<void>) {
+    const message = { put: ({ id }: { id: string }) => put(id), remove: async () => undefined };
+    return createSchedules({
+      pool: database.pool,
+      scrubberOf: async () => createScrubber(),
+      temporal: { start: async () => undefined, schedules: message },
+    });
+  }
+  const maker = { tenant: 'red', user: null, by: 'test', rights: {}, stem: 'test' };
+  const job = (name: string) =>
+    scheduleCreateSchema.parse({
+      name,
+      agent: 'main',
+      message: 'Report.',
+      schedule: { kind: 'every', every_seconds: 3600 },
+      deliver: 'none',
+    });
+
+  it('waits for what is away, and for nothing else', async () => {
+    for (const [at, problem] of AWAY.entries()) {
+      const { id } = await schedulesWith(() => Promise.reject(problem)).add(maker, job(`away-${at}`));
+      assert.match(id, /^away-/);
+    }
+    const refuses = schedulesWith(() => Promise.reject(new Error('refused')));
+    await assert.rejects(refuses.add(maker, job('refused')), /refused/);
+
+    for (const problem of AWAY) {
+      const asked: string[] = [];
+      const sweep = schedulesWith(async (id) => {
+        asked.push(id);
+        throw problem;
+      });
+      await assert.rejects(sweep.planAll(), problem);
+      assert.equal(asked.length, 1);
+    }
+    const asked: string[] = [];
+    const picky = schedulesWith(async (id) => {
+      asked.push(id);
+      if (id.includes('refused')) throw new Error('refused');
+    });
+    await assert.rejects(picky.planAll(), /refused/);
+    assert.equal(asked.length, 3);
+    const whole: string[] = [];
+    assert.equal(await schedulesWith(async (id) => void whole.push(id)).planAll(), 1);
+    assert.match(whole.join(), /refused/);
+  });
+});
