@@ -127,6 +127,7 @@ export interface McpLogins {
     server: McpServerToUse,
     user: string,
     redirectUrl: string,
+    clientId: string | undefined,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
   /** Whose login it is, by the server's name; undefined when it is used or over. */
   find(state: string): Promise<McpOwner | undefined>;
