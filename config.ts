@@ -156,6 +156,12 @@ function finish(
     stateDir,
     workspaceRoot: resolve(cwd, parsed.workspaceRoot ?? join(stateDir, 'workspaces')),
     workspaces: { ...parsed.workspaces, store: storePlace(cwd, parsed.workspaces.store, stateDir) },
+    artifacts: {
+      ...parsed.artifacts,
+      ...(parsed.artifacts.store !== undefined && {
+        store: storePlace(cwd, parsed.artifacts.store, stateDir),
+      }),
+    },
     temporal: {
       ...temporal,
       tls: usedTls,
@@ -175,7 +181,7 @@ function finish(
   };
 }
 
-/** Of the store of workspaces: a bucket's address, or a folder's path. */
+/** Of an object store: a bucket's address, or a folder's path. */
 function isBucket(store: string): boolean {
   return store.startsWith('s3://');
 }
@@ -240,9 +246,7 @@ export function preflight(config: Config): string[] {
   const problems: string[] = [];
   if (statSync(config.stateDir, { throwIfNoEntry: false })?.isDirectory() === false)
     problems.push(`stateDir: ${config.stateDir} is a file; name a folder`);
-  const { follow, store } = config.workspaces;
-  if (follow === 'snapshots' && `${store}/`.startsWith(`${config.workspaceRoot}/`))
-    problems.push(`workspaces.store: ${store} lies within the workspaces, where commands of agents write`);
+  problems.push(...storeProblems(config));
   problems.push(...skillFolderProblems(config));
   const chosen = config.models.default?.split('/')[0];
   if (chosen !== undefined && chosen !== 'rehearsal' && config.models.providers[chosen] === undefined) {
@@ -264,6 +268,22 @@ export function preflight(config: Config): string[] {
   for (const [name, server] of Object.entries(config.mcp.servers))
     for (const { field, message } of serverProblems(splitServer(server).config, rules))
       problems.push(`mcp.servers.${name}.${field}: ${message}`);
+  return problems;
+}
+
+/** Nothing else may write where objects are kept. */
+function storeProblems({ workspaces: { follow, store }, artifacts, workspaceRoot }: Config): string[] {
+  const kept = {
+    'workspaces.store': follow === 'snapshots' ? store : '',
+    'artifacts.store': artifacts.store ?? '',
+  };
+  const problems = Object.entries(kept).flatMap(([setting, place]) =>
+    `${place}/`.startsWith(`${workspaceRoot}/`)
+      ? [`${setting}: ${place} lies within the workspaces, where commands of agents write`]
+      : [],
+  );
+  if (artifacts.store === store)
+    problems.push(`artifacts.store: ${store} is where snapshots of workspaces are kept; name another place`);
   return problems;
 }
 

@@ -11,6 +11,7 @@ import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { createEgress } from '#activities/egress/egress.ts';
 import { createMcpLogins } from '#activities/mcp/oauth.ts';
+import { openArtifactObjects } from '#activities/snapshots/open-object-store.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
@@ -109,6 +110,7 @@ export async function createDeps(
       journalDir: join(config.stateDir, 'changes'),
       scrubberOf: secrets.vault.scrubberOf,
     }),
+    objects: openArtifactObjects(config.artifacts, secrets.vault.resolveSetting),
     settings: {
       rateLimitPerMinute: config.api.rateLimitPerMinute,
       bodyLimitBytes: config.api.bodyLimitBytes,

@@ -18,6 +18,7 @@ import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { McpOwner } from '#store/mcp-credential-store.ts';
 import type { McpServerToUse } from '#store/mcp-server-store.ts';
+import type { ArtifactPlaces } from '#store/artifact-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import type { ReplayClass } from '#domain/tool.ts';
@@ -126,6 +127,7 @@ export interface McpLogins {
     server: McpServerToUse,
     user: string,
     redirectUrl: string,
+    clientId: string | undefined,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
   /** Whose login it is, by the server's name; undefined when it is used or over. */
   find(state: string): Promise<McpOwner | undefined>;
@@ -153,6 +155,8 @@ export interface ApiDeps {
   readonly rules: CallRules;
   readonly policy: PolicyBasis;
   readonly workspaces: WorkspaceDoor;
+  /** Where large artifacts are, when not in Postgres. */
+  readonly objects?: ArtifactPlaces['objects'];
   readonly settings: ApiSettings;
   /** Under which decision tokens are made. */
   readonly tokenSecret: string;

@@ -8,7 +8,16 @@ const LEAST_PASSWORD = 12;
 export function deploymentValues(
   config: Pick<
     ParsedConfig,
-    'database' | 'models' | 'encryption' | 'approvals' | 'web' | 'media' | 'mail' | 'mcp' | 'workspaces'
+    | 'database'
+    | 'models'
+    | 'encryption'
+    | 'approvals'
+    | 'web'
+    | 'media'
+    | 'mail'
+    | 'mcp'
+    | 'workspaces'
+    | 'artifacts'
   > & {
     readonly temporal: Pick<ParsedConfig['temporal'], 'apiKey'>;
   },
@@ -30,6 +39,7 @@ export function deploymentValues(
     brave.apiKey,
     config.media.elevenlabs.apiKey,
     config.workspaces.s3.secretAccessKey,
+    config.artifacts.s3.secretAccessKey,
   ];
   return [...given, ...keys, ...headers, ...previousKeys].flatMap((value) =>
     value === undefined || value.includes('secret://') ? [] : [value],

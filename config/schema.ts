@@ -251,42 +251,56 @@ const sandbox = z.preprocess(
   }),
 );
 
+/** A folder that all processes share, or a bucket. */
+const storePlace = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .regex(
+    /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*$/,
+    'must be a folder or s3://bucket/prefix',
+  );
+
+const s3 = z
+  .strictObject({
+    /** Without it that of AWS in the region. */
+    endpoint: httpUrl.exactOptional(),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]{1,50}$/, 'must be a region such as eu-central-1')
+      .default('us-east-1'),
+    accessKeyId: z.string().min(1).max(1_024).exactOptional(),
+    secretAccessKey: z.string().min(1).max(4_096).exactOptional(),
+  })
+  .prefault({});
+
+const hasKeys = (store: string | undefined, keys: z.output<typeof s3>): boolean =>
+  !store?.startsWith('s3:') || (keys.accessKeyId !== undefined && keys.secretAccessKey !== undefined);
+
+const NEEDS_KEYS = {
+  path: ['s3'],
+  error: 'needs accessKeyId and secretAccessKey (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) for a bucket',
+};
+
 /** VF-6. */
 const workspaces = z
   .strictObject({
     /** `none`: one folder, which workers on several machines share. `snapshots`: each worker has its own, and work takes its files along. */
     follow: z.enum(['none', 'snapshots']).default('none'),
-    /** Of snapshots: a folder that all workers share, or `s3://bucket/prefix`; `snapshots` in the state folder unless given. */
-    store: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .regex(
-        /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*$/,
-        'must be a folder or s3://bucket/prefix',
-      )
-      .exactOptional(),
-    s3: z
-      .strictObject({
-        /** Without it that of AWS in the region. */
-        endpoint: httpUrl.exactOptional(),
-        region: z
-          .string()
-          .regex(/^[a-z0-9-]{1,50}$/, 'must be a region such as eu-central-1')
-          .default('us-east-1'),
-        accessKeyId: z.string().min(1).max(1_024).exactOptional(),
-        secretAccessKey: z.string().min(1).max(4_096).exactOptional(),
-      })
-      .prefault({}),
+    /** Of snapshots; `snapshots` in the state folder unless given. */
+    store: storePlace.exactOptional(),
+    s3,
   })
-  .refine(
-    ({ follow, store, s3 }) =>
-      follow === 'none' || !store?.startsWith('s3:') || (s3.accessKeyId && s3.secretAccessKey),
-    {
-      path: ['s3'],
-      error: 'needs accessKeyId and secretAccessKey (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) for a bucket',
-    },
-  );
+  .refine(({ follow, store, s3: keys }) => follow === 'none' || hasKeys(store, keys), NEEDS_KEYS);
+
+/** Of artifacts. */
+const artifacts = z
+  .strictObject({
+    /** Of the bytes of large ones; in Postgres unless given. */
+    store: storePlace.exactOptional(),
+    s3,
+  })
+  .refine(({ store, s3: keys }) => hasKeys(store, keys), NEEDS_KEYS);
 
 /** IN-4. */
 const webhooks = z.strictObject({
@@ -329,6 +343,7 @@ export const configSchema = z.strictObject({
   stateDir: z.string().min(1).default('.tempoclaw'),
   workspaceRoot: z.string().min(1).exactOptional(),
   workspaces: workspaces.prefault({}),
+  artifacts: artifacts.prefault({}),
   api: api.prefault({}),
   temporal: temporal.prefault({}),
   database: database.prefault({}),

@@ -1,13 +1,35 @@
-/** Artifacts (domain/artifact.ts) as rows; their bytes stand in `files`, once however often they are brought. */
+/**
+ * Artifacts (domain/artifact.ts) as rows; their bytes stand in `files`, once however often they are brought. Where there is an object
+ * store, large ones are objects there: the row of `files` is written first, so that whatever a dead process has left is found by it, the
+ * artifact's last, so that none is without its bytes.
+ */
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import { ARTIFACT_BYTES, ARTIFACTS_BYTES, plainFilename } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
 import { imageProblem, readImage } from '#domain/image.ts';
 import { detectType } from './detect-type.ts';
+import { isUnneeded } from './file-store.ts';
 import type { Pool } from './pool.ts';
-import { readRow, readRows, type RowOf } from './statements.ts';
+import { execute, readRow, readRows, type RowOf } from './statements.ts';
+import { inTransaction } from './transaction.ts';
 
 export type ArtifactRow = RowOf<'artifacts', never>;
+
+/** Bytes under keys (activities/snapshots/object-store.ts). */
+export interface ArtifactObjects {
+  /** Resolves when the object is durable. Safe to repeat. */
+  put(key: string, bytes: Buffer): Promise<void>;
+  get(key: string): Promise<Buffer>;
+  list(prefix: string): AsyncIterable<string>;
+  remove(keys: readonly string[]): Promise<void>;
+}
+
+export interface ArtifactPlaces {
+  readonly pool: Pool;
+  /** Undefined: all bytes are in Postgres. */
+  readonly objects: ArtifactObjects | undefined;
+}
 
 export interface NewArtifact {
   readonly bytes: Buffer;
@@ -21,7 +43,11 @@ export interface NewArtifact {
 }
 
 /** Safe to repeat: the same file of the same user is one artifact. @throws Failure TooLarge, Unprocessable */
-export async function putArtifact(pool: Pool, tenant: string, given: NewArtifact): Promise<ArtifactRow> {
+export async function putArtifact(
+  { pool, objects }: ArtifactPlaces,
+  tenant: string,
+  given: NewArtifact,
+): Promise<ArtifactRow> {
   const { bytes, user } = given;
   if (bytes.length === 0) throw new Failure('Unprocessable', 'The file is empty');
   if (bytes.length > ARTIFACT_BYTES)
@@ -45,17 +71,51 @@ export async function putArtifact(pool: Pool, tenant: string, given: NewArtifact
   const facts = readImage(bytes);
   const isShown =
     imageProblem(facts, bytes.length) === undefined && !given.hasSecret(bytes.toString('latin1'));
-  const shown = isShown ? facts : undefined;
-  const row = await readRow<ArtifactRow>(pool)`
-    with kept as (insert into files (tenant_id, digest, bytes) values (${tenant}, ${digest}, ${bytes})
-      on conflict (tenant_id, digest) do update set needed_at = now())
-    insert into artifacts (tenant_id, id, user_id, type, filename, digest, size, width, height)
-    values (${tenant}, ${id}, ${user}, ${type}, ${filename}, ${digest}, ${bytes.length},
-      ${shown?.width ?? null}, ${shown?.height ?? null})
-    on conflict (tenant_id, id) do update set created_at = now(), type = excluded.type
-    returning id, user_id, type, filename, digest, size, width, height, created_at`;
-  if (!row) throw new Error(`artifact ${id} was not written`);
-  return row;
+  const { width, height } = (isShown && facts) || {};
+  // What models are shown is read with each prompt, and stays beside the transcript.
+  const away = !isShown && bytes.length >= LARGE ? objects : undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const file = await keepBytes(pool, away, { tenant, digest, bytes });
+    const row = await readRow<ArtifactRow>(pool)`
+      insert into artifacts (tenant_id, id, user_id, type, filename, digest, size, width, height)
+      select tenant_id, ${id}, ${user}::text, ${type}, ${filename}::text, digest, ${bytes.length}::int, ${width}::int, ${height}::int
+      from files where tenant_id = ${tenant} and digest = ${digest} and created_at::text = ${file} for key share
+      on conflict (tenant_id, id) do update set created_at = now(), type = excluded.type
+      returning id, user_id, type, filename, digest, size, width, height, created_at`;
+    if (row) return row;
+  }
+  throw new Failure('Unavailable', `The bytes of artifact ${id} are being removed; put it again`);
+}
+
+/** Bytes from here on are large: what is smaller is a row faster than an object. */
+const LARGE = 262_144;
+/** Bytes of one object, and what a process holds of one at a time. */
+const PIECE = 4 * 1024 * 1024;
+/** That somebody else has the same bytes forgotten meanwhile happens once. */
+const ATTEMPTS = 3;
+
+/** Returns when the row of the bytes was made, which tells it from one that comes after it. */
+async function keepBytes(
+  pool: Pool,
+  objects: ArtifactObjects | undefined,
+  { tenant, digest, bytes }: { readonly tenant: string; readonly digest: string; readonly bytes: Buffer },
+): Promise<string> {
+  const row = await readRow<{ made: string; is_here: boolean }>(pool)`
+    insert into files (tenant_id, digest, bytes, in_store)
+    values (${tenant}, ${digest}, ${objects ? null : bytes}, ${objects !== undefined})
+    on conflict (tenant_id, digest) do update set needed_at = now(), bytes = coalesce(files.bytes, excluded.bytes),
+      in_store = files.in_store or files.bytes is null and excluded.in_store
+    returning created_at::text as made, bytes is not null as is_here`;
+  if (!row) throw new Error(`the bytes ${digest} were not written`);
+  // Also where objects may be there already: whoever began to put them may have died.
+  if (!row.is_here)
+    for (let at = 0; at < bytes.length; at += PIECE)
+      await objects?.put(keyOf(tenant, digest, at / PIECE), bytes.subarray(at, at + PIECE));
+  return row.made;
+}
+
+function keyOf(tenant: string, digest: string, piece: number): string {
+  return `${tenant}/${digest}/${piece}`;
 }
 
 function sha256(data: Buffer | string): string {
@@ -77,21 +137,68 @@ export function findArtifacts(
 
 /** Bytes `from` up to `end`, which does not count, in pieces; ends early when they are removed meanwhile. */
 export async function* readArtifact(
-  pool: Pool,
+  { pool, objects }: ArtifactPlaces,
   tenant: string,
   digest: string,
   from: number,
   end: number,
 ): AsyncGenerator<Buffer> {
-  for (let at = from; at < end; at += PIECE) {
-    const length = Math.min(PIECE, end - at);
-    const row = await readRow<{ piece: Buffer }>(pool)`
-      select substring(bytes from ${at + 1}::int for ${length}::int) as piece from files
+  // Up to the end of the object, so that each is read once.
+  for (let at = from, next = at; at < end; at = next) {
+    const number = Math.floor(at / PIECE);
+    next = Math.min((number + 1) * PIECE, end);
+    const row = await readRow<{ piece: Buffer | null }>(pool)`
+      select substring(bytes from ${at + 1}::int for ${next - at}::int) as piece from files
        where tenant_id = ${tenant} and digest = ${digest}`;
     if (!row) return;
-    yield row.piece;
+    if (!row.piece && !objects) throw noStore();
+    const whole = row.piece ? undefined : await objects?.get(keyOf(tenant, digest, number));
+    yield row.piece ?? whole?.subarray(at - number * PIECE, next - number * PIECE) ?? Buffer.alloc(0);
   }
 }
 
-/** What a process holds of one at a time. */
-const PIECE = 4 * 1024 * 1024;
+function noStore(): Failure {
+  return new Failure(
+    'Unavailable',
+    'The bytes of this artifact are in an object store that artifacts.store does not name any more',
+  );
+}
+
+/** Of one transaction: their rows are locked while the store is asked. */
+const REMOVED_AT_ONCE = 20;
+/** Takes of a store that removes at most 1,000 at once. */
+const KEYS = 1_000;
+
+/**
+ * Removes bytes in the store that nothing names any more, as `removeUnneededFiles` does those in rows; with a tenant at once those of it
+ * that were just forgotten. A row goes with the commit behind its objects, so that what a dying process leaves is found by it. Returns
+ * how many files went. Safe to repeat.
+ */
+export function removeUnneededObjects({ pool, objects }: ArtifactPlaces, tenant?: string): Promise<number> {
+  const isMeant =
+    tenant === undefined
+      ? sql`needed_at < now() - interval '1 day'`
+      : sql`tenant_id = ${tenant} and needed_at = '-infinity' and ${isUnneeded}`;
+  return inTransaction(pool, async (tx) => {
+    const old = await readRows<{ tenant_id: string; digest: string }>(tx)`
+      select tenant_id, digest from files where in_store and ${isMeant}
+       order by needed_at limit ${REMOVED_AT_ONCE} for update skip locked`;
+    let removed = 0;
+    for (const { tenant_id, digest } of old) {
+      const row = sql`tenant_id = ${tenant_id} and digest = ${digest}`;
+      // Asked behind the lock: an artifact that was made meanwhile is seen.
+      const gone = await execute(tx)`delete from files where ${row} and ${isUnneeded}`;
+      if (gone === 0) await execute(tx)`update files set needed_at = now() where ${row}`;
+      else await removeObjects(objects, `${tenant_id}/${digest}/`);
+      removed += gone;
+    }
+    return removed;
+  });
+}
+
+async function removeObjects(objects: ArtifactObjects | undefined, prefix: string): Promise<void> {
+  if (!objects) throw noStore();
+  const keys: string[] = [];
+  for await (const key of objects.list(prefix)) keys.push(key);
+  for (let at = 0; at < keys.length; at += KEYS) await objects.remove(keys.slice(at, at + KEYS));
+}

@@ -41,12 +41,12 @@ export const isUnneeded: RawBuilder<unknown> = sql`not exists (select from artif
 const LOOKED_AT = 200;
 
 /**
- * Removes bytes that nothing names any more; each is looked at once a day, and one that is being brought is passed over. Returns how
+ * Removes bytes in rows that nothing names any more; each is looked at once a day, and one that is being brought is passed over. Returns how
  * many went. Safe to repeat, and to run beside itself.
  */
 export function removeUnneededFiles(pool: Pool): Promise<number> {
   return execute(pool)`
-    with old as (select tenant_id, digest from files where needed_at < now() - interval '1 day'
+    with old as (select tenant_id, digest from files where not in_store and needed_at < now() - interval '1 day'
       order by needed_at limit ${LOOKED_AT} for update skip locked),
     unneeded as (select tenant_id, digest from files where (tenant_id, digest) in (select tenant_id, digest from old) and ${isUnneeded}),
     kept as (update files set needed_at = now() where (tenant_id, digest) in (

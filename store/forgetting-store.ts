@@ -247,7 +247,11 @@ async function markUnneeded(pool: Pool, tenant: string, digests: RawBuilder<unkn
 }
 
 function marked(tenant: string): Removal {
-  return ['files', sql`tenant_id = ${tenant} and needed_at = '-infinity' and ${isUnneeded}`, 'files'];
+  return [
+    'files',
+    sql`tenant_id = ${tenant} and needed_at = '-infinity' and not in_store and ${isUnneeded}`,
+    'files',
+  ];
 }
 
 async function removeAll(pool: Pool, [table, where, counted]: Removal, onRemoved: OnRemoved): Promise<void> {

@@ -161,7 +161,7 @@ async function insertVersion(
   await execute(tx)`insert into files (tenant_id, digest, bytes)
     select distinct on (f.digest) ${tenant}, f.digest, f.bytes
     from unnest(${stored.map((file) => file.digest)}::text[], ${files.map(({ bytes }) => bytes)}::bytea[]) f (digest, bytes)
-    on conflict (tenant_id, digest) do update set needed_at = now()`;
+    on conflict (tenant_id, digest) do update set needed_at = now(), bytes = coalesce(files.bytes, excluded.bytes)`;
   await execute(tx)`
     insert into skill_versions (tenant_id, name, version, description, allowed, agreed, sha256, files, published_by,
       session_key, turn_id, call_id)

@@ -163,7 +163,7 @@ export async function writeFile(
 ): Promise<void> {
   await execute(pool)`
     with kept as (insert into files (tenant_id, digest, bytes) values (${tenant}, ${file.digest}, ${file.bytes})
-      on conflict (tenant_id, digest) do update set needed_at = now())
+      on conflict (tenant_id, digest) do update set needed_at = now(), bytes = coalesce(files.bytes, excluded.bytes))
      insert into team_task_files (tenant_id, id, team_key, number, digest, name, size, author)
        values (${tenant}, ${file.id}, ${team}, ${number}, ${file.digest}, ${file.name}, ${file.bytes.length},
          ${file.author}) on conflict do nothing`;

@@ -26,6 +26,7 @@ import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
 import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
 import { createScheduleRoom } from '#activities/schedules/schedule-room.ts';
+import { openArtifactObjects } from '#activities/snapshots/open-object-store.ts';
 import { createSkills } from '#activities/skills/skills.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
 import { createTeamRoom } from '#activities/teams/team-room.ts';
@@ -158,7 +159,7 @@ export function createActivities(
       temporal: parts.temporal,
     }),
     ...createSweepActivities({
-      pool,
+      ...base,
       reach: parts.temporal,
       lost,
       schedules: scheduling.schedules,
@@ -235,7 +236,7 @@ function sharedBy({
   machine,
   wall,
 }: ActivityParts) {
-  const { sandbox, workspaceRoot, tools } = config;
+  const { sandbox, workspaceRoot, tools, artifacts } = config;
   const { world } = machine;
   const placeOf: PlaceOf = (own) => world.shell.placeOf(sandboxOf(sandbox, own ?? undefined));
   const perHour = tools.rate_limit_per_hour ?? 0;
@@ -255,6 +256,7 @@ function sharedBy({
     resolveSecret: vault.resolveSetting,
     resolveOf: vault.resolve,
     services: config.channels,
+    objects: openArtifactObjects(artifacts, vault.resolveSetting),
     workspaceOf,
     ledger: createTurnLedger(pool, notifier.notify),
     transcripts: createTranscriptCache(TRANSCRIPTS),

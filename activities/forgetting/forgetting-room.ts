@@ -4,6 +4,7 @@ import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
 import { type ForgetActivities, FORGET_BY, type ForgetInput } from '#domain/forgetting.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
+import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
 import {
   countForgotten,
   endForgetting,
@@ -15,7 +16,6 @@ import {
   removeUserRows,
 } from '#store/forgetting-store.ts';
 import type { Db } from '#store/statements.ts';
-import type { Pool } from '#store/pool.ts';
 import { listTurns } from '#store/turn-store.ts';
 import type { Schedules } from '#temporal/schedules.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
@@ -29,8 +29,7 @@ export type RemoveWorkspaces = (
   onGone: (db: Db, count: number) => Promise<void>,
 ) => Promise<void>;
 
-export interface ForgettingDeps {
-  readonly pool: Pool;
+export interface ForgettingDeps extends ArtifactPlaces {
   readonly removeWorkspaces: RemoveWorkspaces;
   readonly schedules: Pick<Schedules, 'forget'>;
   readonly temporal: Pick<TemporalAccess, 'stop' | 'stopIdle' | 'stateOf' | 'removeRuns'>;
@@ -78,6 +77,8 @@ export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
           onRemoved(db, 'workspaces', count),
         );
       if (isUser) await removeUserRows(pool, tenant, subject, onRemoved);
+      for (let count = 1; count > 0; await onRemoved(pool, 'files', count))
+        count = await removeUnneededObjects(deps, tenant);
       await endForgetting(pool, tenant, id);
       return (await findForgetting(pool, tenant, id))?.removed ?? {};
     }),

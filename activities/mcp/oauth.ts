@@ -1,6 +1,6 @@
 /**
- * Logins of MCP servers over HTTP (MCP authorization; RFC 9728, 8414, 7591, 7636, 8707, 9207), by the SDK's helpers. All is asked through the
- * egress door; the registration, the tokens and a login under way are kept sealed, of a server or of one user of it.
+ * Logins of MCP servers over HTTP (MCP authorization; RFC 9728, 8414, 7591, 7636, 8707, 9207; client ID metadata documents), by the SDK's
+ * helpers. All is asked through the egress door; the registration, the tokens and a login under way are kept sealed, of a server or of one user of it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,6 +17,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Egress } from '#activities/egress/egress.ts';
 import { Failure } from '#domain/errors.ts';
+import { mcpClientMetadata } from '#domain/mcp-login.ts';
 import type { UrlRules } from '#domain/net/judge-url.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import {
@@ -68,11 +69,15 @@ const ANSWER_BYTES = 1_048_576;
 /** What the API needs: api/deps.ts. */
 export function createMcpLogins(deps: OAuthDeps) {
   return {
-    /** The address at which a person logs in. @throws Failure Unprocessable when the server offers no login that we know. */
+    /**
+     * The address at which a person logs in. `clientId`: the address of our metadata, for authorization servers that read it; others
+     * are asked to register us. @throws Failure Unprocessable when the server offers no login that we know.
+     */
     async start(
       { tenant, id, name, config: { url } }: McpServerToUse,
       user: string,
       redirectUrl: string,
+      clientId: string | undefined,
     ): Promise<{ url: string; expiresAt: Date }> {
       const owner = { tenant, server: id, user };
       const before = loginOf((await findMcpCredentials(deps, owner))?.kept.oauth);
@@ -88,13 +93,8 @@ export function createMcpLogins(deps: OAuthDeps) {
         await auth(
           {
             redirectUrl,
-            clientMetadata: {
-              client_name: 'TempoClaw',
-              redirect_uris: [redirectUrl],
-              grant_types: ['authorization_code', 'refresh_token'],
-              response_types: ['code'],
-              token_endpoint_auth_method: 'none',
-            },
+            clientMetadata: mcpClientMetadata(redirectUrl),
+            ...(clientId !== undefined && { clientMetadataUrl: clientId }),
             state: () => state,
             clientInformation: () => client,
             saveClientInformation: (made) => void (client = made),

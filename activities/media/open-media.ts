@@ -2,9 +2,8 @@
 import { basename } from 'node:path';
 import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { findArtifacts, readArtifact } from '#store/artifact-store.ts';
+import { type ArtifactPlaces, findArtifacts, readArtifact } from '#store/artifact-store.ts';
 import { detectType, UNKNOWN_TYPE } from '#store/detect-type.ts';
-import type { Pool } from '#store/pool.ts';
 import type { Egress } from '../egress/egress.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import { FileProblem, shown } from '../workspace/file-problem.ts';
@@ -19,8 +18,7 @@ export interface MediaFile {
   readonly bytes: Buffer;
 }
 
-export interface OpenMediaDeps {
-  readonly pool: Pool;
+export interface OpenMediaDeps extends ArtifactPlaces {
   readonly egress: Egress;
   readonly files: Pick<Files, 'readBytes'>;
 }
@@ -38,14 +36,15 @@ export async function openMedia(deps: OpenMediaDeps, call: RunningCall, ref: str
 }
 
 async function openArtifact(
-  { pool }: OpenMediaDeps,
+  places: OpenMediaDeps,
   { tenant, user }: RunningCall,
   ref: string,
 ): Promise<MediaFile> {
   const ids = ARTIFACT_REF.exec(ref)?.slice(1) ?? [];
-  const [row] = await findArtifacts(pool, tenant, ids, user);
+  const [row] = await findArtifacts(places.pool, tenant, ids, user);
   const pieces: Buffer[] = [];
-  if (row) for await (const piece of readArtifact(pool, tenant, row.digest, 0, row.size)) pieces.push(piece);
+  if (row)
+    for await (const piece of readArtifact(places, tenant, row.digest, 0, row.size)) pieces.push(piece);
   const bytes = Buffer.concat(pieces);
   if (!row || bytes.length < row.size)
     throw new FileProblem(

@@ -1,6 +1,6 @@
 /**
- * Where snapshots of workspaces are kept: objects that are written once, each under a key that ends in the SHA-256 of its bytes. Two
- * makers: a folder, which machines may share, and a bucket (s3-store.ts).
+ * Where snapshots of workspaces and the bytes of artifacts are kept: objects that are written once, each under a key that has the SHA-256
+ * of its bytes. Two makers: a folder, which machines may share, and a bucket (s3-store.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export interface ObjectStore {
 }
 
 export function noObject(key: string): Failure {
-  return new Failure('Internal', `the store of workspaces has no object ${key}, which a snapshot names`);
+  return new Failure('Internal', `the object store has no object ${key}, which a row or a snapshot names`);
 }
 
 export function createFolderStore(folder: string): ObjectStore {
@@ -76,6 +76,6 @@ async function answering<Result>(place: string, work: () => Promise<Result>): Pr
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
-    throw new Failure('Unavailable', `the store of workspaces at ${place} answered ${errno}`);
+    throw new Failure('Unavailable', `the object store at ${place} answered ${errno}`);
   }
 }

@@ -1,4 +1,4 @@
-/** Snapshots in a bucket, over the S3 protocol: what is refused for now is asked again, four times in all. */
+/** Objects in a bucket, over the S3 protocol: what is refused for now is asked again, four times in all. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3mini, S3ServiceError } from 's3mini';
 import { Failure } from '#domain/errors.ts';
@@ -87,5 +87,5 @@ function unavailable(error: unknown, { endpoint }: S3mini): Failure {
     error instanceof S3ServiceError
       ? `answered ${error.status}${error.serviceCode ? ` ${error.serviceCode}` : ''}`
       : `does not answer: ${error instanceof Error ? error.message : String(error)}`;
-  return new Failure('Unavailable', `the store of workspaces at ${endpoint.host} ${why}`);
+  return new Failure('Unavailable', `the object store at ${endpoint.host} ${why}`);
 }

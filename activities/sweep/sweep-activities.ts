@@ -3,9 +3,9 @@ import { LOST_AFTER_SECONDS, type SweepActivities } from '#domain/sweep.ts';
 import type { Retention } from '#domain/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { pruneEgress } from '#store/egress-store.ts';
+import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
 import { removeUnneededFiles } from '#store/file-store.ts';
 import { pruneIdempotencyKeys } from '#store/idempotency-store.ts';
-import type { Pool } from '#store/pool.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { pruneDeliveries } from '#store/webhook-store.ts';
 import type { Schedules } from '#temporal/schedules.ts';
@@ -17,8 +17,7 @@ import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Boxes } from '../sandbox/boxes.ts';
 
-export interface SweepDeps {
-  readonly pool: Pool;
+export interface SweepDeps extends ArtifactPlaces {
   readonly lost: Pick<LostWork, 'sweepAll'>;
   readonly schedules: Pick<Schedules, 'planAll'>;
   readonly indexPending: () => Promise<number>;
@@ -46,6 +45,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       () => pruneRuns(pool),
       () => pruneInvocations(pool),
       () => removeUnneededFiles(pool),
+      () => removeUnneededObjects(deps),
       () => workspaces.clean(),
       () => pruneByRetention(pool, retention),
     ),

@@ -25,7 +25,8 @@ const querySchema = z.strictObject({
 const PASSIVE =
   /^(?:image\/(?:png|jpeg|gif|webp|avif)|(?:audio|video)\/[\w.+-]+|application\/(?:pdf|json|zip)|text\/(?:plain|csv))$/;
 
-export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
+export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
+  const places = { pool, objects };
   app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
     raw.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -46,7 +47,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         const caller = callerOf(request);
         const { filename, user } = request.query as z.infer<typeof querySchema>;
         const { text: scrub } = await secrets.vault.scrubberOf(caller.tenant);
-        const row = await putArtifact(pool, caller.tenant, {
+        const row = await putArtifact(places, caller.tenant, {
           bytes: await whole(request.body as Readable | undefined),
           user: fileOwner(caller, user),
           type: request.headers['content-type'],
@@ -105,7 +106,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
           .send(null as never);
       const { from, end } = asked ?? { from: 0, end: row.size };
       if (asked) reply.code(206).header('content-range', `bytes ${from}-${end - 1}/${row.size}`);
-      const stream = Readable.from(readArtifact(pool, tenant, row.digest, from, end));
+      const stream = Readable.from(readArtifact(places, tenant, row.digest, from, end));
       return reply
         .type(PASSIVE.test(row.type) ? row.type : 'application/octet-stream')
         .header('content-length', end - from)

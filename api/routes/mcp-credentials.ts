@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
+import { MCP_LOGIN_PATHS, mcpClientId, mcpClientMetadata, mcpRedirectUrl } from '#domain/mcp-login.ts';
 import { mcpCredentials } from '#domain/resource/mcp-credentials.ts';
 import type { mcpUserCredentialsSchema } from '#domain/schema/mcp-server.ts';
 import {
@@ -21,8 +22,6 @@ import { type Caller, requireOwnUser, requireScope } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { addPage } from '../page-routes.ts';
 import { serveResource } from '../serve-resource.ts';
-
-const CALLBACK = '/v1/mcp/oauth/callback';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, settings, mcpLogins } = deps;
@@ -90,17 +89,23 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
             'Conflict',
             `${server.name} is a program, and programs have no login; give it env`,
           );
-        const base = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
+        const redirectUrl = mcpRedirectUrl(settings.publicUrl ?? `${request.protocol}://${request.host}`);
         const of = { ...server, tenant: owner.tenant };
-        const { url, expiresAt } = await mcpLogins.start(of, owner.user, base + CALLBACK);
+        const { url, expiresAt } = await mcpLogins.start(
+          of,
+          owner.user,
+          redirectUrl,
+          mcpClientId(settings.publicUrl),
+        );
         return { authorization_url: url, expires_at: expiresAt.toISOString() };
       },
     },
     find,
   );
 
+  addClientMetadata(app, settings.publicUrl);
   addPage(app, {
-    path: CALLBACK,
+    path: MCP_LOGIN_PATHS.callback,
     async show(request) {
       const { state } = answerOf(request);
       const login = await mcpLogins.find(state);
@@ -118,6 +123,24 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       );
     },
   });
+}
+
+/** What authorization servers read of us in place of a registration. */
+function addClientMetadata(app: Api, publicUrl: string | undefined): void {
+  app.get(
+    MCP_LOGIN_PATHS.metadata,
+    { config: { scope: 'public' }, schema: { hide: true } },
+    (_request, reply) => {
+      const client_id = mcpClientId(publicUrl);
+      if (publicUrl === undefined || client_id === undefined)
+        throw new Failure('NotFound', 'There is no client metadata without api.publicUrl, an https address');
+      return reply.send({
+        client_id,
+        client_uri: publicUrl,
+        ...mcpClientMetadata(mcpRedirectUrl(publicUrl)),
+      });
+    },
+  );
 }
 
 /** Whose credentials the caller may change. @throws Failure Forbidden, Unprocessable */

@@ -39,7 +39,7 @@ begin
   if p_images is not null then
     insert into files (tenant_id, digest, bytes)
       select distinct on (i ->> 'digest') p_tenant, i ->> 'digest', decode(i ->> 'data', 'base64') from jsonb_array_elements(p_images) i
-      on conflict (tenant_id, digest) do update set needed_at = now();
+      on conflict (tenant_id, digest) do update set needed_at = now(), bytes = coalesce(files.bytes, excluded.bytes);
   end if;
   perform append_events(p_tenant, c.session_key, c.turn_id, p_feed);
   if p_budget ? 'settle' then

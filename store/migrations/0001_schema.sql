@@ -965,11 +965,15 @@ create index team_messages_unread on team_messages (tenant_id, team_key, address
 create table files (
   tenant_id  text not null references tenants,
   digest     text not null,
-  bytes      bytea not null,
+  -- Null: in the object store alone, in pieces (store/artifact-store.ts).
+  bytes      bytea,
+  -- Objects may be there, since before they are brought.
+  in_store   boolean not null default false,
   created_at timestamptz not null default now(),
   -- When they were last brought, or found to be needed: those that nothing needs any more go with the sweep.
   needed_at  timestamptz not null default now(),
-  primary key (tenant_id, digest)
+  primary key (tenant_id, digest),
+  check (in_store or bytes is not null)
 );
 -- Mostly compressed already, and a part of them is read alone.
 alter table files alter column bytes set storage external;

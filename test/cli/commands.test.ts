@@ -52,6 +52,21 @@ describe('IN-6 commands that read and decide', () => {
     assert.deepEqual(JSON.parse(json.stdout), page);
   });
 
+  test('a tool is switched off and on for the tenant', async () => {
+    const sent: unknown[] = [];
+    api.on((request) => {
+      if (request.path !== '/v1/tools/builtin/exec/tenant-config') return undefined;
+      sent.push([request.method, request.body]);
+      return { status: 200, body: { name: 'exec', enabled: sent.length > 1 } };
+    });
+    assert.equal((await cli('tools', 'disable', 'exec')).stdout, 'No agent of the tenant has exec now.\n');
+    assert.equal((await cli('tools', 'enable', 'exec')).stdout, 'The tenant has exec again.\n');
+    assert.deepEqual(sent, [
+      ['PUT', { enabled: false }],
+      ['PUT', { enabled: true }],
+    ]);
+  });
+
   test('the help has its commands in groups, and loads none of them', async () => {
     const { code, stdout } = await cli('--help');
     assert.equal(code, 0);

@@ -32,7 +32,11 @@ interface Code {
   readonly resource: string;
 }
 
-export async function startLoginServer(port: number): Promise<LoginServer> {
+/** `readDocument`: it takes clients by the addresses of their metadata documents, which this reads. */
+export async function startLoginServer(
+  port: number,
+  readDocument?: (clientId: string) => Promise<unknown>,
+): Promise<LoginServer> {
   const origin = `http://127.0.0.1:${port}`;
   const url = `${origin}/mcp`;
   const keys = new Map<string, string>();
@@ -129,6 +133,7 @@ export async function startLoginServer(port: number): Promise<LoginServer> {
           code_challenge_methods_supported: ['S256'],
           token_endpoint_auth_methods_supported: ['none'],
           authorization_response_iss_parameter_supported: true,
+          ...(readDocument && { client_id_metadata_document_supported: true }),
         });
       case '/register': {
         const client_id = fresh();
@@ -164,6 +169,10 @@ export async function startLoginServer(port: number): Promise<LoginServer> {
     async agree(authorizationUrl, person) {
       const { searchParams: query, pathname } = new URL(authorizationUrl);
       const [client, redirect] = [query.get('client_id') ?? '', query.get('redirect_uri') ?? ''];
+      if (readDocument && client.startsWith('https://')) {
+        const read = (await readDocument(client)) as { client_id?: string; redirect_uris?: string[] };
+        if (read.client_id === client) clients.set(client, read.redirect_uris ?? []);
+      }
       if (pathname !== '/authorize' || !clients.get(client)?.includes(redirect))
         throw new Error('an unknown client');
       if (query.get('code_challenge_method') !== 'S256' || query.get('resource') !== url)

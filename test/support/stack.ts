@@ -71,6 +71,7 @@ export interface TestApiOptions {
   readonly temporal?: TemporalAccess;
   readonly codec?: ApiDeps['codec'];
   readonly workspaceRoot?: string;
+  readonly objects?: ApiDeps['objects'];
   /** As the worker's settings have it. */
   readonly egress?: RuleSource['settings']['egress'];
   /** Given, the API logs all it can to it. */
@@ -175,6 +176,7 @@ async function serve(
       journalDir: `${root}/.journal`,
       scrubberOf: secrets.vault.scrubberOf,
     }),
+    objects: options.objects,
     settings: {
       rateLimitPerMinute: 0,
       bodyLimitBytes: 1_048_576,

@@ -108,7 +108,7 @@ describe('VF-6 a store in a bucket', () => {
     await server.close();
     await assert.rejects(store.put('t/w/aa/1', Buffer.from('x')), {
       type: 'Unavailable',
-      message: /the store of workspaces at 127\.0\.0\.1:\d+ does not answer/,
+      message: /the object store at 127\.0\.0\.1:\d+ does not answer/,
     });
   });
 });

@@ -1,0 +1,54 @@
+/** The object store that settings name: a folder, or a bucket of a service that speaks S3. */
+import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { createEgress } from '../egress/egress.ts';
+import { createFolderStore, type ObjectStore } from './object-store.ts';
+import { createS3Store } from './s3-store.ts';
+import { CHUNK_BYTES } from './tree.ts';
+
+export interface StoreSettings {
+  /** `s3://bucket/prefix`, or a folder. */
+  readonly store: string;
+  readonly s3: {
+    readonly endpoint?: string;
+    readonly region: string;
+    readonly accessKeyId?: string;
+    readonly secretAccessKey?: string;
+  };
+}
+
+export function openObjectStore(
+  { store, s3 }: StoreSettings,
+  purpose: string,
+  resolveSetting: (text: string) => Promise<string>,
+): ObjectStore {
+  const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(store) ?? [];
+  if (bucket === undefined) return createFolderStore(store);
+  const { region, accessKeyId = '', secretAccessKey = '' } = s3;
+  const endpoint = (s3.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, '');
+  const { hostname: host, port, protocol } = new URL(endpoint);
+  // The operator's own service, whose address nobody else can choose. Its exchanges are no rows: they would be more than all others.
+  const egress = createEgress({ resolve: resolveHost, record: () => Promise.resolve() });
+  const door = egress.open({
+    tenant: '',
+    purpose,
+    rules: { internalHosts: [`${host}:${port || (protocol === 'https:' ? 443 : 80)}`] },
+    limits: { redirects: 0, bytes: 4 * CHUNK_BYTES },
+  });
+  const settings = async () => ({
+    endpoint,
+    region,
+    bucket,
+    prefix,
+    accessKeyId: await resolveSetting(accessKeyId),
+    secretAccessKey: await resolveSetting(secretAccessKey),
+  });
+  return createS3Store(settings, door.fetch);
+}
+
+/** Where large artifacts are kept, where settings say so. */
+export function openArtifactObjects(
+  { store, s3 }: Omit<StoreSettings, 'store'> & { readonly store?: string },
+  resolveSetting: (text: string) => Promise<string>,
+): ObjectStore | undefined {
+  return store === undefined ? undefined : openObjectStore({ store, s3 }, 'artifacts', resolveSetting);
+}

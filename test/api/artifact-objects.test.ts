@@ -1,0 +1,150 @@
+/** TL media: large artifacts in an object store are what they are in Postgres, and go when nothing needs them. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openArtifactObjects } from '#activities/snapshots/open-object-store.ts';
+import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
+import { removeUnneededFiles } from '#store/file-store.ts';
+import { pngOf } from '#test/support/image-bytes.ts';
+import { type S3Server, startS3Server } from '#test/support/s3-server.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+const PIECE = 4 * 1024 * 1024;
+
+describe('TL artifacts in an object store', () => {
+  let server: S3Server;
+  let stack: Stack;
+  let places: ArtifactPlaces;
+  before(async () => {
+    server = await startS3Server();
+    const { keys, url: endpoint } = server;
+    const s3 = { ...keys, endpoint, region: 'us-east-1' };
+    const store = 's3://bucket/files';
+    const objects = openArtifactObjects({ store, s3 }, async (text) => text);
+    stack = await startStack({ objects, settings: JSON.stringify({ artifacts: { store, s3 } }) });
+    places = { pool: stack.pool, objects };
+  });
+  after(async () => {
+    await stack?.stop();
+    await server?.close();
+  });
+
+  const headers = (): Record<string, string> => ({ authorization: `Bearer ${stack.key}` });
+
+  async function put(bytes: Buffer, query = '') {
+    const response = await fetch(`${stack.url}/v1/artifacts${query}`, {
+      method: 'POST',
+      headers: headers(),
+      body: new Blob([new Uint8Array(bytes)]),
+    });
+    return { status: response.status, body: (await response.json()) as any };
+  }
+
+  const read = async (id: string, range?: string): Promise<Buffer> => {
+    const asked = { headers: { ...headers(), ...(range && { range }) } };
+    return Buffer.from(await (await fetch(`${stack.url}/v1/artifacts/${id}`, asked)).arrayBuffer());
+  };
+
+  /** Keys of the objects of a file. */
+  const kept = (digest: string): string[] => [...server.objects.keys()].filter((key) => key.includes(digest));
+
+  const fileOf = async (digest: string) =>
+    (await stack.pool.query(`select bytes is null as away, in_store from files where digest = $1`, [digest]))
+      .rows[0];
+
+  /** As after a day in which nobody brought it. */
+  const age = (digest: string) =>
+    stack.pool.query(`update files set needed_at = now() - interval '2 days' where digest = $1`, [digest]);
+
+  /** A text of so many bytes that no other test has. */
+  const text = (words: string, bytes: number): Buffer => Buffer.alloc(bytes, `${words}\n`);
+
+  it('a large file is in pieces under its tenant and digest, and comes back whole or in part', async () => {
+    const bytes = text('whole', PIECE + 300_000);
+    const { status, body } = await put(bytes, '?filename=whole.txt');
+    assert.equal(status, 201);
+    const at = `files/${stack.tenant}/${body.sha256}`;
+    assert.deepEqual(kept(body.sha256).toSorted(), [`${at}/0`, `${at}/1`]);
+    assert.deepEqual(await fileOf(body.sha256), { away: true, in_store: true });
+    assert.ok((await read(body.id)).equals(bytes));
+    const across = await read(body.id, `bytes=${PIECE - 3}-${PIECE + 4}`);
+    assert.ok(across.equals(bytes.subarray(PIECE - 3, PIECE + 5)));
+    assert.equal((await put(bytes, '?filename=whole.txt')).body.id, body.id);
+  });
+
+  it('what is small, or an image that models are shown, stays in Postgres', async () => {
+    for (const bytes of [text('small', 1_000), Buffer.concat([pngOf(3, 3), Buffer.alloc(300_000, 7)])]) {
+      const { body } = await put(bytes);
+      assert.deepEqual(
+        [await fileOf(body.sha256), kept(body.sha256)],
+        [{ away: false, in_store: false }, []],
+      );
+    }
+  });
+
+  it('a tool reads it', async () => {
+    const { body } = await put(text('otters swim', 300_000));
+    const { turn_id } = await stack.worker.say(
+      'reads',
+      `read_document ${JSON.stringify({ prompt: 'What is it?', media_id: `artifact:${body.id}` })}`,
+    );
+    await stack.worker.ended(turn_id);
+    const [call] = await stack.worker.calls(turn_id);
+    assert.equal(call?.ok, true, String(call?.result));
+    assert.match(call?.result ?? '', /otters swim/);
+  });
+
+  it('without the store nothing is put, and what was begun goes with the sweep', async () => {
+    const bytes = text('broken', 2 * PIECE);
+    server.onRequest = (method, key) => {
+      if (method === 'PUT' && key.endsWith('/1')) server.failNext(1, 403);
+    };
+    const { status, body } = await put(bytes);
+    assert.equal(status, 503, JSON.stringify(body));
+    server.onRequest = undefined;
+    const [left = ''] = [...server.objects.keys()].filter((key) =>
+      server.objects.get(key)?.includes('broken'),
+    );
+    const digest = left.split('/')[2] ?? '';
+    assert.match(digest, /^[0-9a-f]{64}$/);
+    await removeUnneededObjects(places);
+    assert.equal(kept(digest).length, 1, 'it may be being brought');
+    await age(digest);
+    await removeUnneededFiles(stack.pool);
+    await removeUnneededObjects(places);
+    assert.deepEqual([kept(digest), await fileOf(digest)], [[], undefined]);
+    const again = await put(bytes);
+    assert.deepEqual([again.status, kept(digest).length], [201, 2]);
+  });
+
+  it('objects go when the last artifact of their bytes has gone, and no sooner', async () => {
+    const bytes = text('expires', 300_000);
+    const one = (await put(bytes, '?filename=one.txt')).body;
+    const two = (await put(bytes, '?filename=two.txt')).body;
+    await stack.pool.query('delete from artifacts where id = $1', [one.id]);
+    await age(one.sha256);
+    await removeUnneededObjects(places);
+    assert.equal(kept(one.sha256).length, 1);
+    await stack.pool.query('delete from artifacts where id = $1', [two.id]);
+    await age(one.sha256);
+    await removeUnneededObjects({ ...places, objects: undefined }).then(
+      () => assert.fail('removed a row, and left its object'),
+      (error: Error) => assert.match(error.message, /artifacts\.store/),
+    );
+    assert.equal(await removeUnneededObjects(places), 1);
+    assert.deepEqual([kept(one.sha256), await fileOf(one.sha256)], [[], undefined]);
+  });
+
+  it('forgetting a user removes what was his alone', async () => {
+    const own = (await put(text('of ann', 300_000), '?user=ann')).body;
+    const shared = (await put(text('of both', 300_000), '?user=ann')).body;
+    const bobs = (await put(text('of both', 300_000), '?user=bob')).body;
+    const asked = await stack.ask('DELETE', '/v1/users/ann');
+    assert.equal(asked.status, 202, JSON.stringify(asked.body));
+    await stack.worker.until('the end of forgetting', async () => {
+      const { body } = await stack.ask('GET', `/v1/forgettings/${asked.body.id}`);
+      return body.ended_at ?? undefined;
+    });
+    assert.deepEqual([kept(own.sha256), kept(shared.sha256).length], [[], 1]);
+    assert.ok((await read(bobs.id)).equals(text('of both', 300_000)));
+  });
+});
