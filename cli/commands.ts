@@ -94,6 +94,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['handoffs', 'chats that were handed to another agent: list, clear'],
     ['subagents', 'agents that agents start: list, show, stop, steer'],
     ['schedules', 'what agents are told at times to come: list, show, add, update, remove, run, runs'],
+    ['heartbeat', 'waking an agent to go through its HEARTBEAT.md: show, set, remove, test, logs'],
     ['teams', 'teams of agents: a lead, members, and their board'],
     [
       'tasks',

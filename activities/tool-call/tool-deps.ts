@@ -6,6 +6,7 @@ import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Browsers } from '../browser/browsers.ts';
 import type { Canvases } from '../canvas/canvases.ts';
 import type { Egress } from '../egress/egress.ts';
+import type { OwnHeartbeats } from '../schedules/own-heartbeats.ts';
 import type { OwnSchedules } from '../schedules/own-schedules.ts';
 import type { MakingTools } from '../making/making-room.ts';
 import type { MemoryTools } from '../memory/memory-room.ts';
@@ -62,6 +63,8 @@ export interface ToolDeps
   readonly sendToSession: SendToSession;
   /** Those of the caller's agent and user. */
   readonly schedules: OwnSchedules;
+  /** That of the caller's agent and user. */
+  readonly heartbeats: OwnHeartbeats;
   /** What sessions show beside the conversation. */
   readonly canvases: Canvases;
   /** Those that the caller may use, and publishes. */

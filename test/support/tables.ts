@@ -81,6 +81,7 @@ const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = 
   'approvals.decision': ['Decision', 'approval'],
   'canvases.steps': ['readonly CanvasStep[]', 'canvas'],
   'messages.context': ['MessageContext', 'turn'],
+  'schedules.heartbeat': ['HeartbeatSettings', 'heartbeat'],
   'schedules.rights': ['ScheduleRights', 'schedule'],
   'schedules.timing': ['Timing', 'schedule'],
   'sessions.bound_context': ['MessageContext', 'turn'],

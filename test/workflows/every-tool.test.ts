@@ -21,6 +21,8 @@ const WORK: readonly Work[] = [
     { action: 'add', job: { name: 'tea', schedule: { kind: 'cron', expr: '0 9 1 1 *' }, message: 'Tea.' } },
   ],
   ['cron', { action: 'list' }],
+  ['heartbeat', { action: 'set', interval: 600 }],
+  ['heartbeat', { action: 'status' }],
   ['workspace_dir', {}],
   ['write_file', { path: 'a.txt', content: 'one\ntwo\n' }],
   ['read_file', { path: 'a.txt' }],
