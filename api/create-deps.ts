@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
 import { childEnvironment, deploymentValues, temporalConnection } from '#config';
+import type { LiveSettings } from '#config/live-settings.ts';
 import type { LogStream } from '#store/secrets/log-stream.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { createCallRules } from '#policy/call-rules.ts';
@@ -22,7 +23,9 @@ import { createEventNotifier } from '#store/event-notifier.ts';
 import { insertEgressRow, type NewEgressRow } from '#store/egress-store.ts';
 import { createPool, type Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
+import { createGateway } from '#temporal/gateway.ts';
 import { connectTemporal } from '#temporal/client.ts';
+import manifest from '../package.json' with { type: 'json' };
 import type { ApiDeps, McpLogins } from './deps.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createMetrics } from './metrics.ts';
@@ -32,17 +35,20 @@ import { createToolDirectory } from './tool-directory.ts';
 
 export interface OwnedDeps {
   readonly deps: ApiDeps;
+  /** The settings are read again, here and in all other processes. Never throws. */
+  readonly hearReload: () => Promise<void>;
   /** To be called after the server is closed. */
   close(): Promise<void>;
 }
 
 /** Nothing is waited for: Postgres and Temporal may come later. */
 export async function createDeps(
-  config: Config,
+  live: LiveSettings,
   databaseUrl: string,
-  log: Pick<FastifyBaseLogger, 'warn'>,
+  log: Pick<FastifyBaseLogger, 'info' | 'warn'>,
   logs?: LogStream,
 ): Promise<OwnedDeps> {
+  const { config } = live;
   const { tools, exec, sandbox, egress, hooks } = config;
   const pool = createPool({
     url: databaseUrl,
@@ -83,7 +89,17 @@ export async function createDeps(
     changes: secrets.changes,
     onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
   });
+  const gateway = createGateway({
+    pool,
+    temporal,
+    changes: secrets.changes,
+    settings: live,
+    version: manifest.version,
+    taskQueue: config.temporal.taskQueue,
+    log,
+  });
   const deps: ApiDeps = {
+    gateway,
     pool,
     temporal,
     feed,
@@ -126,6 +142,7 @@ export async function createDeps(
   };
   return {
     deps,
+    hearReload: gateway.hear,
     async close() {
       await feed.close();
       await notifier.close();

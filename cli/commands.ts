@@ -65,6 +65,8 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       'look for what a start needs; exit 1 when something needed is missing',
       { takes: ['json', 'stateDir', 'config'] },
     ],
+    ['reload', 'read the settings again, in every process, without disturbing a turn'],
+    ['gateway', 'the deployment for its operators: status, config, reload'],
     ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
     ['demo', 'see for yourself: crash'],
   ],

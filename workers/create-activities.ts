@@ -34,6 +34,7 @@ import { createTurnRoom } from '#activities/turn/turn-room.ts';
 import { createWakeSession } from '#activities/turn/wake-session.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
+import type { Gateway } from '#domain/gateway.ts';
 import { sandboxOf, type Wall } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createCallRules } from '#policy/call-rules.ts';
@@ -72,6 +73,7 @@ export interface ActivityParts {
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly masterKeys: readonly Buffer[];
+  readonly gateway: Gateway;
 }
 
 /** `ownQueue`: of the fast path; without one the turn goes the plain way. */
@@ -128,6 +130,7 @@ export function createActivities(
       ...teams.tools,
       ...memory.tools,
       ...scheduling.tools,
+      gateway: parts.gateway,
       ...media,
       sendToSession: createSendToSession(wake),
       canvases: createCanvases(base),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { deploymentValues, loadConfig, temporalConnection } from '#config';
+import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { hostWall } from '#activities/process/host-wall.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
@@ -15,7 +16,9 @@ import { createPool } from '#store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
+import { createGateway } from '#temporal/gateway.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
+import manifest from '../package.json' with { type: 'json' };
 import { loadWorkflowBundle } from './bundle.ts';
 import { createMachine } from './create-machine.ts';
 import { createWorker } from './create-worker.ts';
@@ -23,7 +26,8 @@ import { sandboxOf } from '#domain/sandbox.ts';
 import { RUNS_AT_PLACE } from '#domain/shell/allowlist.ts';
 
 async function main(): Promise<void> {
-  const config = loadConfig();
+  const live = createLiveSettings(loadConfig());
+  const { config } = live;
   const logs = createLogStream(openLogOutput());
   const log = pino({ level: config.log.level, base: { process: 'worker', pid: process.pid } }, logs);
   installRuntime(log);
@@ -79,8 +83,19 @@ async function main(): Promise<void> {
   );
   // What earlier workers left; from then on the sweep looks after them.
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();
+  const gateway = createGateway({
+    pool,
+    temporal,
+    changes: secrets.changes,
+    settings: live,
+    version: manifest.version,
+    taskQueue: config.temporal.taskQueue,
+    log,
+  });
+  process.on('SIGHUP', () => void gateway.hear());
   const worker = await createWorker({
     config,
+    gateway,
     connection,
     temporal,
     pool,

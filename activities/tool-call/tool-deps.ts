@@ -2,6 +2,7 @@
  * What the tools need of the world, each room giving its part. Each tool states its own by `Pick<ToolDeps, …>`; workers/ puts the whole
  * together.
  */
+import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Browsers } from '../browser/browsers.ts';
 import type { Canvases } from '../canvas/canvases.ts';
@@ -65,6 +66,8 @@ export interface ToolDeps
   readonly schedules: OwnSchedules;
   /** That of the caller's agent and user. */
   readonly heartbeats: OwnHeartbeats;
+  /** The deployment, for its operators. */
+  readonly gateway: Gateway;
   /** What sessions show beside the conversation. */
   readonly canvases: Canvases;
   /** Those that the caller may use, and publishes. */

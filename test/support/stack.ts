@@ -20,11 +20,14 @@ import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { insertApiKey, insertTenant } from '#store/api-key-store.ts';
 import type { KeySettings } from '#store/secrets/master-key.ts';
+import type { ChangeFeed } from '#store/change-feed.ts';
+import type { Gateway } from '#domain/gateway.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { insertEgressRow } from '#store/egress-store.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import type { Pool } from '#store/pool.ts';
 import { hashSecret, makeKeyId, makeSecret } from '#api/auth.ts';
+import { createGateway } from '#temporal/gateway.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import type { Api, ApiDeps, ApiSettings } from '#api/deps.ts';
 import { createEventFeed } from '#api/event-feed.ts';
@@ -145,6 +148,7 @@ async function serve(
   const catalogs = createAgentCatalogs({ pool, catalog, changes: secrets.changes, onError: ignore });
   const root = options.workspaceRoot ?? worker?.workspaceRoot ?? '/nowhere';
   const deps: ApiDeps = {
+    gateway: worker?.gateway ?? gatewayOf(parts, secrets.changes),
     pool,
     temporal,
     feed,
@@ -227,6 +231,21 @@ async function serve(
       await secrets.close();
     },
   };
+}
+
+/** Of an API that has no settings. */
+function gatewayOf({ pool, tenant, temporal }: Parts, changes: ChangeFeed): Gateway {
+  const ignore = (): void => undefined;
+  return createGateway({
+    pool,
+    temporal,
+    changes,
+    settings: { reload: () => ({ applied: [], restart: [] }), shown: ignore },
+    version: 'of the tests',
+    taskQueue: 'nobody',
+    operator: tenant,
+    log: { info: ignore, warn: ignore },
+  });
 }
 
 function ownKeys(): KeySettings {

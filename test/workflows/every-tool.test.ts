@@ -21,6 +21,7 @@ const WORK: readonly Work[] = [
     { action: 'add', job: { name: 'tea', schedule: { kind: 'cron', expr: '0 9 1 1 *' }, message: 'Tea.' } },
   ],
   ['cron', { action: 'list' }],
+  ['gateway', { action: 'status' }],
   ['heartbeat', { action: 'set', interval: 600 }],
   ['heartbeat', { action: 'status' }],
   ['workspace_dir', {}],
