@@ -47,17 +47,18 @@ describe('IN-1 the API’s process', () => {
   });
 
   it('SIGHUP has it read its settings again, and every other process with it', async () => {
-    const state = join(folder, 'hup');
+    const state = join(folder, 'a');
     const settings = join(folder, 'tempoclaw.yaml');
     const [one, two] = await Promise.all([start(state), start(state)]);
     const authorization = `Bearer ${(await readFile(join(state, 'api-key'), 'utf8')).trim()}`;
     const isIn = async ({ address }: ApiProcess, name: string): Promise<void> => {
       const wait = growingWait();
-      for (;;) {
+      for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
         const answer = await fetch(`${address}/v1/gateway/config?path=tools`, { headers: { authorization } });
         if (JSON.stringify(await answer.json()).includes(name)) return;
         await wait();
       }
+      assert.fail(`${name} was not applied at ${address}`);
     };
     await writeFile(settings, 'tools: { deny: [exec] }');
     one.child.kill('SIGHUP');
