@@ -23,9 +23,8 @@ import { createEventNotifier } from '#store/event-notifier.ts';
 import { insertEgressRow, type NewEgressRow } from '#store/egress-store.ts';
 import { createPool, type Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { createGateway } from '#temporal/gateway.ts';
+import { openGateway } from '#temporal/gateway.ts';
 import { connectTemporal } from '#temporal/client.ts';
-import manifest from '../package.json' with { type: 'json' };
 import type { ApiDeps, McpLogins } from './deps.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createMetrics } from './metrics.ts';
@@ -35,8 +34,6 @@ import { createToolDirectory } from './tool-directory.ts';
 
 export interface OwnedDeps {
   readonly deps: ApiDeps;
-  /** The settings are read again, here and in all other processes. Never throws. */
-  readonly hearReload: () => Promise<void>;
   /** To be called after the server is closed. */
   close(): Promise<void>;
 }
@@ -89,17 +86,8 @@ export async function createDeps(
     changes: secrets.changes,
     onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
   });
-  const gateway = createGateway({
-    pool,
-    temporal,
-    changes: secrets.changes,
-    settings: live,
-    version: manifest.version,
-    taskQueue: config.temporal.taskQueue,
-    log,
-  });
   const deps: ApiDeps = {
-    gateway,
+    gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     pool,
     temporal,
     feed,
@@ -142,7 +130,6 @@ export async function createDeps(
   };
   return {
     deps,
-    hearReload: gateway.hear,
     async close() {
       await feed.close();
       await notifier.close();

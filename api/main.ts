@@ -39,7 +39,6 @@ async function main(): Promise<void> {
   const { address, asWished } = await listen(app, config.api.host, config.api.port);
   if (!asWished)
     log.warn({ wished: config.api.port, address }, 'the port is taken; listening on the next free one');
-  process.on('SIGHUP', () => void owned.hearReload());
   let ending: Promise<void> | undefined;
   const end = async (signal: string): Promise<void> => {
     log.info({ signal }, 'ending: open requests are finished');

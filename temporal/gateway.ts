@@ -5,6 +5,7 @@ import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { type ChangeFeed, noteSettings, settingsVersion } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import { probeWrite } from '#store/write-probe.ts';
+import manifest from '../package.json' with { type: 'json' };
 import type { TemporalAccess } from './client.ts';
 
 const CHECK_MS = 2_000;
@@ -13,9 +14,11 @@ export interface GatewayParts {
   readonly pool: Pool;
   readonly temporal: Pick<TemporalAccess, 'pollers'>;
   readonly changes: ChangeFeed;
-  readonly settings: { reload(): Reloaded; shown(path: string): unknown };
-  readonly version: string;
-  readonly taskQueue: string;
+  readonly settings: {
+    readonly config: { readonly temporal: { readonly taskQueue: string } };
+    reload(): Reloaded;
+    shown(path: string): unknown;
+  };
   /** Whose admins run the deployment. */
   readonly operator?: string;
   /** Told of each reading that another process, or a signal, asked for. */
@@ -61,11 +64,11 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
         temporal.pollers(CHECK_MS).catch(() => undefined),
       ]);
       return {
-        version: parts.version,
+        version: manifest.version,
         uptime_seconds: Math.floor((performance.now() - started) / 1000),
         postgres,
         temporal: seen ? 'ok' : 'away',
-        task_queue: parts.taskQueue,
+        task_queue: settings.config.temporal.taskQueue,
         workers: seen ?? [],
       };
     },
@@ -90,6 +93,13 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
       }
     },
   };
+}
+
+/** Of a process, which reads its settings again at SIGHUP. */
+export function openGateway(parts: GatewayParts): Gateway {
+  const gateway = createGateway(parts);
+  process.on('SIGHUP', () => void gateway.hear());
+  return gateway;
 }
 
 async function answers(ask: () => Promise<void>): Promise<'ok' | 'away'> {

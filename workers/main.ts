@@ -16,9 +16,8 @@ import { createPool } from '#store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
-import { createGateway } from '#temporal/gateway.ts';
+import { openGateway } from '#temporal/gateway.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
-import manifest from '../package.json' with { type: 'json' };
 import { loadWorkflowBundle } from './bundle.ts';
 import { createMachine } from './create-machine.ts';
 import { createWorker } from './create-worker.ts';
@@ -56,13 +55,7 @@ async function main(): Promise<void> {
   logs.hide(secrets.vault.scrubberOfAll);
   const catalog = await loadCatalog();
   const dataConverter = dataConverterOf(config.encryption);
-  const { address, apiKey, tls, metadata } = config.temporal;
-  const connection = await NativeConnection.connect({
-    address,
-    apiKey,
-    tls,
-    metadata,
-  });
+  const connection = await NativeConnection.connect(temporalConnection(config));
   const reaped = await reapOrphans();
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');
   const temporal = connectTemporal({
@@ -83,19 +76,9 @@ async function main(): Promise<void> {
   );
   // What earlier workers left; from then on the sweep looks after them.
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();
-  const gateway = createGateway({
-    pool,
-    temporal,
-    changes: secrets.changes,
-    settings: live,
-    version: manifest.version,
-    taskQueue: config.temporal.taskQueue,
-    log,
-  });
-  process.on('SIGHUP', () => void gateway.hear());
   const worker = await createWorker({
     config,
-    gateway,
+    gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     connection,
     temporal,
     pool,

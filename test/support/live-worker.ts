@@ -205,8 +205,6 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     temporal,
     changes: secrets.changes,
     settings: live,
-    version: 'of the tests',
-    taskQueue,
     operator: tenant,
     log: { info: () => undefined, warn: () => undefined },
   });

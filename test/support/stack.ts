@@ -148,7 +148,7 @@ async function serve(
   const catalogs = createAgentCatalogs({ pool, catalog, changes: secrets.changes, onError: ignore });
   const root = options.workspaceRoot ?? worker?.workspaceRoot ?? '/nowhere';
   const deps: ApiDeps = {
-    gateway: worker?.gateway ?? gatewayOf(parts, secrets.changes),
+    gateway: gatewayOf(parts, secrets.changes, worker),
     pool,
     temporal,
     feed,
@@ -233,16 +233,23 @@ async function serve(
   };
 }
 
-/** Of an API that has no settings. */
-function gatewayOf({ pool, tenant, temporal }: Parts, changes: ChangeFeed): Gateway {
+/** The worker's, with its settings; an API alone has none. */
+function gatewayOf(
+  { pool, tenant, temporal }: Parts,
+  changes: ChangeFeed,
+  worker: LiveWorker | undefined,
+): Gateway {
+  if (worker) return worker.gateway;
   const ignore = (): void => undefined;
   return createGateway({
     pool,
     temporal,
     changes,
-    settings: { reload: () => ({ applied: [], restart: [] }), shown: ignore },
-    version: 'of the tests',
-    taskQueue: 'nobody',
+    settings: {
+      config: { temporal: { taskQueue: 'nobody' } },
+      reload: () => ({ applied: [], restart: [] }),
+      shown: ignore,
+    },
     operator: tenant,
     log: { info: ignore, warn: ignore },
   });
