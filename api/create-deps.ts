@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
 import { childEnvironment, deploymentValues, temporalConnection } from '#config';
+import type { LiveSettings } from '#config/live-settings.ts';
 import type { LogStream } from '#store/secrets/log-stream.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { createCallRules } from '#policy/call-rules.ts';
@@ -23,6 +24,7 @@ import { createEventNotifier } from '#store/event-notifier.ts';
 import { insertEgressRow, type NewEgressRow } from '#store/egress-store.ts';
 import { createPool, type Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
+import { openGateway } from '#temporal/gateway.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import type { ApiDeps, McpLogins } from './deps.ts';
 import { createEventFeed } from './event-feed.ts';
@@ -39,11 +41,12 @@ export interface OwnedDeps {
 
 /** Nothing is waited for: Postgres and Temporal may come later. */
 export async function createDeps(
-  config: Config,
+  live: LiveSettings,
   databaseUrl: string,
-  log: Pick<FastifyBaseLogger, 'warn'>,
+  log: Pick<FastifyBaseLogger, 'info' | 'warn'>,
   logs?: LogStream,
 ): Promise<OwnedDeps> {
+  const { config } = live;
   const { tools, exec, sandbox, egress, hooks } = config;
   const pool = createPool({
     url: databaseUrl,
@@ -85,6 +88,7 @@ export async function createDeps(
     onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
   });
   const deps: ApiDeps = {
+    gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     pool,
     temporal,
     feed,

@@ -11,6 +11,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LogStream } from '#store/secrets/log-stream.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { AgentConfig, ToolDialect } from '#domain/agent.ts';
+import type { Gateway } from '#domain/gateway.ts';
 import type { JudgePath } from '#domain/path-rules.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
@@ -158,6 +159,7 @@ export interface ApiDeps {
   /** Where large artifacts are, when not in Postgres. */
   readonly objects?: ArtifactPlaces['objects'];
   readonly settings: ApiSettings;
+  readonly gateway: Gateway;
   /** Under which decision tokens are made. */
   readonly tokenSecret: string;
   readonly logLevel: string;

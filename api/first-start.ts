@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasAdminKey, insertFirstApiKey, insertTenant } from '#store/api-key-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { hashSecret, isSecret, makeKeyId, makeSecret } from './auth.ts';
-import { OPERATOR_TENANT } from './routes/api-keys.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 
 /**
  * Makes the first admin key when there is none; resolves with the path of its file then. The file comes first and is

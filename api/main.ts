@@ -2,6 +2,7 @@
 import '../config/unset-empty-variables.ts';
 import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
+import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { migrate } from '#store/migrate.ts';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
@@ -15,7 +16,8 @@ import { syncSettingsServers } from './settings-servers.ts';
 const DRAIN_MS = 10_000;
 
 async function main(): Promise<void> {
-  const config = loadConfig();
+  const live = createLiveSettings(loadConfig());
+  const { config } = live;
   const problems = preflight(config);
   if (problems.length > 0) throw new ConfigError(problems);
   if (!config.database.url || !config.temporal.address)
@@ -27,7 +29,7 @@ async function main(): Promise<void> {
 
   notifySupervisor({ type: 'progress', step: 'migrations' });
   await migrate(config.database.url);
-  const owned = await createDeps(config, config.database.url, log, logs);
+  const owned = await createDeps(live, config.database.url, log, logs);
   const { deps } = owned;
   const keyFile = await prepareFirstStart(deps.pool, config.stateDir);
   await syncSettingsServers(deps, config.mcp.servers, (problem) => log.warn(problem));

@@ -14,7 +14,7 @@ import {
   updateMcpServer,
 } from '#store/mcp-server-store.ts';
 import type { ApiDeps } from './deps.ts';
-import { OPERATOR_TENANT as TENANT } from './routes/api-keys.ts';
+import { OPERATOR_TENANT as TENANT } from '#domain/tenant.ts';
 
 /** Safe to run again and by several processes at once: each server is one statement, and what another has done is found done. */
 export async function syncSettingsServers(

@@ -67,6 +67,8 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       'look for what a start needs; exit 1 when something needed is missing',
       { takes: ['json', 'stateDir', 'config'] },
     ],
+    ['reload', 'read the settings again, in every process, without disturbing a turn'],
+    ['gateway', 'the deployment for its operators: status, config, reload'],
     ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
     ['node', 'join another TempoClaw as a machine that its agents use', { takes: ['url', 'stateDir'] }],
     ['demo', 'see for yourself: crash'],
@@ -97,6 +99,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['handoffs', 'chats that were handed to another agent: list, clear'],
     ['subagents', 'agents that agents start: list, show, stop, steer'],
     ['schedules', 'what agents are told at times to come: list, show, add, update, remove, run, runs'],
+    ['heartbeat', 'waking an agent to go through its HEARTBEAT.md: show, set, remove, test, logs'],
     ['teams', 'teams of agents: a lead, members, and their board'],
     [
       'tasks',

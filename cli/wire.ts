@@ -21,6 +21,7 @@ import type {
 } from '#domain/schema/assignment.ts';
 import type { customToolSchema } from '#domain/schema/custom-tool.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
+import type { heartbeatSchema } from '#domain/schema/heartbeat.ts';
 import type { scheduleRunSchema } from '#domain/schema/schedule.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
@@ -46,6 +47,7 @@ export type EvaluationDetail = z.infer<typeof evaluationDetailSchema>;
 export type MessageReceipt = z.infer<typeof messageReceiptSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type StopReceipt = z.infer<typeof stopReceiptSchema>;
+export type Heartbeat = z.infer<typeof heartbeatSchema>;
 export type ScheduleRun = z.infer<typeof scheduleRunSchema>;
 export type NotifyTest = z.infer<typeof notifyTestSchema>;
 export type Session = z.infer<typeof sessionSchema>;

@@ -1,4 +1,5 @@
 /** Schedules: a message that an agent is sent at instants to come. The row says what; a Temporal Schedule says when, and follows the row. */
+import type { HEARTBEAT_OUTCOMES } from './heartbeat.ts';
 import type { scheduleCreateSchema, timingSchema } from './schema/schedule.ts';
 import type { Kept } from './schema/scalars.ts';
 
@@ -54,15 +55,23 @@ export interface ScheduledMessageInput {
 }
 
 export interface ScheduledRun {
-  readonly state: (typeof RUN_STATES)[number] | 'gone';
+  readonly state: (typeof RUN_STATES)[number] | (typeof HEARTBEAT_OUTCOMES)[number] | 'gone';
   readonly reason?: string;
   readonly session?: string;
   readonly turn?: string;
+  /** A heartbeat's: how its turn ends is looked at after so many seconds. */
+  readonly watch?: { readonly key: string; readonly seconds: number } | undefined;
 }
 
 export interface ScheduleActivities {
   /** Safe to repeat, and at several places at once: one run for a schedule and instant. */
   start_scheduled_run(input: ScheduledMessageInput & { readonly at: string }): Promise<ScheduledRun>;
+  /** What becomes of a heartbeat's turn: tried again, said, or quiet. Safe to repeat. */
+  settle_heartbeat(input: {
+    readonly tenant: string;
+    readonly schedule: string;
+    readonly key: string;
+  }): Promise<ScheduledRun>;
 }
 
 /** Of the Temporal Schedule, and the first part of its runs' ids. */

@@ -3,6 +3,16 @@ import type { AgentConfig } from './agent.ts';
 import { DEFAULT_ITERATIONS } from './agent.ts';
 import type { SubagentContext } from './subagent.ts';
 import { lesserThinking } from './thinking.ts';
+import type { MessageContext } from './turn.ts';
+
+/** The agent as a turn has it: a subagent's, or a heartbeat's, may have another model. */
+export function agentOfTurn(
+  agent: AgentConfig,
+  { subagent, heartbeat }: Pick<MessageContext, 'subagent' | 'heartbeat'>,
+): AgentConfig {
+  const model = heartbeat?.model;
+  return asSubagent(model === undefined ? agent : { ...agent, model }, subagent);
+}
 
 /** The agent itself when the turn is no subagent's. Limits only narrow. */
 export function asSubagent(agent: AgentConfig, subagent: SubagentContext | undefined): AgentConfig {

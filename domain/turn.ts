@@ -52,6 +52,13 @@ export interface MessageContext {
   readonly team?: TeamContext;
   /** Bound to a session that works for another agent: what was given away, or a judgement. */
   readonly delegation?: DelegationContext;
+  /** The turn is a beat of its agent's heartbeat. Set by what begins it, in its message's row. */
+  readonly heartbeat?: {
+    /** In place of the agent's. */
+    readonly model?: string | undefined;
+    /** No other file than the checklist. */
+    readonly light?: true | undefined;
+  };
   /** Names of the tools that the parent could use: a child never has more (SA-4). */
   readonly within?: readonly string[];
 }

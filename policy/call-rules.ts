@@ -22,7 +22,7 @@ import { ALLOWED_ALWAYS, judgeCommand, type ShellVerdict } from '#domain/shell/j
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import type { SkillInUse } from '#domain/skill/skill.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import { asSubagent } from '#domain/subagent-agent.ts';
+import { agentOfTurn } from '#domain/subagent-agent.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
@@ -147,7 +147,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
         user: call.user,
         channel: call.context.channel ?? null,
         commands: command?.command_words,
-        provider: providerOf(asSubagent(call.agent, call.context.subagent)),
+        provider: providerOf(agentOfTurn(call.agent, call.context)),
         used: usedTools(call.used),
       },
     );
@@ -215,7 +215,7 @@ export function policyLayers(
     tenant: tenant_policy?.tools,
     agent: agent.tools,
     // A subagent may have a model of another provider.
-    provider: providerOf(asSubagent(agent, context.subagent)),
+    provider: providerOf(agentOfTurn(agent, context)),
     group: context.group,
     subagent: context.subagent && (context.subagent.leaf ? 'leaf' : 'inner'),
     parent: context.within,

@@ -5,6 +5,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { listenTo } from './listener.ts';
 import type { Pool } from './pool.ts';
+import { readRow } from './statements.ts';
 
 const CHANNEL = 'tempoclaw_changes';
 /** How long a lost notice can delay a change. */
@@ -13,7 +14,7 @@ const POLL_MS = 2_000;
 const LOOK_BACK = '1 minute';
 
 /** What processes keep in memory or wait for, by the table it comes from. */
-export type ChangeKind = 'secrets' | 'custom_tools' | 'nodes' | 'node_results';
+export type ChangeKind = 'secrets' | 'custom_tools' | 'nodes' | 'node_results' | 'settings';
 
 export interface ChangeFeed {
   /** `onChange` gets the tenant whose rows changed, or undefined when any may have. It must not throw. */
@@ -30,6 +31,28 @@ export function noteChange(tenant: string, kind: ChangeKind, of: string): RawBui
       insert into changes (tenant_id, kind) select ${tenant}, ${kind} where exists (select from ${sql.table(of)})
       on conflict (tenant_id, kind) do update set version = changes.version + 1, changed_at = now()
       returning pg_notify(${CHANNEL}, kind || ' ' || tenant_id))`;
+}
+
+/** All processes are to read their settings again. Gives the version that says so. */
+export async function noteSettings(pool: Pool, tenant: string): Promise<string> {
+  const row = await readRow<{ version: string }>(pool)`
+    with noted as (
+      insert into changes (tenant_id, kind) values (${tenant}, 'settings')
+      on conflict (tenant_id, kind) do update set version = changes.version + 1, changed_at = now()
+      returning version, pg_notify(${CHANNEL}, 'settings ' || tenant_id))
+    select version::text from noted`;
+  return row?.version ?? '';
+}
+
+/** The newest such version; `fresh`: of the last `seconds`. Undefined: nobody has wanted it yet. */
+export function settingsVersion(
+  pool: Pool,
+  tenant: string,
+  seconds: number,
+): Promise<{ readonly version: string; readonly fresh: boolean } | undefined> {
+  return readRow<{ version: string; fresh: boolean }>(pool)`
+    select version::text, changed_at > now() - make_interval(secs => ${seconds}) as fresh from changes
+    where tenant_id = ${tenant} and kind = 'settings'`;
 }
 
 /** Connects in the background and again for as long as it takes. Errors are told, never thrown. */

@@ -1,10 +1,20 @@
 /** The runs of schedules: each has its place once, which is taken under the lock of its schedule's row. */
+import { isActive } from '#domain/heartbeat.ts';
 import { SCHEDULE_LIMITS, type ScheduleRights } from '#domain/schedule.ts';
 import { isInstantOf, nextInstants } from '#domain/schedule/instants.ts';
 import type { TurnStatus } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 import { lockSchedule, type ScheduleRow } from './schedule-store.ts';
-import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import {
+  affects,
+  below,
+  type Db,
+  execute,
+  type PageEnd,
+  readRow,
+  readRows,
+  type RowOf,
+} from './statements.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 
 export interface ScheduleRunRow extends RowOf<'schedule_runs', 'schedule_id' | 'at' | 'created_at'> {
@@ -28,6 +38,8 @@ export interface NewRun {
   readonly session: string;
   /** Why nobody may begin it, as far as others have found. */
   readonly denied?: string | undefined;
+  /** Why there is nothing to do, as far as others have found. */
+  readonly idle?: string | undefined;
 }
 
 export type TakenRun = Pick<ScheduleRunRow, 'state' | 'reason' | 'session_key' | 'turn_id'>;
@@ -70,24 +82,45 @@ async function decideRun(
   if (denied !== undefined) return { ...NOT_BEGUN, state: 'refused', reason: denied };
   const late = run.forced ? undefined : whyNotDue(schedule, run.at);
   if (late !== undefined) return { ...NOT_BEGUN, state: 'skipped', reason: late };
-  if (schedule.overlap === 'skip' && (await isBusy(tx, tenant, schedule.id)))
+  if (schedule.overlap === 'skip' && (await isBusy(tx, tenant, schedule)))
     return { ...NOT_BEGUN, state: 'skipped', reason: 'an earlier run goes on' };
-  return { state: null, reason: null, session_key: schedule.session_key ?? run.session, turn_id: null };
+  const idle = run.idle ?? (run.forced ? undefined : await whyNoBeat(tx, tenant, schedule, run.at));
+  if (idle !== undefined) return { ...NOT_BEGUN, state: 'skipped', reason: idle };
+  const own = schedule.heartbeat?.isolated_session ? null : schedule.session_key;
+  return { state: null, reason: null, session_key: own ?? run.session, turn_id: null };
+}
+
+/** A heartbeat keeps to its hours, and does not speak into a conversation that goes on. */
+async function whyNoBeat(
+  tx: Transaction,
+  tenant: string,
+  { heartbeat, session_key: session }: ScheduleRow,
+  at: Date,
+): Promise<string | undefined> {
+  if (!heartbeat) return undefined;
+  if (!isActive(heartbeat, at))
+    return `it is not within ${heartbeat.active_hours ?? ''} (${heartbeat.timezone})`;
+  const isTalking = await affects(tx)`
+    select from turns where tenant_id = ${tenant} and session_key = ${session} and ended_at is null limit 1`;
+  return isTalking ? `a turn of the session ${session ?? ''} runs` : undefined;
 }
 
 const NOT_BEGUN = { session_key: null, turn_id: null } as const;
 
-/** Its message is handed over, or was refused there. A schedule that is for one run only goes with it. */
+/** Its message is handed over, was refused there, or a heartbeat's turn has ended. A schedule that is for one run only goes with it. */
 export async function endRun(
   pool: Pool,
   tenant: string,
   id: string,
   key: string,
   { state, reason, turn_id }: Pick<TakenRun, 'state' | 'reason' | 'turn_id'>,
+  attempt = 1,
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     const schedule = await lockSchedule(tx, tenant, id);
-    await execute(tx)`update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}
+    await execute(
+      tx,
+    )`update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}, attempt = ${attempt}
       where tenant_id = ${tenant} and schedule_id = ${id} and key = ${key}`;
     if (schedule?.delete_after_run && state === 'started')
       await execute(tx)`update schedules set deleted_at = coalesce(deleted_at, clock_timestamp())
@@ -112,12 +145,12 @@ function whyNotDue(
 }
 
 /** The rights of now: what was taken away since counts; what was added does not. */
-async function whyDenied(
-  tx: Transaction,
+export async function whyDenied(
+  db: Db,
   tenant: string,
   { agent_key, user_id, session_key, rights }: ScheduleRow,
 ): Promise<string | undefined> {
-  const found = await readRow<{ agent: boolean; key: boolean; session: boolean }>(tx)`
+  const found = await readRow<{ agent: boolean; key: boolean; session: boolean }>(db)`
     select exists (select from agents where tenant_id = ${tenant} and key = ${agent_key} and deleted_at is null) as agent,
       ${rights.key}::text is null or exists (select from api_keys where tenant_id = ${tenant} and id = ${rights.key}
         and revoked_at is null and (expires_at is null or expires_at > now()) and scopes && array['run','admin']) as key,
@@ -129,12 +162,16 @@ async function whyDenied(
   return undefined;
 }
 
-/** An earlier run is not handed over yet, or its turn goes on. One whose workflow was ended from outside is not waited for. */
-function isBusy(tx: Transaction, tenant: string, id: string): Promise<boolean> {
+/**
+ * An earlier run is not handed over yet, or its turn goes on; of a heartbeat, also while it is to be tried again. One whose workflow was
+ * ended from outside is not waited for.
+ */
+function isBusy(tx: Transaction, tenant: string, { id, heartbeat }: ScheduleRow): Promise<boolean> {
   return affects(tx)`
     select from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
     where r.tenant_id = ${tenant} and r.schedule_id = ${id}
-      and (r.state is null and r.created_at > now() - interval '10 minutes' or r.state = 'started' and t.id is not null and t.ended_at is null)`;
+      and (r.state is null and r.created_at > now() - interval '10 minutes' or r.state = 'started' and t.id is not null
+        and (t.ended_at is null or ${heartbeat !== null} and t.ended_at > now() - interval '10 minutes'))`;
 }
 
 /** The scopes that its key had when it was made and has now. */
@@ -148,6 +185,23 @@ export async function rolesNow(
     select scopes from api_keys where tenant_id = ${tenant} and id = ${key}`;
   const now = row?.scopes ?? [];
   return roles.filter((role) => now.includes(role) || now.includes('admin'));
+}
+
+/** A run of a heartbeat with its turn. `age`: seconds since that ended, or else since the run began. */
+export interface BeatRow
+  extends Pick<ScheduleRunRow, 'state' | 'reason' | 'session_key' | 'turn_id' | 'attempt'> {
+  readonly turn_status: TurnStatus | null;
+  readonly text: string | null;
+  readonly error: { readonly message: string } | null;
+  readonly age: number;
+}
+
+export function readBeat(pool: Pool, tenant: string, id: string, key: string): Promise<BeatRow | undefined> {
+  return readRow<BeatRow>(pool)`
+    select r.state, r.reason, r.session_key, r.turn_id, r.attempt, t.status as turn_status, t.text, t.error,
+      extract(epoch from clock_timestamp() - coalesce(t.ended_at, r.created_at))::float8 as age
+    from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
+    where r.tenant_id = ${tenant} and r.schedule_id = ${id} and r.key = ${key}`;
 }
 
 /** The newest first, with how their turns went. */

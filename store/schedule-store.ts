@@ -1,5 +1,6 @@
 /** Schedules and the runs of each. Who changes one, and who makes its Temporal Schedule follow, holds its row's lock. */
 import { sql } from 'kysely';
+import type { HeartbeatSettings } from '#domain/heartbeat.ts';
 import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '#domain/schedule.ts';
 import { nextInstants } from '#domain/schedule/instants.ts';
 import type { Pool } from './pool.ts';
@@ -17,8 +18,10 @@ import { inTransaction, type Transaction } from './transaction.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
 
-export interface ScheduleRow extends RowOf<'schedules', Times | 'rights' | 'timing'> {
+export interface ScheduleRow extends RowOf<'schedules', Times | 'rights' | 'timing' | 'heartbeat'> {
   readonly timing: Timing;
+  /** Null: a plain one. */
+  readonly heartbeat: HeartbeatSettings | null;
   readonly rights: ScheduleRights;
   readonly planned_until: Date | null;
   readonly next_at: Date | null;
@@ -44,6 +47,7 @@ export type ScheduleFields = Pick<
   | 'overlap'
   | 'catchup_seconds'
   | 'rights'
+  | 'heartbeat'
 >;
 
 const ROW = sql`schedules.*, created_at::text as created_text, clock_timestamp() as now`;
@@ -63,7 +67,7 @@ export function insertSchedule(
       from schedules where tenant_id = ${tenant} and deleted_at is null`;
     const { all = 0, own = 0 } = counts ?? {};
     if (all >= SCHEDULE_LIMITS.perTenant || own >= SCHEDULE_LIMITS.perAgent) return 'full';
-    const { rights, timing, ...plain } = fields;
+    const { rights, timing, heartbeat, ...plain } = fields;
     await tx
       .insertInto('schedules')
       .values({
@@ -71,6 +75,7 @@ export function insertSchedule(
         ...plain,
         rights: JSON.stringify(rights),
         timing: JSON.stringify(timing),
+        heartbeat: heartbeat && JSON.stringify(heartbeat),
       })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
@@ -89,13 +94,14 @@ export function updateSchedule(
   return inTransaction(pool, async (tx) => {
     const row = await lockSchedule(tx, tenant, id);
     if (!row || row.deleted_at) return undefined;
-    const { rights, timing, ...plain } = change(row);
+    const { rights, timing, heartbeat, ...plain } = change(row);
     await tx
       .updateTable('schedules')
       .set({
         ...plain,
         rights: JSON.stringify(rights),
         timing: JSON.stringify(timing),
+        heartbeat: heartbeat && JSON.stringify(heartbeat),
         revision: row.revision + 1,
         updated_at: row.now,
       })
@@ -124,10 +130,27 @@ function readSchedule(db: Db, tenant: string, id: string): Promise<ScheduleRow |
     select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
 }
 
-/** Whose they are; undefined: anybody's. Null: no user's. */
+/** Whose they are; undefined: anybody's. Null: no user's. Heartbeats are none of them. */
 export interface ScheduleFilter {
   readonly agent?: string | undefined;
   readonly user?: string | null | undefined;
+}
+
+/** For a run of it, whatever its kind. */
+export function findAnySchedule(pool: Pool, tenant: string, id: string): Promise<ScheduleRow | undefined> {
+  return readSchedule(pool, tenant, id);
+}
+
+/** Of an agent and a user of it; null: of none. */
+export function findHeartbeat(
+  pool: Pool,
+  tenant: string,
+  agent: string,
+  user: string | null,
+): Promise<ScheduleRow | undefined> {
+  return readRow<ScheduleRow>(pool)`
+    select ${ROW} from schedules where tenant_id = ${tenant} and agent_key = ${agent} and user_id is not distinct from ${user}
+      and heartbeat is not null and deleted_at is null`;
 }
 
 export async function findSchedule(
@@ -138,7 +161,9 @@ export async function findSchedule(
 ): Promise<ScheduleRow | undefined> {
   const row = await readSchedule(pool, tenant, id);
   const isTheirs =
-    row && (agent === undefined || row.agent_key === agent) && (user === undefined || row.user_id === user);
+    row?.heartbeat === null &&
+    (agent === undefined || row.agent_key === agent) &&
+    (user === undefined || row.user_id === user);
   return isTheirs ? row : undefined;
 }
 
@@ -151,7 +176,7 @@ export function listSchedules(
   after: PageEnd | undefined,
 ): Promise<ScheduleRow[]> {
   return readRows<ScheduleRow>(pool)`
-    select ${ROW} from schedules where tenant_id = ${tenant} and deleted_at is null
+    select ${ROW} from schedules where tenant_id = ${tenant} and deleted_at is null and heartbeat is null
       and (${agent}::text is null or agent_key = ${agent}) and (${user === undefined} or user_id is not distinct from ${user})
       ${below('created_at', 'id', after)}
     order by created_at desc, id limit ${limit}`;

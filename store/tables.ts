@@ -14,6 +14,7 @@ import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { CanvasStep } from '#domain/canvas.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { NodeAbout } from '#domain/node.ts';
+import type { HeartbeatSettings } from '#domain/heartbeat.ts';
 import type { ScheduleRights, Timing } from '#domain/schedule.ts';
 import type { BudgetRoot } from '#domain/budget.ts';
 import type { LeadNotice, TaskStatus, TaskState } from '#domain/team-task.ts';
@@ -323,10 +324,11 @@ export interface Tables {
     key: string;
     at: Timestamp;
     forced: boolean;
-    state: 'started' | 'skipped' | 'refused' | null;
+    state: 'started' | 'skipped' | 'refused' | 'quiet' | 'said' | 'failed' | null;
     reason: string | null;
     session_key: string | null;
     turn_id: string | null;
+    attempt: Generated<number>;
     created_at: Generated<Timestamp>;
   };
   schedules: {
@@ -343,6 +345,7 @@ export interface Tables {
     overlap: 'skip' | 'allow';
     catchup_seconds: number;
     rights: Json<ScheduleRights>;
+    heartbeat: Json<HeartbeatSettings> | null;
     created_by: string;
     revision: Generated<number>;
     planned: number | null;

@@ -39,6 +39,9 @@ export class NotTaken extends Failure {
 /** Retries when what had the request is gone, its run or its workflow task: the next one takes the same ids. */
 const GONE_WAITS_MS = [20, 50, 100, 200, 400, 800] as const;
 
+/** Of Temporal's API: the queue's workflow tasks, which each worker asks for. */
+const WORKFLOWS = 1;
+
 /** gRPC status codes that decide what a caller is told. */
 const grpc = {
   INVALID_ARGUMENT: 3,
@@ -88,6 +91,8 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   ensureSweep(): Promise<void>;
   /** Throws when Temporal does not answer within `timeoutMs`. */
   check(timeoutMs: number): Promise<void>;
+  /** Who has asked for work of our task queue in the last minutes. Throws when Temporal does not answer within `timeoutMs`. */
+  pollers(timeoutMs: number): Promise<readonly { readonly identity: string; readonly seen_at: string }[]>;
   close(): Promise<void>;
 }
 
@@ -169,6 +174,16 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),
     async check(timeoutMs) {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));
+    },
+    async pollers(timeoutMs) {
+      const asked = { namespace, taskQueue: { name: taskQueue }, taskQueueType: WORKFLOWS };
+      const { pollers } = await within(Date.now() + timeoutMs, () =>
+        connection.workflowService.describeTaskQueue(asked),
+      );
+      return (pollers ?? []).map(({ identity, lastAccessTime: at }) => ({
+        identity: identity ?? '',
+        seen_at: new Date(Number(at?.seconds ?? 0) * 1000).toISOString(),
+      }));
     },
     async close() {
       await Promise.allSettled(open);

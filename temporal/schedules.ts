@@ -11,6 +11,7 @@ import {
   type ScheduleRights,
   type Timing,
 } from '#domain/schedule.ts';
+import type { HeartbeatSettings } from '#domain/heartbeat.ts';
 import { nextInstants, timingProblem, wholeSeconds } from '#domain/schedule/instants.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { isTransient, type Pool } from '#store/pool.ts';
@@ -44,8 +45,11 @@ export interface ScheduleMaker {
   readonly stem: string;
 }
 
+/** `heartbeat`: it is the agent's heartbeat. */
+export type ScheduleJob = NewSchedule & { readonly heartbeat?: HeartbeatSettings | undefined };
+
 export type ScheduleChange = Partial<
-  Omit<NewSchedule, 'name' | 'agent' | 'user' | 'session' | 'allowed_tools'>
+  Omit<ScheduleJob, 'name' | 'agent' | 'user' | 'session' | 'allowed_tools'>
 > & {
   readonly session?: string | null | undefined;
   readonly allowed_tools?: readonly string[] | null | undefined;
@@ -53,7 +57,7 @@ export type ScheduleChange = Partial<
 
 /** Throws Failures, with words for whoever made the request. */
 export interface Schedules {
-  add(maker: ScheduleMaker, job: NewSchedule): Promise<ScheduleRow>;
+  add(maker: ScheduleMaker, job: ScheduleJob): Promise<ScheduleRow>;
   /** From then on it has the rights of who changed it, never more than before of tools. Undefined when it is gone. */
   change(
     maker: Pick<ScheduleMaker, 'tenant' | 'rights'>,
@@ -115,6 +119,7 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
           overlap: job.overlap,
           catchup_seconds: job.catchup_seconds,
           rights: { ...rights, allowed_tools: narrowed(rights.allowed_tools, job.allowed_tools) },
+          heartbeat: job.heartbeat ?? null,
         },
         now,
       );
@@ -279,6 +284,7 @@ function changed(
       session: rights.session ?? old.rights.session,
       allowed_tools: narrowed(held, change.allowed_tools ?? undefined),
     },
+    heartbeat: change.heartbeat ?? old.heartbeat,
   };
 }
 

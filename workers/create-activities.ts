@@ -39,6 +39,7 @@ import { createTurnRoom } from '#activities/turn/turn-room.ts';
 import { createWakeSession } from '#activities/turn/wake-session.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
+import type { Gateway } from '#domain/gateway.ts';
 import { sandboxOf, type Wall } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createCallRules } from '#policy/call-rules.ts';
@@ -78,6 +79,7 @@ export interface ActivityParts {
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly masterKeys: readonly Buffer[];
+  readonly gateway: Gateway;
 }
 
 /** `ownQueue`: of the fast path; without one the turn goes the plain way. */
@@ -110,7 +112,6 @@ export function createActivities(
   const embed = createEmbed({ store: createEmbeddingStore(pool), models, budgets });
   const hostFiles = createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now });
   const skills = createSkills({ ...base, embed, hostFiles, folders: config.skills.folders });
-  const gates = createGateActivities({ ...base, budgets });
   const memory = createMemoryRoom({ ...base, embed, models, budgets });
   const teams = createTeamRoom({ ...base, wake });
   const assignments = createAssignmentRoom({
@@ -134,6 +135,7 @@ export function createActivities(
       ...teams.tools,
       ...memory.tools,
       ...scheduling.tools,
+      gateway: parts.gateway,
       ...media,
       sendToSession: createSendToSession(wake),
       canvases: createCanvases(base),
@@ -146,7 +148,7 @@ export function createActivities(
     : createPlainPath(base.ledger);
   return {
     ...approvals.activities,
-    ...gates,
+    ...createGateActivities({ ...base, budgets }),
     ...teams.activities,
     ...assignments.activities,
     ...memory.activities,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { deploymentValues, loadConfig, temporalConnection } from '#config';
+import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { hostWall } from '#activities/process/host-wall.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
@@ -15,6 +16,7 @@ import { createPool } from '#store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
+import { openGateway } from '#temporal/gateway.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
 import { loadWorkflowBundle } from './bundle.ts';
 import { createMachine } from './create-machine.ts';
@@ -23,7 +25,8 @@ import { sandboxOf } from '#domain/sandbox.ts';
 import { RUNS_AT_PLACE } from '#domain/shell/allowlist.ts';
 
 async function main(): Promise<void> {
-  const config = loadConfig();
+  const live = createLiveSettings(loadConfig());
+  const { config } = live;
   const logs = createLogStream(openLogOutput());
   const log = pino({ level: config.log.level, base: { process: 'worker', pid: process.pid } }, logs);
   installRuntime(log);
@@ -52,13 +55,7 @@ async function main(): Promise<void> {
   logs.hide(secrets.vault.scrubberOfAll);
   const catalog = await loadCatalog();
   const dataConverter = dataConverterOf(config.encryption);
-  const { address, apiKey, tls, metadata } = config.temporal;
-  const connection = await NativeConnection.connect({
-    address,
-    apiKey,
-    tls,
-    metadata,
-  });
+  const connection = await NativeConnection.connect(temporalConnection(config));
   const reaped = await reapOrphans();
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');
   const temporal = connectTemporal({
@@ -81,6 +78,7 @@ async function main(): Promise<void> {
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();
   const worker = await createWorker({
     config,
+    gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     connection,
     temporal,
     pool,

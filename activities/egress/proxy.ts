@@ -23,7 +23,7 @@ export interface EgressProxy {
   readonly password: string;
   /** Whose requests come from now on. Other rules than before end what the old ones let through. */
   serve(use: ProxyUse): void;
-  /** Why something was not reached, since the last look. */
+  /** Why something was not reached, since the last look: each reason once, the newest ones. */
   takeRefusals(): readonly EgressError[];
   /** Ends all connections; resolves when their rows are written. */
   close(): Promise<void>;
@@ -43,7 +43,7 @@ const CONNECTIONS = 64;
 const IDLE_MS = 60_000;
 const LIMITS = { redirects: 0, bytes: BYTES, totalMs: undefined, idleMs: IDLE_MS };
 const TOO_LARGE = `more than ${ALL_BYTES} bytes came over all connections`;
-const REFUSALS = 10;
+const REFUSALS = 50;
 /** RFC 9110 §7.6.1, and what is between the program and this proxy. */
 const HOP_BY_HOP = new Set(
   'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
@@ -68,7 +68,7 @@ export async function openProxy(
   const expected = Buffer.from(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`);
   const sockets = new Set<Duplex>();
   const account = createAccount(record, LIMITS);
-  const refusals: EgressError[] = [];
+  const refusals = new Map<string, EgressError>();
   let use = first;
   let carried = 0;
 
@@ -83,7 +83,11 @@ export async function openProxy(
     socket.on('error', () => socket.destroy());
   };
   const failed = (problem: EgressError): void => {
-    if (refusals.length < REFUSALS) refusals.push(problem);
+    // A page that asks for the same all the time leaves room for what else is refused.
+    refusals.delete(problem.message);
+    refusals.set(problem.message, problem);
+    const [oldest] = refusals.keys();
+    if (refusals.size > REFUSALS && oldest !== undefined) refusals.delete(oldest);
   };
   const begin = (method: string, url: string): Carried => {
     const exchange = account.begin(use, method, url, { failed });
@@ -130,7 +134,11 @@ export async function openProxy(
       use = next;
       if (isOther) for (const socket of sockets) socket.destroy();
     },
-    takeRefusals: () => refusals.splice(0),
+    takeRefusals() {
+      const taken = [...refusals.values()];
+      refusals.clear();
+      return taken;
+    },
     async close() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '#domain/agent.ts';
 import { CONTEXT_FILES, CONTEXT_TOKENS, type DocumentScope, SUBAGENT_FILES } from '#domain/document.ts';
+import { CHECKLIST } from '#domain/heartbeat.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { MEMORY_FILES } from '#domain/memory.ts';
 import { type DocumentText, readDocuments } from '#store/document-store.ts';
@@ -28,10 +29,10 @@ export function createContextFiles(pool: Pool): ContextFiles {
     if (documents === null) return undefined;
     const scope = { tenant, agent, user: context.user ?? null, type };
     const most = Math.floor(Math.min(CONTEXT_TOKENS, window * PART) * CHARACTERS_PER_TOKEN);
-    const key = JSON.stringify([tenant, agent, scope.user, type, context.subagent !== undefined, most]);
+    const key = JSON.stringify([tenant, agent, scope.user, type, kindOf(context), most]);
     const last = known.get(key);
     if (last?.version === documents) return last.text;
-    const text = await read(pool, scope, most, context.subagent !== undefined);
+    const text = await read(pool, scope, most, kindOf(context));
     known.delete(key);
     known.set(key, { version: documents, text });
     const [oldest] = known.keys();
@@ -40,15 +41,26 @@ export function createContextFiles(pool: Pool): ContextFiles {
   };
 }
 
+const FILES = {
+  whole: CONTEXT_FILES,
+  subagent: SUBAGENT_FILES,
+  light: [CHECKLIST],
+} as const satisfies Record<string, readonly string[]>;
+
+function kindOf({ subagent, heartbeat }: StepBasis['context']): keyof typeof FILES {
+  if (subagent) return 'subagent';
+  return heartbeat?.light ? 'light' : 'whole';
+}
+
 async function read(
   pool: Pool,
   scope: DocumentScope,
   most: number,
-  isSubagent: boolean,
+  kind: keyof typeof FILES,
 ): Promise<string | undefined> {
-  const names: readonly string[] = isSubagent ? SUBAGENT_FILES : CONTEXT_FILES;
+  const names = FILES[kind];
   // A subagent has no tools of memory either (SA-3).
-  const memories = isSubagent ? [] : MEMORY_FILES;
+  const memories = kind === 'whole' ? MEMORY_FILES : [];
   const rows = await readDocuments(pool, scope, [...names, ...memories], Math.max(most, MEMORY));
   const written = (paths: readonly string[]): readonly DocumentText[] =>
     paths.flatMap((name) => rows.filter(({ path, text }) => path === name && text.trim() !== ''));

@@ -76,7 +76,8 @@ export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedul
   };
 }
 
-async function rightsOf(call: Caller): Promise<ScheduleRights> {
+/** What its turn may do, and the session whose words count for what it makes. */
+export async function rightsOf(call: Caller): Promise<ScheduleRights> {
   return {
     key: call.key,
     roles: call.roles,

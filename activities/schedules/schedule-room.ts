@@ -1,6 +1,7 @@
 /** The room of schedules: a run begins, once, with the rights of then and now; and what the tool does to them. */
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
+import { CHECKLIST, type HeartbeatSettings, lookAgain, tellWords, wordsOf } from '#domain/heartbeat.ts';
 import {
   SCHEDULE_LIMITS,
   type ScheduleActivities,
@@ -10,13 +11,23 @@ import {
 import { nextInstants } from '#domain/schedule/instants.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
-import { endRun, rolesNow, takeRun } from '#store/schedule-run-store.ts';
-import { findSchedule, type ScheduleRow } from '#store/schedule-store.ts';
+import {
+  type BeatRow,
+  endRun,
+  readBeat,
+  rolesNow,
+  type TakenRun,
+  takeRun,
+  whyDenied,
+} from '#store/schedule-run-store.ts';
+import { findAnySchedule, type ScheduleRow } from '#store/schedule-store.ts';
 import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
+import { readChecklist } from '#temporal/heartbeats.ts';
 import { createSchedules, type ScheduleParts, type Schedules } from '#temporal/schedules.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { RoomDeps } from '../room-deps.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
+import { createOwnHeartbeats, type OwnHeartbeats } from './own-heartbeats.ts';
 import { createOwnSchedules, type OwnSchedules } from './own-schedules.ts';
 
 export interface ScheduleRoomParts extends RoomDeps, ScheduleParts {
@@ -27,15 +38,19 @@ export interface ScheduleRoomParts extends RoomDeps, ScheduleParts {
 
 export function createScheduleRoom(parts: ScheduleRoomParts): {
   readonly activities: ScheduleActivities;
-  readonly tools: { readonly schedules: OwnSchedules };
+  readonly tools: { readonly schedules: OwnSchedules; readonly heartbeats: OwnHeartbeats };
   readonly schedules: Schedules;
 } {
   const schedules = createSchedules(parts);
   return {
     activities: {
       start_scheduled_run: failingAs(activityFailure, (input) => startRun(parts, schedules, input)),
+      settle_heartbeat: failingAs(activityFailure, (input) => settleHeartbeat(parts, input)),
     },
-    tools: { schedules: createOwnSchedules(parts.pool, schedules) },
+    tools: {
+      schedules: createOwnSchedules(parts.pool, schedules),
+      heartbeats: createOwnHeartbeats(parts.pool, schedules),
+    },
     schedules,
   };
 }
@@ -50,16 +65,14 @@ async function startRun(
   const instant = new Date(at);
   if (Number.isNaN(instant.getTime())) throw new Failure('InvalidInput', `at: ${at} is no time in ISO 8601`);
   const key = forced ?? instant.toISOString();
-  const found = await findSchedule(pool, tenant, id, {});
+  const found = await findAnySchedule(pool, tenant, id);
   const taken = await takeRun(pool, tenant, id, {
     key,
     at: instant,
     forced: forced !== undefined,
-    session: `cron:${id}:${key}`,
-    denied:
-      found && !(await mayAgent(parts, tenant, found))
-        ? `the agent ${found.agent_key}, which made it, may not use ${TOOL} any more`
-        : undefined,
+    session: `${found?.heartbeat ? 'heartbeat' : 'cron'}:${id}:${key}`,
+    denied: found && (await whyNotMay(parts, tenant, found)),
+    idle: found && (await whyNothingToDo(parts, tenant, found)),
   });
   if (!taken) {
     await schedules.plan(tenant, id);
@@ -70,12 +83,122 @@ async function startRun(
     run.state === null ? await handOver(parts, tenant, schedule, key, run.session_key ?? '') : run;
   if (run.state === null) await endRun(pool, tenant, id, key, ended);
   if (needsInstants(schedule) || schedule.delete_after_run) await schedules.plan(tenant, id);
+  const watch = schedule.heartbeat && ended.state === 'started' ? { key, seconds: 1 } : undefined;
+  return { ...shownRun({ ...ended, session_key: run.session_key }), watch };
+}
+
+function shownRun({ state, reason, session_key, turn_id }: TakenRun): ScheduledRun {
   return {
-    state: ended.state ?? 'refused',
-    reason: ended.reason ?? undefined,
-    session: run.session_key ?? undefined,
-    turn: ended.turn_id ?? undefined,
+    state: state ?? 'refused',
+    reason: reason ?? undefined,
+    session: session_key ?? undefined,
+    turn: turn_id ?? undefined,
   };
+}
+
+/** Each effect has an id that follows from the run and the attempt, so whoever repeats it does nothing twice. */
+async function settleHeartbeat(
+  parts: ScheduleRoomParts,
+  { tenant, schedule: id, key }: Parameters<ScheduleActivities['settle_heartbeat']>[0],
+): Promise<ScheduledRun> {
+  const { pool } = parts;
+  const schedule = await findAnySchedule(pool, tenant, id);
+  const run = await readBeat(pool, tenant, id, key);
+  if (!schedule?.heartbeat || !run) return { state: 'gone', reason: 'the heartbeat was removed' };
+  if (run.state !== 'started') return shownRun(run);
+  const { turn_status: status, attempt, age } = run;
+  const isOverForGood = status === 'failed' && attempt > schedule.heartbeat.max_retries;
+  const seconds = isOverForGood ? 0 : lookAgain({ status, attempt, age });
+  if (seconds > 0) return { ...shownRun(run), watch: { key, seconds } };
+  if (status === 'failed' && !isOverForGood) return tryAgain(parts, tenant, schedule, key, run);
+  const ended =
+    status === 'completed'
+      ? await saySomething(parts, tenant, schedule, schedule.heartbeat, key, run)
+      : ({ state: 'failed', reason: run.error?.message ?? whyEnded(status) } as const);
+  await endRun(pool, tenant, id, key, { ...ended, turn_id: run.turn_id }, attempt);
+  return shownRun({ ...run, ...ended });
+}
+
+/** In the session of the attempt before, as far as it may still run. */
+async function tryAgain(
+  parts: ScheduleRoomParts,
+  tenant: string,
+  schedule: ScheduleRow,
+  key: string,
+  { session_key, turn_id, attempt }: BeatRow,
+): Promise<ScheduledRun> {
+  const { pool } = parts;
+  const denied = (await whyNotMay(parts, tenant, schedule)) ?? (await whyDenied(pool, tenant, schedule));
+  const ended =
+    denied === undefined
+      ? await handOver(parts, tenant, schedule, key, session_key ?? '', attempt + 1)
+      : ({ state: 'refused', reason: denied, turn_id } as const);
+  await endRun(pool, tenant, schedule.id, key, ended, attempt + 1);
+  const watch = ended.state === 'started' ? { key, seconds: 1 } : undefined;
+  return { ...shownRun({ ...ended, session_key }), watch };
+}
+
+function whyEnded(status: string | null): string {
+  return status === null ? 'its turn is there no more' : `its turn was ${status}`;
+}
+
+/** What the session of its own answered is said where people are; what was answered there has been said. */
+async function saySomething(
+  { wake, pool }: ScheduleRoomParts,
+  tenant: string,
+  { id, agent_key: agent, user_id, session_key: session, rights }: ScheduleRow,
+  { ack_max_chars, isolated_session }: HeartbeatSettings,
+  key: string,
+  run: BeatRow,
+): Promise<Pick<TakenRun, 'state' | 'reason'>> {
+  const said = wordsOf(run.text ?? '', ack_max_chars);
+  if (said === undefined) return { state: 'quiet', reason: null };
+  if (session === null) return { state: 'said', reason: 'to nobody: it has no session to speak in' };
+  if (!isolated_session || run.session_key === null || run.turn_id === null)
+    return { state: 'said', reason: null };
+  const { allowed_tools, channel, chat_id, key: apiKey } = rights;
+  try {
+    await wake({
+      tenant,
+      session,
+      agent,
+      messageId: messageIdOf('said', tenant, id, key),
+      text: tellWords(said),
+      mode: 'queue',
+      context: {
+        user: user_id ?? undefined,
+        allowed_tools,
+        channel,
+        chat_id,
+        roles: await rolesNow(pool, tenant, rights),
+        key: apiKey,
+      },
+      from: { session: run.session_key, turn: run.turn_id },
+    });
+    return { state: 'said', reason: null };
+  } catch (error) {
+    return { state: 'failed', reason: refusalOf(error) };
+  }
+}
+
+/** Throws on what is to be tried again. */
+function refusalOf(error: unknown): string {
+  if (!(error instanceof Failure) || error.type === 'Unavailable' || error.type === 'QueueFull') throw error;
+  return error.message;
+}
+
+function messageIdOf(...parts: readonly string[]): string {
+  return `msg_cron-${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24)}`;
+}
+
+/** A heartbeat whose checklist asks for nothing asks no model. */
+async function whyNothingToDo(
+  { pool }: ScheduleRoomParts,
+  tenant: string,
+  { agent_key: agent, user_id: user, heartbeat }: ScheduleRow,
+): Promise<string | undefined> {
+  const isIdle = heartbeat !== null && (await readChecklist(pool, tenant, agent, user)).isEmpty;
+  return isIdle ? `${CHECKLIST} has nothing to do` : undefined;
 }
 
 /** Fewer than half of those that its Temporal Schedule had are to come. */
@@ -90,9 +213,10 @@ type EndedRun = Parameters<typeof endRun>[4];
 async function handOver(
   { pool, wake }: ScheduleRoomParts,
   tenant: string,
-  { id, agent_key, user_id, message, rights }: ScheduleRow,
+  { id, agent_key, user_id, message, rights, heartbeat }: ScheduleRow,
   key: string,
   session: string,
+  attempt = 1,
 ): Promise<EndedRun> {
   const { allowed_tools, channel, chat_id, key: apiKey } = rights;
   try {
@@ -100,7 +224,7 @@ async function handOver(
       tenant,
       session,
       agent: agent_key,
-      messageId: `msg_cron-${createHash('sha256').update(`${tenant}\n${id}\n${key}`).digest('hex').slice(0, 24)}`,
+      messageId: messageIdOf(tenant, id, key, ...(attempt > 1 ? [String(attempt)] : [])),
       text: message,
       mode: 'queue',
       context: {
@@ -110,28 +234,30 @@ async function handOver(
         chat_id,
         roles: await rolesNow(pool, tenant, rights),
         key: apiKey,
+        heartbeat: heartbeat
+          ? { model: heartbeat.model, light: heartbeat.light_context || undefined }
+          : undefined,
       },
       tells: rights.session,
     });
     return { state: 'started', reason: null, turn_id };
   } catch (error) {
-    if (!(error instanceof Failure) || error.type === 'Unavailable' || error.type === 'QueueFull')
-      throw error;
-    return { state: 'refused', reason: error.message, turn_id: null };
+    return { state: 'refused', reason: refusalOf(error), turn_id: null };
   }
 }
 
-const TOOL = 'cron';
-
-/** Whether an agent that made it may make one still. */
-async function mayAgent(
+/** An agent that made it may make one still; else why not. */
+async function whyNotMay(
   { pool, rules, catalogs }: ScheduleRoomParts,
   tenant: string,
-  { agent_key: agent, user_id: user, rights }: ScheduleRow,
-): Promise<boolean> {
-  if (rights.session === undefined) return true;
+  { agent_key: agent, user_id: user, rights, heartbeat }: ScheduleRow,
+): Promise<string | undefined> {
+  if (rights.session === undefined) return undefined;
+  const tool = heartbeat ? 'heartbeat' : 'cron';
   const found = await findRulesOfAgent(pool, tenant, agent, user);
-  if (!found) return false;
   const context = { user: user ?? undefined, allowed_tools: rights.allowed_tools };
-  return rules.offered({ ...found, context }, await catalogs.of(tenant, agent)).includes(TOOL);
+  const offered = found ? rules.offered({ ...found, context }, await catalogs.of(tenant, agent)) : [];
+  return offered.includes(tool)
+    ? undefined
+    : `the agent ${agent}, which made it, may not use ${tool} any more`;
 }

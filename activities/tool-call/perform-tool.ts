@@ -4,7 +4,7 @@ import { type DocumentAccess, documentKind } from '#domain/document.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
 import { storableText } from '#domain/storable-text.ts';
-import { asSubagent } from '#domain/subagent-agent.ts';
+import { agentOfTurn } from '#domain/subagent-agent.ts';
 import { taskGates } from '#domain/gate.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { NewEvent } from '#domain/event.ts';
@@ -185,7 +185,7 @@ function callContext(
     },
     ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
     subagent: context.subagent,
-    thinking: asSubagent(agent, context.subagent).thinking,
+    thinking: agentOfTurn(agent, context).thinking,
     team: context.team,
     isTaskJudged: taskGates(agent, context).length > 0 ? (true as const) : undefined,
     roles: context.roles ?? [],

@@ -3,7 +3,7 @@ import type { SampledAnswer } from '#domain/left-call.ts';
 import { SAMPLING_SECONDS, type SamplingPrompt } from '#domain/mcp/sampling.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import { ModelError } from '#domain/model.ts';
-import { asSubagent } from '#domain/subagent-agent.ts';
+import { agentOfTurn } from '#domain/subagent-agent.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
@@ -32,7 +32,7 @@ export async function sampleModel(
   holder: string,
   { system, messages, max_tokens: maxOutputTokens }: SamplingPrompt,
 ): Promise<SampledAnswer | ToolFailure> {
-  const { model } = asSubagent(agent, context.subagent);
+  const { model } = agentOfTurn(agent, context);
   const refs = typeof model === 'string' ? [model] : model;
   const patience = AbortSignal.timeout(SAMPLING_SECONDS * 1000);
   const request = {

@@ -2,11 +2,13 @@
  * What the tools need of the world, each room giving its part. Each tool states its own by `Pick<ToolDeps, …>`; workers/ puts the whole
  * together.
  */
+import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Browsers } from '../browser/browsers.ts';
 import type { Canvases } from '../canvas/canvases.ts';
 import type { OwnChannels } from '../channels/own-channels.ts';
 import type { Egress } from '../egress/egress.ts';
+import type { OwnHeartbeats } from '../schedules/own-heartbeats.ts';
 import type { OwnSchedules } from '../schedules/own-schedules.ts';
 import type { MakingTools } from '../making/making-room.ts';
 import type { MemoryTools } from '../memory/memory-room.ts';
@@ -66,6 +68,10 @@ export interface ToolDeps
   readonly openAiServers: OpenAiServers;
   /** Those of the caller's agent and user. */
   readonly schedules: OwnSchedules;
+  /** That of the caller's agent and user. */
+  readonly heartbeats: OwnHeartbeats;
+  /** The deployment, for its operators. */
+  readonly gateway: Gateway;
   /** What sessions show beside the conversation. */
   readonly canvases: Canvases;
   /** Chat services that the caller's agent answers in. */

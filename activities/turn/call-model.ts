@@ -4,7 +4,7 @@
  */
 import { type AgentConfig, DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
 import type { Spent } from '#domain/budget.ts';
-import { asSubagent } from '#domain/subagent-agent.ts';
+import { agentOfTurn } from '#domain/subagent-agent.ts';
 import { shownGates, taskGates, turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
@@ -152,7 +152,7 @@ async function beginStep(
 }
 
 function agentOf(basis: StepBasis): AgentConfig {
-  if (basis.agent) return asSubagent(basis.agent, basis.context.subagent);
+  if (basis.agent) return agentOfTurn(basis.agent, basis.context);
   throw new Failure('NotFound', `agent ${basis.agent_key} does not exist; create it or name another`);
 }
 

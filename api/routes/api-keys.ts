@@ -11,13 +11,11 @@ import {
 import { Failure } from '#domain/errors.ts';
 import { apiKeys, tenants } from '#domain/resource/api-keys.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { type Authenticator, hashSecret, makeKeyId, makeSecret } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
-
-/** Whose admins run the deployment: they alone make tenants. */
-export const OPERATOR_TENANT = 'default';
 
 export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void {
   const { pool } = deps;

@@ -8,7 +8,7 @@ import { hearInbound } from '../channels/hear-inbound.ts';
 import { READERS } from '../channels/services.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
-import { OPERATOR_TENANT } from './api-keys.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 
 const BYTES = 1_048_576;
 

@@ -31,7 +31,7 @@ import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
-import { OPERATOR_TENANT } from './api-keys.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { showDelivery } from './webhooks.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {

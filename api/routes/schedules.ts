@@ -94,7 +94,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
   );
 }
 
-const rightsOf = ({ keyId, scopes }: Caller) => ({ key: keyId, roles: [...scopes] });
+export const rightsOf = ({ keyId, scopes }: Caller) => ({ key: keyId, roles: [...scopes] });
 
 function showSchedule(row: ScheduleRow, temporal: string | null) {
   const { id, name, timing, message, session_key: session, delete_after_run, enabled, overlap } = row;
@@ -120,11 +120,15 @@ function showSchedule(row: ScheduleRow, temporal: string | null) {
   };
 }
 
-function showRun({ at, forced, reason, turn_id, text, ...row }: ListedRun, temporal: string | null) {
+export function showRun(
+  { at, forced, reason, turn_id, text, state, ...row }: ListedRun,
+  temporal: string | null,
+) {
+  const isOver = state !== null && state !== 'started';
   return {
     at: at.toISOString(),
     forced,
-    status: row.turn_status ?? row.state ?? ('starting' as const),
+    status: isOver ? state : (row.turn_status ?? state ?? ('starting' as const)),
     reason,
     session: row.session_key,
     turn_id,

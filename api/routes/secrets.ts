@@ -14,7 +14,7 @@ import { secrets } from '#domain/resource/secrets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
-import { OPERATOR_TENANT } from './api-keys.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 
 export function addRoutes(app: Api, { pool, secrets: { sealer } }: ApiDeps): void {
   serveResource(app, secrets, {

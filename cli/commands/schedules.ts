@@ -2,8 +2,16 @@
 import type { Command } from 'commander';
 import { schedules as resource } from '#domain/resource/schedules.ts';
 import { addList } from '#cli/api-commands.ts';
+import type { Column } from '#cli/output.ts';
 import { addCommands } from '#cli/resource-commands.ts';
 import type { ScheduleRun } from '#cli/wire.ts';
+
+export const RUN_COLUMNS: readonly Column<ScheduleRun>[] = [
+  { title: 'AT', cell: (run) => run.at },
+  { title: 'STATUS', cell: (run) => run.status },
+  { title: 'SESSION', cell: (run) => run.session ?? '' },
+  { title: 'ANSWER', cell: (run) => run.text ?? run.reason ?? '', flexible: true },
+];
 
 export function register(schedules: Command): void {
   addCommands(schedules, resource);
@@ -11,12 +19,7 @@ export function register(schedules: Command): void {
     word: 'runs',
     help: 'how its runs went, newest first',
     path: resource.operations.listScheduleRuns.path,
-    columns: [
-      { title: 'AT', cell: (run) => run.at },
-      { title: 'STATUS', cell: (run) => run.status },
-      { title: 'SESSION', cell: (run) => run.session ?? '' },
-      { title: 'ANSWER', cell: (run) => run.text ?? run.reason ?? '', flexible: true },
-    ],
+    columns: RUN_COLUMNS,
     nothing: 'no run yet',
   });
 }

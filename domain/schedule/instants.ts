@@ -68,7 +68,8 @@ function expressionProblem(expr: string, tz: string): string | undefined {
   }
 }
 
-function isZone(timeZone: string): boolean {
+/** Whether it is the name of a time zone. */
+export function isZone(timeZone: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone }).format() !== '';
   } catch (error) {

@@ -111,8 +111,9 @@ export const scheduleSchema = z.object({
 export const scheduleRunSchema = z.object({
   at: timeSchema.meta({ description: 'The instant that it is for' }),
   forced: z.boolean().meta({ description: 'Somebody wanted it then' }),
-  status: z.enum(['starting', ...RUN_STATES, ...TURN_STATUSES]).meta({
-    description: '`skipped` and `refused` began no turn; else the turn’s',
+  status: z.enum(['starting', ...RUN_STATES, 'quiet', 'said', ...TURN_STATUSES]).meta({
+    description:
+      '`skipped` and `refused` began no turn; else the turn’s, and of a heartbeat that has ended `quiet`, `said` or `failed`',
   }),
   reason: z.string().nullable(),
   session: z.string().nullable(),

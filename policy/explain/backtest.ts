@@ -5,7 +5,7 @@ import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import { fieldOf } from '#domain/outside-value.ts';
 import type { backtestSchema } from '#domain/schema/policy.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
-import { asSubagent } from '#domain/subagent-agent.ts';
+import { agentOfTurn } from '#domain/subagent-agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { type CallRules, createCallRules, type Verdict } from '../call-rules.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
@@ -127,7 +127,7 @@ export async function createJudge(
     const read = (await catalogOf(call.agent_key)).parse(call.tool, call.args);
     if (!found || !read.ok) return undefined;
     const { context, skills } = call;
-    const agent = asSubagent(found, context.subagent);
+    const agent = agentOfTurn(found, context);
     const user = context.user ?? null;
     return rules.judge({
       agent,

@@ -1426,6 +1426,8 @@ create table schedules (
   catchup_seconds  int not null,
   -- ScheduleRights of domain/schedule.ts.
   rights           jsonb not null,
+  -- HeartbeatSettings of domain/heartbeat.ts, where it is an agent's heartbeat; null: a plain one.
+  heartbeat        jsonb,
   created_by       text not null,
   revision         int not null default 1,
   -- The revision that its Temporal Schedule has, and the last instant that stands there.
@@ -1440,7 +1442,8 @@ create table schedules (
   primary key (tenant_id, id),
   foreign key (tenant_id, agent_key) references agents (tenant_id, key)
 );
-create unique index schedules_by_name on schedules (tenant_id, agent_key, name) where deleted_at is null;
+create unique index schedules_by_name on schedules (tenant_id, agent_key, name) where deleted_at is null and heartbeat is null;
+create unique index schedules_heartbeat on schedules (tenant_id, agent_key, coalesce(user_id, '')) where deleted_at is null and heartbeat is not null;
 create index schedules_by_time on schedules (tenant_id, created_at desc, id);
 
 -- `key` is the instant, or what made a run that somebody wanted one: none is begun twice.
@@ -1450,11 +1453,13 @@ create table schedule_runs (
   key         text not null,
   at          timestamptz not null,
   forced      boolean not null,
-  -- Null until its message has been handed over.
-  state       text check (state in ('started','skipped','refused')),
+  -- Null until its message has been handed over. The last three are how the turn of a heartbeat ended.
+  state       text check (state in ('started','skipped','refused','quiet','said','failed')),
   reason      text,
   session_key text,
   turn_id     text,
+  -- Of a heartbeat, whose turn is tried again when it fails.
+  attempt     int not null default 1,
   created_at  timestamptz not null default clock_timestamp(),
   primary key (tenant_id, schedule_id, key),
   foreign key (tenant_id, schedule_id) references schedules (tenant_id, id) on delete cascade

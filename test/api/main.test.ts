@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type ApiProcess, startApiProcess } from '#test/support/api-process.ts';
+import { growingWait } from '#test/support/processes.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('IN-1 the API’s process', () => {
@@ -43,6 +44,32 @@ describe('IN-1 the API’s process', () => {
     const later = await start(state);
     assert.equal((await readFile(join(state, 'api-key'), 'utf8')).trim(), key);
     assert.equal(await later.end(), 0);
+  });
+
+  it('SIGHUP has it read its settings again, and every other process with it', async () => {
+    const state = join(folder, 'a');
+    const settings = join(folder, 'tempoclaw.yaml');
+    const [one, two] = await Promise.all([start(state), start(state)]);
+    const authorization = `Bearer ${(await readFile(join(state, 'api-key'), 'utf8')).trim()}`;
+    const isIn = async ({ address }: ApiProcess, name: string): Promise<void> => {
+      const wait = growingWait();
+      for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
+        const answer = await fetch(`${address}/v1/gateway/config?path=tools`, { headers: { authorization } });
+        if (JSON.stringify(await answer.json()).includes(name)) return;
+        await wait();
+      }
+      assert.fail(`${name} was not applied at ${address}`);
+    };
+    await writeFile(settings, 'tools: { deny: [exec] }');
+    one.child.kill('SIGHUP');
+    await Promise.all([isIn(one, 'exec'), isIn(two, 'exec')]);
+    await writeFile(settings, 'tools: { deny: 5 }');
+    two.child.kill('SIGHUP');
+    await writeFile(settings, 'tools: { deny: [browser] }');
+    two.child.kill('SIGHUP');
+    await Promise.all([isIn(one, 'browser'), isIn(two, 'browser')]);
+    await rm(settings);
+    assert.deepEqual(await Promise.all([one.end(), two.end()]), [0, 0]);
   });
 
   it('takes the next port when the wished one is taken, and says which', async () => {

@@ -149,6 +149,15 @@ async function recordSchedule({ client, taskQueue, tenant }: LiveWorker): Promis
   await tell(SCHEDULED_MESSAGE, await fetchHistory(client, workflowId));
 }
 
+/** A beat whose turn is watched until it has ended. */
+async function recordHeartbeat({ ask, worker: { client } }: Stack): Promise<void> {
+  await ask('PUT', '/v1/agents/main/files/HEARTBEAT.md', { body: { text: '- look at the post' } });
+  await ask('PATCH', '/v1/agents/main/heartbeat', { body: { prompt: 'HEARTBEAT_OK' } });
+  const { body } = await ask('POST', '/v1/agents/main/heartbeat/test', { body: {} });
+  await client.workflow.getHandle(body.workflow_id).result();
+  await tell(`${SCHEDULED_MESSAGE}-heartbeat`, await fetchHistory(client, body.workflow_id));
+}
+
 /** Of what was recorded now. */
 async function removeCovered(kept: ReadonlySet<string>): Promise<void> {
   const histories = await readHistories();
@@ -283,7 +292,10 @@ try {
   }
   if (FORGET.includes(word)) await recordForget(live);
   if (WEBHOOK_DELIVERY.includes(word)) await recordWebhook(stack);
-  if (SCHEDULED_MESSAGE.includes(word)) await recordSchedule(live);
+  if (SCHEDULED_MESSAGE.includes(word)) {
+    await recordSchedule(live);
+    await recordHeartbeat(stack);
+  }
   await removeCovered(kept);
 } finally {
   await stack.stop();

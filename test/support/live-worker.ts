@@ -20,11 +20,14 @@ import { createEventNotifier } from '#store/event-notifier.ts';
 import { readEvents } from '#store/event-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
+import { createGateway } from '#temporal/gateway.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
 import { registerSearchAttributes } from '#cli/services/search-attributes.ts';
-import { type Config, deploymentValues, loadConfig, userCacheDir } from '#config';
+import { createLiveSettings, type LiveSettings } from '#config/live-settings.ts';
+import { deploymentValues, loadConfig, userCacheDir } from '#config';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
+import type { Gateway } from '#domain/gateway.ts';
 import type { StoredEvent } from '#domain/event.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import type { Receipt, SubmitInput, TurnState } from '#domain/turn.ts';
@@ -88,6 +91,10 @@ export interface LiveWorker {
   readonly temporal: TemporalAccess;
   readonly taskQueue: string;
   readonly probes: Probes;
+  /** Its tenant is the operator's. */
+  readonly gateway: Gateway;
+  /** Its `tempoclaw.yaml`. */
+  readonly settingsFile: string;
   readonly models: Models;
   /** Where its master key is, for an API that shall have the same. */
   readonly keys: KeySettings;
@@ -124,7 +131,7 @@ const FOLLOWING: AgentConfig = {
 
 let loaded: ReturnType<typeof loadWorkflowBundle> | undefined;
 
-async function configOf(
+async function settingsOf(
   options: LiveWorkerOptions,
   folder: string,
   {
@@ -132,11 +139,11 @@ async function configOf(
     databaseUrl,
     tenant,
   }: { readonly address: string; readonly databaseUrl: string; readonly tenant: string },
-): Promise<Config> {
+): Promise<LiveSettings> {
   await writeFile(join(folder, 'tempoclaw.yaml'), options.settings ?? '{}');
   for (const [name, text] of Object.entries(options.scripts ?? {}))
     await writeFile(join(folder, `${name}.yaml`), text);
-  return loadConfig({
+  const given = {
     // What is on this machine must not decide where commands run; an agent may still ask for a box.
     // Nor may whether decisions need a token.
     env: {
@@ -151,7 +158,8 @@ async function configOf(
     },
     cwd: folder,
     flags: { taskQueue: `q-${tenant}` },
-  });
+  };
+  return createLiveSettings(loadConfig(given), () => loadConfig(given));
 }
 
 export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<LiveWorker> {
@@ -165,7 +173,8 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   await pool.query('insert into tenants values ($1, $1) on conflict do nothing', [tenant]);
   for (const agent of [FOLLOWING, ...(options.agents ?? [])]) await writeAgent(pool, tenant, agent);
 
-  const config = await configOf(options, folder, { address, databaseUrl: database.url, tenant });
+  const live = await settingsOf(options, folder, { address, databaseUrl: database.url, tenant });
+  const { config } = live;
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
   await registerSearchAttributes(clientConnection, config.temporal.namespace);
@@ -191,8 +200,17 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
   const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
   const models = createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting);
+  const gateway = createGateway({
+    pool,
+    temporal,
+    changes: secrets.changes,
+    settings: live,
+    operator: tenant,
+    log: { info: () => undefined, warn: () => undefined },
+  });
   const worker = await createWorker({
     config,
+    gateway,
     connection,
     temporal,
     pool,
@@ -232,6 +250,8 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     temporal,
     taskQueue,
     probes,
+    gateway,
+    settingsFile: join(folder, 'tempoclaw.yaml'),
     workspaceRoot: config.workspaceRoot,
     models,
     keys: { stateDir: config.stateDir, encryption: config.encryption },

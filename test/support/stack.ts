@@ -20,11 +20,14 @@ import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { insertApiKey, insertTenant } from '#store/api-key-store.ts';
 import type { KeySettings } from '#store/secrets/master-key.ts';
+import type { ChangeFeed } from '#store/change-feed.ts';
+import type { Gateway } from '#domain/gateway.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { insertEgressRow } from '#store/egress-store.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import type { Pool } from '#store/pool.ts';
 import { hashSecret, makeKeyId, makeSecret } from '#api/auth.ts';
+import { createGateway } from '#temporal/gateway.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import type { Api, ApiDeps, ApiSettings } from '#api/deps.ts';
 import { createEventFeed } from '#api/event-feed.ts';
@@ -146,6 +149,7 @@ async function serve(
   const catalogs = createAgentCatalogs({ pool, catalog, changes: secrets.changes, onError: ignore });
   const root = options.workspaceRoot ?? worker?.workspaceRoot ?? '/nowhere';
   const deps: ApiDeps = {
+    gateway: gatewayOf(parts, secrets.changes, worker),
     pool,
     temporal,
     feed,
@@ -229,6 +233,28 @@ async function serve(
       await secrets.close();
     },
   };
+}
+
+/** The worker's, with its settings; an API alone has none. */
+function gatewayOf(
+  { pool, tenant, temporal }: Parts,
+  changes: ChangeFeed,
+  worker: LiveWorker | undefined,
+): Gateway {
+  if (worker) return worker.gateway;
+  const ignore = (): void => undefined;
+  return createGateway({
+    pool,
+    temporal,
+    changes,
+    settings: {
+      config: { temporal: { taskQueue: 'nobody' } },
+      reload: () => ({ applied: [], restart: [] }),
+      shown: ignore,
+    },
+    operator: tenant,
+    log: { info: ignore, warn: ignore },
+  });
 }
 
 function ownKeys(): KeySettings {

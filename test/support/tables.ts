@@ -91,6 +91,7 @@ const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = 
   'canvases.steps': ['readonly CanvasStep[]', 'canvas'],
   'messages.context': ['MessageContext', 'turn'],
   'nodes.about': ['NodeAbout', 'node'],
+  'schedules.heartbeat': ['HeartbeatSettings', 'heartbeat'],
   'schedules.rights': ['ScheduleRights', 'schedule'],
   'schedules.timing': ['Timing', 'schedule'],
   'sessions.bound_context': ['MessageContext', 'turn'],

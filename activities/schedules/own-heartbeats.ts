@@ -1,0 +1,61 @@
+/** What the tool `heartbeat` does: that of the calling agent and its user, made with no more rights than the caller's turn has. */
+import { mayWriteDocument } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import { CHECKLIST } from '#domain/heartbeat.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { writeDocument } from '#store/document-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { type ListedRun, listRuns } from '#store/schedule-run-store.ts';
+import { findHeartbeat, type ScheduleRow } from '#store/schedule-store.ts';
+import { type HeartbeatChange, readChecklist, setHeartbeat } from '#temporal/heartbeats.ts';
+import { nextRuns, type Schedules } from '#temporal/schedules.ts';
+import { rightsOf } from './own-schedules.ts';
+
+export type OwnHeartbeat = ScheduleRow & { readonly next_runs: readonly string[] };
+
+/** Throws Failures whose words are for the model. */
+export interface OwnHeartbeats {
+  find(call: RunningCall): Promise<OwnHeartbeat | undefined>;
+  /** A new one speaks in the caller's session. */
+  set(call: RunningCall, change: HeartbeatChange): Promise<OwnHeartbeat>;
+  runNow(call: RunningCall, heartbeat: ScheduleRow): Promise<void>;
+  /** The newest first. */
+  runs(call: RunningCall, heartbeat: ScheduleRow, most: number): Promise<readonly ListedRun[]>;
+  checklist(call: RunningCall): ReturnType<typeof readChecklist>;
+  /** Safe to repeat. */
+  writeChecklist(call: RunningCall, text: string): Promise<void>;
+}
+
+export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartbeats {
+  return {
+    async find({ tenant, agent, user }) {
+      const row = await findHeartbeat(pool, tenant, agent, user);
+      return row && { ...row, next_runs: nextRuns(row) };
+    },
+    async set(call, change) {
+      const { tenant, agent, user, callId } = call;
+      const maker = { tenant, agent, user, by: `agent:${agent}`, rights: await rightsOf(call), stem: callId };
+      const row = await setHeartbeat(pool, schedules, maker, change, call.sessionKey);
+      return { ...row, next_runs: nextRuns(row) };
+    },
+    async runNow(call, heartbeat) {
+      await schedules.runNow(heartbeat, call.tenant, call.callId);
+    },
+    runs: (call, { id }, most) => listRuns(pool, call.tenant, id, most, undefined),
+    checklist: ({ tenant, agent, user }) => readChecklist(pool, tenant, agent, user),
+    async writeChecklist({ documents, callId }, text) {
+      if (!documents) throw new Failure('Unprocessable', `there is no ${CHECKLIST} here`);
+      const { type = 'open', user, author, hide } = documents;
+      if (!mayWriteDocument(type, CHECKLIST, user))
+        throw new Failure('Unprocessable', `${CHECKLIST} is the agent’s, which its users do not change`);
+      const outside = await documents.outside();
+      await writeDocument(pool, documents, {
+        path: CHECKLIST,
+        author,
+        call: callId,
+        outside,
+        by: () => hide(text),
+      });
+    },
+  };
+}

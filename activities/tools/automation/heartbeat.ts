@@ -1,0 +1,153 @@
+/** heartbeat: being woken at intervals to go through HEARTBEAT.md. */
+import { z } from 'zod';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { OwnHeartbeat, OwnHeartbeats } from '#activities/schedules/own-heartbeats.ts';
+import { DOCUMENT_LIMITS } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import { CHECKLIST, QUIET_ANSWER } from '#domain/heartbeat.ts';
+import { heartbeatFields } from '#domain/schema/heartbeat.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
+
+const MOST_LOGS = 50;
+
+const input = z.object({
+  action: z
+    .enum(['status', 'get', 'set', 'toggle', 'set_checklist', 'get_checklist', 'test', 'logs'])
+    .describe(
+      `set: make or change it; toggle: pause or resume; test: a beat now; logs: how the last ones went`,
+    ),
+  ...z.object(heartbeatFields).partial().shape,
+  active_hours: z
+    .union([heartbeatFields.active_hours.unwrap(), z.literal('')])
+    .optional()
+    .describe('HH:MM-HH:MM, may go over midnight; "" for all times'),
+  model: z
+    .union([heartbeatFields.model.unwrap(), z.literal('')])
+    .optional()
+    .describe('provider/model in place of yours, such as a cheaper one; "" for yours'),
+  channel: z.string().max(200).optional().describe('There are no channels yet to deliver to'),
+  chat_id: z.string().max(200).optional().describe('Of a channel'),
+  content: z.string().max(DOCUMENT_LIMITS.bytes).optional().describe(`set_checklist: the whole ${CHECKLIST}`),
+  limit: z.int().min(1).max(MOST_LOGS).default(10).describe('logs: how many'),
+  offset: z.int().min(0).max(1_000).default(0).describe('logs: after so many of the newest'),
+});
+
+type Input = z.infer<typeof input>;
+
+const READS: ReadonlySet<unknown> = new Set(['status', 'get', 'get_checklist', 'logs']);
+
+export const tool = defineTool<Input, Pick<ToolDeps, 'heartbeats'>>({
+  name: 'heartbeat',
+  description: `Be woken at intervals to go through ${CHECKLIST}, your checklist. What you answer then is said in the session where this was set, unless it is ${QUIET_ANSWER}. While the checklist is empty nothing happens.`,
+  group: 'automation',
+  // Ids follow from the call.
+  replay: 'idempotent',
+  onlyReads: ({ action }) => READS.has(action),
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ action }) => action,
+  async run({ heartbeats }, asked, call) {
+    if (call.subagent) return toolError('PermissionDenied', 'a subagent has no heartbeat');
+    try {
+      return answer(await ACTIONS[asked.action](heartbeats, asked, call));
+    } catch (error) {
+      if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
+      return toolError(error.type === 'NotFound' ? 'NotFound' : 'InvalidArgs', error.message);
+    }
+  },
+});
+
+type Action = (heartbeats: OwnHeartbeats, asked: Input, call: RunningCall) => Promise<object>;
+
+const ACTIONS: Readonly<Record<Input['action'], Action>> = {
+  async status(heartbeats, _asked, call) {
+    const found = await heartbeats.find(call);
+    if (!found) return { set: false };
+    const [last] = await heartbeats.runs(call, found, 1);
+    const { isEmpty } = await heartbeats.checklist(call);
+    return {
+      set: true,
+      enabled: found.enabled,
+      next_run: found.next_runs[0] ?? null,
+      checklist: isEmpty ? 'empty' : 'written',
+      last: last && { at: last.at.toISOString(), outcome: outcomeOf(last.state), reason: last.reason },
+    };
+  },
+  get: async (heartbeats, _asked, call) => shown(await mine(heartbeats, call)),
+  async set(heartbeats, asked, call) {
+    const {
+      action: _action,
+      channel,
+      chat_id,
+      content: _content,
+      limit: _limit,
+      offset: _offset,
+      ...given
+    } = asked;
+    if ((channel ?? call.channel) !== call.channel || (chat_id ?? call.chatId) !== call.chatId)
+      throw wrong('channel: there is no channel to deliver to; it speaks in the session where it was set');
+    const { active_hours, model } = given;
+    const change = { ...given, active_hours: orNone(active_hours), model: orNone(model) };
+    return shown(await heartbeats.set(call, change));
+  },
+  async toggle(heartbeats, { enabled }, call) {
+    const found = await mine(heartbeats, call);
+    return shown(await heartbeats.set(call, { enabled: enabled ?? !found.enabled }));
+  },
+  async set_checklist(heartbeats, { content }, call) {
+    if (content === undefined) throw wrong('content is required for set_checklist');
+    await heartbeats.writeChecklist(call, content);
+    const { isEmpty } = await heartbeats.checklist(call);
+    return { written: true, checklist: isEmpty ? 'empty' : 'written' };
+  },
+  get_checklist: async (heartbeats, _asked, call) => ({ content: (await heartbeats.checklist(call)).text }),
+  async test(heartbeats, _asked, call) {
+    await heartbeats.runNow(call, await mine(heartbeats, call));
+    return { started: true, see: 'logs' };
+  },
+  async logs(heartbeats, { limit, offset }, call) {
+    const found = await mine(heartbeats, call);
+    const runs = await heartbeats.runs(call, found, offset + limit);
+    return {
+      logs: runs.slice(offset).map((run) => ({
+        at: run.at.toISOString(),
+        outcome: outcomeOf(run.state),
+        reason: run.reason ?? undefined,
+        attempts: run.attempt,
+        session_key: run.session_key ?? undefined,
+        turn_id: run.turn_id ?? undefined,
+        text: run.text ?? undefined,
+      })),
+    };
+  },
+};
+
+async function mine(heartbeats: OwnHeartbeats, call: RunningCall): Promise<OwnHeartbeat> {
+  const found = await heartbeats.find(call);
+  if (found) return found;
+  throw new Failure('NotFound', 'you have no heartbeat here; set makes one');
+}
+
+function outcomeOf(state: string | null): string {
+  return state === null || state === 'started' ? 'running' : state;
+}
+
+/** Null takes it back. */
+function orNone(text: string | undefined): string | null | undefined {
+  return text === '' ? null : text;
+}
+
+function shown(row: OwnHeartbeat): object {
+  const { enabled, timing, message: prompt, session_key: session, heartbeat } = row;
+  const interval = timing.kind === 'every' ? timing.every_seconds : undefined;
+  return { enabled, interval, prompt, ...heartbeat, session, next_runs: row.next_runs };
+}
+
+function answer(value: object): ToolResult {
+  return { ok: true, text: JSON.stringify(value) };
+}
+
+function wrong(message: string): Failure {
+  return new Failure('Unprocessable', message);
+}

@@ -1,0 +1,22 @@
+/** The deployment for its operators, behind the definition. */
+import { gateway as resource } from '#domain/resource/gateway.ts';
+import type { Caller } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { serveResource } from '../serve-resource.ts';
+
+export function addRoutes(app: Api, { gateway }: ApiDeps): void {
+  const asked = ({ tenant, scopes }: Caller) => ({ tenant, scopes: [...scopes] });
+  serveResource(app, resource, {
+    async getGateway({ caller }) {
+      const { workers, ...status } = await gateway.status(asked(caller));
+      return { ...status, workers: [...workers] };
+    },
+    async getSettings({ caller, query: { path } }) {
+      return { path, value: gateway.config(asked(caller), path) };
+    },
+    async reloadSettings({ caller }) {
+      const { applied, restart } = await gateway.reload(asked(caller));
+      return { applied: [...applied], restart: [...restart] };
+    },
+  });
+}

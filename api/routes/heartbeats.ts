@@ -1,0 +1,107 @@
+/** Heartbeats: schedules with a kind of their own, behind the definition. */
+import { randomUUID } from 'node:crypto';
+import { Failure } from '#domain/errors.ts';
+import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '#domain/heartbeat.ts';
+import { sessionWorkflowId } from '#domain/ids.ts';
+import { heartbeats } from '#domain/resource/heartbeats.ts';
+import { scheduleIdOf } from '#domain/schedule.ts';
+import { findAgent } from '#store/agent-store.ts';
+import { listRuns } from '#store/schedule-run-store.ts';
+import { findHeartbeat, type ScheduleRow } from '#store/schedule-store.ts';
+import { findSession } from '#store/session-store.ts';
+import { readChecklist, setHeartbeat } from '#temporal/heartbeats.ts';
+import { createSchedules, nextRuns } from '#temporal/schedules.ts';
+import { userOf } from '../auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { stemOf } from '../idempotency.ts';
+import { readTimePage } from '../pages.ts';
+import { type Call, serveResource } from '../serve-resource.ts';
+import { createTemporalLink } from '../temporal-links.ts';
+import { rightsOf, showRun } from './schedules.ts';
+
+type Asked = Pick<Call, 'caller' | 'tenant'> & {
+  readonly params: { readonly agent: string };
+  readonly query: { readonly user?: string | undefined };
+};
+
+export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDeps): void {
+  const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
+  const link = createTemporalLink(settings);
+  const scheduleLink = createTemporalLink(settings, 'schedules');
+  const find = ({ caller, tenant, params, query }: Asked): Promise<ScheduleRow | undefined> =>
+    findHeartbeat(pool, tenant, params.agent, userOf(caller, query.user) ?? null);
+
+  async function show(tenant: string, row: ScheduleRow) {
+    const {
+      id,
+      agent_key: agent,
+      user_id: user,
+      timing,
+      enabled,
+      message: prompt,
+      session_key: session,
+    } = row;
+    const { isEmpty } = await readChecklist(pool, tenant, agent, user);
+    const { active_hours, model, ...heartbeat } = row.heartbeat ?? HEARTBEAT_DEFAULTS;
+    return {
+      id,
+      agent,
+      user,
+      enabled,
+      interval: timing.kind === 'every' ? timing.every_seconds : HEARTBEAT_LIMITS.usual,
+      prompt,
+      ...heartbeat,
+      active_hours: active_hours ?? null,
+      model: model ?? null,
+      session,
+      checklist: isEmpty ? ('empty' as const) : ('written' as const),
+      next_runs: nextRuns(row),
+      created_by: row.created_by,
+      created_at: row.created_at.toISOString(),
+      updated_at: row.updated_at.toISOString(),
+      links: { temporal: scheduleLink(scheduleIdOf(tenant, id)) },
+    };
+  }
+
+  serveResource(app, heartbeats, {
+    async getHeartbeat(asked) {
+      const row = await find(asked);
+      return row && show(asked.tenant, row);
+    },
+    async setHeartbeat({ tenant, caller, by, params: { agent }, query, body, request }) {
+      if (!(await findAgent(pool, tenant, agent))) return undefined;
+      const user = userOf(caller, query.user) ?? null;
+      const session = body.session && (await findSession(pool, tenant, body.session));
+      // Somebody else's session is none; the agent's or another user's beats would be refused there.
+      if (session && (session.user_id !== user || session.agent_key !== agent))
+        throw new Failure('Unprocessable', `session: ${session.key} is another agent’s or user’s`);
+      const stem = stemOf(request, caller, 'heartbeat') ?? randomUUID();
+      const maker = { tenant, agent, user, by, rights: rightsOf(caller), stem };
+      return show(tenant, await setHeartbeat(pool, schedules, maker, body));
+    },
+    async deleteHeartbeat(asked) {
+      const row = await find(asked);
+      return row ? schedules.remove(asked.tenant, row.id) : false;
+    },
+    async testHeartbeat({ request, ...asked }) {
+      const { tenant, caller } = asked;
+      const row = await find(asked);
+      if (!row) return undefined;
+      const { id } = row;
+      const run = await schedules.runNow(row, tenant, stemOf(request, caller, 'run', id) ?? randomUUID());
+      return { id, run, workflow_id: `${scheduleIdOf(tenant, id)}/${run}` };
+    },
+    async listHeartbeatLogs(asked) {
+      const { tenant, query } = asked;
+      const row = await find(asked);
+      if (!row) return undefined;
+      return readTimePage(
+        query,
+        (limit, after) => listRuns(pool, tenant, row.id, limit, after),
+        (run) => [run.created_text, run.key],
+        (run) =>
+          showRun(run, run.session_key && link(sessionWorkflowId(tenant, run.session_key), run.run_id)),
+      );
+    },
+  });
+}

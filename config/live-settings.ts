@@ -1,0 +1,115 @@
+/**
+ * Settings that are read again while the process runs. Sections that are looked at each time they are needed are replaced in place, in the
+ * object that all parts hold; of all others it is said that they need a restart.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { Failure } from '#domain/errors.ts';
+import type { Reloaded } from '#domain/gateway.ts';
+import { shownSettings } from './shown-settings.ts';
+import { type Config, ConfigError, loadConfig, preflight } from '#config';
+
+export interface LiveSettings {
+  /** What is in force. */
+  readonly config: Config;
+  /** Applies what can be applied, all or nothing. Safe to repeat. @throws Failure Unprocessable, with a line for each problem */
+  reload(): Reloaded;
+  /** Those in force at a path, or all, without secrets; undefined: there are none. */
+  shown(path: string): unknown;
+}
+
+/** Sections whose every reader looks at each time; `but` names their fields that are taken over at the start. */
+const LIVE: readonly { readonly section: keyof Config; readonly only?: RegExp; readonly but?: RegExp }[] = [
+  { section: 'tools', but: /^rate_limit/ },
+  { section: 'exec' },
+  { section: 'hooks' },
+  { section: 'budgets' },
+  { section: 'egress' },
+  { section: 'retention' },
+  { section: 'webhooks' },
+  {
+    section: 'models',
+    only: /^(?:default|embedding|vision|transcription|prices|contextWindows|images)$/,
+  },
+];
+
+export function createLiveSettings(first: Config, load: () => Config = loadConfig): LiveSettings {
+  const config: Record<string, unknown> = { ...first };
+  for (const { section } of LIVE) config[section] = copyOf(first[section]);
+
+  return {
+    // The sections are what they were, but for who may write them.
+    config: config as unknown as Config,
+    shown: (path) => shownSettings(config, path),
+    reload() {
+      const next = loadChecked(load);
+      const changed = changedPaths(config, next);
+      const applied = changed.filter(isLive);
+      for (const { section, only, but } of LIVE) {
+        const held = config[section];
+        const wanted: unknown = next[section];
+        if (Array.isArray(held) && Array.isArray(wanted))
+          held.splice(0, held.length, ...(wanted as unknown[]));
+        else
+          replaceFields(
+            held as Fields,
+            wanted as Fields,
+            (name) => (only?.test(name) ?? true) && !but?.test(name),
+          );
+      }
+      return { applied, restart: changed.filter((path) => !isLive(path)) };
+    },
+  };
+}
+
+type Fields = Record<string, unknown>;
+
+function loadChecked(load: () => Config): Config {
+  try {
+    const next = load();
+    const problems = preflight(next);
+    if (problems.length === 0) return next;
+    throw new ConfigError(problems);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new Failure('Unprocessable', `Nothing was applied. ${error.message}`, { problems: error.problems });
+  }
+}
+
+function replaceFields(held: Fields, wanted: Fields, isMeant: (name: string) => boolean): void {
+  for (const name of new Set([...Object.keys(held), ...Object.keys(wanted)]))
+    if (isMeant(name)) {
+      if (name in wanted) held[name] = wanted[name];
+      else delete held[name];
+    }
+}
+
+function isLive(path: string): boolean {
+  const [section = '', name] = path.split('.');
+  return LIVE.some(
+    (one) =>
+      one.section === section &&
+      (name === undefined || ((one.only?.test(name) ?? true) && one.but?.test(name) !== true)),
+  );
+}
+
+/** `section.field`, or the section where it has no fields; never a value. */
+function changedPaths(held: Readonly<Fields>, next: Config): string[] {
+  const wanted: Readonly<Fields> = { ...next };
+  return Object.keys({ ...held, ...wanted }).flatMap((section) => {
+    const [old, now] = [held[section], wanted[section]];
+    if (isDeepStrictEqual(old, now)) return [];
+    if (!isFields(old) || !isFields(now)) return [section];
+    const names = Object.keys({ ...old, ...now });
+    return names
+      .filter((name) => !isDeepStrictEqual(old[name], now[name]))
+      .map((name) => `${section}.${name}`);
+  });
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function copyOf(section: unknown): unknown {
+  return Array.isArray(section) ? [...(section as unknown[])] : { ...(section as Fields) };
+}

@@ -1,0 +1,105 @@
+/** Heartbeats: an agent is woken at intervals to go through its HEARTBEAT.md, and says something only when there is something to say. */
+
+/** Its checklist: a context file (VF-1), which each prompt has. */
+export const CHECKLIST = 'HEARTBEAT.md';
+
+/** An answer that says so, and hardly anything beside it, is not handed to people. */
+export const QUIET_ANSWER = 'HEARTBEAT_OK';
+
+/** What a heartbeat is beside a schedule at intervals. */
+export interface HeartbeatSettings {
+  /** Characters that may stand beside QUIET_ANSWER in a quiet answer. */
+  readonly ack_max_chars: number;
+  /** Of a beat whose turn has failed. */
+  readonly max_retries: number;
+  /** Each beat in a session of its own; else in the one that it speaks in. */
+  readonly isolated_session: boolean;
+  /** The prompt has no other file than the checklist. */
+  readonly light_context: boolean;
+  /** `HH:MM-HH:MM` in `timezone`; at all times when absent. */
+  readonly active_hours?: string | undefined;
+  readonly timezone: string;
+  /** `provider/model` in place of the agent's. */
+  readonly model?: string | undefined;
+}
+
+export const HEARTBEAT_OUTCOMES = ['quiet', 'said', 'failed'] as const;
+
+export const HEARTBEAT_LIMITS = {
+  /** Seconds. */
+  least: 300,
+  most: 31_536_000,
+  usual: 1_800,
+  ackChars: 10_000,
+  retries: 10,
+} as const;
+
+export const HEARTBEAT_DEFAULTS: HeartbeatSettings = {
+  ack_max_chars: 300,
+  max_retries: 2,
+  isolated_session: true,
+  light_context: false,
+  timezone: 'UTC',
+};
+
+export const HEARTBEAT_PROMPT = `This is your heartbeat: nobody has written to you. Go through ${CHECKLIST}, which is among your files, and do what it asks for now. What earlier conversations were about is not yours to repeat. When nothing needs a person's attention, answer ${QUIET_ANSWER} and nothing else; otherwise answer with what is to be said, without that word.`;
+
+/** `00:00` to `23:59`; the end may be `24:00`. */
+export const ACTIVE_HOURS = /^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/;
+
+/** By the clock on the wall of the zone, so that a change of it moves nothing. Hours that end before they begin go over midnight. */
+export function isActive(
+  { active_hours: hours, timezone }: Pick<HeartbeatSettings, 'active_hours' | 'timezone'>,
+  at: Date,
+): boolean {
+  if (hours === undefined) return true;
+  const [from = '', to = ''] = hours.split('-');
+  const clock = { timeZone: timezone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const now = new Intl.DateTimeFormat('en-GB', clock).format(at);
+  if (from === to) return true;
+  return from < to ? from <= now && now < to : from <= now || now < to;
+}
+
+/** Of a checklist: longer ones have something to do. */
+const LOOKED_AT = 10_000;
+
+/** Nothing but headings, comments, empty lines and empty points: there is nothing to do, and no model is asked. */
+export function isEmptyChecklist(text: string): boolean {
+  if (text.length > LOOKED_AT) return false;
+  const lines = text.replaceAll(/<!--[\s\S]*?-->/g, '').split('\n');
+  return lines.every((line) => /^(?:#.*|(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]?\])?)$/.test(line.trim()));
+}
+
+/** What an answer has to say to people, without QUIET_ANSWER at its ends; undefined: it is quiet. */
+export function wordsOf(answer: string, ackMaxChars: number): string | undefined {
+  const whole = answer.trim();
+  const begun = /^[*_`#>\s]{0,20}HEARTBEAT_OK(?!\w)[*_`.!:,\s]{0,20}/.exec(whole);
+  const rest = begun ? whole.slice(begun[0].length) : whole;
+  // Only the end is searched: a long answer is not worth more.
+  const end = rest.slice(-80);
+  const ended = /[*_`(\s]{0,20}(?<!\w)HEARTBEAT_OK[*_`.!)\s]{0,20}$/.exec(end);
+  const said = (ended ? rest.slice(0, rest.length - ended[0].length) : rest).trim();
+  const isQuiet = said === '' || ((begun ?? ended) && said.length <= ackMaxChars);
+  return isQuiet ? undefined : said;
+}
+
+/** How the session is told whose agent is to say it. */
+export function tellWords(said: string): string {
+  return `[System Message] Your heartbeat has something to say. Say it here, in your own words and without checking it again:\n\n${said}`;
+}
+
+/** Seconds before a turn that failed is tried again. */
+const FIRST_RETRY = 5;
+
+/** Seconds until the beat is looked at again: 0 when it is to be decided now. `age`: of the turn's end, or else of the beat. */
+export function lookAgain(turn: {
+  readonly status: string | null;
+  readonly age: number;
+  readonly attempt: number;
+}): number {
+  const wait = FIRST_RETRY * 4 ** (turn.attempt - 1);
+  if (turn.status === 'failed') return Math.max(0, Math.ceil(wait - turn.age));
+  const isOver = turn.status === null || turn.status === 'completed' || turn.status === 'stopped';
+  // Ever more seldom, so that one that waits for people for weeks leaves a small history.
+  return isOver ? 0 : Math.min(3_600, Math.max(1, Math.round(turn.age / 8)));
+}

@@ -1,0 +1,66 @@
+/** The deployment for its operators. Commands: cli/commands/gateway.ts and reload.ts. */
+import { z } from 'zod';
+import { jsonObjectSchema, timeSchema } from '../schema/scalars.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+const path = '/v1/gateway';
+const part = z.enum(['ok', 'away']);
+
+const statusSchema = z.object({
+  version: z.string(),
+  uptime_seconds: z.int().meta({ description: 'Of the process that answers' }),
+  postgres: part,
+  temporal: part,
+  task_queue: z.string(),
+  workers: z
+    .array(z.object({ identity: z.string(), seen_at: timeSchema }))
+    .meta({ description: 'Processes that have asked Temporal for work in the last minutes' }),
+});
+
+const paths = z.array(z.string().meta({ examples: ['tools.deny'] }));
+
+const reloadedSchema = z.object({
+  applied: paths,
+  restart: paths.meta({ description: 'Changed too, and in force after a restart' }),
+});
+
+export const gateway = defineResource(
+  { path, tag: 'service', item: statusSchema, key: 'id', missing: 'There is no such setting' },
+  () => ({
+    getGateway: operation({
+      path,
+      method: 'GET',
+      scope: 'admin',
+      summary: 'See what runs',
+      description: 'For admins of the tenant `default`, as all of this.',
+      answer: statusSchema,
+    }),
+    getSettings: operation({
+      path: `${path}/config`,
+      method: 'GET',
+      scope: 'admin',
+      summary: 'Get the settings in force in the process that answers, without secrets',
+      query: z.strictObject({
+        path: z
+          .string()
+          .max(300)
+          .default('')
+          .meta({ description: 'Of one: `models.default`', examples: ['tools.deny'] }),
+      }),
+      answer: z.object({ path: z.string(), value: z.union([jsonObjectSchema, z.unknown()]) }),
+      refuses: ['NotFound'],
+    }),
+    reloadSettings: operation({
+      path: `${path}/reload`,
+      method: 'POST',
+      scope: 'admin',
+      repeatable: true,
+      summary: 'Read the settings again, in every process',
+      description:
+        'Answers for the process that was asked; the others follow, and log theirs. No turn is disturbed. Settings that cannot be used are refused whole.',
+      body: z.strictObject({}),
+      answer: reloadedSchema,
+      refuses: ['Unprocessable'],
+    }),
+  }),
+);

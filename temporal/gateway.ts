@@ -1,0 +1,115 @@
+/** What operators ask of a process, the same of the API and of workers (domain/gateway.ts). */
+import { Failure } from '#domain/errors.ts';
+import type { Gateway, GatewayCaller, Reloaded } from '#domain/gateway.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
+import { type ChangeFeed, noteSettings, settingsVersion } from '#store/change-feed.ts';
+import type { Pool } from '#store/pool.ts';
+import { probeWrite } from '#store/write-probe.ts';
+import manifest from '../package.json' with { type: 'json' };
+import type { TemporalAccess } from './client.ts';
+
+const CHECK_MS = 2_000;
+
+export interface GatewayParts {
+  readonly pool: Pool;
+  readonly temporal: Pick<TemporalAccess, 'pollers'>;
+  readonly changes: ChangeFeed;
+  readonly settings: {
+    readonly config: { readonly temporal: { readonly taskQueue: string } };
+    reload(): Reloaded;
+    shown(path: string): unknown;
+  };
+  /** Whose admins run the deployment. */
+  readonly operator?: string;
+  /** Told of each reading that another process, or a signal, asked for. */
+  readonly log: Record<'info' | 'warn', (fields: object, message: string) => void>;
+}
+
+/** `hear`: for SIGHUP; as `reload`, and told to the log. Never throws. */
+export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<void> } {
+  const { pool, temporal, changes, settings, operator = OPERATOR_TENANT, log } = parts;
+  const started = performance.now();
+  let known: string | undefined;
+  const failed = (error: unknown): void => log.warn({ err: error }, 'the settings could not be read again');
+  const again = (): void => {
+    try {
+      log.info({ ...settings.reload() }, 'the settings were read again');
+    } catch (error) {
+      failed(error);
+    }
+  };
+  /** One wish is told several times over, and a connection that broke tells everything. */
+  async function follow(): Promise<void> {
+    const before = known;
+    const found = await settingsVersion(pool, operator, process.uptime());
+    if (known !== before || found === undefined || found.version === known) return;
+    known = found.version;
+    // At the start the file was read just now, unless somebody has wished it since.
+    if (before !== undefined || found.fresh) again();
+  }
+  changes.subscribe('settings', () => {
+    follow().catch(failed);
+  });
+
+  const check = ({ tenant, scopes }: GatewayCaller): void => {
+    if (tenant !== operator || !scopes.includes('admin'))
+      throw new Failure('Forbidden', `This is for admins of the tenant ${operator}`);
+  };
+
+  return {
+    async status(caller) {
+      check(caller);
+      const [postgres, seen] = await Promise.all([
+        answers(() => probeWrite(pool)),
+        temporal.pollers(CHECK_MS).catch(() => undefined),
+      ]);
+      return {
+        version: manifest.version,
+        uptime_seconds: Math.floor((performance.now() - started) / 1000),
+        postgres,
+        temporal: seen ? 'ok' : 'away',
+        task_queue: settings.config.temporal.taskQueue,
+        workers: seen ?? [],
+      };
+    },
+    config(caller, path) {
+      check(caller);
+      const found = settings.shown(path);
+      if (found === undefined) throw new Failure('NotFound', `there is no setting ${path}, or it is not set`);
+      return found;
+    },
+    async reload(caller) {
+      check(caller);
+      const reloaded = settings.reload();
+      known = await noteSettings(pool, operator);
+      return reloaded;
+    },
+    async hear() {
+      again();
+      try {
+        known = await noteSettings(pool, operator);
+      } catch (error) {
+        failed(error);
+      }
+    },
+  };
+}
+
+/** Of a process, which reads its settings again at SIGHUP. */
+export function openGateway(parts: GatewayParts): Gateway {
+  const gateway = createGateway(parts);
+  process.on('SIGHUP', () => void gateway.hear());
+  return gateway;
+}
+
+async function answers(ask: () => Promise<void>): Promise<'ok' | 'away'> {
+  const { promise: late, resolve } = Promise.withResolvers<'away'>();
+  const timer = setTimeout(resolve, CHECK_MS, 'away');
+  const asked = ask().then(
+    () => 'ok' as const,
+    () => 'away' as const,
+  );
+  const answer = await Promise.race([asked, late]);
+  clearTimeout(timer);
+  return answer;
+}

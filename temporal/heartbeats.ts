@@ -1,0 +1,106 @@
+/** Setting an agent's heartbeat, of which it has one for each user: a schedule at intervals with a kind of its own. */
+import { Failure } from '#domain/errors.ts';
+import {
+  CHECKLIST,
+  HEARTBEAT_DEFAULTS,
+  HEARTBEAT_LIMITS,
+  HEARTBEAT_PROMPT,
+  type HeartbeatSettings,
+  isEmptyChecklist,
+} from '#domain/heartbeat.ts';
+import type { heartbeatChangeSchema } from '#domain/schema/heartbeat.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import { isZone } from '#domain/schedule/instants.ts';
+import { findAgent } from '#store/agent-store.ts';
+import { readDocument } from '#store/document-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { findHeartbeat, type ScheduleRow } from '#store/schedule-store.ts';
+import type { ScheduleMaker, Schedules } from './schedules.ts';
+
+export type HeartbeatChange = Kept<typeof heartbeatChangeSchema>;
+
+/**
+ * Makes it, or changes what is given; null takes a field back. Where it speaks is only said of a new one, or by name. Safe to repeat.
+ * @throws Failure Unprocessable, Conflict when two make it at once
+ */
+export async function setHeartbeat(
+  pool: Pool,
+  schedules: Pick<Schedules, 'add' | 'change'>,
+  maker: ScheduleMaker & { readonly agent: string },
+  change: HeartbeatChange,
+  newSession?: string,
+): Promise<ScheduleRow> {
+  const { tenant, agent, user, rights } = maker;
+  const old = await findHeartbeat(pool, tenant, agent, user);
+  const {
+    interval,
+    enabled,
+    prompt: message,
+    session = old ? old.session_key : newSession,
+    ...rest
+  } = change;
+  const heartbeat = changed(old?.heartbeat ?? HEARTBEAT_DEFAULTS, rest);
+  if (!heartbeat.isolated_session && !session)
+    throw new Failure('Unprocessable', 'session: say in which session, since isolated_session is false');
+  const place = session
+    ? ({ deliver: 'session', session } as const)
+    : ({ deliver: 'none', session: undefined } as const);
+  const every = { kind: 'every', every_seconds: interval ?? HEARTBEAT_LIMITS.usual } as const;
+  if (!old)
+    return schedules.add(maker, {
+      ...place,
+      name: 'heartbeat',
+      agent,
+      message: message ?? HEARTBEAT_PROMPT,
+      schedule: every,
+      enabled: enabled ?? true,
+      delete_after_run: false,
+      overlap: 'skip',
+      // A beat that is late is not made up for: the next one comes.
+      catchup_seconds: HEARTBEAT_LIMITS.least,
+      allowed_tools: undefined,
+      heartbeat,
+    });
+  const row = await schedules.change({ tenant, rights }, old.id, {
+    ...place,
+    session: session ?? null,
+    message,
+    enabled,
+    schedule: interval === undefined ? undefined : every,
+    heartbeat,
+  });
+  if (row) return row;
+  throw new Failure('Conflict', 'the heartbeat was removed meanwhile; set it again');
+}
+
+type Settings = Omit<HeartbeatChange, 'interval' | 'enabled' | 'prompt' | 'session'>;
+
+function changed(old: HeartbeatSettings, { active_hours, model, ...given }: Settings): HeartbeatSettings {
+  const { timezone = old.timezone } = given;
+  if (!isZone(timezone))
+    throw new Failure(
+      'Unprocessable',
+      `timezone: unknown time zone "${timezone}"; give one such as Europe/Berlin`,
+    );
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return {
+    ...old,
+    ...set,
+    active_hours: active_hours === undefined ? old.active_hours : (active_hours ?? undefined),
+    model: model === undefined ? old.model : (model ?? undefined),
+  };
+}
+
+/** The text of HEARTBEAT.md as the agent has it for its user, and whether it asks for anything. */
+export async function readChecklist(
+  pool: Pool,
+  tenant: string,
+  agent: string,
+  user: string | null,
+): Promise<{ readonly text: string; readonly isEmpty: boolean }> {
+  const found = await findAgent(pool, tenant, agent);
+  const list =
+    found && (await readDocument(pool, { tenant, agent, user, type: found.config.type }, CHECKLIST));
+  const text = list?.text ?? '';
+  return { text, isEmpty: isEmptyChecklist(text) };
+}

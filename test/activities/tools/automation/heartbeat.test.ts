@@ -1,0 +1,97 @@
+/** TL heartbeat: what an agent makes of its own. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+describe('TL heartbeat, the tool', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack({ agents: [{ key: 'nurse' }, { key: 'fixed', type: 'predefined' }] });
+  });
+  after(() => stack.stop());
+
+  const call = async (session: string, args: object, agent = 'main', user?: string): Promise<any> => {
+    const given = { agent, ...(user !== undefined && { user }) };
+    const { turn_id } = await stack.worker.say(session, `heartbeat ${JSON.stringify(args)}`, given);
+    await stack.worker.ended(turn_id);
+    return (await stack.worker.calls(turn_id))[0];
+  };
+  const asked = async (args: object): Promise<any> =>
+    JSON.parse((await call('ward', args, 'nurse', 'ann')).result);
+
+  it('is set, read, paused, given a checklist, tried and looked up', async () => {
+    assert.deepEqual(await asked({ action: 'status' }), { set: false });
+    const made = await asked({
+      action: 'set',
+      interval: 600,
+      prompt: 'HEARTBEAT_OK',
+      active_hours: '00:00-24:00',
+    });
+    assert.deepEqual(
+      [made.enabled, made.interval, made.session, made.max_retries, made.next_runs.length],
+      [true, 600, 'ward', 2, 5],
+    );
+    const again = await asked({ action: 'set', active_hours: '', ack_max_chars: 10 });
+    assert.deepEqual([again.interval, again.active_hours, again.ack_max_chars], [600, undefined, 10]);
+    assert.equal((await asked({ action: 'toggle' })).enabled, false);
+    assert.equal((await asked({ action: 'status' })).checklist, 'empty');
+    const content = '- look at the drip';
+    assert.equal((await asked({ action: 'set_checklist', content })).checklist, 'written');
+    assert.deepEqual(await asked({ action: 'get_checklist' }), { content });
+    const file = await stack.ask('GET', '/v1/agents/nurse/files/HEARTBEAT.md?user=ann');
+    assert.equal(file.body.text, content);
+    await asked({ action: 'test' });
+    const log = await stack.worker.until('the end of the beat', async () => {
+      const { logs } = await asked({ action: 'logs', limit: 1 });
+      return logs[0]?.outcome === 'quiet' ? logs[0] : undefined;
+    });
+    assert.deepEqual([log.attempts, log.text], [1, 'HEARTBEAT_OK']);
+    assert.deepEqual((await asked({ action: 'logs', offset: 1 })).logs, []);
+    assert.equal((await asked({ action: 'status' })).last.outcome, 'quiet');
+    assert.equal((await asked({ action: 'get' })).prompt, 'HEARTBEAT_OK');
+  });
+
+  for (const [args, words] of [
+    [{ action: 'get' }, /you have no heartbeat here/],
+    [{ action: 'set', interval: 10 }, /300/],
+    [{ action: 'set', timezone: 'Mars/One' }, /unknown time zone/],
+    [{ action: 'set', channel: 'telegram' }, /there is no channel to deliver to/],
+    [{ action: 'set_checklist' }, /content is required/],
+  ] as const)
+    it(`${JSON.stringify(args)} is refused`, async () => {
+      const { ok, result } = await call('refused', args);
+      assert.equal(ok, false);
+      assert.match(result, words);
+    });
+
+  it('VF-1: the checklist of a predefined agent is not its users’', async () => {
+    const { ok, result } = await call('fixed', { action: 'set_checklist', content: '- x' }, 'fixed', 'ann');
+    assert.equal(ok, false);
+    assert.match(result, /the agent’s, which its users do not change/);
+  });
+
+  it('begins nothing once the agent may not use it', async () => {
+    await call('rights', { action: 'set', prompt: 'HEARTBEAT_OK' });
+    await call('rights', { action: 'set_checklist', content: '- x' });
+    await stack.ask('PATCH', '/v1/agents/main', { body: { tools: { deny: ['heartbeat'] } } });
+    const { body } = await stack.ask('POST', '/v1/agents/main/heartbeat/test', { body: {} });
+    await stack.worker.client.workflow.getHandle(body.workflow_id).result();
+    const [log] = (await stack.ask('GET', '/v1/agents/main/heartbeat/logs')).body.data;
+    assert.deepEqual(
+      [log.status, log.reason],
+      ['refused', 'the agent main, which made it, may not use heartbeat any more'],
+    );
+    await stack.ask('PATCH', '/v1/agents/main', { body: { tools: {} } });
+  });
+
+  it('a subagent has none', async () => {
+    const task = `heartbeat ${JSON.stringify({ action: 'set' })}`;
+    const { turn_id } = await stack.worker.say('parent', `spawn ${JSON.stringify({ task, mode: 'sync' })}`);
+    await stack.worker.ended(turn_id);
+    const { rows } = await stack.pool.query(
+      `select code from tool_calls where tenant_id = $1 and tool = 'heartbeat' and session_key like 'subagent:%'`,
+      [stack.tenant],
+    );
+    assert.deepEqual(rows, [{ code: 'PermissionDenied' }]);
+  });
+});

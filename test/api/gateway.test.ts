@@ -1,0 +1,90 @@
+/** TL gateway by HTTP: what runs, the settings in force, and having them read again in every process. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+describe('TL gateway', () => {
+  let stack: Stack;
+  let other: LiveWorker;
+  before(async () => {
+    const settings = 'models: { providers: { acme: { baseUrl: "http://127.0.0.1:9", apiKey: canary-key } } }';
+    stack = await startStack({ settings });
+    other = await startLiveWorker({ beside: stack.worker, settings });
+  });
+  after(async () => {
+    await other?.close();
+    await stack.stop();
+  });
+
+  const write = async (yaml: string): Promise<void> => {
+    for (const { settingsFile } of [stack.worker, other]) await writeFile(settingsFile, yaml);
+  };
+  const reload = (key?: string) =>
+    stack.ask('POST', '/v1/gateway/reload', { body: {}, ...(key !== undefined && { key }) });
+  const setting = async (path: string) =>
+    (await stack.ask('GET', `/v1/gateway/config?path=${path}`)).body.value;
+  const caller = () => ({ tenant: stack.tenant, scopes: ['admin'] });
+
+  it('tells what runs', async () => {
+    const { status, body } = await stack.ask('GET', '/v1/gateway');
+    assert.equal(status, 200);
+    assert.deepEqual([body.postgres, body.temporal, body.task_queue], ['ok', 'ok', stack.worker.taskQueue]);
+    assert.ok(body.workers.length >= 1);
+    assert.ok(Number.isInteger(body.uptime_seconds));
+  });
+
+  it('shows settings without secrets, and says which there are not', async () => {
+    assert.deepEqual(await setting('models.providers.acme'), {
+      type: 'openai-compatible',
+      apiKey: 'set',
+      baseUrl: 'http://127.0.0.1:9',
+    });
+    assert.doesNotMatch(JSON.stringify(await setting('')), /canary-key/);
+    assert.equal((await stack.ask('GET', '/v1/gateway/config?path=api.nothing')).status, 404);
+  });
+
+  it('a reload reaches each worker, changes what the next call may do, and disturbs no turn', async () => {
+    const waiting = await stack.worker.say('waits', 'poke {"note":"tea"}\nthen\nDone.');
+    const approval = await stack.worker.approvalOf('waits');
+    await write('tools: { deny: [datetime] }\nworker: { maxCachedWorkflows: 9 }\n');
+    const { status, body } = await reload();
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual(body.applied, ['tools.deny']);
+    assert.ok(body.restart.includes('worker.maxCachedWorkflows'));
+    assert.ok(body.restart.includes('models.providers'));
+    assert.deepEqual(await setting('tools.deny'), ['datetime']);
+    await stack.worker.until('the other worker', () => {
+      const tools = other.gateway.config(caller(), 'tools') as { readonly deny?: readonly string[] };
+      return tools.deny?.includes('datetime') ? true : undefined;
+    });
+    const denied = await stack.worker.say('asks', 'datetime {}');
+    await stack.worker.ended(denied.turn_id);
+    const [call] = await stack.worker.calls(denied.turn_id);
+    assert.deepEqual([call?.verdict, call?.ok], ['deny', false]);
+    const decided = await stack.ask('POST', `/v1/approvals/${approval}/decision`, {
+      body: { decision: 'approve' },
+    });
+    assert.equal(decided.status, 200, JSON.stringify(decided.body));
+    assert.equal((await stack.worker.ended(waiting.turn_id)).status, 'completed');
+  });
+
+  it('a file that cannot be used is refused with what is wrong and where; nothing of it is applied', async () => {
+    await write('tools: { deny: [] }\nexec: { security: nonsense }\n');
+    const { status, body } = await reload();
+    assert.equal(status, 422);
+    assert.match(JSON.stringify(body), /tempoclaw\.yaml.*exec\.security/s);
+    assert.deepEqual(await setting('tools.deny'), ['datetime']);
+  });
+
+  it('is for admins of the operator’s tenant', async () => {
+    const runs = await stack.makeKey(['read', 'run', 'approve']);
+    const { key: foreign } = await stack.makeTenant();
+    for (const key of [runs, foreign]) {
+      assert.equal((await reload(key)).status, 403);
+      for (const path of ['', '/config'])
+        assert.equal((await stack.ask('GET', `/v1/gateway${path}`, { key })).status, 403);
+    }
+  });
+});
