@@ -280,8 +280,9 @@ export function recordAttempt(
   });
 }
 
-/** Drops what is over for 30 days; returns how many. */
-export function pruneDeliveries(pool: Pool): Promise<number> {
+/** Drops what is over for 30 days, and codes that are good for nothing; returns how many. */
+export async function pruneDeliveries(pool: Pool): Promise<number> {
+  await execute(pool)`delete from channel_pairings where created_at < now() - interval '1 day'`;
   return execute(pool)`
     delete from webhook_deliveries where ctid = any (array(
       select ctid from webhook_deliveries where created_at < now() - interval '30 days' and ended_at < now() - interval '30 days' limit 20000))`;

@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import { type ChannelPlace, type ChannelPost, type ChannelType, placeOfChat } from '#domain/channel.ts';
 import { approvalPost, outcomePost } from '#domain/channel/approval-post.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import { SecretProblem } from '#domain/secret.ts';
 import { findApproval } from '#store/approval-store.ts';
 import {
   type ChannelRow,
@@ -56,6 +57,7 @@ export async function tellChannel(deps: ChannelDeps, tenant: string, delivery: D
     await visitService(deps, tenant, channel, visit);
     return TAKEN;
   } catch (error) {
+    if (error instanceof SecretProblem) return { answered: null, problem: error.message };
     if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
     const refusal = error instanceof ChannelError ? error.refusal : undefined;
     const problem = refusalWords(error);

@@ -15,6 +15,7 @@ import { decidePressed, type Speaker } from './decide-pressed.ts';
 
 /** Characters of a message; services take less. */
 const MOST = 100_000;
+const NO_FILES = 'Files are not taken here: say it in words.';
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
 /**
@@ -63,7 +64,8 @@ async function hear(
     // A group would read the code.
     return people === 'pairing' && !inbound.isGroup ? offerCode(deps, tenant, channel, inbound) : undefined;
   }
-  if (inbound.text.trim() === '') return `Say something to ${channel.agent_key}.`;
+  if (inbound.text.trim() === '')
+    return inbound.files.length > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
   return submit(deps, tenant, channel, inbound, person);
 }
 
@@ -99,7 +101,11 @@ async function submit(
     );
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key, type } = channel;
-  const said = inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST);
+  const left =
+    inbound.files.length === 0
+      ? ''
+      : `\n[${inbound.files.length} file(s) were sent along, which this channel does not take]`;
+  const said = inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST) + left;
   // A paired person's words are his user's own; anybody else's are data (SC-4). The same update has the same text.
   const text = person
     ? said

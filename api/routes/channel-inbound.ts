@@ -1,6 +1,7 @@
 /** Where chat services call: nobody's API key, but the service's own proof that the request is its. */
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
+import { SecretProblem } from '#domain/secret.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { findChannel, openChannel } from '#store/channel-store.ts';
 import { hearInbound } from '../channels/hear-inbound.ts';
@@ -40,7 +41,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const reader = channel && READERS[channel.type];
         if (!reader || !channel.enabled) throw unproven();
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-        const credentials = await openChannel(secrets.sealer, secrets.vault.resolve, tenant, channel);
+        const credentials = await openChannel(secrets.sealer, secrets.vault.resolve, tenant, channel).catch(
+          unopened,
+        );
         const { headers, url } = request;
         const settings = { ...channel.settings };
         if (!reader.verify({ headers, body, url }, credentials, Date.now(), settings)) throw unproven();
@@ -56,19 +59,31 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   });
 }
 
+/** Which secret is missing is nobody's business outside; deliveries of the channel say it. */
+function unopened(error: unknown): never {
+  if (!(error instanceof SecretProblem)) throw error;
+  throw new Failure(
+    'Unavailable',
+    'The credentials of this channel cannot be read; its admin has to look at them',
+  );
+}
+
 /** A channel that is not there, or is off, gets the same words. */
 function unproven(): Failure {
   return new Failure('Unauthorized', 'There is no such channel, or its service did not sign this request');
 }
 
-/** Text is a form. @throws Failure InvalidInput for what no row could hold */
+/** Text is a form. What no row could hold is left out: a service would send it again and again. */
 function parse(body: Buffer): unknown {
   const text = body.toString('utf8');
-  if (/\\u0000|\0/.test(text)) throw new Failure('InvalidInput', 'The body holds NUL');
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? storable(value) : value));
   } catch {
     // Slack's forms are none.
-    return text;
+    return storable(text);
   }
+}
+
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
 }

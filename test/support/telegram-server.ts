@@ -24,6 +24,8 @@ export interface TelegramServer {
   readonly messages: TelegramMessage[];
   /** Answers the next calls, in place of the service; undefined lets it. */
   answer: (call: TelegramCall) => { readonly status: number; readonly body: object } | undefined;
+  /** Does what it is asked, and is cut off before it says so. */
+  loses: (call: TelegramCall) => boolean;
 }
 
 export const TOKEN = '4711:secret-of-the-bot';
@@ -64,6 +66,7 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
     calls.push(call);
     const { status, body } =
       token === TOKEN ? (telegram.answer(call) ?? perform(call)) : refusal(401, 'Unauthorized');
+    if (telegram.loses(call)) return void request.socket.destroy();
     reply.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -78,6 +81,7 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
     calls,
     messages,
     answer: () => undefined,
+    loses: () => false,
   };
   return telegram;
 }

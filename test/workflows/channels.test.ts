@@ -1,62 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { createChance } from '#test/support/seeded.ts';
-import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
-import {
-  pressUpdate,
-  refusal,
-  startTelegram,
-  type TelegramMessage,
-  type TelegramServer,
-  textUpdate,
-  TOKEN,
-} from '#test/support/telegram-server.ts';
-
-const RETRIES = `[${Array.from({ length: 20 }, () => '0.05').join(', ')}]`;
-const SECRET = 'of-the-webhook';
-
-interface Chat extends Stack {
-  readonly telegram: TelegramServer;
-  /** An update as the service sends it. */
-  hears(update: object, options?: { readonly secret?: string; readonly channel?: string }): Promise<Answer>;
-  pair(person: string, user: string, mayDecide?: boolean): Promise<void>;
-  /** Resolves when the chat shows what is looked for. */
-  shows(what: string, wanted: (message: TelegramMessage) => boolean): Promise<TelegramMessage>;
-}
-
-async function start(t: TestContext, settings: object = {}): Promise<Chat> {
-  const telegram = await startTelegram(t);
-  const stack = await startStack({
-    settings: `webhooks: { retrySeconds: ${RETRIES} }\nchannels: { telegram: { baseUrl: "${telegram.url}" } }`,
-    agents: [{ key: 'other', model: 'rehearsal/follow' }],
-  });
-  t.after(() => stack.stop());
-  const body = {
-    key: 'tg',
-    type: 'telegram',
-    agent: 'main',
-    settings: { token: TOKEN, secret_token: SECRET, username: 'ourbot', ...settings },
-  };
-  const made = await stack.ask('POST', '/v1/channels', { body });
-  assert.equal(made.status, 201, JSON.stringify(made.body));
-  return {
-    ...stack,
-    telegram,
-    hears: (update, { secret = SECRET, channel = 'tg' } = {}) =>
-      stack.ask('POST', `/v1/channels/${channel}/inbound?tenant=${stack.tenant}`, {
-        key: null,
-        body: update,
-        headers: { 'x-telegram-bot-api-secret-token': secret },
-      }),
-    async pair(person, user, may_decide = true) {
-      const paired = await stack.ask('POST', '/v1/channels/tg/pairings', {
-        body: { person, user, may_decide },
-      });
-      assert.equal(paired.status, 200, JSON.stringify(paired.body));
-    },
-    shows: (what, wanted) => stack.worker.until(what, () => telegram.messages.find(wanted)),
-  };
-}
+import type { Stack } from '#test/support/stack.ts';
+import { SECRET, startTelegramChat as start } from '#test/support/telegram-chat.ts';
+import { refusal, textUpdate } from '#test/support/telegram-server.ts';
 
 async function messages({
   pool,
@@ -162,6 +109,8 @@ describe('IN-4 a Telegram channel', () => {
     const update = textUpdate('hi');
     await chat.hears(update);
     await chat.hears(update);
+    const photo = { photo: [{ file_id: 'f' }] };
+    assert.match((await chat.hears(textUpdate('', { more: photo }))).body.text, /Files are not taken here/);
     const [said, ...others] = await messages(chat);
     assert.deepEqual(others, []);
     assert.match(said?.text ?? '', /^<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=telegram:42>>>/);
@@ -183,14 +132,67 @@ describe('IN-4 a Telegram channel', () => {
     assert.ok(Date.now() - (refused[0] ?? 0) >= 1_000);
   });
 
+  it('sends of a long answer again only the part whose arrival was not heard of', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    let sent = 0;
+    chat.telegram.loses = ({ method }) => method === 'sendMessage' && (sent += 1) === 2;
+    const words = (letter: string) => `${letter.repeat(9)} `.repeat(390).trim();
+    await chat.hears(textUpdate([words('a'), words('b'), words('c')].join('\n\n')));
+    await chat.shows('the last part', ({ text }) => text.startsWith('ccc'));
+    assert.deepEqual(
+      chat.telegram.messages.map(({ text }) => text[0]),
+      ['a', 'b', 'b', 'c'],
+    );
+  });
+
+  it('is where a conversation goes on that is handed over, each topic for itself', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    await chat.ask('POST', '/v1/agent-links', { body: { source: 'main', target: 'other' } });
+    const group = { group: true, chat: -1001 };
+    await chat.hears(
+      textUpdate('handoff {"agent":"other","reason":"knows"} @ourbot', { ...group, topic: 7 }),
+    );
+    await chat.worker.until('the route', async () => {
+      const { body } = await chat.ask('GET', '/v1/handoffs');
+      return body.data[0]?.chat_id === '-1001/7' ? true : undefined;
+    });
+    await chat.hears(textUpdate('for the other @ourbot', { ...group, topic: 7 }));
+    await chat.hears(textUpdate('for the first @ourbot', group));
+    await chat.shows('the other', ({ text, thread }) => text === 'for the other' && thread === 7);
+    await chat.shows('the first', ({ text, thread }) => text === 'for the first' && thread === undefined);
+    const said = (await messages(chat)).find(({ text }) => text === 'for the other');
+    assert.match(said?.session_key ?? '', /^handoff:/);
+  });
+
+  it('is written to by the tool message once, and only where its user may be', async (t) => {
+    const chat = await start(t, { targets: ['-7'] });
+    await chat.pair('42', 'ann');
+    const say = (args: object) => chat.hears(textUpdate(`message ${JSON.stringify(args)}`));
+    await say({ message: 'Working on it' });
+    await chat.shows('the message', ({ text }) => text === 'Working on it');
+    const elsewhere = { message: 'Hello there', forward: true, forward_reason: 'asked to' };
+    await say({ ...elsewhere, target: '-8' });
+    await chat.shows('the refusal', ({ text }) => text.includes('no chat of ann'));
+    await say({ ...elsewhere, target: '-7' });
+    await chat.shows('it elsewhere', ({ text, chat: place }) => text === 'Hello there' && place === '-7');
+    await chat.hears(textUpdate('create_forum_topic {"chat_id":"-7","name":"Tea"}'));
+    await chat.shows('the topic', ({ text }) => text.includes('-7/7'));
+    assert.equal(chat.telegram.messages.filter(({ text }) => text === 'Working on it').length, 1);
+    assert.equal(chat.telegram.calls.filter(({ method }) => method === 'createForumTopic').length, 1);
+  });
+
   it('shows its credentials to nobody, and what it was told', async (t) => {
     const chat = await start(t);
     const shown = await chat.ask('GET', '/v1/channels/tg');
     assert.deepEqual(shown.body.credentials, ['token', 'secret_token']);
     assert.ok(!JSON.stringify(shown.body).includes(SECRET));
     assert.deepEqual((await chat.ask('GET', '/v1/webhooks')).body.data, []);
-    const without = { key: 'x', type: 'telegram', settings: {} };
-    assert.equal((await chat.ask('POST', '/v1/channels', { body: without })).status, 422);
+    for (const settings of [{}, { token: 'secret://NONE', secret_token: 'x' }]) {
+      const body = { key: 'x', type: 'telegram', settings };
+      assert.equal((await chat.ask('POST', '/v1/channels', { body })).status, 422);
+    }
     assert.equal((await chat.ask('DELETE', '/v1/channels/tg')).status, 204);
     assert.equal((await chat.ask('GET', '/v1/channels/tg')).status, 404);
   });
@@ -200,51 +202,5 @@ describe('IN-4 a Telegram channel', () => {
     const key = await chat.makeKey(['run'], { user: 'bob' });
     const body = { text: 'hi', channel: 'tg', chat_id: '42' };
     assert.equal((await chat.ask('POST', '/v1/sessions/mine/messages', { key, body })).status, 403);
-  });
-});
-
-describe('AP-2 approvals in a Telegram channel', () => {
-  it('are decided by the button of somebody who may, and of nobody else', async (t) => {
-    const chat = await start(t);
-    await chat.pair('42', 'ann');
-    await chat.pair('43', 'bob', false);
-    await chat.hears(textUpdate('poke {"note":"x"}'));
-    const question = await chat.shows('the question', ({ buttons }) => buttons.length > 0);
-    assert.match(question.text, /poke/);
-    assert.match(question.text, /&quot;note&quot;: &quot;x&quot;/);
-    const stranger = await chat.hears(pressUpdate(question, 'Approve', 99));
-    assert.equal(stranger.body.method, 'answerCallbackQuery');
-    assert.match(stranger.body.text, /may not decide/);
-    assert.match((await chat.hears(pressUpdate(question, 'Approve', 43))).body.text, /may not decide/);
-    assert.equal((await chat.ask('GET', '/v1/approvals?status=pending')).body.data.length, 1);
-    const pressed = await chat.hears(pressUpdate(question, 'Approve'));
-    assert.match(pressed.body.text, /It is approved/);
-    const edited = await chat.shows('the outcome', ({ id, edits }) => id === question.id && edits > 0);
-    assert.match(edited.text, /^<b>Approved<\/b> by ann/);
-    assert.deepEqual(edited.buttons, []);
-    const { body } = await chat.ask('GET', '/v1/approvals');
-    assert.deepEqual([body.data[0].status, body.data[0].decided_by], ['approved', 'ann']);
-    assert.match((await chat.hears(pressUpdate(question, 'Reject'))).body.text, /was approved by ann/);
-  });
-
-  it('change when they are decided elsewhere, and are asked where the channel says', async (t) => {
-    const chat = await start(t, { approvals_to: { chat: '-500', thread: '3' } });
-    await chat.pair('42', 'ann');
-    await chat.hears(textUpdate('poke {"note":"x"}'));
-    const question = await chat.shows('the question', ({ buttons }) => buttons.length > 0);
-    assert.deepEqual([question.chat, question.thread], ['-500', 3]);
-    const { body } = await chat.ask('GET', '/v1/approvals?status=pending');
-    const path = `/v1/approvals/${body.data[0].id}/decision`;
-    await chat.ask('POST', path, { body: { decision: 'reject', reason: 'not today' } });
-    const edited = await chat.shows('the outcome', ({ id, edits }) => id === question.id && edits > 0);
-    assert.match(edited.text, /^<b>Denied<\/b> by .*not today/);
-  });
-
-  it('of an agent are asked in its channel wherever it works', async (t) => {
-    const chat = await start(t, { approvals_to: { chat: '-500' }, approvals_for: ['main'] });
-    await chat.worker.say('elsewhere', 'poke {"note":"x"}');
-    const question = await chat.shows('the question', ({ buttons }) => buttons.length > 0);
-    assert.equal(question.chat, '-500');
-    assert.equal(chat.telegram.messages.length, 1);
   });
 });

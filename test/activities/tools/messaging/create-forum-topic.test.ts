@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { OwnChannels } from '#activities/channels/own-channels.ts';
 import { tool } from '#activities/tools/messaging/create-forum-topic.ts';
 import { toolCall } from '#test/support/tool-call.ts';
 import { toolError } from '#domain/tool.ts';
 
 describe('the tool create_forum_topic', () => {
   const made: unknown[] = [];
+  const channels = (answer: string | ReturnType<typeof toolError>): OwnChannels => ({
+    target: async (_call, _channel, place) => ({ channel: { key: 'tg' } as never, place }),
+    say: async () => undefined,
+    createTopic: async (_call, { place }, name, options) => {
+      made.push([place.chat, name, options.iconColor]);
+      return answer;
+    },
+  });
   const run = (args: object, answer: string | ReturnType<typeof toolError> = '7') =>
     tool.run(
-      {
-        channels: {
-          target: async (_call, _channel, place) => ({ channel: { key: 'tg' } as never, place }),
-          say: async () => undefined,
-          createTopic: async (_call, { place }, name, options) => {
-            made.push([place.chat, name, options.iconColor]);
-            return answer;
-          },
-        },
-      },
+      { channels: channels(answer) },
       tool.input.parse({ chat_id: '-1001', name: 'Tea', ...args }),
       toolCall('/ws', { channel: 'tg', chatId: '-1001' }),
     );
