@@ -105,7 +105,6 @@ export function createActivities(
   const embed = createEmbed({ store: createEmbeddingStore(pool), models, budgets });
   const hostFiles = createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now });
   const skills = createSkills({ ...base, embed, hostFiles, folders: config.skills.folders });
-  const gates = createGateActivities({ ...base, budgets });
   const memory = createMemoryRoom({ ...base, embed, models, budgets });
   const teams = createTeamRoom({ ...base, wake });
   const assignments = createAssignmentRoom({
@@ -141,7 +140,7 @@ export function createActivities(
     : createPlainPath(base.ledger);
   return {
     ...approvals.activities,
-    ...gates,
+    ...createGateActivities({ ...base, budgets }),
     ...teams.activities,
     ...assignments.activities,
     ...memory.activities,
