@@ -67,7 +67,7 @@ async function sendFile(
 ): Promise<string> {
   const length = bytes.byteLength;
   const query = new URLSearchParams({ filename: name, length: String(length) });
-  const { upload_url, file_id } = await call(context, `files.getUploadURLExternal?${query}`);
+  const { upload_url, file_id } = await call(context, `files.getUploadURLExternal?${query.toString()}`);
   const body = new Blob([Uint8Array.from(bytes)], { type });
   const upload = { method: 'POST', body, signal: context.signal };
   const { ok, status } = await context.door.fetch(String(upload_url), upload);

@@ -21,18 +21,16 @@ const WRITTEN: ReadonlySet<unknown> = new Set([undefined, 'file_share', 'thread_
 
 function readEvent(call: Fields): Inbound | undefined {
   const event = record(call['event']);
-  const isMention = event['type'] === 'app_mention';
-  if (!isMention && event['type'] !== 'message') return undefined;
-  if (!WRITTEN.has(event['subtype']) || event['bot_id'] !== undefined) return undefined;
-  const [chat, ts, person] = [text(event['channel']), text(event['ts']), text(event['user'])];
   const bot = botOf(call);
-  if (chat === undefined || ts === undefined || person === undefined || person === bot) return undefined;
-  const isGroup = event['channel_type'] === undefined ? !isDirect(chat) : event['channel_type'] !== 'im';
+  const from = isSaid(event) ? speakerOf(event, bot) : undefined;
+  if (!from) return undefined;
+  const { chat, ts, person } = from;
   const said = text(event['text']) ?? '';
   const mention = bot === undefined ? undefined : `<@${bot}>`;
   const words = plainText(mention ? said.replaceAll(mention, '') : said);
   const files = filesOf(event['files']);
   if (words === '' && files.length === 0) return undefined;
+  const isGroup = !isDirect(chat);
   return {
     kind: 'message',
     // A mention is also told as a message, under another event's id; sent again, an event has the id that it had.
@@ -43,11 +41,23 @@ function readEvent(call: Fields): Inbound | undefined {
     isGroup,
     person: { id: person, name: person },
     text: words,
-    mentionsBot: isMention || (mention !== undefined && said.includes(mention)),
+    mentionsBot: event['type'] === 'app_mention' || (mention !== undefined && said.includes(mention)),
     repliesToBot: bot !== undefined && event['parent_user_id'] === bot,
     files,
     messageId: ts,
   };
+}
+
+/** By a person or a program, and just now. */
+function isSaid({ type, subtype }: Fields): boolean {
+  return (type === 'message' || type === 'app_mention') && WRITTEN.has(subtype);
+}
+
+/** Undefined for a program, which the bot is one of: they do not talk to each other. */
+function speakerOf(event: Fields, bot: string | undefined) {
+  const [chat, ts, person] = [text(event['channel']), text(event['ts']), text(event['user'])];
+  if (chat === undefined || ts === undefined || person === undefined) return undefined;
+  return event['bot_id'] !== undefined || person === bot ? undefined : { chat, ts, person };
 }
 
 function botOf(call: Fields): string | undefined {

@@ -50,38 +50,40 @@ function readMessage(id: string, message: Fields, { settings }: ReadChannel): In
   const from = placeOf(message, message['from']);
   // Bots do not talk to each other: neither ends.
   if (!from || record(message['from'])['is_bot'] === true) return undefined;
-  const name = typeof settings['username'] === 'string' ? settings['username'].replace(/^@/, '') : '';
+  const bot = (text(settings['username']) ?? '').replace(/^@/, '');
   const said = text(message['text']) ?? text(message['caption']) ?? '';
   const command = /^\/([a-z0-9_]{1,32})(?:@([a-z0-9_]+))?(?:\s+|$)/i.exec(said);
-  if (command?.[2] !== undefined && !isSame(command[2], name)) return undefined;
-  const answered = record(message['reply_to_message']);
-  const author = record(answered['from']);
-  const mention = name === '' ? undefined : new RegExp(`@${escape(name)}(?![a-z0-9_])`, 'gi');
-  const words = command ? said.slice(command[0].length) : said;
+  if (command?.[2] !== undefined && !isSame(command[2], bot)) return undefined;
   const files = filesOf(message);
-  if (words === '' && files.length === 0 && !command) return undefined;
+  if (said === '' && files.length === 0) return undefined;
+  const words = command ? said.slice(command[0].length) : said;
+  const plain = withoutMention(words, bot);
   return {
     ...from,
     kind: command ? 'command' : 'message',
     id,
-    text: mention ? words.replace(mention, '').trim() : words,
-    mentionsBot: command !== null || (mention !== undefined && said.search(mention) >= 0),
-    // Each message of a topic answers the one that made it, which may be the bot's.
-    repliesToBot:
-      author['is_bot'] === true &&
-      answered['forum_topic_created'] === undefined &&
-      isSame(text(author['username']) ?? '', name),
+    text: plain.trim(),
+    mentionsBot: command !== null || plain !== words,
+    repliesToBot: isReplyTo(bot, record(message['reply_to_message'])),
     files,
     messageId: text(message['message_id']),
   };
 }
 
-function isSame(one: string, other: string): boolean {
-  return one !== '' && one.toLowerCase() === other.toLowerCase();
+function withoutMention(words: string, bot: string): string {
+  const name = bot.replace(/\W/g, '');
+  return name === '' ? words : words.replace(new RegExp(`@${name}(?![a-z0-9_])`, 'gi'), '');
 }
 
-function escape(name: string): string {
-  return name.replace(/\W/g, '');
+/** Each message of a topic answers the one that made it, which may be the bot's. */
+function isReplyTo(bot: string, answered: Fields): boolean {
+  const author = record(answered['from']);
+  const isTopic = answered['forum_topic_created'] !== undefined;
+  return author['is_bot'] === true && !isTopic && isSame(text(author['username']) ?? '', bot);
+}
+
+function isSame(one: string, other: string): boolean {
+  return one !== '' && one.toLowerCase() === other.toLowerCase();
 }
 
 function placeOf(message: Fields, from: unknown) {

@@ -59,7 +59,7 @@ function list({ items, ordered, start }: Tokens.List, dialect: Dialect, depth: n
   return items
     .map((item, index) => {
       const box = item.task ? (item.checked ? '☑ ' : '☐ ') : '';
-      const mark = ordered ? `${Number(start || 1) + index}. ` : dialect.bullet;
+      const mark = ordered ? `${(start || 1) + index}. ` : dialect.bullet;
       return '  '.repeat(depth) + mark + box + blocks(item.tokens, dialect, '\n', depth + 1);
     })
     .join('\n');

@@ -27,6 +27,21 @@ const settings = {
   kind: 'json',
   help: 'such as {"token":"secret://TELEGRAM_TOKEN","secret_token":"secret://TELEGRAM_SECRET"}',
 } as const;
+const agent = { flags: '--agent <key>' } as const;
+const added = { type: { flags: '--type <type>', choices: CHANNEL_TYPES }, agent, settings } as const;
+const changed = {
+  agent,
+  settings,
+  enabled: { flags: '--enabled <yes-or-no>', choices: ['yes', 'no'] },
+} as const;
+const paired = {
+  user: { flags: '--user <name>' },
+  decides: {
+    flags: '--may-decide <yes-or-no>',
+    choices: ['yes', 'no'],
+    help: 'decides approvals by buttons',
+  },
+} as const;
 
 export const channels = defineResource(
   {
@@ -59,11 +74,7 @@ export const channels = defineResource(
         word: 'add',
         help: 'have an agent answer in a chat service',
         arguments: ['key'],
-        flags: {
-          type: { flags: '--type <type>', choices: CHANNEL_TYPES },
-          agent: { flags: '--agent <key>' },
-          settings,
-        },
+        flags: added,
         body: ({ key, type, agent, settings: given }) => ({
           key,
           type: type ?? 'telegram',
@@ -82,16 +93,8 @@ export const channels = defineResource(
       command: {
         word: 'set',
         help: 'change one',
-        flags: {
-          agent: { flags: '--agent <key>' },
-          settings,
-          enabled: { flags: '--enabled <yes-or-no>', choices: ['yes', 'no'] },
-        },
-        body: ({ agent, settings: given, enabled }) => ({
-          agent,
-          settings: given,
-          enabled: enabled === undefined ? undefined : enabled === 'yes',
-        }),
+        flags: changed,
+        body: ({ enabled, ...given }) => ({ ...given, enabled: enabled && enabled === 'yes' }),
         says: ({ key, enabled }) => `${key} is ${enabled ? 'on' : 'off'}`,
       },
     }),
@@ -111,14 +114,7 @@ export const channels = defineResource(
         word: 'pair',
         help: 'let whoever was told the code speak as a user',
         arguments: ['code'],
-        flags: {
-          user: { flags: '--user <name>' },
-          decides: {
-            flags: '--may-decide <yes-or-no>',
-            choices: ['yes', 'no'],
-            help: 'decides approvals by buttons',
-          },
-        },
+        flags: paired,
         body: ({ code, user, decides }) => ({ code, user: user ?? '', may_decide: decides === 'yes' }),
         says: ({ name, user }) => `${name} speaks as ${user} from now on`,
       },

@@ -1,6 +1,6 @@
 /** Settings of a channel of type `webhook`: by what its calls are proven, and what each of them begins. */
 import { z } from 'zod';
-import { labelSchema, nameSchema, type Kept, textSchema } from './scalars.ts';
+import { idSchema, type Kept, labelSchema, nameSchema, textSchema } from './scalars.ts';
 
 const headerName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of an HTTP header');
 
@@ -28,7 +28,7 @@ export const inboundWebhookSchema = z
     subject: textSchema(200).default('A call came in'),
     assignee: nameSchema.optional(),
     /** Of `schedule`: its id. */
-    schedule: z.uuid().optional(),
+    schedule: idSchema.optional(),
   })
   .superRefine((given, context) => {
     const need = (path: string, message: string) =>

@@ -40,26 +40,35 @@ export async function startDiscord(t: { after(end: () => void): void }): Promise
   const calls: DiscordCall[] = [];
   const messages: DiscordMessage[] = [];
 
-  function perform({ line, body }: DiscordCall): DiscordAnswer {
-    const [, method, channel = '', rest = ''] = /^(\w+) \/channels\/(\d+)\/(.*)$/.exec(line) ?? [];
-    const buttons = (body?.components ?? []).flatMap((row: any) => row.components);
-    if (String(body?.content ?? '').length > 2_000)
-      return { status: 400, body: { code: 50035, message: 'Invalid Form Body' } };
-    if (method === 'POST' && rest === 'messages') {
-      const id = String(900 + messages.length);
-      messages.push({ id, channel, content: body.content, buttons, edits: 0 });
-      return { status: 200, body: { id, channel_id: channel } };
+  function perform({ line, body = {} }: DiscordCall): DiscordAnswer {
+    const [, channel = '', rest = ''] = /^\w+ \/channels\/(\d+)\/(.*)$/.exec(line) ?? [];
+    const { content = '', components = [] } = body;
+    const buttons = components.flatMap((row: any) => row.components);
+    if (content.length > 2_000) return { status: 400, body: { code: 50035, message: 'Invalid Form Body' } };
+    switch (rest.split('/')[0]) {
+      case 'messages':
+        return line.startsWith('POST') ? post(channel, content, buttons) : change(rest, content, buttons);
+      case 'threads':
+        return { status: 201, body: { id: '77', name: body.name, type: body.type } };
+      case 'typing':
+        return { status: 204 };
+      default:
+        return { status: 404, body: { code: 0, message: '404: Not Found' } };
     }
-    if (method === 'PATCH' && rest.startsWith('messages/')) {
-      const at = messages.findIndex(({ id }) => rest === `messages/${id}`);
-      const old = messages[at];
-      if (!old) return { status: 404, body: { code: 10008, message: 'Unknown Message' } };
-      messages[at] = { ...old, content: body.content, buttons, edits: old.edits + 1 };
-      return { status: 200, body: { id: old.id } };
-    }
-    if (rest === 'threads') return { status: 201, body: { id: '77', name: body.name, type: body.type } };
-    if (rest === 'typing') return { status: 204 };
-    return { status: 404, body: { code: 0, message: '404: Not Found' } };
+  }
+
+  function post(channel: string, content: string, buttons: DiscordMessage['buttons']): DiscordAnswer {
+    const id = String(900 + messages.length);
+    messages.push({ id, channel, content, buttons, edits: 0 });
+    return { status: 200, body: { id, channel_id: channel } };
+  }
+
+  function change(path: string, content: string, buttons: DiscordMessage['buttons']): DiscordAnswer {
+    const at = messages.findIndex(({ id }) => path === `messages/${id}`);
+    const old = messages[at];
+    if (!old) return { status: 404, body: { code: 10008, message: 'Unknown Message' } };
+    messages[at] = { ...old, content, buttons, edits: old.edits + 1 };
+    return { status: 200, body: { id: old.id } };
   }
 
   const server = createServer(async (request, reply) => {

@@ -10,7 +10,7 @@ import {
 } from '#test/support/discord-server.ts';
 import { SLACK, slackHeaders, slackMessage, slackPress, startSlack } from '#test/support/slack-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
-import { startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.ts';
+import { pressUpdate, startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.ts';
 
 const RETRIES = `[${Array.from({ length: 20 }, () => '0.05').join(', ')}]`;
 
@@ -24,7 +24,7 @@ interface Services extends Stack {
   readonly telegram: Awaited<ReturnType<typeof startTelegram>>;
   readonly slack: Awaited<ReturnType<typeof startSlack>>;
   readonly discord: Awaited<ReturnType<typeof startDiscord>>;
-  add(key: string, type: string, settings: object): Promise<void>;
+  add(key: string, type: string, settings: object, agent?: string): Promise<void>;
   pair(channel: string, person: string, user: string): Promise<void>;
   /** The bytes as a service sends them. */
   hears(channel: string, body: string, headers: Readonly<Record<string, string>>): Promise<Heard>;
@@ -33,9 +33,17 @@ interface Services extends Stack {
   messages(): Promise<readonly { session_key: string; text: string; context: any }[]>;
 }
 
+/** Another than who asked decides. */
+const CAREFUL = {
+  key: 'careful',
+  model: 'rehearsal/follow',
+  tools: { ask: [{ tool: 'poke', exclude_requester: true }] },
+};
+
 async function start(t: TestContext): Promise<Services> {
   const [telegram, slack, discord] = await Promise.all([startTelegram(t), startSlack(t), startDiscord(t)]);
   const stack = await startStack({
+    agents: [CAREFUL],
     settings: `webhooks: { retrySeconds: ${RETRIES} }
 channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack.url}" }, discord: { baseUrl: "${discord.url}" } }`,
   });
@@ -45,8 +53,8 @@ channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack
     telegram,
     slack,
     discord,
-    async add(key, type, settings) {
-      const made = await stack.ask('POST', '/v1/channels', { body: { key, type, settings } });
+    async add(key, type, settings, agent = 'main') {
+      const made = await stack.ask('POST', '/v1/channels', { body: { key, type, agent, settings } });
       assert.equal(made.status, 201, JSON.stringify(made.body));
     },
     async pair(channel, person, user) {
@@ -82,18 +90,26 @@ describe('IN-4 one agent in several services', () => {
   it('a question asked in Telegram is approved by a button in Slack and answered in Telegram', async (t) => {
     const all = await start(t);
     const { telegram, slack } = all;
-    await all.add('tg', 'telegram', { token: TOKEN, secret_token: 'x' });
-    await all.add('slack', 'slack', { ...SLACK, approvals_to: { chat: 'C9' }, approvals_for: ['main'] });
+    await all.add('tg', 'telegram', { token: TOKEN, secret_token: 'x' }, 'careful');
+    await all.add('slack', 'slack', { ...SLACK, approvals_to: { chat: 'C9' }, approvals_for: ['careful'] });
     await all.pair('tg', '42', 'ann');
     await all.pair('slack', 'U7', 'bob');
-    const update = JSON.stringify(textUpdate('poke {"note":"x"}\nthen\npoked'));
-    await all.hears('tg', update, { 'x-telegram-bot-api-secret-token': 'x' });
+    const telegramSays = (update: object) =>
+      all.hears('tg', JSON.stringify(update), { 'x-telegram-bot-api-secret-token': 'x' });
+    await telegramSays(textUpdate('poke {"note":"x"}\nthen\npoked'));
 
     const question = await all.worker.until('the question', () =>
       slack.messages.find(({ buttons }) => buttons.length > 0),
     );
     assert.equal(question.channel, 'C9');
     assert.match(question.text, /"note": "x"/);
+    const own = await all.worker.until('her question', () =>
+      telegram.messages.find(({ buttons }) => buttons.length > 0),
+    );
+    assert.match(
+      (await telegramSays(pressUpdate(own, 'Approve'))).body.text,
+      /who asked for the call may not/,
+    );
     const stranger = slackPress(question, 'Approve', 'U666');
     assert.equal((await all.hears('slack', stranger, { ...FORM, ...slackHeaders(stranger) })).status, 200);
     const refusal = await all.worker.until('the refusal', () =>
@@ -111,6 +127,9 @@ describe('IN-4 one agent in several services', () => {
     );
     assert.match(shown.text, /^\*Approved\* by bob/);
     assert.deepEqual(shown.buttons, []);
+    await all.worker.until('the outcome there', () =>
+      telegram.messages.find(({ id, edits }) => id === own.id && edits > 0),
+    );
     const { body } = await all.ask('GET', '/v1/approvals');
     assert.deepEqual([body.data[0].status, body.data[0].decided_by], ['approved', 'bob']);
   });
