@@ -6,7 +6,8 @@ import { findApproval } from '#store/approval-store.ts';
 import { sendDecision } from '../decide-as.ts';
 import type { ApiDeps } from '../deps.ts';
 
-const UNKNOWN = 'This question is not known any more.';
+/** Also in the instant between the service's taking of a post and our row of it. */
+const UNKNOWN = 'This question is not known here; if it has just come, press again.';
 
 /** As whom somebody speaks. */
 export type Speaker = Pick<PersonRow, 'user_id' | 'may_decide'>;

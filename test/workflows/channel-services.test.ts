@@ -30,6 +30,8 @@ interface Services extends Stack {
   hears(channel: string, body: string, headers: Readonly<Record<string, string>>): Promise<Heard>;
   slackSays(event: object): Promise<Heard>;
   discordSays(interaction: object): Promise<Heard>;
+  /** The first question that there is; resolves when its row is there too, by which presses are known. */
+  asked<Message>(messages: readonly Message[], idOf: (message: Message) => string): Promise<Message>;
   messages(): Promise<readonly { session_key: string; text: string; context: any }[]>;
 }
 
@@ -70,6 +72,13 @@ channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack
     },
     slackSays: (event) => signedJson('slack', event, slackHeaders),
     discordSays: (call) => signedJson('discord', call, discordHeaders),
+    asked: (messages, idOf) =>
+      stack.worker.until('the question', async () => {
+        const { rows } = await stack.pool.query(
+          'select message_id from channel_posts where approval_id is not null',
+        );
+        return messages.find((message) => rows.some(({ message_id }) => message_id === idOf(message)));
+      }),
     async messages() {
       const { rows } = await stack.pool.query(
         `select session_key, text, context from messages where role = 'user' order by created_at`,
@@ -98,14 +107,10 @@ describe('IN-4 one agent in several services', () => {
       all.hears('tg', JSON.stringify(update), { 'x-telegram-bot-api-secret-token': 'x' });
     await telegramSays(textUpdate('poke {"note":"x"}\nthen\npoked'));
 
-    const question = await all.worker.until('the question', () =>
-      slack.messages.find(({ buttons }) => buttons.length > 0),
-    );
+    const question = await all.asked(slack.messages, ({ ts }) => ts);
     assert.equal(question.channel, 'C9');
     assert.match(question.text, /"note": "x"/);
-    const own = await all.worker.until('her question', () =>
-      telegram.messages.find(({ buttons }) => buttons.length > 0),
-    );
+    const own = await all.asked(telegram.messages, ({ id }) => String(id));
     assert.match(
       (await telegramSays(pressUpdate(own, 'Approve'))).body.text,
       /who asked for the call may not/,
@@ -180,9 +185,7 @@ describe('IN-4 one agent in several services', () => {
     const asked = await all.discordSays(discordAsk('poke {"note":"x"}\nthen\npoked'));
     assert.equal(asked.body.type, 4);
     assert.match(asked.body.data.content, /^> poke/);
-    const question = await all.worker.until('the question', () =>
-      all.discord.messages.find(({ buttons }) => buttons.length > 0),
-    );
+    const question = await all.asked(all.discord.messages, ({ id }) => id);
     const stranger = await all.discordSays(discordPress(question, 'Approve', '43'));
     assert.match(stranger.body.data.content, /may not decide/);
     const pressed = await all.discordSays(discordPress(question, 'Approve'));

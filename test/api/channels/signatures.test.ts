@@ -93,6 +93,8 @@ describe('IN-4 signatures of services', () => {
     const rotated = { ...headers, 'webhook-signature': both };
     assert.equal(isStandardSigned(request(body, rotated), secret, time * 1000), true);
     assert.equal(isStandardSigned(request(body, headers), secret, (time + 301) * 1000), false);
+    for (const wrong of ['', 'whsec_', 'no base64!'])
+      assert.equal(isStandardSigned(request(body, headers), wrong, time * 1000), false, wrong);
   });
 
   it("Discord's, by its public key", () => {
