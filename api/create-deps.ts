@@ -115,17 +115,7 @@ export async function createDeps(
       scrubberOf: secrets.vault.scrubberOf,
     }),
     objects: openArtifactObjects(config.artifacts, secrets.vault.resolveSetting),
-    settings: {
-      rateLimitPerMinute: config.api.rateLimitPerMinute,
-      bodyLimitBytes: config.api.bodyLimitBytes,
-      corsOrigins: config.api.corsOrigins,
-      allowedHosts: [config.api.host, ...config.api.allowedHosts],
-      publicUrl: config.api.publicUrl,
-      temporalUiUrl: config.temporal.uiUrl,
-      temporalNamespace: config.temporal.namespace,
-      sharedSessions: config.sessions.shared,
-      stateDir: config.stateDir,
-    },
+    settings: settingsOf(config),
     tokenSecret,
     logLevel: config.log.level,
     logs,
@@ -139,6 +129,20 @@ export async function createDeps(
       await temporal.close();
       await pool.end();
     },
+  };
+}
+
+function settingsOf({ api, temporal, sessions, stateDir }: Config): ApiDeps['settings'] {
+  return {
+    rateLimitPerMinute: api.rateLimitPerMinute,
+    bodyLimitBytes: api.bodyLimitBytes,
+    corsOrigins: api.corsOrigins,
+    allowedHosts: [api.host, ...api.allowedHosts],
+    publicUrl: api.publicUrl,
+    temporalUiUrl: temporal.uiUrl,
+    temporalNamespace: temporal.namespace,
+    sharedSessions: sessions.shared,
+    stateDir,
   };
 }
 

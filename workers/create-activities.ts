@@ -87,9 +87,9 @@ export function createActivities(
   parts: ActivityParts,
   ownQueue: OwnQueue | undefined,
 ): Readonly<Record<string, (input: never) => Promise<unknown>>> {
-  const { config, pool, models, machine } = parts;
+  const { config, pool, models, machine, temporal } = parts;
   const base = sharedBy(parts);
-  const wake = createWakeSession({ ...base, submit: parts.temporal.submit });
+  const wake = createWakeSession({ ...base, submit: temporal.submit });
   const lost = createLostWork(base);
   const endCommands = createEndCommands(base.processes, base.browsers, (tenant, session) =>
     sessionsBelow(pool, tenant, session),
@@ -123,7 +123,7 @@ export function createActivities(
     models,
     subagents: subagentLimits(config),
   });
-  const scheduling = createScheduleRoom({ ...base, wake, temporal: parts.temporal });
+  const scheduling = createScheduleRoom({ ...base, wake, temporal });
   const calls = {
     ...base,
     budgets,
@@ -154,15 +154,10 @@ export function createActivities(
     ...memory.activities,
     ...createDeliveries(parts, base),
     ...scheduling.activities,
-    ...createForgettingRoom({
-      ...base,
-      ...scheduling,
-      removeWorkspaces: machine.workspaces.remove,
-      temporal: parts.temporal,
-    }),
+    ...createForgettingRoom({ ...base, ...scheduling, workspaces: machine.workspaces, temporal }),
     ...createSweepActivities({
       ...base,
-      reach: parts.temporal,
+      reach: temporal,
       lost,
       schedules: scheduling.schedules,
       boxes: machine.boxes,

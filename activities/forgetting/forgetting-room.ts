@@ -30,7 +30,7 @@ export type RemoveWorkspaces = (
 ) => Promise<void>;
 
 export interface ForgettingDeps extends ArtifactPlaces {
-  readonly removeWorkspaces: RemoveWorkspaces;
+  readonly workspaces: { readonly remove: RemoveWorkspaces };
   readonly schedules: Pick<Schedules, 'forget'>;
   readonly temporal: Pick<TemporalAccess, 'stop' | 'stopIdle' | 'stateOf' | 'removeRuns'>;
 }
@@ -39,7 +39,7 @@ export interface ForgettingDeps extends ArtifactPlaces {
 const LOOK_MS = 200;
 
 export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
-  const { pool, temporal, schedules, removeWorkspaces } = deps;
+  const { pool, temporal, schedules, workspaces } = deps;
   const step = <Result>(work: (tenant: string, row: ForgettingRow) => Promise<Result>) =>
     failingAs(activityFailure, async ({ tenant, id }: ForgetInput) => {
       const row = await findForgetting(pool, tenant, id);
@@ -73,7 +73,7 @@ export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
         await removeSessionRows(pool, tenant, session, until ?? row.created_at, onRemoved);
       const owned = sessions.map((session) => ['session', session] as const);
       for (const [scope, name] of isUser ? [...owned, ['user', subject] as const] : owned)
-        await removeWorkspaces(tenant, ownSuffix(scope, name), (db, count) =>
+        await workspaces.remove(tenant, ownSuffix(scope, name), (db, count) =>
           onRemoved(db, 'workspaces', count),
         );
       if (isUser) await removeUserRows(pool, tenant, subject, onRemoved);

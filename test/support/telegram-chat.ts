@@ -17,7 +17,7 @@ export interface Chat extends Stack {
   /** An update as the service sends it. */
   hears(update: object, options?: { readonly secret?: string; readonly channel?: string }): Promise<Answer>;
   pair(person: string, user: string, mayDecide?: boolean): Promise<void>;
-  /** Resolves when the chat shows what is looked for. */
+  /** Resolves when the chat shows what is looked for; a question, when its press would be known. */
   shows(what: string, wanted: (message: TelegramMessage) => boolean): Promise<TelegramMessage>;
 }
 
@@ -51,6 +51,14 @@ export async function startTelegramChat(t: TestContext, settings: object = {}): 
       });
       assert.equal(paired.status, 200, JSON.stringify(paired.body));
     },
-    shows: (what, wanted) => stack.worker.until(what, () => telegram.messages.find(wanted)),
+    shows: (what, wanted) =>
+      stack.worker.until(what, async () => {
+        const message = telegram.messages.find(wanted);
+        if (!message || message.buttons.length === 0) return message;
+        const { rows } = await stack.pool.query('select from channel_posts where message_id = $1', [
+          String(message.id),
+        ]);
+        return rows.length > 0 ? message : undefined;
+      }),
   };
 }
