@@ -13,7 +13,8 @@ export async function promptGuides(
   tools: readonly OfferedTool[],
 ): Promise<readonly string[]> {
   const guides = leads ? [teamText(leads)] : [];
-  if (tools.some(({ outside }) => outside)) guides.push(OUTSIDE_TEXT_GUIDE);
+  // Strangers may speak in a channel.
+  if (context.channel !== undefined || tools.some(({ outside }) => outside)) guides.push(OUTSIDE_TEXT_GUIDE);
   if (!links || !tools.some(({ name }) => name === 'delegate')) return guides;
   const text = await guide({ tenant, agent, user, roles: context.roles ?? [] });
   return text === undefined ? guides : [...guides, text];
