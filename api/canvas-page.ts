@@ -30,10 +30,17 @@ addEventListener('message', async ({ source, data }) => {
   if (data.canvas === 'ready' && done < 0) { done = 0; send(); }
   if (data.canvas !== 'event') return;
   const body = JSON.stringify({ data: data.data ?? null });
-  if (body.length > ${CANVAS_LIMITS.event}) { note.textContent = 'The page wanted to send too much'; return; }
+  if (body.length > ${CANVAS_LIMITS.event}) { tell('The page wanted to send too much'); return; }
   const answer = await fetch(here + '/events', { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(() => null);
-  note.textContent = answer?.ok ? '' : answer?.status === 429 ? 'The page sends too often' : 'The page could not send';
+  if (!answer?.ok) tell(answer?.status === 429 ? 'The page sends too often' : 'The page could not send');
+  // What went through before may be answered after what did not.
+  else if (Date.now() > toldUntil) note.textContent = '';
 });
+let toldUntil = 0;
+function tell(words) {
+  note.textContent = words;
+  toldUntil = Date.now() + 10000;
+}
 new EventSource(here + '/events').addEventListener('canvas', (event) => {
   wanted = JSON.parse(event.data);
   const isNew = shown === undefined || shown !== wanted.base;

@@ -128,12 +128,19 @@ async function handIn(
   return { receipt, workflowId, agent, keepTurn };
 }
 
-/** What is answered in a channel's session is said there: a user's key may not have that said to anybody. */
-async function refuseChannel({ pool }: SubmitDeps, tenant: string, { context, confinedTo }: Submission) {
-  const { channel } = context;
-  if (confinedTo === null || confinedTo === undefined || channel === undefined) return;
-  if (await findChannel(pool, tenant, channel))
-    throw new Failure('Forbidden', `${channel} is a chat channel: its messages come from its service`);
+/** What is answered in a channel's session is said there: a user's key may not have that said to anybody, nor take a chat's place. */
+async function refuseChannel(
+  { pool }: SubmitDeps,
+  tenant: string,
+  { context, confinedTo, session }: Submission,
+) {
+  if (confinedTo === null || confinedTo === undefined) return;
+  const isNamed = (name: string | undefined): name is string => name !== undefined;
+  const [prefix, ...rest] = session.split(':');
+  const names = [context.channel, rest.length > 0 ? prefix : undefined].filter(isNamed);
+  for (const name of names)
+    if (await findChannel(pool, tenant, name))
+      throw new Failure('Forbidden', `${name} is a chat channel: its messages come from its service`);
 }
 
 async function nothing(): Promise<void> {}

@@ -223,7 +223,8 @@ export function recordPost(pool: Pool, tenant: string, row: PostRow): Promise<nu
     insert into channel_posts (tenant_id, delivery_id, part, channel_key, message_id, place, approval_id, digest)
     values (${tenant}, ${row.delivery_id}, ${row.part}, ${row.channel_key}, ${row.message_id},
       ${JSON.stringify(row.place)}::jsonb, ${row.approval_id}, ${row.digest})
-    on conflict do nothing`;
+    on conflict (tenant_id, delivery_id, part) do update set message_id = excluded.message_id, place = excluded.place,
+      approval_id = excluded.approval_id, digest = excluded.digest`;
 }
 
 /** Of a delivery, in the order of its parts. */
@@ -243,11 +244,23 @@ export function postsOfApproval(
     select * from channel_posts where tenant_id = ${tenant} and approval_id = ${approval} and channel_key = ${channel}`;
 }
 
-/** What is shown there now, so that a press is about that. */
-export function renewPost(pool: Pool, tenant: string, post: PostRow, digest: string): Promise<number> {
-  return execute(pool)`
-    update channel_posts set digest = ${digest}
-    where tenant_id = ${tenant} and delivery_id = ${post.delivery_id} and part = ${post.part}`;
+/** Of the deliveries by which a channel hears of a question, all of one commit, the one by which it asks: in the chat's own session first. */
+export async function firstAsking(
+  pool: Pool,
+  tenant: string,
+  { webhook_id, created_at }: Pick<RowOf<'webhook_deliveries'>, 'webhook_id' | 'created_at'>,
+  approval: string,
+): Promise<string | undefined> {
+  const row = await readRow<{ id: string }>(pool)`
+    select d.id from webhook_deliveries d
+      join events e on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
+      join sessions s on s.tenant_id = d.tenant_id and s.key = d.session_key
+      join webhooks w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
+    where d.tenant_id = ${tenant} and d.webhook_id = ${webhook_id} and d.event = 'approval.requested'
+      and d.created_at between ${created_at}::timestamptz - interval '1 minute' and ${created_at}::timestamptz + interval '1 minute'
+      and e.data ->> 'approval_id' = ${approval}
+    order by s.channel is not distinct from w.channel_key desc, d.id limit 1`;
+  return row?.id;
 }
 
 /** The chat in which a session of the channel speaks; undefined when it has none. */

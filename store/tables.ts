@@ -539,6 +539,7 @@ export interface Tables {
     event: string;
     status: Generated<'pending' | 'delivered' | 'failed'>;
     attempts: Generated<number>;
+    waits: Generated<number>;
     redelivered: Generated<number>;
     next_at: Generated<Timestamp>;
     claimed_until: Generated<Timestamp>;

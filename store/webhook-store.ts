@@ -148,7 +148,7 @@ export function listDeliveries(
 export function redeliver(pool: Pool, tenant: string, webhook: string, id?: string): Promise<number> {
   const which = id === undefined ? sql`status = 'failed'` : sql`id = ${id} and status <> 'pending'`;
   return execute(pool)`
-    update webhook_deliveries set status = 'pending', attempts = 0, redelivered = redelivered + 1, next_at = now(),
+    update webhook_deliveries set status = 'pending', attempts = 0, waits = 0, redelivered = redelivered + 1, next_at = now(),
       claimed_until = now(), ended_at = null
     where tenant_id = ${tenant} and webhook_id = ${webhook} and ${which}`;
 }
@@ -164,7 +164,7 @@ export function findDelivery(
 }
 
 /** How long one attempt may take with all that is around it; then its workflow is looked for. */
-const LEASE = '2 minutes';
+const LEASE = '3 minutes';
 /** First attempts at one address at once. */
 const AT_ONCE = 20;
 const PAGE = 500;
@@ -278,6 +278,8 @@ export interface AttemptRecord {
   readonly answered: number | null;
   readonly problem: string | null;
   readonly wait?: number | undefined;
+  /** The receiver said so: that is none of the tries it has. */
+  readonly isWait?: boolean;
   /** The receiver wants nothing any more. */
   readonly gone?: boolean;
 }
@@ -289,12 +291,13 @@ export function recordAttempt(
   pool: Pool,
   tenant: string,
   { id, webhook_id, attempts }: DeliveryRow,
-  { status, answered, problem, wait = 0, gone = false }: AttemptRecord,
+  { status, answered, problem, wait = 0, isWait = false, gone = false }: AttemptRecord,
   disableSeconds: number,
 ): Promise<boolean> {
   return inTransaction(pool, async (tx) => {
     const isFirst = await affects(tx)`
-      update webhook_deliveries set status = ${status}, attempts = attempts + 1, last_status = ${answered}, problem = ${problem},
+      update webhook_deliveries set status = ${status}, attempts = attempts + 1, waits = waits + ${isWait ? 1 : 0},
+        last_status = ${answered}, problem = ${problem},
         next_at = now() + make_interval(secs => ${wait / 1000}), claimed_until = now() + make_interval(secs => ${wait / 1000}) + ${LEASE}::interval,
         ended_at = case when ${status} = 'pending' then null else now() end
       where tenant_id = ${tenant} and id = ${id} and status = 'pending' and attempts = ${attempts}`;

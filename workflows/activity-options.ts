@@ -133,7 +133,7 @@ export const FORGETTING: ActivityOptions = {
 
 /** One attempt at an address, which has its own shorter limit; that it fails is an answer, so what is retried is Postgres or the worker. */
 export const DELIVERING: ActivityOptions = {
-  startToCloseTimeout: '1 minute',
+  startToCloseTimeout: '2 minutes',
   heartbeatTimeout: TOOL_HEARTBEAT,
   retry: RETRY,
 };

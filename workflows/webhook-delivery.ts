@@ -1,5 +1,5 @@
 /** Delivers one event to one webhook: an attempt at a time until one is taken or none is left (docs/webhooks.md). */
-import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { DeliveryReport } from '#domain/schema/webhook.ts';
 import { inputProblem } from '#domain/start-problem.ts';
 import { type DeliveryInput, WEBHOOK_DELIVERY, type WebhookActivities } from '#domain/webhook.ts';
@@ -15,5 +15,6 @@ export async function webhookDelivery(input: DeliveryInput): Promise<DeliveryRep
     setCurrentDetails(`${report.status} after ${report.attempts} attempts`);
     if (report.wait === undefined) return report;
     await sleep(report.wait);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookDelivery>(input);
   }
 }

@@ -1,19 +1,20 @@
 /** One attempt to tell a chat service what a delivery is about. What is known to have arrived is not sent again. */
 import { Context } from '@temporalio/activity';
 import { type ChannelPlace, type ChannelPost, type ChannelType, placeOfChat } from '#domain/channel.ts';
-import { approvalPost, outcomePost } from '#domain/channel/approval-post.ts';
+import { approvalPost, editedPost, outcomePost } from '#domain/channel/approval-post.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import { findApproval } from '#store/approval-store.ts';
+import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import {
   type ChannelRow,
   findChannel,
+  firstAsking,
   openChannel,
   placeOfSession,
   postsOf,
   postsOfApproval,
+  type PostRow,
   recordPost,
-  renewPost,
 } from '#store/channel-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -42,6 +43,8 @@ export interface Told extends Pick<AttemptRecord, 'answered' | 'problem'> {
   readonly isFinal?: boolean | undefined;
 }
 
+/** After which no further part is begun: the attempt has a limit, and one that runs into it would be repeated beside itself. */
+const VISIT_MS = 20_000;
 const TAKEN: Told = { answered: 200, problem: null };
 const LIMITS = { redirects: 0, bytes: 1_048_576, totalMs: 30_000, idleMs: 15_000 };
 
@@ -140,7 +143,10 @@ function failureWords(data: Readonly<Record<string, unknown>>): string {
   return `This went wrong: ${typeof message === 'string' ? message : 'the turn failed'}`;
 }
 
-/** Its parts from the first that is not known to have arrived: after a crash between the service's answer and our row, one is said twice. */
+/**
+ * Its parts from the first that is not known to have arrived: after a crash between the service's answer and our row, one is said twice.
+ * All parts of a question are about the same call: one that was edited meanwhile is asked from the beginning.
+ */
 async function saying(
   { pool }: ChannelDeps,
   tenant: string,
@@ -150,16 +156,21 @@ async function saying(
   post: ChannelPost,
   asked?: { readonly approval_id: string; readonly digest: string },
 ): Promise<Visit> {
-  const arrived = (await postsOf(pool, tenant, id)).length;
+  const digest = asked?.digest ?? null;
+  const posts = await postsOf(pool, tenant, id);
+  const arrived = posts.filter((arrivedPost) => arrivedPost.digest === digest).length;
   return async (sender, context) => {
     const parts = sender.split(post);
+    const until = performance.now() + VISIT_MS;
     for (const [part, one] of parts.entries()) {
       if (part < arrived) continue;
+      if (performance.now() > until)
+        throw new ChannelError(`${part} of ${parts.length} parts have arrived`, {
+          status: 200,
+          retryAfter: 1_000,
+        });
       const message_id = await sender.send(context, place, one);
-      const { approval_id, digest } = (part === parts.length - 1 ? asked : undefined) ?? {
-        approval_id: null,
-        digest: null,
-      };
+      const approval_id = (part === parts.length - 1 ? asked?.approval_id : undefined) ?? null;
       const row = { delivery_id: id, part, channel_key: channel.key, message_id, place, approval_id, digest };
       await recordPost(pool, tenant, row);
     }
@@ -179,20 +190,34 @@ async function aboutApproval(
   const posts = await postsOfApproval(deps.pool, tenant, channel.key, id);
   if (delivery.event === 'approval.requested') {
     if (posts.length > 0 || approval.status !== 'pending') return undefined;
+    // What a subagent asks stands in the feeds above it too.
+    if ((await firstAsking(deps.pool, tenant, delivery, id)) !== delivery.id) return undefined;
     const place = await askedAt(deps, tenant, channel, delivery.session_key);
     const asked = { approval_id: id, digest: approval.digest };
     return (
-      place && saying(deps, tenant, channel, delivery, place, approvalPost(approval, delivery.id), asked)
+      place &&
+      saying(deps, tenant, channel, delivery, place, approvalPost(approval, delivery.id, new Date()), asked)
     );
   }
   return async (sender, context) => {
     for (const post of posts) {
-      const parts = sender.split(outcomePost(approval, post.delivery_id));
-      const last = parts.at(-1);
-      if (last) await sender.edit(context, post.place, post.message_id, last);
-      await renewPost(deps.pool, tenant, post, approval.digest);
+      const shown = shownNow(approval, post, (one) => sender.split(one).length);
+      const part = shown && sender.split(shown).at(-1);
+      if (part) await sender.edit(context, post.place, post.message_id, part);
     }
   };
+}
+
+/** What the message with the buttons says from now on; undefined: what it says. Its earlier parts stay as they are. */
+function shownNow(
+  approval: ApprovalRow,
+  { delivery_id: delivery, part, digest }: PostRow,
+  partsOf: (post: ChannelPost) => number,
+): ChannelPost | undefined {
+  if (approval.status !== 'pending') return outcomePost(approval);
+  if (approval.digest !== digest) return editedPost(approval, delivery);
+  const post = approvalPost(approval, delivery, new Date());
+  return partsOf(post) === part + 1 ? post : undefined;
 }
 
 /** In the chat that it is about, unless the channel has another place for questions. */

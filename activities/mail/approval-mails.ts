@@ -3,7 +3,7 @@ import { deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { askingMail, mailAddressOf, outcomeMail, planMail, testMail } from '#domain/approval-mail.ts';
 import { NOTIFY_TEST } from '#domain/webhook.ts';
 import { hashToken, mailLinkToken } from '#policy/decision-token.ts';
-import { insertApprovalLink } from '#store/approval-link-store.ts';
+import { insertApprovalLink, webhookLinkMaker } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
@@ -92,7 +92,7 @@ async function linkTo(
     user,
     scopes: SCOPES,
     decision: null,
-    createdBy: 'mail',
+    createdBy: webhookLinkMaker(webhook),
     seconds: null,
   });
   return ends && `${publicUrl.replace(/\/+$/, '')}/a/${token}`;

@@ -29,6 +29,12 @@ export interface WebhookDeps extends Omit<ChannelDeps, 'egressSettings'> {
   readonly settings: { readonly retrySeconds: readonly number[]; readonly disableAfterDays: number };
 }
 
+/** Of a receiver that says when to come. */
+const MOST_PATIENCE_MS = 3_600_000;
+/** A chat service that is away is tried each minute, for three days. */
+const CHANNEL_WAIT_MS = 60_000;
+const CHANNEL_TRIES = 4_320;
+
 /** Seconds: a century. */
 const ENDLESS = 3_153_600_000;
 
@@ -66,7 +72,7 @@ function reportOf(delivery: DeliveryBasis | undefined): DeliveryReport {
 }
 
 async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasis): Promise<AttemptRecord> {
-  const { webhook, stored, attempts } = delivery;
+  const { webhook, stored } = delivery;
   const failed = { status: 'failed', answered: null } as const;
   if (!webhook.enabled) return { ...failed, problem: 'the webhook is disabled' };
   if (!stored && !delivery.post) return { ...failed, problem: 'the event is no longer kept' };
@@ -75,10 +81,23 @@ async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasi
   if (problem === null || isSilent) return { status: 'delivered', answered, problem };
   if (isFinal || delivery.event === NOTIFY_TEST) return { ...failed, answered, problem };
   if (told.isGone) return { ...failed, answered, problem, gone: true };
-  const usual = retryDelay(deps.settings.retrySeconds, attempts + 1, Math.random);
-  // Who says when to come is there: that is no failure which ends.
-  const wait = retryAfter ?? usual;
-  return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait };
+  const wait = waitOf(deps.settings.retrySeconds, delivery, retryAfter);
+  const isWait = retryAfter !== undefined;
+  return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait, isWait };
+}
+
+/** Undefined: it is given up. Who says when to come again is there, so that counts as no try. */
+function waitOf(
+  retrySeconds: readonly number[],
+  { attempts, waits, webhook }: DeliveryBasis,
+  retryAfter: number | undefined,
+): number | undefined {
+  if (retryAfter !== undefined) return Math.min(Math.max(retryAfter, 1_000), MOST_PATIENCE_MS);
+  const tries = attempts + 1 - waits;
+  const usual = retryDelay(retrySeconds, tries, Math.random);
+  if (webhook.channel_key === null) return usual;
+  // A chat is not left alone for hours: all that is said there waits behind this.
+  return tries < CHANNEL_TRIES ? Math.min(usual ?? CHANNEL_WAIT_MS, CHANNEL_WAIT_MS) : undefined;
 }
 
 /** `stored` is there, or the delivery's own post. */

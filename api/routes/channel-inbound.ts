@@ -1,4 +1,5 @@
 /** Where chat services call: nobody's API key, but the service's own proof that the request is its. */
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
@@ -23,7 +24,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     inbound.post(
       '/v1/channels/:key/inbound',
       {
-        config: { scope: 'public' },
+        config: {
+          scope: 'public',
+          // Beside other public routes, so that a flood here leaves those be.
+          ...(deps.settings.rateLimitPerMinute > 0 && {
+            rateLimit: { keyGenerator: ({ ip }: FastifyRequest) => `inbound ${ip}` },
+          }),
+        },
         bodyLimit: BYTES,
         schema: {
           tags: ['channels'],

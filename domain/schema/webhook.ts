@@ -116,6 +116,7 @@ export const deliverySchema = z.object({
   event_id: z.int(),
   status: z.enum(DELIVERY_STATUSES),
   attempts: z.int().meta({ description: 'Since it was sent again last' }),
+  waits: z.int().meta({ description: 'Attempts at which the receiver said when to come again' }),
   redelivered: z.int().meta({ description: 'How often it was sent again' }),
   last_status: z
     .int()

@@ -1327,6 +1327,8 @@ create table webhook_deliveries (
   event         text not null,
   status        text not null default 'pending' check (status in ('pending','delivered','failed')),
   attempts      int not null default 0,
+  -- Those of them at which the receiver said when to come again.
+  waits         int not null default 0,
   -- How often somebody has asked to send it again: each time by a workflow of its own.
   redelivered   int not null default 0,
   next_at       timestamptz not null default now(),

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chatIdOf, type Inbound, isAddressed, placeOfChat, pressData, readPress } from '#domain/channel.ts';
-import { approvalPost, outcomePost, type ShownApproval } from '#domain/channel/approval-post.ts';
+import { approvalPost, editedPost, outcomePost, type ShownApproval } from '#domain/channel/approval-post.ts';
 
+const NOW = new Date('2030-01-02T03:00:00Z');
 const DELIVERY = `msg_${'0a'.repeat(16)}`;
 
 const approval: ShownApproval = {
   id: 'appr_1',
   agent_key: 'main',
+  session_key: 's',
+  user_id: 'ann',
+  files: [],
   tool: 'exec',
   summary: 'rm *',
   args: { command: 'rm *', note: '```\n<b>' },
@@ -51,7 +55,7 @@ describe('IN-4 a channel', () => {
 
 describe('AP-1 an approval in a channel', () => {
   it('shows the whole call, and no line of it ends the code', () => {
-    const { markdown, buttons } = approvalPost(approval, DELIVERY);
+    const { markdown, buttons } = approvalPost(approval, DELIVERY, NOW);
     assert.ok(markdown.includes(JSON.stringify(approval.args, undefined, 1)));
     assert.equal(markdown.split('\n').filter((line) => line.startsWith('```')).length, 2);
     assert.deepEqual(
@@ -60,20 +64,43 @@ describe('AP-1 an approval in a channel', () => {
     );
   });
 
+  it('says for whom and until when, and shows what would hide or reorder words', () => {
+    const risky = {
+      ...approval,
+      reason: 'so\u202eit says',
+      args: { command: 'a\u200bb' },
+      summary: 'a\u200bb',
+    };
+    const { markdown } = approvalPost(risky, DELIVERY, NOW);
+    for (const words of ['asked for: ann', 'until: 2030-01-02 03:04:05 UTC (in 4 min)', 'so⟨U+202E⟩it says'])
+      assert.ok(markdown.includes(words), markdown);
+    assert.equal(markdown.match(/a⟨U\+200B⟩b/g)?.length, 2);
+    assert.doesNotMatch(markdown, /[\u200b\u202e]/);
+  });
+
+  it('that was edited since can only be rejected by the button that showed another call', () => {
+    const { markdown, buttons } = editedPost(approval, DELIVERY);
+    assert.match(markdown, /edited since.*`tempoclaw approvals show appr_1`/);
+    assert.deepEqual(
+      buttons?.map(({ label }) => label),
+      ['Reject'],
+    );
+  });
+
   it('can only be rejected where it is not seen whole, or asks for an answer', () => {
     const labels = (over: Partial<ShownApproval>) =>
-      approvalPost({ ...approval, ...over }, DELIVERY).buttons?.map(({ label }) => label);
+      approvalPost({ ...approval, ...over }, DELIVERY, NOW).buttons?.map(({ label }) => label);
     assert.deepEqual(labels({ args: { command: 'x'.repeat(12_000) } }), ['Reject']);
-    assert.deepEqual(labels({ form: { fields: [] } }), ['Reject']);
+    assert.deepEqual(labels({ form: { server: 'x', message: 'which?', fields: [] } }), ['Reject']);
     assert.deepEqual(labels({ always: { refused: 'it deletes' } }), ['Approve', 'Reject']);
   });
 
   it('has no buttons when it is over, and tells how far it is before', () => {
-    const over = outcomePost({ ...approval, status: 'denied', decided_by: 'ann', note: 'no' }, DELIVERY);
+    const over = outcomePost({ ...approval, status: 'denied', decided_by: 'ann', note: 'no' });
     assert.match(over.markdown, /^\*\*Denied\*\* by ann: no/);
     assert.deepEqual(over.buttons, []);
-    const counted = outcomePost({ ...approval, terms: { quorum: 2 }, agreed: ['ann'] }, DELIVERY);
-    assert.match(counted.markdown, /1 of 2 agree: ann/);
+    const counted = approvalPost({ ...approval, terms: { quorum: 2 }, agreed: ['ann'] }, DELIVERY, NOW);
+    assert.match(counted.markdown, /agreed: 1 of 2: ann/);
     assert.equal(counted.buttons?.length, 3);
   });
 });

@@ -21,11 +21,15 @@ export interface Chat extends Stack {
   shows(what: string, wanted: (message: TelegramMessage) => boolean): Promise<TelegramMessage>;
 }
 
-export async function startTelegramChat(t: TestContext, settings: object = {}): Promise<Chat> {
+export async function startTelegramChat(
+  t: TestContext,
+  settings: object = {},
+  agents: NonNullable<NonNullable<Parameters<typeof startStack>[0]>['agents']> = [],
+): Promise<Chat> {
   const telegram = await startTelegram(t);
   const stack = await startStack({
     settings: `webhooks: { retrySeconds: ${RETRIES} }\nchannels: { telegram: { baseUrl: "${telegram.url}" } }`,
-    agents: [{ key: 'other', model: 'rehearsal/follow' }],
+    agents: [{ key: 'other', model: 'rehearsal/follow' }, ...agents],
   });
   t.after(() => stack.stop());
   const body = {

@@ -40,6 +40,38 @@ describe('AP-2 approvals in a Telegram channel', () => {
     assert.match(edited.text, /^<b>Denied<\/b> by .*not today/);
   });
 
+  it('that others have edited can only be rejected by the button that showed another call', async (t) => {
+    const two = { key: 'two', model: 'rehearsal/follow', tools: { ask: [{ tool: 'poke', quorum: 2 }] } };
+    const chat = await start(t, { approvals_to: { chat: '-500' }, approvals_for: ['two'] }, [two]);
+    await chat.pair('42', 'ann');
+    await chat.worker.say('pair', 'poke {"note":"x"}', { agent: 'two', user: 'ann' });
+    const question = await chat.shows('the question', ({ buttons }) => buttons.length > 0);
+    const { body } = await chat.ask('GET', '/v1/approvals?status=pending');
+    const edit = { decision: 'edit', args: { note: 'y' }, digest: body.data[0].digest };
+    const key = await chat.makeKey(['approve'], { user: 'carl' });
+    const edited = await chat.ask('POST', `/v1/approvals/${body.data[0].id}/decision`, { body: edit, key });
+    assert.equal(edited.status, 200, JSON.stringify(edited.body));
+    const now = await chat.shows('that it was edited', ({ id, edits }) => id === question.id && edits > 0);
+    assert.match(now.text, /edited since/);
+    assert.doesNotMatch((await chat.hears(pressUpdate(question, 'Approve'))).body.text, /approved|Counted/);
+    const { body: still } = await chat.ask('GET', '/v1/approvals?status=pending');
+    assert.equal(still.data.length, 1);
+  });
+
+  it('of a subagent are asked once, though the feed above it tells of them too', async (t) => {
+    const chat = await start(t, { approvals_to: { chat: '-500' }, approvals_for: ['main'] });
+    await chat.worker.say('above', 'spawn {"task":"poke {\\"note\\":\\"x\\"}"}');
+    await chat.shows('the question', ({ buttons }) => buttons.length > 0);
+    await chat.worker.until('all deliveries', async () => {
+      const { body } = await chat.ask('GET', '/v1/channels/tg/deliveries?limit=100');
+      const asking = body.data.filter(({ event }: any) => event === 'approval.requested');
+      return asking.length === 2 && asking.every(({ status }: any) => status === 'delivered')
+        ? true
+        : undefined;
+    });
+    assert.equal(chat.telegram.messages.filter(({ buttons }) => buttons.length > 0).length, 1);
+  });
+
   it('of an agent are asked in its channel wherever it works', async (t) => {
     const chat = await start(t, { approvals_to: { chat: '-500' }, approvals_for: ['main'] });
     await chat.worker.say('elsewhere', 'poke {"note":"x"}');
