@@ -75,14 +75,19 @@ export async function putArtifact(
   // What models are shown is read with each prompt, and stays beside the transcript.
   const away = !isShown && bytes.length >= LARGE ? objects : undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const file = await keepBytes(pool, away, { tenant, digest, bytes });
+    const made = await keepBytes(pool, away, { tenant, digest, bytes });
     const row = await readRow<ArtifactRow>(pool)`
       insert into artifacts (tenant_id, id, user_id, type, filename, digest, size, width, height)
       select tenant_id, ${id}, ${user}::text, ${type}, ${filename}::text, digest, ${bytes.length}::int, ${width}::int, ${height}::int
-      from files where tenant_id = ${tenant} and digest = ${digest} and created_at::text = ${file} for key share
+      from files where tenant_id = ${tenant} and digest = ${digest} and made = ${made} for key share
       on conflict (tenant_id, id) do update set created_at = now(), type = excluded.type
       returning id, user_id, type, filename, digest, size, width, height, created_at`;
     if (row) return row;
+    // What was put since its row went would be found by nothing.
+    if (away)
+      await execute(
+        pool,
+      )`insert into gone_objects (tenant_id, digest, made) values (${tenant}, ${digest}, ${made})`;
   }
   throw new Failure('Unavailable', `The bytes of artifact ${id} are being removed; put it again`);
 }
@@ -94,7 +99,7 @@ const PIECE = 4 * 1024 * 1024;
 /** That somebody else has the same bytes forgotten meanwhile happens once. */
 const ATTEMPTS = 3;
 
-/** Returns when the row of the bytes was made, which tells it from one that comes after it. */
+/** Returns the `made` of the row of the bytes, which tells it, and its objects, from one that comes after it. */
 async function keepBytes(
   pool: Pool,
   objects: ArtifactObjects | undefined,
@@ -105,17 +110,21 @@ async function keepBytes(
     values (${tenant}, ${digest}, ${objects ? null : bytes}, ${objects !== undefined})
     on conflict (tenant_id, digest) do update set needed_at = now(), bytes = coalesce(files.bytes, excluded.bytes),
       in_store = files.in_store or files.bytes is null and excluded.in_store
-    returning created_at::text as made, bytes is not null as is_here`;
+    returning made, bytes is not null as is_here`;
   if (!row) throw new Error(`the bytes ${digest} were not written`);
   // Also where objects may be there already: whoever began to put them may have died.
   if (!row.is_here)
     for (let at = 0; at < bytes.length; at += PIECE)
-      await objects?.put(keyOf(tenant, digest, at / PIECE), bytes.subarray(at, at + PIECE));
+      await objects?.put(
+        `${prefixOf(tenant, digest, row.made)}${at / PIECE}`,
+        bytes.subarray(at, at + PIECE),
+      );
   return row.made;
 }
 
-function keyOf(tenant: string, digest: string, piece: number): string {
-  return `${tenant}/${digest}/${piece}`;
+/** Of the keys of a file's objects. No two rows share them: what removes those of one that is gone meets none of the next. */
+function prefixOf(tenant: string, digest: string, made: string): string {
+  return `${tenant}/${digest}/${made}/`;
 }
 
 function sha256(data: Buffer | string): string {
@@ -147,12 +156,14 @@ export async function* readArtifact(
   for (let at = from, next = at; at < end; at = next) {
     const number = Math.floor(at / PIECE);
     next = Math.min((number + 1) * PIECE, end);
-    const row = await readRow<{ piece: Buffer | null }>(pool)`
-      select substring(bytes from ${at + 1}::int for ${next - at}::int) as piece from files
+    const row = await readRow<{ made: string; piece: Buffer | null }>(pool)`
+      select made, substring(bytes from ${at + 1}::int for ${next - at}::int) as piece from files
        where tenant_id = ${tenant} and digest = ${digest}`;
     if (!row) return;
     if (!row.piece && !objects) throw noStore();
-    const whole = row.piece ? undefined : await objects?.get(keyOf(tenant, digest, number));
+    const whole = row.piece
+      ? undefined
+      : await objects?.get(`${prefixOf(tenant, digest, row.made)}${number}`);
     yield row.piece ?? whole?.subarray(at - number * PIECE, next - number * PIECE) ?? Buffer.alloc(0);
   }
 }
@@ -164,17 +175,32 @@ function noStore(): Failure {
   );
 }
 
-/** Of one transaction: their rows are locked while the store is asked. */
+/** Files of one call. */
 const REMOVED_AT_ONCE = 20;
 /** Takes of a store that removes at most 1,000 at once. */
 const KEYS = 1_000;
 
 /**
  * Removes bytes in the store that nothing names any more, as `removeUnneededFiles` does those in rows; with a tenant at once those of it
- * that were just forgotten. A row goes with the commit behind its objects, so that what a dying process leaves is found by it. Returns
- * how many files went. Safe to repeat.
+ * that were just forgotten. Their rows go first, since none is locked while the store is asked; `gone_objects` names the objects until
+ * they have gone, so that what a dying process leaves is found by it. Returns of how many files. Safe to repeat.
  */
-export function removeUnneededObjects({ pool, objects }: ArtifactPlaces, tenant?: string): Promise<number> {
+export async function removeUnneededObjects(
+  { pool, objects }: ArtifactPlaces,
+  tenant?: string,
+): Promise<number> {
+  await removeRows(pool, tenant);
+  const gone = await readRows<{ id: string; tenant_id: string; digest: string; made: string }>(pool)`
+    select id, tenant_id, digest, made from gone_objects where ${tenant}::text is null or tenant_id = ${tenant}
+     order by id limit ${REMOVED_AT_ONCE}`;
+  for (const { id, tenant_id, digest, made } of gone) {
+    await removeObjects(objects, prefixOf(tenant_id, digest, made));
+    await execute(pool)`delete from gone_objects where id = ${id}`;
+  }
+  return gone.length;
+}
+
+function removeRows(pool: Pool, tenant: string | undefined): Promise<void> {
   const isMeant =
     tenant === undefined
       ? sql`needed_at < now() - interval '1 day'`
@@ -183,16 +209,14 @@ export function removeUnneededObjects({ pool, objects }: ArtifactPlaces, tenant?
     const old = await readRows<{ tenant_id: string; digest: string }>(tx)`
       select tenant_id, digest from files where in_store and ${isMeant}
        order by needed_at limit ${REMOVED_AT_ONCE} for update skip locked`;
-    let removed = 0;
     for (const { tenant_id, digest } of old) {
       const row = sql`tenant_id = ${tenant_id} and digest = ${digest}`;
       // Asked behind the lock: an artifact that was made meanwhile is seen.
-      const gone = await execute(tx)`delete from files where ${row} and ${isUnneeded}`;
+      const gone = await execute(tx)`
+        with gone as (delete from files where ${row} and ${isUnneeded} returning tenant_id, digest, made)
+        insert into gone_objects (tenant_id, digest, made) select tenant_id, digest, made from gone`;
       if (gone === 0) await execute(tx)`update files set needed_at = now() where ${row}`;
-      else await removeObjects(objects, `${tenant_id}/${digest}/`);
-      removed += gone;
     }
-    return removed;
   });
 }
 

@@ -969,7 +969,8 @@ create table files (
   bytes      bytea,
   -- Objects may be there, since before they are brought.
   in_store   boolean not null default false,
-  created_at timestamptz not null default now(),
+  -- Tells its objects from those of a row of the same bytes that went before.
+  made       uuid not null default gen_random_uuid(),
   -- When they were last brought, or found to be needed: those that nothing needs any more go with the sweep.
   needed_at  timestamptz not null default now(),
   primary key (tenant_id, digest),
@@ -978,6 +979,14 @@ create table files (
 -- Mostly compressed already, and a part of them is read alone.
 alter table files alter column bytes set storage external;
 create index files_by_need on files (needed_at);
+
+-- Objects of rows of files that have gone, until they have gone themselves.
+create table gone_objects (
+  id        bigint generated always as identity primary key,
+  tenant_id text not null,
+  digest    text not null,
+  made      uuid not null
+);
 
 -- Files that people and models pass about.
 create table artifacts (

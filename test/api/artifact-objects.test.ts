@@ -48,8 +48,11 @@ describe('TL artifacts in an object store', () => {
   const kept = (digest: string): string[] => [...server.objects.keys()].filter((key) => key.includes(digest));
 
   const fileOf = async (digest: string) =>
-    (await stack.pool.query(`select bytes is null as away, in_store from files where digest = $1`, [digest]))
-      .rows[0];
+    (
+      await stack.pool.query(`select bytes is null as away, in_store, made from files where digest = $1`, [
+        digest,
+      ])
+    ).rows[0];
 
   /** As after a day in which nobody brought it. */
   const age = (digest: string) =>
@@ -62,9 +65,10 @@ describe('TL artifacts in an object store', () => {
     const bytes = text('whole', PIECE + 300_000);
     const { status, body } = await put(bytes, '?filename=whole.txt');
     assert.equal(status, 201);
-    const at = `files/${stack.tenant}/${body.sha256}`;
+    const { made, ...file } = await fileOf(body.sha256);
+    const at = `files/${stack.tenant}/${body.sha256}/${made}`;
     assert.deepEqual(kept(body.sha256).toSorted(), [`${at}/0`, `${at}/1`]);
-    assert.deepEqual(await fileOf(body.sha256), { away: true, in_store: true });
+    assert.deepEqual(file, { away: true, in_store: true });
     assert.ok((await read(body.id)).equals(bytes));
     const across = await read(body.id, `bytes=${PIECE - 3}-${PIECE + 4}`);
     assert.ok(across.equals(bytes.subarray(PIECE - 3, PIECE + 5)));
@@ -74,10 +78,8 @@ describe('TL artifacts in an object store', () => {
   it('what is small, or an image that models are shown, stays in Postgres', async () => {
     for (const bytes of [text('small', 1_000), Buffer.concat([pngOf(3, 3), Buffer.alloc(300_000, 7)])]) {
       const { body } = await put(bytes);
-      assert.deepEqual(
-        [await fileOf(body.sha256), kept(body.sha256)],
-        [{ away: false, in_store: false }, []],
-      );
+      const { away, in_store } = await fileOf(body.sha256);
+      assert.deepEqual([away, in_store, kept(body.sha256)], [false, false, []]);
     }
   });
 
@@ -132,6 +134,41 @@ describe('TL artifacts in an object store', () => {
     );
     assert.equal(await removeUnneededObjects(places), 1);
     assert.deepEqual([kept(one.sha256), await fileOf(one.sha256)], [[], undefined]);
+  });
+
+  it('bytes that are put again while their objects are removed stay, and those that the store kept go later', async () => {
+    const bytes = text('again', 300_000);
+    const { body } = await put(bytes);
+    await stack.pool.query('delete from artifacts where id = $1', [body.id]);
+    await age(body.sha256);
+    server.onRequest = async (method, key) => {
+      if (method !== 'POST' || key !== '') return;
+      server.onRequest = undefined;
+      assert.equal((await put(bytes)).status, 201);
+      server.failNext(1, 403);
+    };
+    await assert.rejects(removeUnneededObjects(places));
+    assert.equal(kept(body.sha256).length, 2);
+    assert.equal(await removeUnneededObjects(places), 1);
+    assert.equal(kept(body.sha256).length, 1);
+    assert.ok((await read(body.id)).equals(bytes));
+  });
+
+  it('bytes that are forgotten while they are put are put anew, and what was put before goes', async () => {
+    const bytes = text('meanwhile', 300_000);
+    server.onRequest = async (method, key) => {
+      if (method !== 'PUT') return;
+      server.onRequest = undefined;
+      await stack.pool.query(`update files set needed_at = '-infinity' where digest = $1`, [
+        key.split('/')[2],
+      ]);
+      assert.equal(await removeUnneededObjects(places, stack.tenant), 1);
+    };
+    const { status, body } = await put(bytes);
+    assert.deepEqual([status, kept(body.sha256).length], [201, 2]);
+    assert.equal(await removeUnneededObjects(places), 1);
+    assert.equal(kept(body.sha256).length, 1);
+    assert.ok((await read(body.id)).equals(bytes));
   });
 
   it('forgetting a user removes what was his alone', async () => {

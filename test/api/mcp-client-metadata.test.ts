@@ -1,7 +1,6 @@
 /** MC-1 logins at authorization servers that know their clients by metadata documents, and at those that do not. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { freePort } from '#test/support/free-port.ts';
 import { startLoginServer } from '#test/support/mcp-login-server.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
@@ -11,15 +10,14 @@ const CALLBACK = `${PUBLIC}/v1/mcp/oauth/callback`;
 
 /** An API that the world knows as `publicUrl`, and an authorization server that reads documents of it. */
 async function stage(t: TestContext, publicUrl: string | undefined, readsDocuments = true) {
-  const port = await freePort();
   const places: { api?: TestApi } = {};
   /** What is at this address of the API to the world. */
   const atApi = (address: string): string =>
     publicUrl === undefined ? address : address.replace(publicUrl, places.api?.url ?? '');
   const reads = async (id: string): Promise<unknown> => (await fetch(atApi(id))).json();
-  const peer = await startLoginServer(port, readsDocuments ? reads : undefined);
+  const peer = await startLoginServer(readsDocuments ? reads : undefined);
   t.after(() => peer.close());
-  const egress = { allowPrivate: [`127.0.0.1:${port}`] };
+  const egress = { allowPrivate: [peer.host] };
   const api = await startApi({ egress, settings: publicUrl === undefined ? {} : { publicUrl } });
   places.api = api;
   t.after(() => api.stop());

@@ -4,9 +4,12 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 export interface LoginServer {
   readonly url: string;
+  /** Host and port. */
+  readonly host: string;
   /** Static tokens, as some servers give them out, and whose they are. */
   readonly keys: Map<string, string>;
   /** What was asked of the authorization server, in its order. */
@@ -34,10 +37,12 @@ interface Code {
 
 /** `readDocument`: it takes clients by the addresses of their metadata documents, which this reads. */
 export async function startLoginServer(
-  port: number,
   readDocument?: (clientId: string) => Promise<unknown>,
 ): Promise<LoginServer> {
-  const origin = `http://127.0.0.1:${port}`;
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = `http://${host}`;
   const url = `${origin}/mcp`;
   const keys = new Map<string, string>();
   const access = new Map<string, string>();
@@ -152,11 +157,9 @@ export async function startLoginServer(
     }
   }
 
-  const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-
   return {
     url,
+    host,
     keys,
     asked,
     tools,

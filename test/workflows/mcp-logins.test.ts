@@ -8,7 +8,6 @@ import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createChangeFeed } from '#store/change-feed.ts';
 import { findMcpServer } from '#store/mcp-server-store.ts';
 import { boxesAt } from '#test/support/container-engine.ts';
-import { freePort } from '#test/support/free-port.ts';
 import { textsOf } from '#test/support/mcp-client.ts';
 import { type LoginServer, startLoginServer } from '#test/support/mcp-login-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -19,11 +18,10 @@ describe('MC users and logins of MCP servers', () => {
   let eve: string;
   let adam: string;
   before(async () => {
-    const port = await freePort();
-    peer = await startLoginServer(port);
+    peer = await startLoginServer();
     stack = await startStack({
-      egress: { allowPrivate: [`127.0.0.1:${port}`] },
-      settings: `egress: { allowPrivate: ["127.0.0.1:${port}"] }`,
+      egress: { allowPrivate: [peer.host] },
+      settings: `egress: { allowPrivate: ["${peer.host}"] }`,
     });
     eve = await stack.makeKey(['read', 'run'], { user: 'eve' });
     adam = await stack.makeKey(['read', 'run'], { user: 'adam' });
