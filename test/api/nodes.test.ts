@@ -22,8 +22,11 @@ describe('TL nodes over HTTP and WebSocket', () => {
   });
   after(() => api.stop());
 
-  const invite = async (name: string, more: object = {}): Promise<Answer['body']> =>
-    (await api.ask('POST', '/v1/nodes/invites', { body: { name, ...more } })).body;
+  const invite = async (name: string, more: object = {}): Promise<Answer['body']> => {
+    const { headers, body } = await api.ask('POST', '/v1/nodes/invites', { body: { name, ...more } });
+    assert.equal(headers.get('location'), `/v1/nodes/${name}`);
+    return body;
+  };
   const join = (code: string, token: string): Promise<Answer> =>
     api.ask('POST', '/v1/nodes/join', { body: { code, token }, key: null });
   const node = async (name: string): Promise<Answer['body']> =>

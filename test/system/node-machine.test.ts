@@ -105,6 +105,12 @@ describe('TL nodes as programs', { timeout: 300_000 }, () => {
     assert.match(stderr, /Another node runs/);
   });
 
+  it('a folder that is not there is refused', async () => {
+    const { code, stderr } = await started('elsewhere', '--folder', join(folder, 'nothing')).ended;
+    assert.equal(code, 2);
+    assert.match(stderr, /nothing is no folder/);
+  });
+
   it('is listed, described and asked', async () => {
     assert.match((await ended(await begun({ action: 'list' }))).result, /box: connected; linux/);
     const described = await ended(await begun({ action: 'describe', node: 'box' }));
@@ -188,6 +194,6 @@ describe('TL nodes as programs', { timeout: 300_000 }, () => {
     assert.equal(revoked.code, 1);
     assert.match(revoked.stderr, /it was revoked/);
     assert.match((await started('box').ended).stderr, /it was revoked/);
-    await connected('--url', stand.apiUrl, '--code', await invited('box'));
+    await connected('--code', await invited('box'));
   });
 });
