@@ -68,7 +68,12 @@ async function node(options: NodeOptions): Promise<void> {
       ...credential,
       version: manifest.version,
       journal: await openJournal(join(dir, 'journal.jsonl')),
-      capabilities: ownCapabilities({ folder: folder && resolve(folder), allowRun, environment }),
+      capabilities: ownCapabilities({
+        folder: folder && resolve(folder),
+        stateDir: dir,
+        allowRun,
+        environment,
+      }),
       say: out.line,
       signal: stop.signal,
     });

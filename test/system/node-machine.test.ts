@@ -96,7 +96,9 @@ describe('TL nodes as programs', { timeout: 300_000 }, () => {
     await node.sees(/joined as box\n[^]*connected to/);
     assert.equal((await started('second', '--url', stand.apiUrl, '--code', code).ended).code, 1);
     assert.equal((await stat(join(base, 'box', 'credential.json'))).mode & 0o777, 0o600);
-    assert.match((await cli('nodes')).stdout, /box +connected +system.info file.read system.run/);
+    const isShown = async (): Promise<boolean> =>
+      /box +connected +system.info file.read system.run/.test((await cli('nodes')).stdout);
+    assert.ok(await eventually(isShown));
   });
 
   it('another with the same folder is refused', async () => {

@@ -15,7 +15,7 @@ const input = z.object({
   action: z
     .enum(['status', 'get', 'set', 'toggle', 'set_checklist', 'get_checklist', 'test', 'logs'])
     .describe(
-      `set: make or change it; toggle: pause or resume; test: a beat now; logs: how the last ones went`,
+      `set: make or change it; toggle: pause or resume, by enabled; test: a beat now; logs: how the last ones went`,
     ),
   ...z.object(heartbeatFields).partial().shape,
   prompt: z
@@ -98,8 +98,9 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
     return shown(await heartbeats.set(call, { ...given, ...cleared }));
   },
   async toggle(heartbeats, { enabled }, call) {
-    const found = await mine(heartbeats, call);
-    return shown(await heartbeats.set(call, { enabled: enabled ?? !found.enabled }));
+    if (enabled === undefined) throw wrong('enabled is required for toggle');
+    await mine(heartbeats, call);
+    return shown(await heartbeats.set(call, { enabled }));
   },
   async set_checklist(heartbeats, { content }, call) {
     if (content === undefined) throw wrong('content is required for set_checklist');

@@ -33,7 +33,7 @@ describe('TL heartbeat, the tool', () => {
     );
     const again = await asked({ action: 'set', active_hours: '', ack_max_chars: 10 });
     assert.deepEqual([again.interval, again.active_hours, again.ack_max_chars], [600, undefined, 10]);
-    assert.equal((await asked({ action: 'toggle' })).enabled, false);
+    assert.equal((await asked({ action: 'toggle', enabled: false })).enabled, false);
     assert.equal((await asked({ action: 'status' })).checklist, 'empty');
     const content = '- look at the drip';
     assert.equal((await asked({ action: 'set_checklist', content })).checklist, 'written');
@@ -57,6 +57,7 @@ describe('TL heartbeat, the tool', () => {
     [{ action: 'set', interval: 10 }, /300/],
     [{ action: 'set', timezone: 'Mars/One' }, /unknown time zone/],
     [{ action: 'set', channel: 'telegram' }, /speaks in the chat in which it was set/],
+    [{ action: 'toggle' }, /enabled is required/],
     [{ action: 'set_checklist' }, /content is required/],
   ] as const)
     it(`${JSON.stringify(args)} is refused`, async () => {
