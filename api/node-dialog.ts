@@ -2,7 +2,7 @@
 import type { WebSocket } from 'ws';
 import { CLOSED } from '#domain/node.ts';
 import { fromNodeSchema, type ToNode } from '#domain/schema/node.ts';
-import { endInvocation, givenUp, takeInvocations } from '#store/node-invocation-store.ts';
+import { endInvocation, givenUp, givenUpThere, takeInvocations } from '#store/node-invocation-store.ts';
 import { connectNode } from '#store/node-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -60,6 +60,8 @@ export function createNodeDialog(pool: Pool, sealer: Sealer): NodeDialog {
       if (!(await connectNode(pool, tenant, node, line.name, about)))
         return socket.close(CLOSED.revoked, 'revoked');
       line.isKnown = true;
+      for (const gone of await givenUpThere(pool, tenant, node, about.journal))
+        send(line, { type: 'cancel', id: gone });
       return sendDue(line, true);
     },
   };

@@ -76,7 +76,7 @@ export function serveResource<Named extends Operations>(
         if (status === 201 && isShown && !params)
           reply.header(
             'location',
-            `${path}/${String((given as Record<string, unknown>)[resource.field ?? key])}`,
+            `${resource.path}/${String((given as Record<string, unknown>)[resource.field ?? key])}`,
           );
         return reply.code(status).send((status === 204 ? null : given) as never);
       },

@@ -41,7 +41,7 @@ export function createLiveSettings(first: Config, load: () => Config = loadConfi
     config: config as unknown as Config,
     shown: (path) => shownSettings(config, path),
     reload() {
-      const next = loadChecked(load);
+      const next = loadChecked(load, config['models'] as Config['models']);
       const changed = changedPaths(config, next);
       const applied = changed.filter(isLive);
       for (const { section, only, but } of LIVE) {
@@ -63,16 +63,40 @@ export function createLiveSettings(first: Config, load: () => Config = loadConfi
 
 type Fields = Record<string, unknown>;
 
-function loadChecked(load: () => Config): Config {
+function loadChecked(load: () => Config, held: Config['models']): Config {
   try {
     const next = load();
     const problems = preflight(next);
+    if (problems.length === 0) problems.push(...unservedModels(held, next.models));
     if (problems.length === 0) return next;
     throw new ConfigError(problems);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new Failure('Unprocessable', `Nothing was applied. ${error.message}`, { problems: error.problems });
   }
+}
+
+/** Settings that name models, and which provider serves them in place of the named one where it is there (config/schema.ts). */
+const NAMES_MODELS = {
+  default: '',
+  embedding: 'embedding',
+  vision: '',
+  transcription: 'transcribe',
+} as const;
+
+/** Providers are those of the start, so that a model of a newer one could not be asked. */
+function unservedModels(held: Config['models'], next: Config['models']): string[] {
+  const has = (provider = ''): boolean => provider === 'rehearsal' || Object.hasOwn(held.providers, provider);
+  const names = Object.keys(NAMES_MODELS) as (keyof typeof NAMES_MODELS)[];
+  return names.flatMap((name) => {
+    const known = [held[name] ?? []].flat();
+    const unserved = [next[name] ?? []]
+      .flat()
+      .filter((ref) => !known.includes(ref) && !has(ref.split('/')[0]) && !has(NAMES_MODELS[name]));
+    return unserved.map(
+      (ref) => `models.${name}: this process has no provider for ${ref}; configure it and restart instead`,
+    );
+  });
 }
 
 function replaceFields(held: Fields, wanted: Fields, isMeant: (name: string) => boolean): void {

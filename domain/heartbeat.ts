@@ -97,7 +97,7 @@ export function lookAgain(turn: {
   readonly age: number;
   readonly attempt: number;
 }): number {
-  const wait = FIRST_RETRY * 4 ** (turn.attempt - 1);
+  const wait = Math.min(3_600, FIRST_RETRY * 4 ** (turn.attempt - 1));
   if (turn.status === 'failed') return Math.max(0, Math.ceil(wait - turn.age));
   const isOver = turn.status === null || turn.status === 'completed' || turn.status === 'stopped';
   // Ever more seldom, so that one that waits for people for weeks leaves a small history.

@@ -2,7 +2,7 @@
 import type { tenantPolicySchema } from './schema/policy.ts';
 import type { Kept } from './schema/scalars.ts';
 
-/** Whose admins run the deployment: they alone make tenants, rotate keys and read settings again. */
+/** Whose admins run the deployment: they alone make tenants, rotate keys and read settings again. The settings refer to its secrets. */
 export const OPERATOR_TENANT = 'default';
 
 export type TenantPolicy = Kept<typeof tenantPolicySchema>;

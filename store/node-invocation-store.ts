@@ -164,6 +164,19 @@ export async function givenUp(pool: Pool, tenant: string, ids: readonly string[]
   return rows.map(({ id }) => id);
 }
 
+/** What was sent to this journal and is not wanted any more, while it may still run there. */
+export async function givenUpThere(
+  pool: Pool,
+  tenant: string,
+  node: string,
+  journal: string,
+): Promise<string[]> {
+  const rows = await readRows<{ id: string }>(pool)`
+    select id from node_invocations where tenant_id = ${tenant} and node_id = ${node} and journal = ${journal}
+      and status = 'unknown' and expires_at > now()`;
+  return rows.map(({ id }) => id);
+}
+
 export interface ListedInvocation extends RowOf<'node_invocations', 'sealed' | 'result'> {
   /** `created_at` with all its digits. */
   readonly time: string;

@@ -111,18 +111,21 @@ export function renameNode(
 /** What was asked of it ends with it. Who has it connected is told, and who waits for it. */
 export function deleteNode(pool: Pool, tenant: string, name: string): Promise<boolean> {
   return inTransaction(pool, async (tx) => {
-    const gone = await readRow<{ id: string }>(tx)`
-      with gone as (delete from nodes where tenant_id = ${tenant} and name = ${name} returning id),
+    const node = await readRow<{ id: string }>(tx)`
+      select id from nodes where tenant_id = ${tenant} and name = ${name} for update`;
+    if (!node) return false;
+    // Invocations before what is noted, in the order in which all others lock them.
+    await execute(tx)`
+      with ended as (
+        update node_invocations set status = case status when 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
+        where tenant_id = ${tenant} and node_id = ${node.id} and status in ('waiting','sent') returning id),
+      ${noteChange(tenant, 'node_results', 'ended')}
+      select from noted`;
+    await execute(tx)`
+      with gone as (delete from nodes where tenant_id = ${tenant} and id = ${node.id} returning id),
       ${noteChange(tenant, 'nodes', 'gone')}
-      select id from gone, noted`;
-    if (gone)
-      await execute(tx)`
-        with ended as (
-          update node_invocations set status = case status when 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
-          where tenant_id = ${tenant} and node_id = ${gone.id} and status in ('waiting','sent') returning id),
-        ${noteChange(tenant, 'node_results', 'ended')}
-        select from noted`;
-    return gone !== undefined;
+      select from noted`;
+    return true;
   });
 }
 

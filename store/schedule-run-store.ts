@@ -1,6 +1,6 @@
 /** The runs of schedules: each has its place once, which is taken under the lock of its schedule's row. */
 import { isActive } from '#domain/heartbeat.ts';
-import { SCHEDULE_LIMITS, type ScheduleRights } from '#domain/schedule.ts';
+import { SCHEDULE_LIMITS } from '#domain/schedule.ts';
 import { isInstantOf, nextInstants } from '#domain/schedule/instants.ts';
 import type { TurnStatus } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
@@ -150,20 +150,27 @@ export async function whyDenied(
   tenant: string,
   { agent_key, user_id, session_key, rights }: ScheduleRow,
 ): Promise<string | undefined> {
-  const found = await readRow<{ agent: boolean; key: boolean; session: boolean }>(db)`
+  const found = await readRow<{ agent: boolean; key: boolean; person: boolean; session: boolean }>(db)`
     select exists (select from agents where tenant_id = ${tenant} and key = ${agent_key} and deleted_at is null) as agent,
       ${rights.key}::text is null or exists (select from api_keys where tenant_id = ${tenant} and id = ${rights.key}
         and revoked_at is null and (expires_at is null or expires_at > now()) and scopes && array['run','admin']) as key,
+      ${rights.key}::text is not null or ${rights.channel}::text is null or exists (
+        select from channels c where c.tenant_id = ${tenant} and c.key = ${rights.channel} and (c.type in ('web','webhook')
+          or c.settings ->> 'people' = 'open' or exists (select from channel_people p
+            where p.tenant_id = ${tenant} and p.channel_key = c.key and p.user_id = ${user_id}))) as person,
       not exists (select from sessions where tenant_id = ${tenant} and key = ${session_key}
         and (agent_key <> ${agent_key} or user_id is distinct from ${user_id})) as session`;
   if (!found?.agent) return `there is no agent ${agent_key} any more`;
   if (!found.key) return 'the API key that it was made with was revoked, has expired, or may not run turns';
+  if (!found.person)
+    return `nobody of the channel ${rights.channel ?? ''} is ${user_id ?? 'its user'} any more`;
   if (!found.session) return `the session ${session_key ?? ''} is another agent's or user's`;
   return undefined;
 }
 
 /**
- * An earlier run is not handed over yet, or its turn goes on; of a heartbeat, also while it is to be tried again. One whose workflow was
+ * An earlier run is not handed over yet, or its turn goes on; of a heartbeat, also while it is to be looked at or tried again, which is
+ * within an hour (lookAgain). One whose workflow was
  * ended from outside is not waited for.
  */
 function isBusy(tx: Transaction, tenant: string, { id, heartbeat }: ScheduleRow): Promise<boolean> {
@@ -171,16 +178,22 @@ function isBusy(tx: Transaction, tenant: string, { id, heartbeat }: ScheduleRow)
     select from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
     where r.tenant_id = ${tenant} and r.schedule_id = ${id}
       and (r.state is null and r.created_at > now() - interval '10 minutes' or r.state = 'started' and t.id is not null
-        and (t.ended_at is null or ${heartbeat !== null} and t.ended_at > now() - interval '10 minutes'))`;
+        and (t.ended_at is null or ${heartbeat !== null} and t.ended_at > now() - interval '75 minutes'))`;
 }
 
-/** The scopes that its key had when it was made and has now. */
+/** What its key, or the person in its channel, might do when it was made and may do now. */
 export async function rolesNow(
   pool: Pool,
   tenant: string,
-  { key, roles = [] }: ScheduleRights,
+  { user_id, rights: { key, channel, roles = [] } }: Pick<ScheduleRow, 'user_id' | 'rights'>,
 ): Promise<string[]> {
-  if (key === undefined) return [...roles];
+  if (key === undefined) {
+    if (channel === undefined || !roles.includes('approve')) return [...roles];
+    const mayDecide = await affects(pool)`
+      select from channel_people
+      where tenant_id = ${tenant} and channel_key = ${channel} and user_id = ${user_id} and may_decide limit 1`;
+    return roles.filter((role) => role !== 'approve' || mayDecide);
+  }
   const row = await readRow<{ scopes: string[] }>(pool)`
     select scopes from api_keys where tenant_id = ${tenant} and id = ${key}`;
   const now = row?.scopes ?? [];

@@ -9,6 +9,7 @@ import manifest from '../package.json' with { type: 'json' };
 import type { TemporalAccess } from './client.ts';
 
 const CHECK_MS = 2_000;
+const RETRY_MS = 2_000;
 
 export interface GatewayParts {
   readonly pool: Pool;
@@ -39,17 +40,25 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
     }
   };
   /** One wish is told several times over, and a connection that broke tells everything. */
-  async function follow(): Promise<void> {
-    const before = known;
+  const isNew = (version: string): boolean => {
+    if (known !== undefined && BigInt(version) <= BigInt(known)) return false;
+    known = version;
+    return true;
+  };
+  async function readNewest(): Promise<void> {
     const found = await settingsVersion(pool, operator, process.uptime());
-    if (known !== before || found === undefined || found.version === known) return;
-    known = found.version;
+    const isFirst = known === undefined;
     // At the start the file was read just now, unless somebody has wished it since.
-    if (before !== undefined || found.fresh) again();
+    if (found && isNew(found.version) && (!isFirst || found.fresh)) again();
   }
-  changes.subscribe('settings', () => {
-    follow().catch(failed);
-  });
+  let following = Promise.resolve();
+  const follow = (tries: number): void => {
+    following = following.then(readNewest).catch((error: unknown) => {
+      failed(error);
+      if (tries > 1) setTimeout(follow, RETRY_MS, tries - 1).unref();
+    });
+  };
+  changes.subscribe('settings', () => follow(5));
 
   const check = ({ tenant, scopes }: GatewayCaller): void => {
     if (tenant !== operator || !scopes.includes('admin'))
@@ -80,17 +89,17 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
     },
     async reload(caller) {
       check(caller);
-      const reloaded = settings.reload();
-      known = await noteSettings(pool, operator);
-      return reloaded;
+      // The file is read after the wish is noted: what is wished later has a later version.
+      isNew(await noteSettings(pool, operator));
+      return settings.reload();
     },
     async hear() {
-      again();
       try {
-        known = await noteSettings(pool, operator);
+        isNew(await noteSettings(pool, operator));
       } catch (error) {
         failed(error);
       }
+      again();
     },
   };
 }

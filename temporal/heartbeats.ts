@@ -32,13 +32,8 @@ export async function setHeartbeat(
 ): Promise<ScheduleRow> {
   const { tenant, agent, user, rights } = maker;
   const old = await findHeartbeat(pool, tenant, agent, user);
-  const {
-    interval,
-    enabled,
-    prompt: message,
-    session = old ? old.session_key : newSession,
-    ...rest
-  } = change;
+  const { interval, enabled, prompt, session = old ? old.session_key : newSession, ...rest } = change;
+  const message = prompt === null ? HEARTBEAT_PROMPT : prompt;
   const heartbeat = changed(old?.heartbeat ?? HEARTBEAT_DEFAULTS, rest);
   if (!heartbeat.isolated_session && !session)
     throw new Failure('Unprocessable', 'session: say in which session, since isolated_session is false');

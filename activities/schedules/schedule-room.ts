@@ -170,7 +170,7 @@ async function saySomething(
         allowed_tools,
         channel,
         chat_id,
-        roles: await rolesNow(pool, tenant, rights),
+        roles: await rolesNow(pool, tenant, { user_id, rights }),
         key: apiKey,
       },
       from: { session: run.session_key, turn: run.turn_id },
@@ -232,7 +232,7 @@ async function handOver(
         allowed_tools,
         channel,
         chat_id,
-        roles: await rolesNow(pool, tenant, rights),
+        roles: await rolesNow(pool, tenant, { user_id, rights }),
         key: apiKey,
         heartbeat: heartbeat
           ? { model: heartbeat.model, light: heartbeat.light_context || undefined }

@@ -54,8 +54,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row === 'missing' ? undefined : show(row);
       },
       deleteNode: ({ tenant, params }) => deleteNode(pool, tenant, params.name),
-      listNodeInvocations: ({ tenant, params, query }) =>
-        readPage(
+      listNodeInvocations: ({ tenant, caller, params, query }) => {
+        if (caller.confinedTo !== null)
+          throw new Failure('Forbidden', 'A key of one user does not see what others have asked');
+        return readPage(
           query,
           (limit, after) =>
             listInvocations(pool, tenant, params.name, limit, after && [String(after[0]), String(after[1])]),
@@ -70,7 +72,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
             ended_at: ended_at?.toISOString() ?? null,
           }),
           isTimeKeys,
-        ),
+        );
+      },
     },
     ({ tenant }, name) => findNode(pool, tenant, name),
   );

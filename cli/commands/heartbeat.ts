@@ -13,11 +13,11 @@ const YES_NO = ['yes', 'no'] as const;
 
 const CHANGES = {
   interval: { flags: '--every <seconds>', kind: 'number', help: 'at least 300; 1800 unless given' },
-  prompt: { flags: '--prompt <text>', help: 'in place of the usual words' },
-  session: { flags: '--session <key>', help: 'where it speaks; nowhere unless given' },
-  active_hours: { flags: '--hours <from-to>', help: '08:00-22:00' },
+  prompt: { flags: '--prompt <text>', help: 'in place of the usual words; "" for those' },
+  session: { flags: '--session <key>', help: 'where it speaks; nowhere unless given, or with ""' },
+  active_hours: { flags: '--hours <from-to>', help: '08:00-22:00; "" for all times' },
   timezone: { flags: '--zone <name>', help: 'of --hours: Europe/Berlin; UTC unless given' },
-  model: { flags: '--model <ref>', help: 'provider/model in place of the agent’s' },
+  model: { flags: '--model <ref>', help: 'provider/model in place of the agent’s; "" for that one' },
   ack_max_chars: {
     flags: '--ack-max-chars <n>',
     kind: 'number',
@@ -56,7 +56,9 @@ export function register(parent: Command): void {
     flags: { ...USER, ...CHANGES },
     asks: ({ user }) => ({ user }),
     sends: ({ agent: _agent, user: _user, isolated, light, pause, resume, ...given }) => ({
-      ...given,
+      ...Object.fromEntries(
+        Object.entries(given).map(([name, value]) => [name, value === '' ? null : value]),
+      ),
       isolated_session: yes(isolated),
       light_context: yes(light),
       enabled: pause === undefined ? (resume === undefined ? undefined : true) : false,

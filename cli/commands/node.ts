@@ -1,6 +1,6 @@
 /** `tempoclaw node`: this machine as a node of a TempoClaw elsewhere. It connects outwards, and does what it was started for and no more. */
 import type { Command } from 'commander';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { childEnvironment } from '#config';
@@ -30,7 +30,7 @@ const PASSED = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|TERM)$/;
 
 export function register(command: Command): void {
   command
-    .option('--code <code>', 'the pairing code, the first time; with --url')
+    .option('--code <code>', 'the pairing code, the first time; with --url unless it has joined there before')
     .option('--folder <folder>', 'files below it may be read, and commands run there')
     .option(
       '--allow-run <pattern>',
@@ -49,6 +49,8 @@ async function node(options: NodeOptions): Promise<void> {
   const { folder, allowRun } = options;
   const dir = resolve(options.stateDir ?? join(homedir(), '.tempoclaw-node'));
   if (allowRun.some((pattern) => pattern.trim() === '')) throw usageError('--allow-run must name a command');
+  if (folder !== undefined && !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw usageError(`--folder: ${folder} is no folder; make it, or name another`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (!(await takeLock(dir)))
     throw new CliError(`Another node runs with ${dir}.`, {
@@ -66,7 +68,12 @@ async function node(options: NodeOptions): Promise<void> {
       ...credential,
       version: manifest.version,
       journal: await openJournal(join(dir, 'journal.jsonl')),
-      capabilities: ownCapabilities({ folder: folder && resolve(folder), allowRun, environment }),
+      capabilities: ownCapabilities({
+        folder: folder && resolve(folder),
+        stateDir: dir,
+        allowRun,
+        environment,
+      }),
       say: out.line,
       signal: stop.signal,
     });
@@ -86,7 +93,11 @@ async function credentialOf(dir: string, { url: wished, code }: NodeOptions): Pr
       'The code is made by `tempoclaw nodes invite NAME`.',
     );
   }
-  const { url } = findTarget({ url: wished }, clientEnvironment(), process.cwd());
+  const { url } = findTarget(
+    { url: wished ?? readCredential(file)?.url },
+    clientEnvironment(),
+    process.cwd(),
+  );
   const joining = join(dir, 'joining.json');
   const begun = readCredential(joining);
   const token = begun?.url === url && begun.code === code ? begun.token : makeNodeToken();

@@ -22,15 +22,18 @@ export interface NodePolicy {
   readonly folder?: string | undefined;
   /** Patterns of commands (domain/node.ts, mayRun). */
   readonly allowRun: readonly string[];
+  /** Its state, with its token: nobody reads there, wherever the folder is. */
+  readonly stateDir?: string | undefined;
   /** For commands. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export function ownCapabilities({ folder, allowRun, environment }: NodePolicy): readonly OwnCapability[] {
+export function ownCapabilities(policy: NodePolicy): readonly OwnCapability[] {
+  const { folder, allowRun, stateDir } = policy;
   return [
     { name: 'system.info', description: 'What machine this is. No parameters.', run: async () => info() },
-    ...(folder === undefined ? [] : [fileRead(folder)]),
-    ...(allowRun.length === 0 ? [] : [systemRun({ folder, allowRun, environment })]),
+    ...(folder === undefined ? [] : [fileRead(folder, stateDir)]),
+    ...(allowRun.length === 0 ? [] : [systemRun(policy)]),
   ];
 }
 
@@ -65,16 +68,21 @@ function read<Schema extends z.ZodType>(
   return refused(words.join('; '), 'InvalidArgs');
 }
 
-/** The real path of what stands at or below the folder, links followed; undefined when it is not there or elsewhere. */
-async function within(folder: string, path: string): Promise<string | undefined> {
+/** The real path of what stands at or below the folder and not in `but`, links followed; undefined when it is not there or elsewhere. */
+async function within(folder: string, path: string, but?: string): Promise<string | undefined> {
   try {
     const root = await realpath(folder);
     const real = await realpath(isAbsolute(path) ? path : resolve(root, path));
-    return real === root || real.startsWith(root.endsWith(sep) ? root : root + sep) ? real : undefined;
+    if (but !== undefined && isBelow(await realpath(but), real)) return undefined;
+    return isBelow(root, real) ? real : undefined;
   } catch {
     // Whether it is elsewhere or nowhere is nobody's business.
     return undefined;
   }
+}
+
+function isBelow(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 const fileParams = z.strictObject({
@@ -83,7 +91,7 @@ const fileParams = z.strictObject({
   bytes: z.int().min(1).max(131_072).default(65_536),
 });
 
-function fileRead(folder: string): OwnCapability {
+function fileRead(folder: string, stateDir: string | undefined): OwnCapability {
   return {
     name: 'file.read',
     description:
@@ -92,13 +100,13 @@ function fileRead(folder: string): OwnCapability {
       const asked = read(fileParams, params);
       if (!('value' in asked)) return asked;
       const { path, offset, bytes } = asked.value;
-      const real = await within(folder, path);
+      const real = await within(folder, path, stateDir);
       if (real === undefined) return refused(`${path}: no file below the node’s folder`, 'FileNotFound');
       const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
         const stat = await handle.stat();
         // A folder on the way may have become a link since it was looked at.
-        if (!stat.isFile() || (await within(folder, real)) !== real)
+        if (!stat.isFile() || (await within(folder, real, stateDir)) !== real)
           return refused(`${path}: no file below the node’s folder`, 'FileNotFound');
         const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, offset);
         const part = buffer.subarray(0, bytesRead);
@@ -121,7 +129,7 @@ const runParams = z.strictObject({
   timeout_seconds: z.number().min(0.1).max(NODE_LIMITS.seconds).optional(),
 });
 
-function systemRun({ folder, allowRun, environment }: NodePolicy): OwnCapability {
+function systemRun({ folder, allowRun, environment, stateDir }: NodePolicy): OwnCapability {
   return {
     name: 'system.run',
     description:
@@ -138,7 +146,7 @@ function systemRun({ folder, allowRun, environment }: NodePolicy): OwnCapability
       if (!mayRun(allowRun, [command, ...args]))
         return refused(`this node was not started to run that; it runs ${allowRun.join('; ')}`);
       const home = folder ?? process.cwd();
-      const place = await within(home, cwd);
+      const place = await within(home, cwd, stateDir);
       if (place === undefined) return refused(`cwd: ${cwd} is no folder below ${home}`, 'InvalidPath');
       return runCommand({
         command,

@@ -61,20 +61,25 @@ function createRunner({ journal, capabilities, say }: NodeConnectionParts): Runn
   }
 
   async function take(asked: Extract<ToNode, { type: 'invoke' }>): Promise<NodeResult | undefined> {
+    if (stops.has(asked.id)) return undefined;
     const mayBegin = asked.milliseconds > 0 && stops.size < 2 * NODE_LIMITS.atOnce;
-    const begun = await journal.begin(asked.id, mayBegin);
-    if (begun === 'running') return undefined;
-    if (begun === 'full') return BUSY;
-    if (begun === 'lost') return LOST;
-    if (begun !== 'new') return begun;
+    // A stop may come while the journal is written.
     const stop = new AbortController();
     stops.set(asked.id, stop);
-    say(`${asked.capability} begins`);
-    const result = await run(asked, stop.signal);
-    stops.delete(asked.id);
-    await journal.end(asked.id, result);
-    say(`${asked.capability} has ended${result.ok ? '' : `: ${result.code}`}`);
-    return result;
+    try {
+      const begun = await journal.begin(asked.id, mayBegin);
+      if (begun === 'running') return undefined;
+      if (begun === 'full') return BUSY;
+      if (begun === 'lost') return LOST;
+      if (begun !== 'new') return begun;
+      say(`${asked.capability} begins`);
+      const result = stop.signal.aborted ? NOT_BEGUN : await run(asked, stop.signal);
+      await journal.end(asked.id, result);
+      say(`${asked.capability} has ended${result.ok ? '' : `: ${result.code}`}`);
+      return result;
+    } finally {
+      stops.delete(asked.id);
+    }
   }
 
   const runner: Runner = {
@@ -97,6 +102,7 @@ function createRunner({ journal, capabilities, say }: NodeConnectionParts): Runn
 }
 
 const BUSY: NodeResult = { ok: false, code: 'RateLimited', text: 'the node is busy; nothing was done' };
+const NOT_BEGUN: NodeResult = { ok: false, code: 'Cancelled', text: 'it was not begun' };
 const LOST: NodeResult = {
   ok: false,
   code: 'OutcomeUnknown',

@@ -56,7 +56,13 @@ export const heartbeatFields = {
 };
 
 export const heartbeatChangeSchema = z
-  .strictObject(changeShape({ ...heartbeatFields, session: sessionKeySchema.optional() }))
+  .strictObject(
+    changeShape({
+      ...heartbeatFields,
+      prompt: heartbeatFields.prompt.optional(),
+      session: sessionKeySchema.optional(),
+    }),
+  )
   .meta({ examples: [{ interval: 3_600, active_hours: '08:00-22:00', timezone: 'Europe/Berlin' }] });
 
 export const heartbeatSchema = z.object({

@@ -6,6 +6,7 @@
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { fillSecrets, SecretProblem, secretNamesIn } from '#domain/secret.ts';
 import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { createScrubber, type Scrubber, type ScrubberOf } from './scrubber.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
@@ -37,8 +38,6 @@ export interface VaultParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Whose secrets the settings refer to. */
-const OPERATOR_TENANT = 'default';
 /** Tenants whose values are in memory; the one that was read first makes room. */
 const MAX_TENANTS = 1_000;
 /** Values that were changed or removed may still be valid outside, or be on their way through a running command. */

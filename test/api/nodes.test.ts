@@ -7,7 +7,12 @@ import { after, before, describe, it } from 'node:test';
 import type { WebSocket } from 'ws';
 import { createNodeHub } from '#api/node-hub.ts';
 import { CLOSED, CODE_TRIES } from '#domain/node.ts';
-import { insertInvocation, pruneInvocations, readInvocation } from '#store/node-invocation-store.ts';
+import {
+  giveUpInvocation,
+  insertInvocation,
+  pruneInvocations,
+  readInvocation,
+} from '#store/node-invocation-store.ts';
 import { findNode } from '#store/node-store.ts';
 import { connectFakeNode, FAKE_TOKEN, joinFakeNode } from '#test/support/fake-node.ts';
 import { eventually } from '#test/support/processes.ts';
@@ -22,8 +27,11 @@ describe('TL nodes over HTTP and WebSocket', () => {
   });
   after(() => api.stop());
 
-  const invite = async (name: string, more: object = {}): Promise<Answer['body']> =>
-    (await api.ask('POST', '/v1/nodes/invites', { body: { name, ...more } })).body;
+  const invite = async (name: string, more: object = {}): Promise<Answer['body']> => {
+    const { headers, body } = await api.ask('POST', '/v1/nodes/invites', { body: { name, ...more } });
+    assert.equal(headers.get('location'), `/v1/nodes/${name}`);
+    return body;
+  };
   const join = (code: string, token: string): Promise<Answer> =>
     api.ask('POST', '/v1/nodes/join', { body: { code, token }, key: null });
   const node = async (name: string): Promise<Answer['body']> =>
@@ -82,6 +90,9 @@ describe('TL nodes over HTTP and WebSocket', () => {
     const key = await api.makeKey(['read', 'run']);
     assert.equal((await api.ask('POST', '/v1/nodes/invites', { body: { name: 'x' }, key })).status, 403);
     assert.equal((await api.ask('DELETE', '/v1/nodes/one', { key })).status, 403);
+    const confined = await api.makeKey(['read', 'run'], { user: 'ann' });
+    assert.equal((await api.ask('GET', '/v1/nodes/one/invocations', { key: confined })).status, 403);
+    assert.equal((await api.ask('GET', '/v1/nodes/one/invocations', { key })).status, 200);
     assert.equal((await api.ask('POST', '/v1/nodes/invites', { body: { name: 'connect' } })).status, 400);
   });
 
@@ -199,7 +210,15 @@ describe('TL nodes over HTTP and WebSocket', () => {
     assert.ok(!JSON.stringify((await pool.query('select * from node_invocations')).rows).includes('true}'));
     await pool.query(`update node_invocations set created_at = now() - interval '8 days'`);
     assert.equal(await pruneInvocations(pool), 1);
-    for (const fake of [other, again]) fake.socket.close();
+
+    const stopped = `call_${randomUUID()}`;
+    await insertInvocation(pool, sealer, tenant, { ...asked, id: stopped });
+    assert.partialDeepStrictEqual(await again.next('invoke'), { id: stopped });
+    again.socket.terminate();
+    assert.equal(await giveUpInvocation(pool, tenant, stopped), 'unknown');
+    const back = await connectFakeNode(api, { token, journal });
+    assert.deepEqual(await back.next('cancel'), { type: 'cancel', id: stopped });
+    for (const fake of [other, back]) fake.socket.close();
   });
 
   it('a request that is no WebSocket, and one that offers another protocol, are answered as requests', async () => {

@@ -67,6 +67,19 @@ describe('IN-6 commands that read and decide', () => {
     ]);
   });
 
+  test('an empty word takes back what a heartbeat may lack', async () => {
+    let sent: unknown;
+    api.on((request) => {
+      if (request.path !== '/v1/agents/main/heartbeat') return undefined;
+      sent = request.body;
+      return { status: 200, body: { agent: 'main', next_runs: [], checklist: 'written' } };
+    });
+    const cleared = ['--hours', '', '--model', '', '--session', '', '--prompt', ''];
+    const { code, stderr } = await cli('heartbeat', 'set', 'main', '--every', '600', ...cleared);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(sent, { interval: 600, active_hours: null, model: null, session: null, prompt: null });
+  });
+
   test('the help has its commands in groups, and loads none of them', async () => {
     const { code, stdout } = await cli('--help');
     assert.equal(code, 0);

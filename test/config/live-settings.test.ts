@@ -75,6 +75,38 @@ describe('settings that are read again', () => {
     }
   });
 
+  it('a model of a provider that this process does not have is refused until it is started again', () => {
+    const provider = (name: string) =>
+      `${name}: { type: openai-compatible, baseUrl: "http://127.0.0.1:1/v1" }`;
+    const live = open(`models: { vision: [away/one], providers: { ${provider('old')} } }\n`);
+    const read = (settings: string): void =>
+      write(`models: { ${settings}, providers: { ${provider('old')}, ${provider('new')} } }\n`);
+    for (const [name, settings] of [
+      ['default', 'default: new/a'],
+      ['embedding', 'default: old/b, embedding: new/a'],
+      ['vision', 'default: old/b, vision: [old/a, new/a]'],
+      ['transcription', 'default: old/b, transcription: new/a'],
+    ] as const) {
+      read(settings);
+      assert.throws(
+        () => live.reload(),
+        (error) =>
+          error instanceof Failure &&
+          error.message.includes(`models.${name}: this process has no provider for new/a`),
+      );
+      assert.equal(live.config.models.default, undefined);
+    }
+    read('default: old/b, vision: [away/one, rehearsal/says]');
+    assert.deepEqual(live.reload().applied.toSorted(), ['models.default', 'models.vision']);
+  });
+
+  it('what a provider serves in place of all others may have any name', () => {
+    const provider = 'embedding: { type: openai-compatible, baseUrl: "http://127.0.0.1:1/v1" }';
+    const live = open(`models: { embedding: local/a, providers: { ${provider} } }\n`);
+    write(`models: { embedding: local/b, providers: { ${provider} } }\n`);
+    assert.deepEqual(live.reload(), { applied: ['models.embedding'], restart: [] });
+  });
+
   it('no secret is shown', () => {
     const live = open(
       [

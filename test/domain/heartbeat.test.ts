@@ -56,5 +56,6 @@ describe('TL heartbeat, its rules', () => {
     assert.equal(lookAgain({ status: 'completed', age: 0, attempt: 1 }), 0);
     assert.equal(lookAgain({ status: 'failed', age: 0, attempt: 2 }), 20);
     assert.equal(lookAgain({ status: 'failed', age: 21, attempt: 2 }), 0);
+    assert.equal(lookAgain({ status: 'failed', age: 0, attempt: 10 }), 3_600);
   });
 });

@@ -96,13 +96,21 @@ describe('TL nodes as programs', { timeout: 300_000 }, () => {
     await node.sees(/joined as box\n[^]*connected to/);
     assert.equal((await started('second', '--url', stand.apiUrl, '--code', code).ended).code, 1);
     assert.equal((await stat(join(base, 'box', 'credential.json'))).mode & 0o777, 0o600);
-    assert.match((await cli('nodes')).stdout, /box +connected +system.info file.read system.run/);
+    const isShown = async (): Promise<boolean> =>
+      /box +connected +system.info file.read system.run/.test((await cli('nodes')).stdout);
+    assert.ok(await eventually(isShown));
   });
 
   it('another with the same folder is refused', async () => {
     const { code, stderr } = await started('box').ended;
     assert.equal(code, 1);
     assert.match(stderr, /Another node runs/);
+  });
+
+  it('a folder that is not there is refused', async () => {
+    const { code, stderr } = await started('elsewhere', '--folder', join(folder, 'nothing')).ended;
+    assert.equal(code, 2);
+    assert.match(stderr, /nothing is no folder/);
   });
 
   it('is listed, described and asked', async () => {
@@ -188,6 +196,6 @@ describe('TL nodes as programs', { timeout: 300_000 }, () => {
     assert.equal(revoked.code, 1);
     assert.match(revoked.stderr, /it was revoked/);
     assert.match((await started('box').ended).stderr, /it was revoked/);
-    await connected('--url', stand.apiUrl, '--code', await invited('box'));
+    await connected('--code', await invited('box'));
   });
 });

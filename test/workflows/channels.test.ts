@@ -47,6 +47,42 @@ describe('IN-4 a Telegram channel', () => {
     assert.deepEqual(await messages(chat), []);
   });
 
+  it('a schedule that was made in a chat may do what the person there may still do', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    const job = {
+      name: 'yearly',
+      schedule: { kind: 'cron', expr: '0 3 1 1 *' },
+      message: 'Happy new year',
+      deliver: 'none',
+      overlap: 'allow',
+    };
+    await chat.hears(textUpdate(`cron ${JSON.stringify({ action: 'add', job })}`));
+    const id = await chat.worker.until('the schedule', async () => {
+      const { body } = await chat.ask('GET', '/v1/schedules');
+      return body.data[0]?.id as string | undefined;
+    });
+    const run = async (count: number): Promise<any> => {
+      assert.equal((await chat.ask('POST', `/v1/schedules/${id}/run`, { body: {} })).status, 202);
+      return chat.worker.until('the run', async () => {
+        const { data } = (await chat.ask('GET', `/v1/schedules/${id}/runs`)).body;
+        return data.length === count && ['completed', 'refused'].includes(data[0].status)
+          ? data[0]
+          : undefined;
+      });
+    };
+    const rolesOf = async ({ session }: any): Promise<string[]> =>
+      (await messages(chat)).find(({ session_key }) => session_key === session)?.context.roles;
+    assert.deepEqual(await rolesOf(await run(1)), ['run', 'approve']);
+    await chat.pair('42', 'ann', false);
+    assert.deepEqual(await rolesOf(await run(2)), ['run']);
+    assert.equal((await chat.ask('DELETE', '/v1/channels/tg/people/42')).status, 204);
+    const { status, reason } = await run(3);
+    assert.deepEqual([status, reason], ['refused', 'nobody of the channel tg is ann any more']);
+    await chat.ask('PATCH', '/v1/channels/tg', { body: { settings: { people: 'open' } } });
+    assert.equal((await run(4)).status, 'completed');
+  });
+
   it('gives a stranger a code and does nothing else, until somebody pairs him by it', async (t) => {
     const chat = await start(t);
     const met = await chat.hears(textUpdate('hi'));

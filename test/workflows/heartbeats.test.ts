@@ -121,8 +121,11 @@ describe('TL heartbeat', () => {
     assert.equal(log.status, 'skipped');
     assert.match(log.reason, /^it is not within \d\d:00-\d\d:00 \(UTC\)$/);
     assert.equal((await beat('hours')).status, 'quiet');
-    const cleared = await stack.ask('PATCH', url('hours'), { body: { active_hours: null, enabled: false } });
+    const cleared = await stack.ask('PATCH', url('hours'), {
+      body: { active_hours: null, prompt: null, enabled: false },
+    });
     assert.deepEqual([cleared.body.active_hours, cleared.body.next_runs], [null, []]);
+    assert.match(cleared.body.prompt, /^This is your heartbeat/);
   });
 
   it('is skipped while a turn of the session that it speaks in runs', async () => {

@@ -15,9 +15,15 @@ const input = z.object({
   action: z
     .enum(['status', 'get', 'set', 'toggle', 'set_checklist', 'get_checklist', 'test', 'logs'])
     .describe(
-      `set: make or change it; toggle: pause or resume; test: a beat now; logs: how the last ones went`,
+      `set: make or change it; toggle: pause or resume, by enabled; test: a beat now; logs: how the last ones went`,
     ),
   ...z.object(heartbeatFields).partial().shape,
+  prompt: z
+    .union([heartbeatFields.prompt, z.literal('')])
+    .optional()
+    .describe(
+      `What you are told, in place of the usual words; say there when to answer ${QUIET_ANSWER}; "" for those`,
+    ),
   active_hours: z
     .union([heartbeatFields.active_hours.unwrap(), z.literal('')])
     .optional()
@@ -26,8 +32,8 @@ const input = z.object({
     .union([heartbeatFields.model.unwrap(), z.literal('')])
     .optional()
     .describe('provider/model in place of yours, such as a cheaper one; "" for yours'),
-  channel: z.string().max(200).optional().describe('There are no channels yet to deliver to'),
-  chat_id: z.string().max(200).optional().describe('Of a channel'),
+  channel: z.string().max(200).optional().describe('That of this conversation: its session’s chat is told'),
+  chat_id: z.string().max(200).optional().describe('The chat of this conversation'),
   content: z.string().max(DOCUMENT_LIMITS.bytes).optional().describe(`set_checklist: the whole ${CHECKLIST}`),
   limit: z.int().min(1).max(MOST_LOGS).default(10).describe('logs: how many'),
   offset: z.int().min(0).max(1_000).default(0).describe('logs: after so many of the newest'),
@@ -86,14 +92,15 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
       ...given
     } = asked;
     if ((channel ?? call.channel) !== call.channel || (chat_id ?? call.chatId) !== call.chatId)
-      throw wrong('channel: there is no channel to deliver to; it speaks in the session where it was set');
-    const { active_hours, model } = given;
-    const change = { ...given, active_hours: orNone(active_hours), model: orNone(model) };
-    return shown(await heartbeats.set(call, change));
+      throw wrong('channel: a heartbeat speaks in the chat in which it was set, and no other');
+    const { prompt, active_hours, model } = given;
+    const cleared = { prompt: orNone(prompt), active_hours: orNone(active_hours), model: orNone(model) };
+    return shown(await heartbeats.set(call, { ...given, ...cleared }));
   },
   async toggle(heartbeats, { enabled }, call) {
-    const found = await mine(heartbeats, call);
-    return shown(await heartbeats.set(call, { enabled: enabled ?? !found.enabled }));
+    if (enabled === undefined) throw wrong('enabled is required for toggle');
+    await mine(heartbeats, call);
+    return shown(await heartbeats.set(call, { enabled }));
   },
   async set_checklist(heartbeats, { content }, call) {
     if (content === undefined) throw wrong('content is required for set_checklist');

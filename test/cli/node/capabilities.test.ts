@@ -73,6 +73,20 @@ describe('TL nodes what our own node can be asked', () => {
     for (const path of ways) assert.equal((await read({ path })).code, 'FileNotFound', path);
   });
 
+  it('reads nothing of its own state, though that is below its folder', async (t) => {
+    const base = await temporaryFolder(t);
+    const stateDir = join(base, 'state');
+    await mkdir(stateDir);
+    await writeFile(join(stateDir, 'credential.json'), 'token');
+    await symlink(stateDir, join(base, 'link'));
+    await writeFile(join(base, 'state.txt'), 'ours');
+    const { read, run } = await bench(t, { folder: base, stateDir });
+    for (const path of ['state/credential.json', 'link/credential.json'])
+      assert.equal((await read({ path })).code, 'FileNotFound', path);
+    assert.equal((await run({ command: 'ls', cwd: 'state' })).code, 'InvalidPath');
+    assert.equal((await read({ path: 'state.txt' })).text, 'ours');
+  });
+
   it('runs a program without a shell, in its folder, with its own environment', async (t) => {
     const { folder, run } = await bench(t);
     const shown = await run({ command: 'echo', args: ['$SEEN; `id`', '> x'] });

@@ -23,8 +23,10 @@ describe('TL gateway, the tool', () => {
     (await stack.worker.calls(await ask(`gateway ${JSON.stringify(args)}`, key)))[0];
 
   it('tells an admin’s agent what runs and what is set, and reads the settings again', async () => {
-    const status = JSON.parse((await call({ action: 'status' })).result);
-    assert.deepEqual([status.postgres, status.temporal], ['ok', 'ok']);
+    await stack.worker.until('all that runs', async () => {
+      const { postgres, temporal } = JSON.parse((await call({ action: 'status' })).result);
+      return postgres === 'ok' && temporal === 'ok' ? true : undefined;
+    });
     assert.equal((await call({ action: 'config.get', path: 'exec.ask' })).result, '"off"');
     assert.equal((await call({ action: 'config.get', path: 'exec.none' })).code, 'NotFound');
     await writeFile(stack.worker.settingsFile, 'exec: { ask: always }');

@@ -33,7 +33,7 @@ describe('TL heartbeat, the tool', () => {
     );
     const again = await asked({ action: 'set', active_hours: '', ack_max_chars: 10 });
     assert.deepEqual([again.interval, again.active_hours, again.ack_max_chars], [600, undefined, 10]);
-    assert.equal((await asked({ action: 'toggle' })).enabled, false);
+    assert.equal((await asked({ action: 'toggle', enabled: false })).enabled, false);
     assert.equal((await asked({ action: 'status' })).checklist, 'empty');
     const content = '- look at the drip';
     assert.equal((await asked({ action: 'set_checklist', content })).checklist, 'written');
@@ -49,13 +49,15 @@ describe('TL heartbeat, the tool', () => {
     assert.deepEqual((await asked({ action: 'logs', offset: 1 })).logs, []);
     assert.equal((await asked({ action: 'status' })).last.outcome, 'quiet');
     assert.equal((await asked({ action: 'get' })).prompt, 'HEARTBEAT_OK');
+    assert.match((await asked({ action: 'set', prompt: '' })).prompt, /^This is your heartbeat/);
   });
 
   for (const [args, words] of [
     [{ action: 'get' }, /you have no heartbeat here/],
     [{ action: 'set', interval: 10 }, /300/],
     [{ action: 'set', timezone: 'Mars/One' }, /unknown time zone/],
-    [{ action: 'set', channel: 'telegram' }, /there is no channel to deliver to/],
+    [{ action: 'set', channel: 'telegram' }, /speaks in the chat in which it was set/],
+    [{ action: 'toggle' }, /enabled is required/],
     [{ action: 'set_checklist' }, /content is required/],
   ] as const)
     it(`${JSON.stringify(args)} is refused`, async () => {
