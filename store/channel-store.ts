@@ -62,7 +62,7 @@ export function insertChannel(
       description: null,
       ordered: true,
       channel_key: key,
-      approval_agents: isHeard ? [...settings.approvals_for] : [],
+      approval_agents: isHeard ? [...(settings.approvals_for ?? [])] : [],
       ...sealWebhook(sealer, tenant, id, credentials),
     };
     const made = await insertWebhook(tx, tenant, id, webhook, by);
@@ -83,7 +83,7 @@ export function updateChannel(
   { agent, settings, credentials, enabled }: Written & { readonly enabled: boolean | undefined },
 ): Promise<ChannelRow | undefined> {
   const { sealed, keyId } = sealWebhook(sealer, tenant, old.webhook_id, credentials);
-  const agents = POSTED.has(old.type) ? [...settings.approvals_for] : [];
+  const agents = POSTED.has(old.type) ? [...(settings.approvals_for ?? [])] : [];
   return inTransaction(pool, async (tx) => {
     const isThere = await affects(tx)`
       update webhooks set sealed = ${sealed}, key_id = ${keyId}, approval_agents = ${agents}::text[],

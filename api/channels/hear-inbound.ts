@@ -1,6 +1,7 @@
 /** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
 import { createHash, createHmac, randomInt } from 'node:crypto';
 import { chatIdOf, type Inbound, isAddressed } from '#domain/channel.ts';
+import { toolsFor } from '#domain/channel/tools-for.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { markOutside } from '#domain/outside-text.ts';
@@ -29,7 +30,7 @@ export async function hearInbound(
   inbound: Inbound,
   mayAnswer: boolean,
 ): Promise<string | undefined> {
-  const words = await hear(deps, tenant, channel, inbound);
+  const words = await hear(deps, tenant, channel, inbound, mayAnswer);
   if (words === undefined || mayAnswer) return words;
   const { chat, thread } = inbound;
   const post = { place: { chat, thread }, markdown: words };
@@ -48,24 +49,32 @@ async function hear(
   tenant: string,
   channel: ChannelRow,
   inbound: Inbound,
+  mayAnswer: boolean,
 ): Promise<string | undefined> {
   const { key, type, settings } = channel;
-  const { people, groups } = settings;
+  const { people = 'pairing', groups = 'mention' } = settings;
   const isCall = type === 'webhook';
-  if (isCall && (await beginWork(deps, tenant, { key, settings: { ...settings } }, inbound)))
-    return undefined;
+  if (isCall && (await beginWork(deps, tenant, channel, inbound))) return undefined;
   // A call has no person: its settings say for whom it is, and what is from outside is marked in its text.
   const person: Speaker | undefined = isCall
     ? { user_id: inbound.person.id, may_decide: false }
     : await findPerson(deps.pool, tenant, key, inbound.person.id);
-  if (inbound.kind === 'press') return decidePressed(deps, tenant, channel, inbound, person);
-  if (!isAddressed(inbound, groups)) return undefined;
+  if (inbound.kind === 'press') {
+    const { words, isRefusal } = await decidePressed(deps, tenant, channel, inbound, person);
+    // The question itself shows what became of it.
+    return mayAnswer || isRefusal ? words : undefined;
+  }
+  // Without words Discord would show the question to all: what it is answered here is seen by who asked alone.
+  const refused = (words: string) => (type === 'discord' ? words : undefined);
+  if (!isAddressed(inbound, groups)) return refused('I am not to be asked here.');
   if (!person && people !== 'open') {
+    if (people !== 'pairing') return refused('I do not know you.');
     // A group would read the code.
-    return people === 'pairing' && !inbound.isGroup ? offerCode(deps, tenant, channel, inbound) : undefined;
+    if (inbound.isGroup) return refused('I do not know you; write to me in a direct message.');
+    return offerCode(deps, tenant, channel, inbound);
   }
   if (inbound.text.trim() === '')
-    return inbound.files.length > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
+    return inbound.files > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
   return submit(deps, tenant, channel, inbound, person);
 }
 
@@ -102,12 +111,13 @@ async function submit(
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key, type } = channel;
   const left =
-    inbound.files.length === 0
+    inbound.files === 0
       ? ''
-      : `\n[${inbound.files.length} file(s) were sent along, which this channel does not take]`;
+      : `\n[${inbound.files} file(s) were sent along, which this channel does not take]`;
   const said = inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST) + left;
-  // A paired person's words are his user's own; anybody else's are data (SC-4). The same update has the same text.
-  const text = person
+  // A paired person's words are his user's own; anybody else's, and what is forwarded, are data (SC-4). The same update has the same text.
+  const isOwn = person && inbound.isForwarded !== true;
+  const text = isOwn
     ? said
     : markOutside({
         id: createHmac('sha256', deps.tokenSecret).update(stem).digest('hex').slice(0, 32),
@@ -126,7 +136,7 @@ async function submit(
         // One that has begun stays with its agent.
         agent: there ? undefined : channel.agent_key,
         user: person?.user_id ?? `${key}:${inbound.person.id}`,
-        group: toolsFor(channel, inbound),
+        group: toolsFor(channel.settings, inbound),
         roles: person?.may_decide ? ['run', 'approve'] : ['run'],
       } as const,
       confinedTo: null,
@@ -139,14 +149,6 @@ async function submit(
     if (error.type === 'NotFound') return `There is no agent ${channel.agent_key} any more.`;
     throw error;
   }
-}
-
-/** PO-1, the seventh step: a topic's own list goes before that of its chat, and this before the channel's. */
-function toolsFor({ settings }: ChannelRow, { chat, thread }: Inbound): readonly string[] | undefined {
-  const { topics = {}, allowed_tools } = settings;
-  const names = thread === undefined ? [chat] : [`${chat}/${thread}`, thread, chat];
-  const found = names.find((name) => Object.hasOwn(topics, name));
-  return found === undefined ? allowed_tools : topics[found]?.allowed_tools;
 }
 
 /** One a chat, and one a thread or topic of it. */
