@@ -1,6 +1,6 @@
 /** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
 import { createHash, createHmac, randomInt } from 'node:crypto';
-import { chatIdOf, type Inbound, isAddressed } from '#domain/channel.ts';
+import { type ChannelType, chatIdOf, type Inbound, isAddressed } from '#domain/channel.ts';
 import { toolsFor } from '#domain/channel/tools-for.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
@@ -64,18 +64,21 @@ async function hear(
     // The question itself shows what became of it.
     return mayAnswer || isRefusal ? words : undefined;
   }
-  // Without words Discord would show the question to all: what it is answered here is seen by who asked alone.
-  const refused = (words: string) => (type === 'discord' ? words : undefined);
-  if (!isAddressed(inbound, groups)) return refused('I am not to be asked here.');
+  if (!isAddressed(inbound, groups)) return alone(type, 'I am not to be asked here.');
   if (!person && people !== 'open') {
-    if (people !== 'pairing') return refused('I do not know you.');
+    if (people === 'pairing' && !inbound.isGroup) return offerCode(deps, tenant, channel, inbound);
     // A group would read the code.
-    if (inbound.isGroup) return refused('I do not know you; write to me in a direct message.');
-    return offerCode(deps, tenant, channel, inbound);
+    const more = people === 'pairing' ? '; write to me in a direct message' : '';
+    return alone(type, `I do not know you${more}.`);
   }
   if (inbound.text.trim() === '')
     return inbound.files > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
   return submit(deps, tenant, channel, inbound, person);
+}
+
+/** Without words Discord would show the question to all; these are seen by who asked alone. Elsewhere nothing is said. */
+function alone(type: ChannelType, words: string): string | undefined {
+  return type === 'discord' ? words : undefined;
 }
 
 async function offerCode(
@@ -109,27 +112,13 @@ async function submit(
       `The session ${session} is not of this chat; delete it, or choose another key for the channel`,
     );
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
-  const { key, type } = channel;
-  const left =
-    inbound.files === 0
-      ? ''
-      : `\n[${inbound.files} file(s) were sent along, which this channel does not take]`;
-  const said = inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST) + left;
-  // A paired person's words are his user's own; anybody else's, and what is forwarded, are data (SC-4). The same update has the same text.
-  const isOwn = person && inbound.isForwarded !== true;
-  const text = isOwn
-    ? said
-    : markOutside({
-        id: createHmac('sha256', deps.tokenSecret).update(stem).digest('hex').slice(0, 32),
-        source: `${type}:${inbound.person.id}`,
-        text: said,
-      });
+  const { key } = channel;
   try {
     await submitMessage(deps, tenant, {
       id: `msg_${stem}`,
       repeatable: true,
       session,
-      text,
+      text: textOf(deps, channel, inbound, person !== undefined, stem),
       mode: null,
       context: {
         ...chat,
@@ -149,6 +138,21 @@ async function submit(
     if (error.type === 'NotFound') return `There is no agent ${channel.agent_key} any more.`;
     throw error;
   }
+}
+
+/** A paired person's words are his user's own; anybody else's, and what is forwarded, are data (SC-4). The same update has the same text. */
+function textOf(
+  { tokenSecret }: ApiDeps,
+  { type }: ChannelRow,
+  { text, files, person, isForwarded }: Inbound,
+  isPaired: boolean,
+  stem: string,
+): string {
+  const left = files === 0 ? '' : `\n[${files} file(s) were sent along, which this channel does not take]`;
+  const said = text.replaceAll('\0', '').toWellFormed().slice(0, MOST) + left;
+  if (isPaired && !isForwarded) return said;
+  const id = createHmac('sha256', tokenSecret).update(stem).digest('hex').slice(0, 32);
+  return markOutside({ id, source: `${type}:${person.id}`, text: said });
 }
 
 /** One a chat, and one a thread or topic of it. */

@@ -116,7 +116,7 @@ function link(href: string, shown: string, words: string, dialect: Dialect): str
   return LIKE_ADDRESS.test(
     words
       .normalize('NFKC')
-      .replaceAll(/\p{Cf}/gu, '')
+      .replaceAll(/[\p{Cf}*_~`\\]/gu, '')
       .replaceAll(/&#?\w{1,10};/g, '.'),
   )
     ? `${shown} (${dialect.address(href)})`

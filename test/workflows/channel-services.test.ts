@@ -278,13 +278,10 @@ describe('IN-4 signed calls', () => {
     await all.add('calls', 'webhook', task);
     for (const number of [7, 7, 8]) assert.equal((await call(all, { number })).status, 200);
     const { body: tasks } = await all.ask('GET', '/v1/teams/crew/tasks');
-    assert.deepEqual(
-      tasks.data.map(({ subject, description }: any) => [subject, description]),
-      [
-        ['Issue 7', 'Number 7'],
-        ['Issue 8', 'Number 8'],
-      ],
-    );
+    assert.deepEqual(tasks.data.map(({ subject, description }: any) => [subject, description]).toSorted(), [
+      ['Issue 7', 'Number 7'],
+      ['Issue 8', 'Number 8'],
+    ]);
 
     const made = await all.ask('POST', '/v1/schedules', {
       body: {
