@@ -87,7 +87,7 @@ export const CHANNEL_EVENTS: readonly string[] = [
 
 /** A code is good for so long. */
 export const PAIRING_SECONDS = 3_600;
-/** Strangers who are given one within that time, of a channel. */
+/** Strangers who have one at once, of a channel: the newest. */
 export const MAX_PAIRINGS = 50;
 
 /** What a session's `chat_id` says: handoffs go by it too, so that each topic has its own. */

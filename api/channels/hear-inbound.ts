@@ -65,12 +65,7 @@ async function hear(
     return mayAnswer || isRefusal ? words : undefined;
   }
   if (!isAddressed(inbound, groups)) return alone(type, 'I am not to be asked here.');
-  if (!person && people !== 'open') {
-    if (people === 'pairing' && !inbound.isGroup) return offerCode(deps, tenant, channel, inbound);
-    // A group would read the code.
-    const more = people === 'pairing' ? '; write to me in a direct message' : '';
-    return alone(type, `I do not know you${more}.`);
-  }
+  if (!person && people !== 'open') return meet(deps, tenant, channel, inbound);
   if (inbound.text.trim() === '')
     return inbound.files > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
   return submit(deps, tenant, channel, inbound, person);
@@ -81,17 +76,21 @@ function alone(type: ChannelType, words: string): string | undefined {
   return type === 'discord' ? words : undefined;
 }
 
-async function offerCode(
+/** Somebody whom nobody has paired. */
+async function meet(
   { pool }: ApiDeps,
   tenant: string,
-  { key }: ChannelRow,
-  { person }: Inbound,
+  { key, type, settings: { people = 'pairing' } }: ChannelRow,
+  { person, isGroup }: Inbound,
 ): Promise<string | undefined> {
+  if (people !== 'pairing') return alone(type, 'I do not know you.');
+  // A group would read the code.
+  if (isGroup) return alone(type, 'I do not know you; write to me in a direct message.');
   const fresh = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
   const name = person.name.replaceAll('\0', '').toWellFormed().slice(0, 200);
   const code = await offerPairing(pool, tenant, key, { id: person.id, name }, fresh);
   return code === undefined
-    ? undefined
+    ? alone(type, 'You were told your code within this minute.')
     : `I do not know you yet. Somebody who runs this has to enter within an hour:\n\ntempoclaw channels pair ${key} ${code} --user NAME`;
 }
 

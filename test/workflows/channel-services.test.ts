@@ -272,6 +272,7 @@ describe('IN-4 signed calls', () => {
       action: 'task',
       team: 'crew',
       subject: 'Issue {{number}}',
+      assignee: 'worker',
       allowed_tools: ['read_file'],
       template: 'Number {{number}}',
     };
