@@ -21,6 +21,7 @@ import { NotTaken } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';
 import { MAIN_AGENT } from './tenant-care.ts';
+import { throughWebChannel } from './web-channel.ts';
 
 export interface Submission extends NewMessage {
   /** The id follows from an Idempotency-Key: the same request may run twice, even at once. */
@@ -102,7 +103,9 @@ async function handIn(
 ): Promise<Accepted> {
   await refuseChannel(deps, tenant, submission);
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
-  const message = hide(scrubber, deps.secrets.sealer, tenant, submission);
+  const { session, context: given } = submission;
+  const context = await throughWebChannel(deps.pool, tenant, session, given);
+  const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });
   const row = await writeMessage(deps.pool, tenant, message);
   if (row.is_foreign) throw noSession();
   const agent = checkAgent(row.agent_key, message);

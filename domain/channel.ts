@@ -16,17 +16,6 @@ export interface ChannelPerson {
   readonly name: string;
 }
 
-/** A file of a message, as the service names it; a worker fetches it. */
-export interface InboundFile {
-  readonly id: string;
-  readonly name?: string | undefined;
-  readonly type?: string | undefined;
-  /** Bytes, as the service says. */
-  readonly size?: number | undefined;
-  /** Where it is, when the service's update says so; else the sender asks by its id. */
-  readonly url?: string | undefined;
-}
-
 /** One thing that somebody did in a service. */
 export interface Inbound extends ChannelPlace {
   readonly kind: 'message' | 'press' | 'command';
@@ -38,13 +27,16 @@ export interface Inbound extends ChannelPlace {
   readonly text: string;
   readonly mentionsBot: boolean;
   readonly repliesToBot: boolean;
-  readonly files: readonly InboundFile[];
-  /** The service's message: that which was said, or that whose button was pressed. */
-  readonly messageId?: string | undefined;
+  /** Somebody else's words. */
+  readonly isForwarded?: boolean | undefined;
+  /** How many came along: they are not taken. */
+  readonly files: number;
   /** The session that a signed call names; else it follows from the chat. */
   readonly session?: string | undefined;
-  /** Of a press: what the button holds (`ChannelButton.data`), and by what the service knows the press when it is answered. */
-  readonly press?: { readonly data: string; readonly answerTo: string } | undefined;
+  /** Of a signed call: the words of a task. */
+  readonly subject?: string | undefined;
+  /** Of a press: what the button holds (`ChannelButton.data`), and by what Telegram knows the press when it is answered. */
+  readonly press?: { readonly data: string; readonly answerTo?: string } | undefined;
 }
 
 export interface ChannelButton {
@@ -54,19 +46,10 @@ export interface ChannelButton {
   readonly url?: string | undefined;
 }
 
-export interface OutboundFile {
-  readonly name: string;
-  readonly type: string;
-  readonly bytes: Uint8Array;
-}
-
 /** What is said in a channel: Markdown as models write it. */
 export interface ChannelPost {
   readonly markdown: string;
   readonly buttons?: readonly ChannelButton[] | undefined;
-  readonly files?: readonly OutboundFile[] | undefined;
-  /** The service's message that it answers. */
-  readonly replyTo?: string | undefined;
 }
 
 /** What is said without an event: an answer to a stranger, or a tool's message. A row keeps it. */
@@ -104,7 +87,7 @@ export const CHANNEL_EVENTS: readonly string[] = [
 
 /** A code is good for so long. */
 export const PAIRING_SECONDS = 3_600;
-/** Strangers who are given one within that time, of a channel. */
+/** Strangers who have one at once, of a channel: the newest. */
 export const MAX_PAIRINGS = 50;
 
 /** What a session's `chat_id` says: handoffs go by it too, so that each topic has its own. */

@@ -62,7 +62,7 @@ export function insertChannel(
       description: null,
       ordered: true,
       channel_key: key,
-      approval_agents: isHeard ? [...settings.approvals_for] : [],
+      approval_agents: isHeard ? [...(settings.approvals_for ?? [])] : [],
       ...sealWebhook(sealer, tenant, id, credentials),
     };
     const made = await insertWebhook(tx, tenant, id, webhook, by);
@@ -83,7 +83,7 @@ export function updateChannel(
   { agent, settings, credentials, enabled }: Written & { readonly enabled: boolean | undefined },
 ): Promise<ChannelRow | undefined> {
   const { sealed, keyId } = sealWebhook(sealer, tenant, old.webhook_id, credentials);
-  const agents = POSTED.has(old.type) ? [...settings.approvals_for] : [];
+  const agents = POSTED.has(old.type) ? [...(settings.approvals_for ?? [])] : [];
   return inTransaction(pool, async (tx) => {
     const isThere = await affects(tx)`
       update webhooks set sealed = ${sealed}, key_id = ${keyId}, approval_agents = ${agents}::text[],
@@ -151,7 +151,7 @@ export function deletePerson(pool: Pool, tenant: string, channel: string, person
     delete from channel_people where tenant_id = ${tenant} and channel_key = ${channel} and person_id = ${person}`;
 }
 
-/** The stranger's code: the one he has while it is good, else `code`. Undefined: too many have one. */
+/** The stranger's code, the one he has while it is good, else `code`; undefined when he was told within a minute. The newest strangers have places. */
 export async function offerPairing(
   pool: Pool,
   tenant: string,
@@ -160,13 +160,17 @@ export async function offerPairing(
   code: string,
 ): Promise<string | undefined> {
   const row = await readRow<{ code: string }>(pool)`
+    with room as (
+      delete from channel_pairings where tenant_id = ${tenant} and channel_key = ${channel} and person_id in (
+        select person_id from channel_pairings
+        where tenant_id = ${tenant} and channel_key = ${channel} and person_id <> ${person.id}
+        order by created_at desc, person_id offset ${MAX_PAIRINGS - 1}))
     insert into channel_pairings as p (tenant_id, channel_key, person_id, name, code)
-    select ${tenant}, ${channel}, ${person.id}, ${person.name}, ${code}
-    where (select count(*) from channel_pairings o where o.tenant_id = ${tenant} and o.channel_key = ${channel}
-      and o.person_id <> ${person.id} and o.created_at > now() - make_interval(secs => ${PAIRING_SECONDS})) < ${MAX_PAIRINGS}
-    on conflict (tenant_id, channel_key, person_id) do update set name = excluded.name,
+    values (${tenant}, ${channel}, ${person.id}, ${person.name}, ${code})
+    on conflict (tenant_id, channel_key, person_id) do update set name = excluded.name, told_at = now(),
       code = case when p.created_at > now() - make_interval(secs => ${PAIRING_SECONDS}) then p.code else excluded.code end,
       created_at = case when p.created_at > now() - make_interval(secs => ${PAIRING_SECONDS}) then p.created_at else now() end
+    where p.told_at < now() - interval '1 minute'
     returning code`;
   return row?.code;
 }

@@ -138,6 +138,7 @@ export interface Tables {
     name: string;
     code: string;
     created_at: Generated<Timestamp>;
+    told_at: Generated<Timestamp>;
   };
   channel_people: {
     tenant_id: string;

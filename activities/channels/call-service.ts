@@ -10,19 +10,18 @@ export interface ServiceAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** `path` follows the base URL. A body that is no form is sent as JSON. @throws EgressError */
+/** `path` follows the base URL. The body is sent as JSON. @throws EgressError */
 export async function callService(
   { door, baseUrl, signal }: SendContext,
   path: string,
-  body?: FormData | object,
+  body?: object,
   { method = 'POST', headers = {} }: { method?: string; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<ServiceAnswer> {
-  const isForm = body instanceof FormData;
   const response = await door.fetch(`${baseUrl}${path}`, {
     method,
     signal,
-    headers: body === undefined || isForm ? headers : { 'content-type': 'application/json', ...headers },
-    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
   return {

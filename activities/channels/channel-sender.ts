@@ -8,8 +8,6 @@ export interface SendContext {
   readonly credentials: ChannelCredentials;
   /** Of the service, without a slash at its end. */
   readonly baseUrl: string;
-  /** Of the channel, without credentials. */
-  readonly settings: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
 }
 
@@ -22,7 +20,7 @@ export interface TopicOptions {
 export interface ChannelSender {
   /** The service's own address; a setting may name another (TELEGRAM_BASE_URL and its like). */
   readonly usualUrl: string;
-  /** In messages that the service takes, in their order: text split, each file by itself, buttons with the last. Pure: what crashed between two goes on by it. */
+  /** In messages that the service takes, in their order: text split, buttons with the last. Pure: what crashed between two goes on by it. */
   split(post: ChannelPost): readonly ChannelPost[];
   /** Posts one part of `split`; its id at the service. */
   send(context: SendContext, place: ChannelPlace, part: ChannelPost): Promise<string>;

@@ -20,7 +20,7 @@ export const discordSender: ChannelSender = {
   usualUrl: 'https://discord.com/api/v10',
   split: (post) => postParts(post, textsOf),
   async send(context, place, part) {
-    const sent = await call(context, 'POST', `${path(place)}/messages`, bodyOf(part));
+    const sent = await call(context, 'POST', `${path(place)}/messages`, messageOf(part));
     return String(sent['id']);
   },
   async edit(context, place, id, { markdown, buttons = [] }) {
@@ -34,14 +34,21 @@ export const discordSender: ChannelSender = {
   async typing(context, place) {
     await call(context, 'POST', `${path(place)}/typing`);
   },
-  async createTopic(context, chat, name) {
+  async createTopic(context, chat, name, { iconColor, iconEmoji }) {
+    if (name.length > 100) refuse('the name of a thread has at most 100 characters');
+    if (iconColor !== undefined || iconEmoji !== undefined) refuse('threads have no icons');
     const thread = await call(context, 'POST', `${path({ chat })}/threads`, {
-      name: name.slice(0, 100),
+      name,
       type: PUBLIC_THREAD,
     });
     return String(thread['id']);
   },
 };
+
+/** @throws ChannelError */
+function refuse(words: string): never {
+  throw new ChannelError(`Discord: ${words}`, { status: 0, isFinal: true });
+}
 
 function textsOf(markdown: string): readonly string[] {
   return splitText(markdown, MOST, (part) => discordMarkdown(part).length);
@@ -52,23 +59,13 @@ function path({ chat, thread = chat }: ChannelPlace): string {
   return `/channels/${encodeURIComponent(thread)}`;
 }
 
-function messageOf({ markdown, buttons = [], replyTo }: ChannelPost) {
+function messageOf({ markdown, buttons = [] }: ChannelPost) {
   return {
     content: discordMarkdown(markdown),
     allowed_mentions: { parse: [] },
     flags: SUPPRESS_EMBEDS,
     components: rowsOf(buttons),
-    ...(replyTo !== undefined && { message_reference: { message_id: replyTo, fail_if_not_exists: false } }),
   };
-}
-
-/** JSON, or with a file a form that has the JSON in it. */
-function bodyOf({ files: [file] = [], ...part }: ChannelPost): FormData | object {
-  if (!file) return messageOf(part);
-  const form = new FormData();
-  form.set('payload_json', JSON.stringify(messageOf(part)));
-  form.set('files[0]', new Blob([Uint8Array.from(file.bytes)], { type: file.type }), file.name);
-  return form;
 }
 
 /** Five to a row, and five rows. */
@@ -85,12 +82,7 @@ function rowsOf(buttons: readonly ChannelButton[]) {
 }
 
 /** @throws ChannelError */
-async function call(
-  context: SendContext,
-  method: string,
-  path: string,
-  body?: FormData | object,
-): Promise<Fields> {
+async function call(context: SendContext, method: string, path: string, body?: object): Promise<Fields> {
   const headers = {
     authorization: `Bot ${context.credentials['token']}`,
     // Discord asks for the first word.

@@ -2,9 +2,11 @@
 import { createHash } from 'node:crypto';
 import { type ChannelPlace, chatIdOf, POSTED } from '#domain/channel.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
+import { SecretProblem } from '#domain/secret.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { type ChannelRow, hasSpokenIn, insertDirectPost, listChannels } from '#store/channel-store.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
@@ -38,6 +40,7 @@ export interface OwnChannels {
 
 export interface OwnChannelDeps extends ChannelDeps {
   readonly reach: Pick<WorkflowReach, 'start'>;
+  readonly scrubberOf: (tenant: string) => Promise<Scrubber>;
 }
 
 export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
@@ -62,17 +65,20 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
     },
     async say(call, { channel, place }, markdown) {
       const stem = createHash('sha256').update(`${call.tenant}\n${call.callId}`).digest('hex').slice(0, 32);
-      const post = { id: `msg_${stem}`, session: call.sessionKey, post: { place, markdown } };
+      const { text } = await deps.scrubberOf(call.tenant);
+      const post = { id: `msg_${stem}`, session: call.sessionKey, post: { place, markdown: text(markdown) } };
       await insertDirectPost(pool, call.tenant, channel.webhook_id, post);
       await startDueDeliveries(pool, deps.reach);
     },
     async createTopic(call, { channel, place }, name, options) {
       let made: string | undefined;
+      const { text } = await deps.scrubberOf(call.tenant);
       try {
         await visitService(deps, call.tenant, channel, async (sender, context) => {
-          made = await sender.createTopic?.(context, place.chat, name, options);
+          made = await sender.createTopic?.(context, place.chat, text(name), options);
         });
       } catch (error) {
+        if (error instanceof SecretProblem) return toolError('ExecutionFailed', error.message);
         if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
         // Without an answer it may have been made all the same.
         const code = error instanceof ChannelError ? 'ExecutionFailed' : 'OutcomeUnknown';
@@ -94,6 +100,6 @@ async function mayReach(
   if (roles.includes('admin') || (here === key && chatId !== null && [chat, place.chat].includes(chatId)))
     return true;
   if (here === key && chatId?.startsWith(`${place.chat}/`)) return true;
-  if (settings.targets.includes(chat) || settings.targets.includes(place.chat)) return true;
+  if (settings.targets?.some((one) => one === chat || one === place.chat)) return true;
   return user !== null && hasSpokenIn(pool, tenant, { channel: key, chatId: chat, user });
 }

@@ -1,5 +1,5 @@
 /** Slack's Web API (docs.slack.dev/reference/methods): each method is one POST, answered with 200 and `ok: false` when it refuses. */
-import type { ChannelButton, ChannelPost, OutboundFile } from '#domain/channel.ts';
+import type { ChannelButton, ChannelPost } from '#domain/channel.ts';
 import { slackMrkdwn } from '#domain/channel/slack-mrkdwn.ts';
 import { splitText } from '#domain/channel/split-text.ts';
 import type { Fields } from '#domain/outside-value.ts';
@@ -16,8 +16,7 @@ const SECTION = 3_000;
 export const slackSender: ChannelSender = {
   usualUrl: 'https://slack.com/api',
   split: (post) => postParts(post, textsOf),
-  async send(context, { chat: channel, thread: thread_ts }, { files: [file] = [], ...part }) {
-    if (file) return sendFile(context, channel, thread_ts, file);
+  async send(context, { chat: channel, thread: thread_ts }, part) {
     const sent = await call(context, 'chat.postMessage', { channel, thread_ts, ...QUIET, ...said(part) });
     return String(sent['ts']);
   },
@@ -58,34 +57,14 @@ function button({ label, data, url }: ChannelButton, index: number) {
   return { type: 'button', text, action_id: `b${index}`, ...(url === undefined ? { value: data } : { url }) };
 }
 
-/** Three steps; what dies before the last one has shown nothing. The file's id stands for its message's. */
-async function sendFile(
-  context: SendContext,
-  channel_id: string,
-  thread_ts: string | undefined,
-  { name, type, bytes }: OutboundFile,
-): Promise<string> {
-  const length = bytes.byteLength;
-  const query = new URLSearchParams({ filename: name, length: String(length) });
-  const { upload_url, file_id } = await call(context, `files.getUploadURLExternal?${query.toString()}`);
-  const body = new Blob([Uint8Array.from(bytes)], { type });
-  const upload = { method: 'POST', body, signal: context.signal };
-  const { ok, status } = await context.door.fetch(String(upload_url), upload);
-  if (!ok) throw new ChannelError(`Slack: the upload of ${name} was answered with ${status}`, { status });
-  const files = [{ id: file_id, title: name }];
-  await call(context, 'files.completeUploadExternal', { files, channel_id, thread_ts });
-  return String(file_id);
-}
-
 /** What goes by, or may be put right by somebody; all else is answered the same the next time. */
 const PASSING =
   /^(ratelimited|rate_limited|internal_error|fatal_error|service_unavailable|request_timeout|team_added_to_org|access_denied|invalid_auth|not_authed|account_inactive|token_expired|token_revoked|missing_scope|not_in_channel)$/;
 
-/** Without a body what is asked stands in the address. @throws ChannelError */
-async function call(context: SendContext, request: string, body?: object): Promise<Fields> {
+/** @throws ChannelError */
+async function call(context: SendContext, method: string, body: object): Promise<Fields> {
   const headers = { authorization: `Bearer ${context.credentials['token']}` };
-  const how = { method: body ? 'POST' : 'GET', headers };
-  const { status, retryAfter, body: answer } = await callService(context, `/${request}`, body, how);
+  const { status, retryAfter, body: answer } = await callService(context, `/${method}`, body, { headers });
   if (answer['ok'] === true) return answer;
   const error = typeof answer['error'] === 'string' ? answer['error'].slice(0, 200) : undefined;
   throw new ChannelError(`Slack: ${error ?? `it answered ${status}`}`, {

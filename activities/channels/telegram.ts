@@ -1,37 +1,26 @@
 /** Telegram's Bot API (core.telegram.org/bots/api): each method is one POST, whose path has the token. */
-import type { ChannelButton, ChannelPlace, ChannelPost, OutboundFile } from '#domain/channel.ts';
+import type { ChannelButton, ChannelPlace } from '#domain/channel.ts';
 import { splitText } from '#domain/channel/split-text.ts';
 import { telegramHtml } from '#domain/channel/telegram-html.ts';
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 import { callService } from './call-service.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
+import { postParts } from './post-parts.ts';
 
 /** Characters of a message, after its marks are read. */
 const MOST = 4096;
-/** Bytes of a picture; a larger one goes as a file. */
-const PHOTO_BYTES = 10_000_000;
 
 export const telegramSender: ChannelSender = {
   usualUrl: 'https://api.telegram.org',
-  split({ markdown, buttons, files = [], replyTo }) {
-    const texts = markdown.trim() === '' ? [] : splitText(markdown, MOST);
-    const parts: ChannelPost[] = [
-      ...texts.map((part) => ({ markdown: part })),
-      ...files.map((file) => ({ markdown: '', files: [file] })),
-    ];
-    return parts.map((part, index) => ({
-      ...part,
-      ...(index === 0 && { replyTo }),
-      ...(index === parts.length - 1 && { buttons }),
-    }));
-  },
-  async send(context, place, part) {
-    const { files: [file] = [], markdown } = part;
-    const fields = { ...placeFields(place), ...markup(part.buttons), ...replyFields(part.replyTo) };
-    const sent = file
-      ? await sendFile(context, fields, file)
-      : await sayText(context, 'sendMessage', fields, markdown);
+  split: (post) => postParts(post, (markdown) => splitText(markdown, MOST)),
+  async send(context, place, { markdown, buttons }) {
+    const sent = await sayText(
+      context,
+      'sendMessage',
+      { ...placeFields(place), ...markup(buttons) },
+      markdown,
+    );
     return String(sent['message_id']);
   },
   async edit(context, { chat }, id, { markdown, buttons = [] }) {
@@ -62,11 +51,6 @@ function placeFields({ chat, thread }: ChannelPlace) {
   return { chat_id: chat, ...(thread !== undefined && { message_thread_id: Number(thread) }) };
 }
 
-function replyFields(replyTo: string | undefined) {
-  if (replyTo === undefined) return {};
-  return { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
-}
-
 /** A button to a row: their words are long. */
 function markup(buttons: readonly ChannelButton[] | undefined) {
   if (!buttons) return {};
@@ -92,21 +76,8 @@ async function sayText(
   }
 }
 
-function sendFile(
-  context: SendContext,
-  fields: object,
-  { name, type, bytes }: OutboundFile,
-): Promise<Fields> {
-  const isPhoto = /^image\/(png|jpeg|webp)$/.test(type) && bytes.byteLength <= PHOTO_BYTES;
-  const form = new FormData();
-  for (const [field, value] of Object.entries(fields))
-    form.set(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
-  form.set(isPhoto ? 'photo' : 'document', new Blob([Uint8Array.from(bytes)], { type }), name);
-  return call(context, isPhoto ? 'sendPhoto' : 'sendDocument', form);
-}
-
 /** The answer's `result`. @throws ChannelError */
-async function call(context: SendContext, method: string, body: FormData | object): Promise<Fields> {
+async function call(context: SendContext, method: string, body: object): Promise<Fields> {
   const { status, body: answer } = await callService(
     context,
     `/bot${context.credentials['token']}/${method}`,

@@ -93,7 +93,7 @@ export async function visitService(
   const { cancellationSignal: signal } = Context.current();
   try {
     const credentials = await openChannel(sealer, resolveOf, tenant, channel);
-    await visit(sender, { door, credentials, baseUrl, settings: { ...channel.settings }, signal });
+    await visit(sender, { door, credentials, baseUrl, signal });
   } catch (error) {
     signal.throwIfAborted();
     throw error;

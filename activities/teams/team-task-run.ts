@@ -167,7 +167,7 @@ async function turnFor(
   const told = needed.map((one) => ({ ...one, assignee: null, reason: null }));
   const session = taskSessionKey(team, number, lease.member);
   const message_id = `msg_task-${team}.${number}.${lease.fence}`;
-  const { user, chat_id } = row.origin_context;
+  const { user, chat_id, group } = row.origin_context;
   const title = `#${number} ${row.subject}`;
   return {
     row: {
@@ -181,6 +181,7 @@ async function turnFor(
         channel: 'teammate',
         user,
         chat_id,
+        group,
       },
       bound: {
         team: {

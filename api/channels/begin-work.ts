@@ -3,21 +3,21 @@ import type { Inbound } from '#domain/channel.ts';
 import { Failure } from '#domain/errors.ts';
 import { inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
+import type { ChannelRow } from '#store/channel-store.ts';
 import { findSchedule } from '#store/schedule-store.ts';
 import { findTeam } from '#store/team-store.ts';
 import { createSchedules } from '#temporal/schedules.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ReadChannel } from './channel-reader.ts';
 
 /** False when it is a message. The same call again is the same work. @throws Failure NotFound for what was deleted since, Forbidden */
 export async function beginWork(
   { pool, temporal, secrets }: ApiDeps,
   tenant: string,
-  { key, settings }: ReadChannel,
-  { id, text }: Inbound,
+  { key, settings }: ChannelRow,
+  { id, text, person, subject }: Inbound,
 ): Promise<boolean> {
-  const { action, user, team, schedule, subject, assignee } = inboundWebhookSchema.parse(settings);
+  const { action, team, schedule, assignee } = inboundWebhookSchema.parse(settings);
   const { scrubberOf } = secrets.vault;
   const repeat = `channel/${key}/${id}`;
   if (action === 'schedule') {
@@ -28,11 +28,11 @@ export async function beginWork(
   if (action === 'task') {
     const row = await findTeam(pool, tenant, team ?? '');
     if (!row) throw new Failure('NotFound', `There is no team ${team}: the channel ${key} names it`);
-    const problem = teamAccessProblem(row.settings, { user: user ?? null, channel: key });
+    const problem = teamAccessProblem(row.settings, { user: person.id, channel: key });
     if (problem !== undefined) throw new Failure('Forbidden', problem);
     const board = createTeamBoard({ pool, scrubberOf, reach: temporal });
-    const origin = { actor: `channel:${key}`, context: user === undefined ? undefined : { user } };
-    const draft = { subject, description: text, assignee };
+    const origin = { actor: `channel:${key}`, context: { user: person.id, group: settings.allowed_tools } };
+    const draft = { subject: subject || key, description: text, assignee };
     await board.begin(await board.create(tenant, row, draft, origin, repeat));
   }
   return action !== 'message';

@@ -7,8 +7,6 @@ export interface ServiceRequest {
   readonly headers: IncomingHttpHeaders;
   /** The raw bytes: signatures are over these. */
   readonly body: Buffer;
-  /** Path and query. */
-  readonly url: string;
 }
 
 /** What the service is answered: JSON, unless `body` is text. */

@@ -19,10 +19,11 @@ export async function decidePressed(
   channel: ChannelRow,
   { id, press }: Inbound,
   person: Speaker | undefined,
-): Promise<string> {
+): Promise<{ readonly words: string; readonly isRefusal: boolean }> {
   const pressed = readPress(press?.data ?? '');
-  if (!pressed) return UNKNOWN;
-  if (!person?.may_decide) return 'You may not decide here: nobody has paired you as somebody who may.';
+  if (!pressed) return refusal(UNKNOWN);
+  if (!person?.may_decide)
+    return refusal('You may not decide here: nobody has paired you as somebody who may.');
   const posts = await postsOf(deps.pool, tenant, pressed.delivery);
   const post = posts.find(
     ({ approval_id, channel_key }) => approval_id !== null && channel_key === channel.key,
@@ -30,7 +31,7 @@ export async function decidePressed(
   const { user_id: user } = person;
   const scopes = ['read', 'run', 'approve'] as const;
   const approval = post?.approval_id && (await findApproval(deps.pool, tenant, post.approval_id));
-  if (!approval) return UNKNOWN;
+  if (!approval) return refusal(UNKNOWN);
   const { decision } = pressed;
   // About the call as it is shown: one that was edited since is not decided by this.
   const body = { decision, digest: post.digest ?? undefined };
@@ -44,9 +45,14 @@ export async function decidePressed(
   } as const;
   try {
     const { status } = await sendDecision(deps, tenant, approval, body, sender);
-    return status === 'pending' ? 'Counted; others must agree too.' : `It is ${status}.`;
+    const words = status === 'pending' ? 'Counted; others must agree too.' : `It is ${status}.`;
+    return { words, isRefusal: false };
   } catch (error) {
     if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
-    return error.message;
+    return refusal(error.message);
   }
+}
+
+function refusal(words: string) {
+  return { words, isRefusal: true };
 }

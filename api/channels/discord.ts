@@ -1,8 +1,9 @@
 /** Discord's interactions over HTTP (docs.discord.com/developers/interactions): the command `/ask` and the presses of buttons. */
 import type { ChannelPlace, Inbound } from '#domain/channel.ts';
 import { discordMarkdown } from '#domain/channel/discord-markdown.ts';
-import { type Fields, isRecord } from '#domain/outside-value.ts';
+import type { Fields } from '#domain/outside-value.ts';
 import type { ChannelReader, Reading, ServiceReply } from './channel-reader.ts';
+import { record, text } from './fields.ts';
 import { isDiscordSigned } from './signatures.ts';
 
 /** Types of interactions. */
@@ -42,16 +43,14 @@ function readCommand(from: From, id: string, call: Fields): Reading {
 
 function readPress(from: From, id: string, call: Fields): Reading {
   const data = text(record(call['data'])['custom_id']);
-  const messageId = text(record(call['message'])['id']);
   if (data === undefined) return { inbound: [] };
-  const press = { data, answerTo: text(call['token']) ?? '' };
   return {
-    inbound: [{ ...from, ...NOTHING, kind: 'press', id, messageId, press }],
+    inbound: [{ ...from, ...NOTHING, kind: 'press', id, press: { data } }],
     reply: json({ type: NOTHING_YET }),
   };
 }
 
-const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: [] } as const;
+const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: 0 } as const;
 
 /** Kinds of channels that are threads of another. */
 const THREADS: ReadonlySet<unknown> = new Set([10, 11, 12]);
@@ -78,12 +77,4 @@ function said(words: string, flags = 0): ServiceReply {
 
 function json(body: object): ServiceReply {
   return { status: 200, body };
-}
-
-function record(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

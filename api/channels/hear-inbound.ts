@@ -1,6 +1,7 @@
 /** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
 import { createHash, createHmac, randomInt } from 'node:crypto';
-import { chatIdOf, type Inbound, isAddressed } from '#domain/channel.ts';
+import { type ChannelType, chatIdOf, type Inbound, isAddressed } from '#domain/channel.ts';
+import { toolsFor } from '#domain/channel/tools-for.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { markOutside } from '#domain/outside-text.ts';
@@ -29,7 +30,7 @@ export async function hearInbound(
   inbound: Inbound,
   mayAnswer: boolean,
 ): Promise<string | undefined> {
-  const words = await hear(deps, tenant, channel, inbound);
+  const words = await hear(deps, tenant, channel, inbound, mayAnswer);
   if (words === undefined || mayAnswer) return words;
   const { chat, thread } = inbound;
   const post = { place: { chat, thread }, markdown: words };
@@ -48,38 +49,48 @@ async function hear(
   tenant: string,
   channel: ChannelRow,
   inbound: Inbound,
+  mayAnswer: boolean,
 ): Promise<string | undefined> {
   const { key, type, settings } = channel;
-  const { people, groups } = settings;
+  const { people = 'pairing', groups = 'mention' } = settings;
   const isCall = type === 'webhook';
-  if (isCall && (await beginWork(deps, tenant, { key, settings: { ...settings } }, inbound)))
-    return undefined;
+  if (isCall && (await beginWork(deps, tenant, channel, inbound))) return undefined;
   // A call has no person: its settings say for whom it is, and what is from outside is marked in its text.
   const person: Speaker | undefined = isCall
     ? { user_id: inbound.person.id, may_decide: false }
     : await findPerson(deps.pool, tenant, key, inbound.person.id);
-  if (inbound.kind === 'press') return decidePressed(deps, tenant, channel, inbound, person);
-  if (!isAddressed(inbound, groups)) return undefined;
-  if (!person && people !== 'open') {
-    // A group would read the code.
-    return people === 'pairing' && !inbound.isGroup ? offerCode(deps, tenant, channel, inbound) : undefined;
+  if (inbound.kind === 'press') {
+    const { words, isRefusal } = await decidePressed(deps, tenant, channel, inbound, person);
+    // The question itself shows what became of it.
+    return mayAnswer || isRefusal ? words : undefined;
   }
+  if (!isAddressed(inbound, groups)) return alone(type, 'I am not to be asked here.');
+  if (!person && people !== 'open') return meet(deps, tenant, channel, inbound);
   if (inbound.text.trim() === '')
-    return inbound.files.length > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
+    return inbound.files > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
   return submit(deps, tenant, channel, inbound, person);
 }
 
-async function offerCode(
+/** Without words Discord would show the question to all; these are seen by who asked alone. Elsewhere nothing is said. */
+function alone(type: ChannelType, words: string): string | undefined {
+  return type === 'discord' ? words : undefined;
+}
+
+/** Somebody whom nobody has paired. */
+async function meet(
   { pool }: ApiDeps,
   tenant: string,
-  { key }: ChannelRow,
-  { person }: Inbound,
+  { key, type, settings: { people = 'pairing' } }: ChannelRow,
+  { person, isGroup }: Inbound,
 ): Promise<string | undefined> {
+  if (people !== 'pairing') return alone(type, 'I do not know you.');
+  // A group would read the code.
+  if (isGroup) return alone(type, 'I do not know you; write to me in a direct message.');
   const fresh = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
   const name = person.name.replaceAll('\0', '').toWellFormed().slice(0, 200);
   const code = await offerPairing(pool, tenant, key, { id: person.id, name }, fresh);
   return code === undefined
-    ? undefined
+    ? alone(type, 'You were told your code within this minute.')
     : `I do not know you yet. Somebody who runs this has to enter within an hour:\n\ntempoclaw channels pair ${key} ${code} --user NAME`;
 }
 
@@ -100,33 +111,20 @@ async function submit(
       `The session ${session} is not of this chat; delete it, or choose another key for the channel`,
     );
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
-  const { key, type } = channel;
-  const left =
-    inbound.files.length === 0
-      ? ''
-      : `\n[${inbound.files.length} file(s) were sent along, which this channel does not take]`;
-  const said = inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST) + left;
-  // A paired person's words are his user's own; anybody else's are data (SC-4). The same update has the same text.
-  const text = person
-    ? said
-    : markOutside({
-        id: createHmac('sha256', deps.tokenSecret).update(stem).digest('hex').slice(0, 32),
-        source: `${type}:${inbound.person.id}`,
-        text: said,
-      });
+  const { key } = channel;
   try {
     await submitMessage(deps, tenant, {
       id: `msg_${stem}`,
       repeatable: true,
       session,
-      text,
+      text: textOf(deps, channel, inbound, person !== undefined, stem),
       mode: null,
       context: {
         ...chat,
         // One that has begun stays with its agent.
         agent: there ? undefined : channel.agent_key,
         user: person?.user_id ?? `${key}:${inbound.person.id}`,
-        group: toolsFor(channel, inbound),
+        group: toolsFor(channel.settings, inbound),
         roles: person?.may_decide ? ['run', 'approve'] : ['run'],
       } as const,
       confinedTo: null,
@@ -141,12 +139,19 @@ async function submit(
   }
 }
 
-/** PO-1, the seventh step: a topic's own list goes before that of its chat, and this before the channel's. */
-function toolsFor({ settings }: ChannelRow, { chat, thread }: Inbound): readonly string[] | undefined {
-  const { topics = {}, allowed_tools } = settings;
-  const names = thread === undefined ? [chat] : [`${chat}/${thread}`, thread, chat];
-  const found = names.find((name) => Object.hasOwn(topics, name));
-  return found === undefined ? allowed_tools : topics[found]?.allowed_tools;
+/** A paired person's words are his user's own; anybody else's, and what is forwarded, are data (SC-4). The same update has the same text. */
+function textOf(
+  { tokenSecret }: ApiDeps,
+  { type }: ChannelRow,
+  { text, files, person, isForwarded }: Inbound,
+  isPaired: boolean,
+  stem: string,
+): string {
+  const left = files === 0 ? '' : `\n[${files} file(s) were sent along, which this channel does not take]`;
+  const said = text.replaceAll('\0', '').toWellFormed().slice(0, MOST) + left;
+  if (isPaired && !isForwarded) return said;
+  const id = createHmac('sha256', tokenSecret).update(stem).digest('hex').slice(0, 32);
+  return markOutside({ id, source: `${type}:${person.id}`, text: said });
 }
 
 /** One a chat, and one a thread or topic of it. */

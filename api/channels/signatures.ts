@@ -88,7 +88,7 @@ function isFresh(time: unknown, now: number): time is string {
   return typeof time === 'string' && /^\d{1,12}$/.test(time) && Math.abs(now / 1000 - Number(time)) <= SKEW;
 }
 
-function isSame(given: unknown, expected: string): boolean {
+export function isSame(given: unknown, expected: string): boolean {
   return typeof given === 'string' && timingSafeEqual(digest(given), digest(expected));
 }
 

@@ -1,7 +1,8 @@
 /** Slack's Events API and the presses of buttons (docs.slack.dev): JSON events, and forms whose `payload` is JSON. */
-import type { Inbound, InboundFile } from '#domain/channel.ts';
-import { type Fields, isRecord } from '#domain/outside-value.ts';
+import type { Inbound } from '#domain/channel.ts';
+import type { Fields } from '#domain/outside-value.ts';
 import type { ChannelReader, Reading } from './channel-reader.ts';
+import { record, text } from './fields.ts';
 import { isSlackSigned } from './signatures.ts';
 
 export const slackReader: ChannelReader = {
@@ -28,8 +29,8 @@ function readEvent(call: Fields): Inbound | undefined {
   const said = text(event['text']) ?? '';
   const mention = bot === undefined ? undefined : `<@${bot}>`;
   const words = plainText(mention ? said.replaceAll(mention, '') : said);
-  const files = filesOf(event['files']);
-  if (words === '' && files.length === 0) return undefined;
+  const files = Array.isArray(event['files']) ? event['files'].length : 0;
+  if (words === '' && files === 0) return undefined;
   const isGroup = !isDirect(chat);
   return {
     kind: 'message',
@@ -44,7 +45,6 @@ function readEvent(call: Fields): Inbound | undefined {
     mentionsBot: event['type'] === 'app_mention' || (mention !== undefined && said.includes(mention)),
     repliesToBot: bot !== undefined && event['parent_user_id'] === bot,
     files,
-    messageId: ts,
   };
 }
 
@@ -84,18 +84,6 @@ function plainText(said: string): string {
     .trim();
 }
 
-function filesOf(given: unknown): readonly InboundFile[] {
-  const files = Array.isArray(given) ? given : [];
-  return files.slice(0, 20).flatMap((one) => {
-    const file = record(one);
-    const id = text(file['id']);
-    if (id === undefined) return [];
-    const size = typeof file['size'] === 'number' ? file['size'] : undefined;
-    const url = text(file['url_private_download']) ?? text(file['url_private']);
-    return [{ id, name: text(file['name']), type: text(file['mimetype']), size, url }];
-  });
-}
-
 /** A body of text would be shown in place of the message whose button was pressed. */
 const DONE = { status: 200, body: '' } as const;
 
@@ -119,15 +107,15 @@ function readPress(payload: Fields): Inbound | undefined {
     kind: 'press',
     id: `${chat}.${ts}.${at}`,
     chat,
-    thread: text(message['thread_ts']),
+    // What is said to it stands below the question.
+    thread: text(message['thread_ts']) ?? ts,
     isGroup: !isDirect(chat),
     person: { id: person, name: text(user['name']) ?? text(user['username']) ?? person },
     text: '',
     mentionsBot: false,
     repliesToBot: false,
-    files: [],
-    messageId: ts,
-    press: { data, answerTo: text(payload['response_url']) ?? '' },
+    files: 0,
+    press: { data },
   };
 }
 
@@ -138,12 +126,4 @@ function parse(json: string | null): Fields {
     // Signed by Slack, and of no use all the same.
     return {};
   }
-}
-
-function record(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

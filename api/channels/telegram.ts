@@ -1,15 +1,16 @@
 /** Telegram's updates, as setWebhook has them sent (core.telegram.org/bots/api#update). Its secret is a header's word, no signature. */
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Inbound, InboundFile } from '#domain/channel.ts';
+import type { Inbound } from '#domain/channel.ts';
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 import type { ChannelReader, ReadChannel } from './channel-reader.ts';
+import { record, text } from './fields.ts';
+import { isSame } from './signatures.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 
 export const telegramReader: ChannelReader = {
   verify({ headers }, { secret_token: secret }) {
     const given = headers[SECRET_HEADER];
-    return typeof given === 'string' && !!secret && timingSafeEqual(digest(given), digest(secret));
+    return !!secret && isSame(given, secret);
   },
   read(body, channel) {
     const update = record(body);
@@ -30,21 +31,15 @@ export const telegramReader: ChannelReader = {
   },
 };
 
-/** Of the same length whatever is compared. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
 function readPress(id: string, query: Fields): Inbound | undefined {
   const message = record(query['message']);
   const from = placeOf(message, query['from']);
   const { id: answerTo, data } = query;
   if (!from || typeof answerTo !== 'string' || typeof data !== 'string') return undefined;
-  const messageId = text(message['message_id']);
-  return { ...from, ...NOTHING, kind: 'press', id, messageId, press: { data, answerTo } };
+  return { ...from, ...NOTHING, kind: 'press', id, press: { data, answerTo } };
 }
 
-const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: [] } as const;
+const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: 0 } as const;
 
 function readMessage(id: string, message: Fields, { settings }: ReadChannel): Inbound | undefined {
   const from = placeOf(message, message['from']);
@@ -53,9 +48,9 @@ function readMessage(id: string, message: Fields, { settings }: ReadChannel): In
   const bot = (text(settings['username']) ?? '').replace(/^@/, '');
   const said = text(message['text']) ?? text(message['caption']) ?? '';
   const command = /^\/([a-z0-9_]{1,32})(?:@([a-z0-9_]+))?(?:\s+|$)/i.exec(said);
-  if (command?.[2] !== undefined && !isSame(command[2], bot)) return undefined;
+  if (command?.[2] !== undefined && !isSameName(command[2], bot)) return undefined;
   const files = filesOf(message);
-  if (said === '' && files.length === 0) return undefined;
+  if (said === '' && files === 0) return undefined;
   const words = command ? said.slice(command[0].length) : said;
   const plain = withoutMention(words, bot);
   return {
@@ -66,7 +61,7 @@ function readMessage(id: string, message: Fields, { settings }: ReadChannel): In
     mentionsBot: command !== null || plain !== words,
     repliesToBot: isReplyTo(bot, record(message['reply_to_message'])),
     files,
-    messageId: text(message['message_id']),
+    isForwarded: message['forward_origin'] !== undefined,
   };
 }
 
@@ -79,51 +74,36 @@ function withoutMention(words: string, bot: string): string {
 function isReplyTo(bot: string, answered: Fields): boolean {
   const author = record(answered['from']);
   const isTopic = answered['forum_topic_created'] !== undefined;
-  return author['is_bot'] === true && !isTopic && isSame(text(author['username']) ?? '', bot);
+  return author['is_bot'] === true && !isTopic && isSameName(text(author['username']) ?? '', bot);
 }
 
-function isSame(one: string, other: string): boolean {
+function isSameName(one: string, other: string): boolean {
   return one !== '' && one.toLowerCase() === other.toLowerCase();
 }
 
 function placeOf(message: Fields, from: unknown) {
   const [chat, who] = [record(message['chat']), record(from)];
-  const [chatId, personId] = [text(chat['id']), text(who['id'])];
+  const [chatId, personId] = [idOf(chat['id']), idOf(who['id'])];
   if (chatId === undefined || personId === undefined) return undefined;
   const name = [who['first_name'], who['last_name']].filter((part) => typeof part === 'string').join(' ');
   return {
     chat: chatId,
     // Answers in a group without topics have one too.
-    thread: message['is_topic_message'] === true ? text(message['message_thread_id']) : undefined,
+    thread: message['is_topic_message'] === true ? idOf(message['message_thread_id']) : undefined,
     isGroup: chat['type'] !== 'private',
     person: { id: personId, name: name || (text(who['username']) ?? personId) },
   };
 }
 
-/** In the order of what a person would call the file; of a photo the largest size, which is the last. */
-function filesOf(message: Fields): readonly InboundFile[] {
+function filesOf(message: Fields): number {
   const photos = Array.isArray(message['photo']) ? message['photo'] : [];
-  const given = [
-    photos.at(-1),
-    ...['document', 'voice', 'audio', 'video', 'video_note'].map((kind) => message[kind]),
-  ];
-  return given.flatMap((one) => {
-    const file = record(one);
-    const id = text(file['file_id']);
-    if (id === undefined) return [];
-    const size = typeof file['file_size'] === 'number' ? file['file_size'] : undefined;
-    return [{ id, name: text(file['file_name']), type: text(file['mime_type']), size }];
-  });
-}
-
-function record(value: unknown): Fields {
-  return isRecord(value) ? value : {};
+  const kinds = ['document', 'voice', 'audio', 'video', 'video_note'];
+  return [photos.at(-1), ...kinds.map((kind) => message[kind])].filter(isRecord).length;
 }
 
 /** Ids are numbers of up to 52 bits. */
-function text(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return Number.isSafeInteger(value) ? String(value) : undefined;
+function idOf(value: unknown): string | undefined {
+  return Number.isSafeInteger(value) ? String(value) : text(value);
 }
 
 function numeric(thread: string | undefined): number | undefined {

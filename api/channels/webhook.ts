@@ -9,14 +9,6 @@ import { type InboundWebhook, inboundWebhookSchema } from '#domain/schema/inboun
 import type { ChannelReader } from './channel-reader.ts';
 import { GITHUB_FORM, isHmacSigned, isStandardSigned, isStripeSigned } from './signatures.ts';
 
-/** Of those whose documentation says what is the same when a call comes again. */
-const REPEATED = {
-  github: { header: 'x-github-delivery' },
-  stripe: { path: 'id' },
-  standard: { header: 'webhook-id' },
-  hmac: undefined,
-} as const;
-
 export const webhookReader: ChannelReader = {
   verify(request, { secret }, now, settings) {
     const form = inboundWebhookSchema.safeParse(settings).data;
@@ -58,42 +50,47 @@ export const webhookReader: ChannelReader = {
           text: fillTemplate(form.template, body, marked),
           mentionsBot: false,
           repliesToBot: false,
-          files: [],
-          session:
-            form.session &&
-            sessionOf(
-              key,
-              fillTemplate(form.session, body, (words) => words),
-            ),
+          files: 0,
+          session: form.session && sessionOf(key, fillTemplate(form.session, body, plain)),
+          subject: fillTemplate(form.subject, body, plain).replaceAll(/\s+/g, ' ').trim().slice(0, 200),
         },
       ],
     };
   },
 };
 
-/** @throws Failure InvalidInput for a call that could not be told from its repeat */
+function plain(words: string): string {
+  return words;
+}
+
+/** By what is signed alone: who recorded a call could send it again with another header. @throws Failure InvalidInput for a call that could not be told from its repeat */
 function idOf(
   { signature, idempotency }: InboundWebhook,
   body: unknown,
   headers: IncomingHttpHeaders,
 ): string {
-  const where = idempotency ?? REPEATED[signature];
-  const value =
-    where && ('header' in where ? headers[where.header.toLowerCase()] : fieldAt(body, where.path));
-  if ((typeof value === 'string' && value !== '') || typeof value === 'number')
-    return createHash('sha256').update(String(value)).digest('hex').slice(0, 32);
-  const place = where && ('header' in where ? `The header ${where.header}` : `The field ${where.path}`);
-  throw new Failure(
-    'InvalidInput',
-    `${place ?? 'What'} is missing: by it a call is known when it is sent again`,
-  );
+  const path = idempotency?.path ?? (signature === 'stripe' ? 'id' : undefined);
+  if (path !== undefined) {
+    const value = fieldAt(body, path);
+    if ((typeof value === 'string' && value !== '') || typeof value === 'number')
+      return digest(String(value));
+    throw new Failure(
+      'InvalidInput',
+      `The field ${path} is missing: by it a call is known when it is sent again`,
+    );
+  }
+  return digest(signature === 'standard' ? String(headers['webhook-id']) : JSON.stringify(body));
+}
+
+function digest(words: string): string {
+  return createHash('sha256').update(words).digest('hex').slice(0, 32);
 }
 
 /** Begins with the channel's key: a call reaches no session but those of its channel. */
 function sessionOf(key: string, words: string): string | undefined {
-  const plain = words.replaceAll(/[^A-Za-z0-9._@+-]+/g, '-').slice(0, 100);
-  if (plain === '') return undefined;
+  const name = words.replaceAll(/[^A-Za-z0-9._@+-]+/g, '-').slice(0, 100);
+  if (name === '') return undefined;
   // What was changed may look like another that was not.
-  const more = plain === words ? '' : `.${createHash('sha256').update(words).digest('hex').slice(0, 12)}`;
-  return `${key}:${plain}${more}`;
+  const more = name === words ? '' : `.${digest(words).slice(0, 12)}`;
+  return `${key}:${name}${more}`;
 }

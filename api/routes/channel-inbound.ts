@@ -51,9 +51,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const credentials = await openChannel(secrets.sealer, secrets.vault.resolve, tenant, channel).catch(
           unopened,
         );
-        const { headers, url } = request;
+        const { headers } = request;
         const settings = { ...channel.settings };
-        if (!reader.verify({ headers, body, url }, credentials, Date.now(), settings)) throw unproven();
+        if (!reader.verify({ headers, body }, credentials, Date.now(), settings)) throw unproven();
         const reading = reader.read(parse(body), { key: channel.key, settings }, { headers, credentials });
         let answer = reading.reply;
         for (const one of reading.inbound) {

@@ -1,5 +1,6 @@
 /** Chat channels: rows behind the definition, credentials sealed and never told. */
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import { CREDENTIALS, type ChannelCredentials, type ChannelType } from '#domain/channel.ts';
 import { Failure } from '#domain/errors.ts';
 import { withoutNulls } from '#domain/outside-value.ts';
@@ -8,6 +9,7 @@ import {
   type ChannelSettings,
   channelSettingsSchema,
   credentialProblem,
+  SETTINGS,
   splitSettings,
 } from '#domain/schema/channel.ts';
 import { SecretProblem } from '#domain/secret.ts';
@@ -25,6 +27,7 @@ import {
   type PersonRow,
   updateChannel,
 } from '#store/channel-store.ts';
+import { findAgent } from '#store/agent-store.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
 import { deleteWebhook, listDeliveries, openWebhook, redeliver } from '#store/webhook-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
@@ -51,6 +54,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && show(tenant, row);
       },
       async createChannel({ tenant, by, body: { settings: given, ...body } }) {
+        await checkAgent(deps, tenant, body.agent);
         const written = await check(deps, tenant, body.type, given);
         const insert = insertChannel(pool, sealer, tenant, { ...body, ...written, id: randomUUID() }, by);
         const row = await unlessTaken('full', insert);
@@ -66,11 +70,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           id: old.webhook_id,
           sealed: old.sealed,
         });
-        const parsed = channelSettingsSchema.safeParse(
-          withoutNulls({ ...old.settings, ...before, ...settings }),
-        );
-        if (!parsed.success) throw wrongSettings(parsed.error.issues[0]?.message ?? 'cannot be read');
-        const written = await check(deps, tenant, old.type, parsed.data);
+        if (agent !== undefined) await checkAgent(deps, tenant, agent);
+        const given = withoutNulls({ ...old.settings, ...before, ...settings });
+        const written = await check(deps, tenant, old.type, given);
         const change = { agent: agent ?? old.agent_key, ...written, enabled };
         const row = await updateChannel(pool, sealer, tenant, old, change);
         if (!row) throw new Failure('Conflict', 'It was changed at the same time; look and try again');
@@ -97,7 +99,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           showPerson,
           (keys) => keys.length === 1,
         ),
-      deleteChannelPerson: ({ tenant, params }) => deletePerson(pool, tenant, params.key, params.person),
+      async deleteChannelPerson({ tenant, params: { key, person } }) {
+        if (await deletePerson(pool, tenant, key, person)) return true;
+        if (await find(tenant, key))
+          throw new Failure('NotFound', `Nobody is paired by the id ${person} there`);
+        return false;
+      },
       async listChannelDeliveries({ tenant, params, query }) {
         const id = (await find(tenant, params.key))?.webhook_id ?? '';
         return readPage(
@@ -133,26 +140,42 @@ async function check(
   { secrets: { vault } }: ApiDeps,
   tenant: string,
   type: ChannelType,
-  given: Parameters<typeof splitSettings>[1],
-) {
-  const { credentials, settings } = splitSettings(type, given);
+  given: Readonly<Record<string, unknown>>,
+): Promise<{ readonly settings: ChannelSettings; readonly credentials: ChannelCredentials }> {
+  const names = [...CREDENTIALS[type], ...SETTINGS[type]];
+  const other = Object.keys(given).find((name) => !names.includes(name));
+  if (other !== undefined)
+    throw wrongSettings(`is no setting of a channel of type ${type}: ${names.join(', ')}`, [other]);
+  const read = channelSettingsSchema.safeParse(given);
+  if (!read.success) throw wrongIssue(read.error);
+  const { credentials, settings } = splitSettings(type, read.data);
   const problem = credentialProblem(type, credentials);
   if (problem !== undefined) throw wrongSettings(problem);
   for (const text of Object.values(credentials as ChannelCredentials))
     await vault.resolve(tenant, text).catch((error: unknown) => {
       throw error instanceof SecretProblem ? wrongSettings(error.message) : error;
     });
-  const form = type === 'webhook' ? inboundWebhookSchema.safeParse(settings).error?.issues[0] : undefined;
-  if (form) throw wrongSettings(`${form.path.join('.')}: ${form.message}`);
-  if (settings.approvals_for.length > 0 && !settings.approvals_to)
-    throw wrongSettings('approvals_for needs approvals_to: the chat in which they are asked');
-  return { settings: settings satisfies ChannelSettings, credentials: credentials as ChannelCredentials };
+  const form = type === 'webhook' ? inboundWebhookSchema.safeParse(settings) : undefined;
+  if (form?.error) throw wrongIssue(form.error);
+  if (form?.data.action === 'schedule' && settings.allowed_tools)
+    throw wrongSettings('means nothing with the action schedule, whose run has its own', ['allowed_tools']);
+  if (settings.approvals_for && settings.approvals_for.length > 0 && !settings.approvals_to)
+    throw wrongSettings('needs approvals_to: the chat in which they are asked', ['approvals_for']);
+  return { settings, credentials: credentials as ChannelCredentials };
 }
 
-function wrongSettings(message: string): Failure {
-  return new Failure('Unprocessable', `body/settings: ${message}`, {
-    errors: [{ pointer: 'body/settings', message }],
-  });
+function wrongIssue({ issues: [issue] }: z.ZodError): Failure {
+  return wrongSettings(issue?.message ?? 'cannot be read', issue?.path);
+}
+
+function wrongSettings(message: string, path: readonly PropertyKey[] = []): Failure {
+  const pointer = ['body/settings', ...path.map(String)].join('/');
+  return new Failure('Unprocessable', `${pointer}: ${message}`, { errors: [{ pointer, message }] });
+}
+
+/** @throws Failure NotFound */
+async function checkAgent({ pool }: ApiDeps, tenant: string, agent: string): Promise<void> {
+  if (!(await findAgent(pool, tenant, agent))) throw new Failure('NotFound', `There is no agent ${agent}`);
 }
 
 function show(tenant: string, { key, type, agent_key, settings, enabled, ...row }: ChannelRow) {

@@ -19,7 +19,13 @@ export interface Dialect {
 
 /** Valid for any text. HTML is shown as it is written; words that look like an address may not lead to another. */
 export function renderMarkdown(markdown: string, dialect: Dialect): string {
-  return blocks(lexer(markdown, { gfm: true, breaks: true }), dialect, '\n\n').trim();
+  try {
+    return blocks(lexer(markdown, { gfm: true, breaks: true }), dialect, '\n\n').trim();
+  } catch (error) {
+    // Thousands of quotes within each other are deeper than the stack.
+    if (!(error instanceof RangeError)) throw error;
+    return dialect.text(markdown).trim();
+  }
 }
 
 function blocks(tokens: readonly Token[] | undefined, dialect: Dialect, between: string, depth = 0): string {
@@ -82,7 +88,7 @@ function span(token: Token, dialect: Dialect): string {
     case 'br':
       return '\n';
     case 'link':
-      return link(token.href, spans(token.tokens, dialect), token.text, dialect);
+      return link(token.href, spans(token.tokens, dialect), wordsOf(token), dialect);
     case 'image':
       return link(token.href, dialect.text(token.text), token.text, dialect);
     case 'escape':
@@ -94,13 +100,25 @@ function span(token: Token, dialect: Dialect): string {
   }
 }
 
+/** As they are read, without marks between them. */
+function wordsOf(token: Token): string {
+  const { tokens } = token as Tokens.Generic;
+  if (tokens && tokens.length > 0) return tokens.map(wordsOf).join('');
+  return 'text' in token ? String(token.text) : token.raw;
+}
+
 /** What a reader may take for the name of a site. */
 const LIKE_ADDRESS = /[a-z][\w+.-]*:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
 
 function link(href: string, shown: string, words: string, dialect: Dialect): string {
   if (!/^https?:\/\/[^\s<>]+$/i.test(href)) return shown;
   if (words === href || words.trim() === '') return dialect.address(href);
-  return LIKE_ADDRESS.test(words.normalize('NFKC'))
+  return LIKE_ADDRESS.test(
+    words
+      .normalize('NFKC')
+      .replaceAll(/[\p{Cf}*_~`\\]/gu, '')
+      .replaceAll(/&#?\w{1,10};/g, '.'),
+  )
     ? `${shown} (${dialect.address(href)})`
     : dialect.link(href, shown);
 }

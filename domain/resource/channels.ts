@@ -28,7 +28,11 @@ const settings = {
   help: 'such as {"token":"secret://TELEGRAM_TOKEN","secret_token":"secret://TELEGRAM_SECRET"}',
 } as const;
 const agent = { flags: '--agent <key>' } as const;
-const added = { type: { flags: '--type <type>', choices: CHANNEL_TYPES }, agent, settings } as const;
+const added = {
+  type: { flags: '--type <type>', choices: CHANNEL_TYPES, required: true },
+  agent,
+  settings,
+} as const;
 const changed = {
   agent,
   settings,
@@ -75,12 +79,8 @@ export const channels = defineResource(
         help: 'have an agent answer in a chat service',
         arguments: ['key'],
         flags: added,
-        body: ({ key, type, agent, settings: given }) => ({
-          key,
-          type: type ?? 'telegram',
-          agent,
-          settings: given,
-        }),
+        // Without its type the command is refused before.
+        body: ({ type = 'web', ...given }) => ({ type, ...given }),
         says: ({ key, inbound }) => `${key} hears at ${inbound} below the public address; tell the service`,
       },
     }),

@@ -8,6 +8,7 @@ export interface Flag {
   /** `text` when absent; `texts` takes several words, `commas` one word with commas in it. */
   readonly kind?: 'text' | 'texts' | 'number' | 'commas' | 'json';
   readonly choices?: readonly string[];
+  readonly required?: true;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;

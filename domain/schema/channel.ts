@@ -2,20 +2,22 @@
 import { z } from 'zod';
 import { CHANNEL_TYPES, CREDENTIALS, type ChannelType } from '../channel.ts';
 import { isRecord } from '../outside-value.ts';
+import { inboundWebhookSchema } from './inbound-webhook.ts';
 import { type Kept, labelSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
 
 const serviceId = textSchema(150);
 const toolNames = z.array(z.string().regex(/^[A-Za-z0-9_*?:.-]{1,128}$/)).max(500);
 const topic = z.strictObject({ allowed_tools: toolNames });
 
-/** What holds for every type; a service's own stand beside it. */
+/** What holds for chat services, all of it or some; credentials and what is a type's own stand beside it. */
 const known = z.looseObject({
-  people: z.enum(['pairing', 'open', 'list']).default('pairing').meta({
+  people: z.enum(['pairing', 'open', 'list']).optional().meta({
     description:
-      '`pairing`: a stranger is told a code, with which somebody pairs him; `list`: strangers are not answered; `open`: everybody is',
+      '`pairing`, the usual: a stranger is told a code, with which somebody pairs him; `list`: strangers are not answered; `open`: everybody is',
   }),
-  groups: z.enum(['mention', 'all', 'none']).default('mention').meta({
-    description: 'Which messages of groups are heard: those that name or answer the bot, all, or none',
+  groups: z.enum(['mention', 'all', 'none']).optional().meta({
+    description:
+      'Which messages of groups are heard: those that name or answer the bot (`mention`, the usual), all, or none',
   }),
   allowed_tools: toolNames
     .optional()
@@ -26,16 +28,28 @@ const known = z.looseObject({
   approvals_to: z.strictObject({ chat: serviceId, thread: serviceId.optional() }).optional().meta({
     description: 'Where questions are asked, in place of the chat that they are about',
   }),
-  approvals_for: z.array(nameSchema).max(100).default([]).meta({
+  approvals_for: z.array(nameSchema).max(100).optional().meta({
     description: 'Agents whose questions are asked here too, wherever they work; needs `approvals_to`',
   }),
-  targets: z.array(serviceId).max(1_000).default([]).meta({
+  targets: z.array(serviceId).max(1_000).optional().meta({
     description: 'Chats that the tool `message` may write to beside those in which its user has spoken',
   }),
   username: textSchema(64).optional().meta({ description: 'The bot’s own name, by which groups mention it' }),
 });
 
 export type ChannelSettings = Kept<typeof known>;
+
+const { username: _, ...chat } = known.shape;
+const CHAT = Object.keys(chat);
+
+/** Beside its credentials, what means something for a type. Another name is refused: it may be a credential, which would stay in clear. */
+export const SETTINGS: Readonly<Record<ChannelType, readonly string[]>> = {
+  telegram: [...CHAT, 'username'],
+  slack: CHAT,
+  discord: CHAT,
+  web: ['allowed_tools', 'topics'],
+  webhook: ['allowed_tools', ...Object.keys(inboundWebhookSchema.shape)],
+};
 
 /** Settings of a type, with credentials or without. Most of 64 KB: they are read with each message. */
 export const channelSettingsSchema = known.refine((given) => JSON.stringify(given).length <= 65_536, {

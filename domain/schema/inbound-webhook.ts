@@ -12,10 +12,8 @@ export const inboundWebhookSchema = z
     algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
     encoding: z.enum(['hex', 'base64']).default('hex'),
     prefix: z.string().max(50).default(''),
-    /** What stays the same when a call is sent again: a header, or a field of the body. Without it that of the service. */
-    idempotency: z
-      .union([z.strictObject({ header: headerName }), z.strictObject({ path: textSchema(200) })])
-      .optional(),
+    /** The field of the body that stays the same when a call is sent again. Without it that of the service, or the whole body. */
+    idempotency: z.strictObject({ path: textSchema(200) }).optional(),
     action: z.enum(['message', 'task', 'schedule']).default('message'),
     /** The message, or the description of the task. */
     template: textSchema(4_000).default('A call came in:\n{{.}}'),
@@ -23,7 +21,7 @@ export const inboundWebhookSchema = z
     session: textSchema(500).optional(),
     /** For whom the work is done. */
     user: labelSchema.optional(),
-    /** Of `task`: on whose board, under which words, for whom. */
+    /** Of `task`: on whose board, under which words (a template too), for whom. */
     team: nameSchema.optional(),
     subject: textSchema(200).default('A call came in'),
     assignee: nameSchema.optional(),
@@ -34,10 +32,7 @@ export const inboundWebhookSchema = z
     const need = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
     if (given.signature === 'hmac' && !given.idempotency)
-      need(
-        'idempotency',
-        'is needed with hmac: {header} or {path} of what is the same when a call is sent again',
-      );
+      need('idempotency', 'is needed with hmac: {path} of what is the same when a call is sent again');
     if (given.action === 'task' && !given.team) need('team', 'is needed with the action task');
     if (given.action === 'schedule' && !given.schedule)
       need('schedule', 'is needed with the action schedule: its id');

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 export interface DiscordCall {
   /** `POST /channels/1/messages`. */
   readonly line: string;
-  readonly type: string | undefined;
   readonly body: any;
 }
 
@@ -74,11 +73,10 @@ export async function startDiscord(t: { after(end: () => void): void }): Promise
   const server = createServer(async (request, reply) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const type = request.headers['content-type'];
+    const sent = Buffer.concat(chunks).toString();
     const call = {
       line: `${request.method} ${request.url}`,
-      type,
-      body: await bodyOf(Buffer.concat(chunks), type),
+      body: sent === '' ? undefined : JSON.parse(sent),
     };
     calls.push(call);
     const isKnown =
@@ -98,15 +96,6 @@ export async function startDiscord(t: { after(end: () => void): void }): Promise
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const discord: DiscordServer = { url, calls, messages, answer: () => undefined };
   return discord;
-}
-
-/** Of a form the JSON in it, and the texts of its files. */
-async function bodyOf(bytes: Buffer, type: string | undefined): Promise<any> {
-  if (!type?.startsWith('multipart/')) return bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
-  const form = await new Response(Uint8Array.from(bytes), { headers: { 'content-type': type } }).formData();
-  const files = [...form.entries()].filter((entry): entry is [string, File] => typeof entry[1] !== 'string');
-  const read = files.map(async ([field, file]) => [field, file.name, await file.text()]);
-  return { ...JSON.parse(String(form.get('payload_json'))), files: await Promise.all(read) };
 }
 
 /** What Discord sends with a body. */

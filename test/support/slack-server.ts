@@ -28,7 +28,6 @@ export interface SlackServer {
   readonly url: string;
   readonly calls: SlackCall[];
   readonly messages: SlackMessage[];
-  readonly uploads: Buffer[];
   /** Answers the next calls, in place of the service; undefined lets it. */
   answer: (call: SlackCall) => SlackAnswer | undefined;
 }
@@ -42,7 +41,6 @@ const BOT = 'U0BOT';
 export async function startSlack(t: { after(end: () => void): void }): Promise<SlackServer> {
   const calls: SlackCall[] = [];
   const messages: SlackMessage[] = [];
-  const uploads: Buffer[] = [];
 
   function perform({ method, body }: SlackCall): SlackAnswer {
     const ok = (more: object = {}): SlackAnswer => ({ status: 200, body: { ok: true, ...more } });
@@ -65,9 +63,6 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
       messages[at] = { ...old, text: body.text, buttons, edits: old.edits + 1 };
       return ok({ channel: old.channel, ts: old.ts, text: body.text });
     }
-    if (method === 'files.getUploadURLExternal')
-      return ok({ upload_url: `${slack.url.replace('/api', '')}/upload/v1/F1`, file_id: 'F1' });
-    if (method === 'files.completeUploadExternal') return ok({ files: [{ id: 'F1' }] });
     return slackRefusal('unknown_method');
   }
 
@@ -75,14 +70,7 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const bytes = Buffer.concat(chunks);
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://slack.invalid');
-    if (pathname.startsWith('/upload/')) {
-      uploads.push(bytes);
-      reply.end('OK');
-      return;
-    }
-    const sent = bytes.length > 0 ? JSON.parse(bytes.toString()) : Object.fromEntries(searchParams);
-    const call = { method: pathname.replace('/api/', ''), body: sent };
+    const call = { method: (request.url ?? '').replace('/api/', ''), body: JSON.parse(bytes.toString()) };
     calls.push(call);
     const isKnown = request.headers.authorization === `Bearer ${SLACK.token}`;
     const { status, headers, body } = isKnown
@@ -96,7 +84,7 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-  const slack: SlackServer = { url, calls, messages, uploads, answer: () => undefined };
+  const slack: SlackServer = { url, calls, messages, answer: () => undefined };
   return slack;
 }
 

@@ -120,7 +120,7 @@ describe('IN-4 one agent in several services', () => {
     const refusal = await all.worker.until('the refusal', () =>
       slack.messages.find(({ text }) => text.includes('may not decide')),
     );
-    assert.equal(refusal.channel, 'C9');
+    assert.deepEqual([refusal.channel, refusal.thread], ['C9', question.ts]);
     assert.equal((await all.ask('GET', '/v1/approvals?status=pending')).body.data.length, 1);
 
     const press = slackPress(question, 'Approve', 'U7');
@@ -132,6 +132,7 @@ describe('IN-4 one agent in several services', () => {
     );
     assert.match(shown.text, /^\*Approved\* by bob/);
     assert.deepEqual(shown.buttons, []);
+    assert.equal(slack.messages.length, 2);
     await all.worker.until('the outcome there', () =>
       telegram.messages.find(({ id, edits }) => id === own.id && edits > 0),
     );
@@ -180,6 +181,9 @@ describe('IN-4 one agent in several services', () => {
     const met = await all.discordSays(alone);
     assert.match(met.body.data.content, /pair discord \w{8} /);
     assert.equal(met.body.data.flags, 64);
+    const inGroup = await all.discordSays(discordAsk('say hi'));
+    assert.match(inGroup.body.data.content, /^I do not know you; write to me in a direct message/);
+    assert.equal(inGroup.body.data.flags, 64);
 
     await all.pair('discord', '42', 'ann');
     const asked = await all.discordSays(discordAsk('poke {"note":"x"}\nthen\npoked'));
@@ -202,13 +206,12 @@ describe('IN-4 one agent in several services', () => {
 
 describe('IN-4 signed calls', () => {
   const secret = 'of-the-webhook';
-  const call = (all: Services, body: object, delivery: string) => {
+  const call = (all: Services, body: object) => {
     const text = JSON.stringify(body);
     const signature = createHmac('sha256', secret).update(text).digest('hex');
     return all.hears('calls', text, {
       'content-type': 'application/json',
       'x-hub-signature-256': `sha256=${signature}`,
-      'x-github-delivery': delivery,
       'x-github-event': 'issues',
     });
   };
@@ -219,7 +222,8 @@ describe('IN-4 signed calls', () => {
     const template = 'say issue {{number}}\n{{title}}';
     await all.add('calls', 'webhook', { ...settings, template, session: 'issue-{{number}}' });
     const issue = { number: 7, title: 'say no' };
-    for (const delivery of ['a', 'a', 'b']) assert.equal((await call(all, issue, delivery)).status, 200);
+    for (const action of ['opened', 'opened', 'closed'])
+      assert.equal((await call(all, { ...issue, action })).status, 200);
     const body = JSON.stringify(issue);
     assert.equal((await all.hears('calls', body, { 'x-hub-signature-256': 'sha256=00' })).status, 401);
     const heard = await all.messages();
@@ -247,6 +251,10 @@ describe('IN-4 signed calls', () => {
     assert.match(await wrong({ secret, signature: 'hmac' }), /idempotency: is needed/);
     assert.match(await wrong({ secret, signature: 'github', action: 'task' }), /team: is needed/);
     assert.match(await wrong({ secret, signature: 'github', action: 'schedule' }), /schedule: is needed/);
+    assert.match(
+      await wrong({ secret, signature: 'github', people: 'open' }),
+      /settings\/people: is no setting/,
+    );
     assert.deepEqual(await all.messages(), []);
   });
 
@@ -263,20 +271,18 @@ describe('IN-4 signed calls', () => {
       signature: 'github',
       action: 'task',
       team: 'crew',
-      subject: 'An issue',
+      subject: 'Issue {{number}}',
+      assignee: 'worker',
+      allowed_tools: ['read_file'],
       template: 'Number {{number}}',
     };
     await all.add('calls', 'webhook', task);
-    for (const delivery of ['a', 'a', 'b'])
-      assert.equal((await call(all, { number: 7 }, delivery)).status, 200);
+    for (const number of [7, 7, 8]) assert.equal((await call(all, { number })).status, 200);
     const { body: tasks } = await all.ask('GET', '/v1/teams/crew/tasks');
-    assert.deepEqual(
-      tasks.data.map(({ subject, description }: any) => [subject, description]),
-      [
-        ['An issue', 'Number 7'],
-        ['An issue', 'Number 7'],
-      ],
-    );
+    assert.deepEqual(tasks.data.map(({ subject, description }: any) => [subject, description]).toSorted(), [
+      ['Issue 7', 'Number 7'],
+      ['Issue 8', 'Number 8'],
+    ]);
 
     const made = await all.ask('POST', '/v1/schedules', {
       body: {
@@ -287,15 +293,21 @@ describe('IN-4 signed calls', () => {
       },
     });
     assert.equal(made.status, 201, JSON.stringify(made.body));
+    const worked = await all.worker.until('its work', async () =>
+      (await all.messages()).find(({ context }) => context.channel === 'teammate'),
+    );
+    assert.deepEqual([worked.context.user, worked.context.group], ['calls:call', ['read_file']]);
     const settings = { action: 'schedule', schedule: made.body.id };
-    assert.equal((await all.ask('PATCH', '/v1/channels/calls', { body: { settings } })).status, 200);
-    for (const delivery of ['c', 'c']) assert.equal((await call(all, { number: 8 }, delivery)).status, 200);
+    const change = (given: object) => all.ask('PATCH', '/v1/channels/calls', { body: { settings: given } });
+    assert.match((await change(settings)).body.detail, /settings\/allowed_tools: means nothing/);
+    assert.equal((await change({ ...settings, allowed_tools: null })).status, 200);
+    for (const number of [9, 9]) assert.equal((await call(all, { number })).status, 200);
     await all.worker.until('its run', async () => {
       const { body: runs } = await all.ask('GET', `/v1/schedules/${made.body.id}/runs`);
       return runs.data.length > 0 ? runs.data : undefined;
     });
     assert.equal((await all.ask('GET', `/v1/schedules/${made.body.id}/runs`)).body.data.length, 1);
     await all.ask('DELETE', `/v1/schedules/${made.body.id}`);
-    assert.equal((await call(all, { number: 8 }, 'd')).status, 404);
+    assert.equal((await call(all, { number: 10 })).status, 404);
   });
 });

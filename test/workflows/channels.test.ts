@@ -88,6 +88,8 @@ describe('IN-4 a Telegram channel', () => {
     const met = await chat.hears(textUpdate('hi'));
     assert.equal(met.body.method, 'sendMessage');
     const [, code] = /pair tg (\w{8}) /.exec(met.body.text) ?? [];
+    assert.deepEqual((await chat.hears(textUpdate('hi'))).body, {});
+    await chat.pool.query(`update channel_pairings set told_at = told_at - interval '2 minutes'`);
     const again = await chat.hears(textUpdate('hi'));
     assert.match(again.body.text, new RegExp(`pair tg ${code} `));
     assert.deepEqual((await chat.hears(textUpdate('hi @ourbot', { group: true, chat: -100 }))).body, {});
@@ -225,12 +227,45 @@ describe('IN-4 a Telegram channel', () => {
     assert.deepEqual(shown.body.credentials, ['token', 'secret_token']);
     assert.ok(!JSON.stringify(shown.body).includes(SECRET));
     assert.deepEqual((await chat.ask('GET', '/v1/webhooks')).body.data, []);
-    for (const settings of [{}, { token: 'secret://NONE', secret_token: 'x' }]) {
+    const good = { token: 'x', secret_token: 'x' };
+    for (const settings of [
+      {},
+      { token: 'secret://NONE', secret_token: 'x' },
+      { ...good, signing_secret: 'y' },
+    ]) {
       const body = { key: 'x', type: 'telegram', settings };
       assert.equal((await chat.ask('POST', '/v1/channels', { body })).status, 422);
     }
+    const ghost = { key: 'x', type: 'telegram', agent: 'ghost', settings: good };
+    assert.equal((await chat.ask('POST', '/v1/channels', { body: ghost })).status, 404);
+    const change = { settings: { groups: 'some' } };
+    const wrong = await chat.ask('PATCH', '/v1/channels/tg', { body: change });
+    assert.deepEqual([wrong.status, wrong.body.errors[0].pointer], [422, 'body/settings/groups']);
+    const nobody = await chat.ask('DELETE', '/v1/channels/tg/people/43');
+    assert.match(nobody.body.detail, /Nobody is paired by the id 43/);
     assert.equal((await chat.ask('DELETE', '/v1/channels/tg')).status, 204);
     assert.equal((await chat.ask('GET', '/v1/channels/tg')).status, 404);
+  });
+
+  it('of a page’s own narrows what its server says there, and says nothing when it is off', async (t) => {
+    const chat = await start(t);
+    const settings = { topics: { '7': { allowed_tools: ['read_file'] } }, allowed_tools: ['web_*'] };
+    const page = { key: 'page', type: 'web', agent: 'other', settings };
+    assert.equal((await chat.ask('POST', '/v1/channels', { body: page })).status, 201);
+    const say = (chat_id: string) =>
+      chat.ask('POST', `/v1/sessions/page-${chat_id}/messages`, {
+        body: { text: 'say hi', channel: 'page', chat_id },
+      });
+    assert.deepEqual([(await say('7')).status, (await say('8')).status], [202, 202]);
+    assert.deepEqual(
+      (await messages(chat)).map(({ context }) => [context.agent, context.group]),
+      [
+        ['other', ['read_file']],
+        ['other', ['web_*']],
+      ],
+    );
+    await chat.ask('PATCH', '/v1/channels/page', { body: { enabled: false } });
+    assert.equal((await say('7')).status, 403);
   });
 
   it('cannot be spoken in over the API by a key of a user', async (t) => {

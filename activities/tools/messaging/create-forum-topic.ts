@@ -1,4 +1,4 @@
-/** create_forum_topic: a new topic in a group of Telegram that has topics; each has a conversation of its own. */
+/** create_forum_topic: a new topic in a group of Telegram that has topics, or a thread in a channel of Discord; each has a conversation of its own. */
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -8,8 +8,8 @@ import { toolError } from '#domain/tool.ts';
 const COLOURS: readonly number[] = [7322096, 16766590, 13338331, 9367192, 16749490, 16478047];
 
 const input = z.object({
-  chat_id: z.string().min(1).max(150).describe('The group, by its id'),
-  name: z.string().min(1).max(128).describe('Name of the topic; 1 to 128 characters'),
+  chat_id: z.string().min(1).max(150).describe('The group or channel, by its id'),
+  name: z.string().min(1).max(128).describe('Name of the topic; 1 to 128 characters, in Discord 100'),
   channel: z
     .string()
     .max(64)
@@ -19,14 +19,18 @@ const input = z.object({
     .number()
     .int()
     .optional()
-    .describe(`RGB of its icon: one of ${COLOURS.join(', ')}`),
-  icon_custom_emoji_id: z.string().max(100).optional().describe('A custom emoji as its icon, by its id'),
+    .describe(`In Telegram, RGB of its icon: one of ${COLOURS.join(', ')}`),
+  icon_custom_emoji_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('In Telegram, a custom emoji as its icon, by its id'),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>>({
   name: 'create_forum_topic',
   description:
-    'Create a topic in a Telegram group that has topics. The bot must be allowed to manage topics there.',
+    'Create a topic in a Telegram group that has topics, or a thread in a Discord channel. The bot must be allowed to do so there.',
   group: 'messaging',
   // The service makes another one each time.
   replay: 'once',

@@ -42,6 +42,17 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>
   replay: 'idempotent',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
+  parameterAliases: { content: 'message', chat_id: 'target' },
+  forms: {
+    clawft: {
+      description: 'Send a message to a channel.',
+      input: z.object({
+        channel: z.string().describe('Key of a channel of yours'),
+        chat_id: z.string().describe('The chat, as chat or chat/thread by the service’s ids'),
+        content: z.string().describe('What to say, as Markdown'),
+      }),
+    },
+  },
   summary: ({ channel, target }) => [channel, target].filter(Boolean).join(' ') || 'here',
   async run({ channels }, { message, channel, target, forward, forward_reason: reason }, call) {
     if (message.trim() === '' || message.includes('\0'))

@@ -14,7 +14,7 @@ function contextOf(t: TestContext, baseUrl: string, token: string): SendContext 
   const rules = { internalHosts: [new URL(baseUrl).host] };
   const door = egress.open({ tenant: 't', purpose: 'channel', rules });
   t.after(() => door.close());
-  return { door, credentials: { token }, baseUrl, settings: {}, signal: new AbortController().signal };
+  return { door, credentials: { token }, baseUrl, signal: new AbortController().signal };
 }
 
 async function sendAll(sender: ChannelSender, context: SendContext, place: ChannelPlace, post: ChannelPost) {
@@ -77,24 +77,6 @@ describe('IN-4 what Slack is told', () => {
     );
     const said = slack.messages.map(({ text }) => text).join('\n');
     assert.equal(said.match(/a &lt; b &amp; c/g)?.length, 1_500);
-  });
-
-  it('takes files in three steps', async (t) => {
-    const slack = await startSlack(t);
-    const file = { name: 'a.txt', type: 'text/plain', bytes: Buffer.from('of the file') };
-    const context = contextOf(t, slack.url, SLACK.token);
-    const ids = await sendAll(slackSender, context, place, { markdown: '', files: [file] });
-    assert.deepEqual(ids, ['F1']);
-    assert.deepEqual(slack.uploads.map(String), ['of the file']);
-    assert.deepEqual(
-      slack.calls.map(({ method }) => method),
-      ['files.getUploadURLExternal', 'files.completeUploadExternal'],
-    );
-    assert.deepEqual(slack.calls[1]?.body, {
-      files: [{ id: 'F1', title: 'a.txt' }],
-      channel_id: 'C1',
-      thread_ts: '17.0',
-    });
   });
 
   it('refuses for good, for now, or until a time that it says', async (t) => {
@@ -168,20 +150,17 @@ describe('IN-4 what Discord is told', () => {
     await discordSender.edit(context, place, '1', { markdown: 'x' });
   });
 
-  it('comes in messages that it takes, with files of their own, in threads that it makes', async (t) => {
+  it('comes in messages that it takes, in threads that it makes', async (t) => {
     const discord = await startDiscord(t);
     const context = contextOf(t, discord.url, DISCORD.token);
-    const file = { name: 'a.txt', type: 'text/plain', bytes: Buffer.from('of the file') };
-    await sendAll(discordSender, context, place, {
-      markdown: 'a_b * c\n'.repeat(500),
-      files: [file],
-      replyTo: '4',
-    });
+    await sendAll(discordSender, context, place, { markdown: 'a_b * c\n'.repeat(500) });
     assert.ok(discord.messages.length > 2);
     assert.ok(discord.messages.every(({ content }) => content.length <= 2_000));
-    assert.equal(discord.calls[0]?.body.message_reference.message_id, '4');
-    assert.deepEqual(discord.calls.at(-1)?.body.files, [['files[0]', 'a.txt', 'of the file']]);
     assert.equal(await discordSender.createTopic?.(context, '5', 'Plans', {}), '77');
+    const topic = (name: string, options: object) =>
+      refusalOf(discordSender.createTopic?.(context, '5', name, options) ?? Promise.resolve());
+    assert.match((await topic('x'.repeat(101), {})).message, /at most 100 characters/);
+    assert.match((await topic('Tea', { iconColor: 1 })).message, /no icons/);
     await discordSender.typing?.(context, place);
     assert.equal(discord.calls.at(-1)?.line, 'POST /channels/5/typing');
   });

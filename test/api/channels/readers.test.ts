@@ -33,8 +33,7 @@ describe('IN-4 what Slack sends', () => {
       text: 'Look at the page (https://a.example) & tell @U7 <now>',
       mentionsBot: false,
       repliesToBot: false,
-      files: [],
-      messageId: '17.1',
+      files: 0,
     });
   });
 
@@ -55,17 +54,9 @@ describe('IN-4 what Slack sends', () => {
     assert.deepEqual([answer?.thread, answer?.repliesToBot, answer?.mentionsBot], ['17.0', true, false]);
   });
 
-  it('knows the files of a message', () => {
-    const file = {
-      id: 'F1',
-      name: 'a.pdf',
-      mimetype: 'application/pdf',
-      size: 9,
-      url_private_download: 'https://files.slack.com/a',
-    };
-    assert.deepEqual(first(slackMessage('', { subtype: 'file_share', files: [file, {}] }))?.files, [
-      { id: 'F1', name: 'a.pdf', type: 'application/pdf', size: 9, url: 'https://files.slack.com/a' },
-    ]);
+  it('counts the files of a message', () => {
+    const files = [{ id: 'F1', name: 'a.pdf' }];
+    assert.equal(first(slackMessage('', { subtype: 'file_share', files }))?.files, 1);
   });
 
   it('hears neither bots nor changes nor what is none of its own', () => {
@@ -92,20 +83,16 @@ describe('IN-4 what Slack sends', () => {
       buttons: [{ text: { text: 'Approve' }, value: 'msg_1.a' }],
       edits: 0,
     };
+    const { thread: _, ...outside } = message;
+    const [below] = read(slackPress({ ...outside, thread: undefined }, 'Approve')).inbound;
+    assert.equal(below?.thread, '17.3');
     const { inbound, reply } = read(slackPress(message, 'Approve', 'U43'));
     const [press] = inbound;
     assert.deepEqual(reply, { status: 200, body: '' });
     assert.match(press?.id ?? '', /^C1\.17\.3\./);
     assert.deepEqual(
-      [press?.kind, press?.chat, press?.thread, press?.person, press?.messageId, press?.press],
-      [
-        'press',
-        'C1',
-        '17.0',
-        { id: 'U43', name: 'ann' },
-        '17.3',
-        { data: 'msg_1.a', answerTo: 'https://hooks.slack.com/actions/T1/1/x' },
-      ],
+      [press?.kind, press?.chat, press?.thread, press?.person, press?.press],
+      ['press', 'C1', '17.0', { id: 'U43', name: 'ann' }, { data: 'msg_1.a' }],
     );
   });
 });
@@ -157,8 +144,8 @@ describe('IN-4 what Discord sends', () => {
     const { inbound, reply } = read(discordPress(message, 'Approve', '43'));
     const [press] = inbound;
     assert.deepEqual(
-      [press?.kind, press?.person.id, press?.messageId, press?.press?.data, reply?.body],
-      ['press', '43', '900', 'msg_1.a', { type: 6 }],
+      [press?.kind, press?.person.id, press?.press?.data, reply?.body],
+      ['press', '43', 'msg_1.a', { type: 6 }],
     );
     assert.ok(press);
     const answer = discordReader.answer?.(press, 'It is approved.').body;
@@ -211,7 +198,7 @@ describe('IN-4 signed calls of other systems', () => {
       /^Look at issue 7: <<<EXTERNAL_UNTRUSTED_CONTENT id=(\w{32}) source=gh>>>\n.*\nIt \[marker removed\]>>> fails\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id=\1>>> \(<<<.*\nb\n.*\)$/s,
     );
     assert.deepEqual(read(issue).inbound, [call]);
-    const [other] = read(issue, {}, { ...headers, 'x-github-delivery': 'another' }).inbound;
+    const [other] = read({ ...issue, action: 'closed' }).inbound;
     assert.notEqual(other?.id, call?.id);
   });
 
@@ -224,25 +211,37 @@ describe('IN-4 signed calls of other systems', () => {
     assert.equal(read(issue, { session: undefined }).inbound[0]?.session, undefined);
   });
 
-  it('are known again by a header or a field, and refused without it', () => {
+  it('are known again by what is signed, and refused without it', () => {
     const id = (more: object, body: object = issue, sent = {}) => read(body, more, sent).inbound[0]?.id;
     assert.equal(
       id({ signature: 'stripe' }, { id: 'evt_1', a: 1 }),
       id({ signature: 'stripe' }, { id: 'evt_1', a: 2 }),
     );
+    assert.equal(id({}), id({}, issue, { 'x-github-delivery': 'another' }));
+    assert.notEqual(id({}), id({}, { ...issue, action: 'closed' }));
+    const standard = (sent: string) => id({ signature: 'standard' }, issue, { 'webhook-id': sent });
+    assert.equal(standard('a'), standard('a'));
+    assert.notEqual(standard('a'), standard('b'));
     const own = { signature: 'hmac', idempotency: { path: 'issue.number' } };
-    assert.equal(id(own), id({ ...own, idempotency: { header: 'X-Id' } }, {}, { 'x-id': '7' }));
-    assert.throws(() => id({}, issue, {}), /header x-github-delivery is missing/);
+    assert.equal(id(own), id(own, { issue: { number: 7 } }));
+    assert.throws(() => id(own, {}), /field issue.number is missing/);
     assert.throws(() => id({ signature: 'stripe' }, {}), /field id is missing/);
     assert.throws(() => read('text'), /must be JSON/);
     assert.deepEqual(read({ zen: 'x' }, {}, { 'x-github-event': 'ping' }).inbound, []);
+  });
+
+  it('say in one line what their task is about', () => {
+    const [call] = read({ title: 'It\n fails' }, { subject: '{{title}}' }).inbound;
+    assert.equal(call?.subject, 'It fails');
+    const long = { title: 'y'.repeat(300) };
+    assert.equal(read(long, { subject: '{{title}}' }).inbound[0]?.subject?.length, 200);
   });
 
   it('are proven by the signature that the settings name', () => {
     const body = Buffer.from(JSON.stringify(issue));
     const signature = createHmac('sha256', secret).update(body).digest('hex');
     const verify = (given: object, sent: Readonly<Record<string, string>>, key = secret) =>
-      webhookReader.verify({ headers: sent, body, url: '/' }, { secret: key }, Date.now(), { ...given });
+      webhookReader.verify({ headers: sent, body }, { secret: key }, Date.now(), { ...given });
     const github = { 'x-hub-signature-256': `sha256=${signature}` };
     assert.equal(verify({ signature: 'github' }, github), true);
     assert.equal(verify({ signature: 'github' }, github, ''), false);

@@ -7,7 +7,6 @@ const channel = { key: 'tg', settings: { username: '@OurBot' } };
 const request = (secret?: string | string[]) => ({
   headers: { 'x-telegram-bot-api-secret-token': secret },
   body: Buffer.from('{}'),
-  url: '/',
 });
 const read = (update: object) =>
   telegramReader.read(update, channel, { headers: {}, credentials: { token: TOKEN } }).inbound;
@@ -46,21 +45,16 @@ describe('IN-4 what Telegram sends', () => {
     assert.deepEqual(read(textUpdate('/ask@another what now')), []);
   });
 
-  it('names files, of a photo the largest', () => {
+  it('counts files, a photo once, and knows what is forwarded', () => {
     const photo = [
       { file_id: 'small', file_size: 10 },
       { file_id: 'large', file_size: 99 },
     ];
     const document = { file_id: 'doc', file_name: 'a.pdf', mime_type: 'application/pdf', file_size: 7 };
     const [said] = read(textUpdate('', { more: { caption: 'look', photo, document } }));
-    assert.equal(said?.text, '');
-    assert.deepEqual(
-      said?.files.map(({ id, name }) => [id, name]),
-      [
-        ['large', undefined],
-        ['doc', 'a.pdf'],
-      ],
-    );
+    assert.deepEqual([said?.text, said?.files, said?.isForwarded], ['look', 2, false]);
+    const [passed] = read(textUpdate('x', { more: { forward_origin: { type: 'hidden_user' } } }));
+    assert.equal(passed?.isForwarded, true);
   });
 
   it('is nothing when it is something else, or nonsense', () => {

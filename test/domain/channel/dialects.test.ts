@@ -121,6 +121,10 @@ See the log (https://ci.example/log?a=1&amp;b=2) and https://ci.example.
       ['bank.example', 'evil.example'],
       ['**www.bank.example**', 'evil.example'],
       ['ｂａｎｋ．example', 'evil.example'],
+      [String.raw`bank\.example`, 'evil.example'],
+      ['bank&#46;example', 'evil.example'],
+      ['bank**.**example', 'evil.example'],
+      ['bank\u200b.example', 'evil.example'],
     ] as const)
       for (const dialect of dialects) {
         const shown = dialect(`[${words}](https://${host}/x)`);
@@ -139,6 +143,10 @@ See the log (https://ci.example/log?a=1&amp;b=2) and https://ci.example.
       assert.equal(dialect('[run](javascript:alert(1))'), 'run');
       assert.equal(dialect('[mail](tg://user?id=1)'), 'mail');
     }
+  });
+
+  it('marks within each other beyond all measure are shown as they are written', () => {
+    for (const dialect of dialects) assert.ok(dialect('>'.repeat(4_096)).length >= 4_096);
   });
 
   it('any text at all is rendered, and nothing in it commands', () => {

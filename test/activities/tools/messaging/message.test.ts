@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { OwnChannels } from '#activities/channels/own-channels.ts';
 import { tool } from '#activities/tools/messaging/message.ts';
+import { readArguments } from '#policy/read-arguments.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { toolCall } from '#test/support/tool-call.ts';
 import { toolError } from '#domain/tool.ts';
@@ -50,6 +51,11 @@ describe('the tool message', () => {
     assert.ok(!denied.ok && denied.code === 'PermissionDenied');
     assert.ok((await run(bench(said), wished)).ok);
     assert.deepEqual(said, ['tg 43 : Hi.']);
+  });
+
+  test('understands the words of clawft', () => {
+    const read = readArguments(tool, undefined, { channel: 'tg', chat_id: '42', content: 'Soon.' });
+    assert.deepEqual(read.ok && read.args, { channel: 'tg', target: '42', message: 'Soon.' });
   });
 
   test('is nothing without words, for a subagent, or where there is no chat', async () => {

@@ -1,0 +1,11 @@
+/** What readers take out of what services send, whatever that is. */
+import { type Fields, isRecord } from '#domain/outside-value.ts';
+
+/** Without fields when it is no record. */
+export function record(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
