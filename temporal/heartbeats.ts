@@ -32,18 +32,21 @@ export async function setHeartbeat(
 ): Promise<ScheduleRow> {
   const { tenant, agent, user, rights } = maker;
   const old = await findHeartbeat(pool, tenant, agent, user);
-  const { interval, enabled, prompt, session = old ? old.session_key : newSession, ...rest } = change;
+  const { interval, enabled, prompt, session: wished, ...rest } = change;
   const message = prompt === null ? HEARTBEAT_PROMPT : prompt;
-  const heartbeat = changed(old?.heartbeat ?? HEARTBEAT_DEFAULTS, rest);
-  if (!heartbeat.isolated_session && !session)
-    throw new Failure('Unprocessable', 'session: say in which session, since isolated_session is false');
-  const place = session
-    ? ({ deliver: 'session', session } as const)
-    : ({ deliver: 'none', session: undefined } as const);
+  const settingsOf = (row?: ScheduleRow) => {
+    const session = wished === undefined ? (row ? row.session_key : newSession) : wished;
+    const heartbeat = changed(row?.heartbeat ?? HEARTBEAT_DEFAULTS, rest);
+    if (!heartbeat.isolated_session && !session)
+      throw new Failure('Unprocessable', 'session: say in which session, since isolated_session is false');
+    return session
+      ? ({ deliver: 'session', session, heartbeat } as const)
+      : ({ deliver: 'none', session: undefined, heartbeat } as const);
+  };
   const every = { kind: 'every', every_seconds: interval ?? HEARTBEAT_LIMITS.usual } as const;
   if (!old)
     return schedules.add(maker, {
-      ...place,
+      ...settingsOf(),
       name: 'heartbeat',
       agent,
       message: message ?? HEARTBEAT_PROMPT,
@@ -54,16 +57,13 @@ export async function setHeartbeat(
       // A beat that is late is not made up for: the next one comes.
       catchup_seconds: HEARTBEAT_LIMITS.least,
       allowed_tools: undefined,
-      heartbeat,
     });
-  const row = await schedules.change({ tenant, rights }, old.id, {
-    ...place,
-    session: session ?? null,
+  const row = await schedules.change({ tenant, rights }, old.id, (now) => ({
+    ...settingsOf(now),
     message,
     enabled,
     schedule: interval === undefined ? undefined : every,
-    heartbeat,
-  });
+  }));
   if (row) return row;
   throw new Failure('Conflict', 'the heartbeat was removed meanwhile; set it again');
 }

@@ -58,11 +58,14 @@ export type ScheduleChange = Partial<
 /** Throws Failures, with words for whoever made the request. */
 export interface Schedules {
   add(maker: ScheduleMaker, job: ScheduleJob): Promise<ScheduleRow>;
-  /** From then on it has the rights of who changed it, never more than before of tools. Undefined when it is gone. */
+  /**
+   * From then on it has the rights of who changed it, never more than before of tools. A function gets what it is under the lock.
+   * Undefined when it is gone.
+   */
   change(
     maker: Pick<ScheduleMaker, 'tenant' | 'rights'>,
     id: string,
-    change: ScheduleChange,
+    change: ScheduleChange | ((old: ScheduleRow) => ScheduleChange),
   ): Promise<ScheduleRow | undefined>;
   remove(tenant: string, id: string): Promise<boolean>;
   /** Begins a run now, whatever its instants and pause; `key` makes it one. Gives the key of the run. */
@@ -135,7 +138,7 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
     async change({ tenant, rights }, id, change) {
       const { text } = await scrubberOf(tenant);
       const row = await updateSchedule(pool, tenant, id, (old) =>
-        checked(changed(old, rights, change, text), change.schedule === undefined ? undefined : old.now),
+        changedRow(old, rights, typeof change === 'function' ? change(old) : change, text),
       );
       return row && planned(tenant, row);
     },
@@ -259,6 +262,15 @@ function changedSession(old: ScheduleRow, { deliver, session }: ScheduleChange):
   if (deliver === undefined && session === undefined) return old.session_key;
   const to = deliver ?? (session ? 'session' : 'none');
   return sessionOf(to, session === undefined && to === 'session' ? old.session_key : session);
+}
+
+function changedRow(
+  old: ScheduleRow,
+  rights: ScheduleRights,
+  change: ScheduleChange,
+  hide: (text: string) => string,
+): ScheduleFields {
+  return checked(changed(old, rights, change, hide), change.schedule === undefined ? undefined : old.now);
 }
 
 function changed(

@@ -6,6 +6,7 @@ import { scheduleCreateSchema } from '#domain/schema/schedule.ts';
 import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
+import { type HeartbeatChange, setHeartbeat } from '#temporal/heartbeats.ts';
 import { createSchedules } from '#temporal/schedules.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
@@ -41,6 +42,28 @@ describe('TL planning schedules', () => {
       schedule: { kind: 'every', every_seconds: 3600 },
       deliver: 'none',
     });
+
+  it('of changes of a heartbeat at once none is lost', async () => {
+    const schedules = schedulesWith(async () => undefined);
+    const set = (change: HeartbeatChange) =>
+      setHeartbeat(database.pool, schedules, { ...maker, agent: 'main' }, change);
+    await set({ session: 'room' });
+    const changes = [
+      { ack_max_chars: 1 },
+      { max_retries: 5 },
+      { light_context: true },
+      { active_hours: '08:00-22:00' },
+      { isolated_session: false },
+    ];
+    await Promise.all(changes.map(set));
+    const { heartbeat, session_key } = await set({});
+    assert.partialDeepStrictEqual(
+      { ...heartbeat, session_key },
+      Object.assign({ session_key: 'room' }, ...changes),
+    );
+    await assert.rejects(set({ session: null }), /say in which session/);
+    assert.equal((await set({ session: null, isolated_session: true })).session_key, null);
+  });
 
   it('waits for what is away, and for nothing else', async () => {
     for (const [at, problem] of AWAY.entries()) {
