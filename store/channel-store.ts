@@ -248,6 +248,14 @@ export function postsOfApproval(
     select * from channel_posts where tenant_id = ${tenant} and approval_id = ${approval} and channel_key = ${channel}`;
 }
 
+/** Whether sessions have it as a label, which anybody may have given them: a channel of that name would speak for them. */
+export async function isLabelInUse(pool: Pool, tenant: string, key: string): Promise<boolean> {
+  const row = await readRow(
+    pool,
+  )`select 1 as found from sessions where tenant_id = ${tenant} and channel = ${key} limit 1`;
+  return row !== undefined;
+}
+
 /** Of the deliveries by which a channel hears of a question, all of one commit, the one by which it asks: in the chat's own session first. */
 export async function firstAsking(
   pool: Pool,

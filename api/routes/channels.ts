@@ -21,6 +21,7 @@ import {
   deletePerson,
   findChannel,
   insertChannel,
+  isLabelInUse,
   listChannels,
   listPeople,
   pairPerson,
@@ -56,6 +57,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async createChannel({ tenant, by, body: { settings: given, ...body } }) {
         await checkAgent(deps, tenant, body.agent);
         const written = await check(deps, tenant, body.type, given);
+        if (await isLabelInUse(pool, tenant, body.key))
+          throw new Failure(
+            'Conflict',
+            `Sessions name ${body.key} as their channel already, and what is answered there would be posted: delete them, or choose another key`,
+          );
         const insert = insertChannel(pool, sealer, tenant, { ...body, ...written, id: randomUUID() }, by);
         const row = await unlessTaken('full', insert);
         if (row === 'taken') throw new Failure('Conflict', `There is a channel ${body.key} already`);

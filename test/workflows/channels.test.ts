@@ -268,6 +268,19 @@ describe('IN-4 a Telegram channel', () => {
     assert.equal((await say('7')).status, 403);
   });
 
+  it('takes no name that sessions have as a label: their answers would be posted', async (t) => {
+    const chat = await start(t);
+    const said = await chat.ask('POST', '/v1/sessions/labelled/messages', {
+      body: { text: 'say hi', channel: 'desk', chat_id: '-100' },
+    });
+    assert.equal(said.status, 202, JSON.stringify(said.body));
+    const made = await chat.ask('POST', '/v1/channels', {
+      body: { key: 'desk', type: 'web', agent: 'main' },
+    });
+    assert.equal(made.status, 409);
+    assert.match(made.body.detail, /name desk as their channel already/);
+  });
+
   it('cannot be spoken in over the API by a key of a user', async (t) => {
     const chat = await start(t);
     const key = await chat.makeKey(['run'], { user: 'bob' });
