@@ -149,6 +149,17 @@ export async function turnOfMessage(
   return row?.turn_id;
 }
 
+/** As it was written, while no turn has taken it. */
+export function findUntaken(
+  pool: Pool,
+  tenant: string,
+  id: string,
+): Promise<Pick<NewMessage, 'session' | 'text' | 'context'> | undefined> {
+  return readRow<Pick<NewMessage, 'session' | 'text' | 'context'>>(pool)`
+    select session_key as session, text, context from messages
+    where tenant_id = ${tenant} and id = ${id} and turn_id is null`;
+}
+
 /** Takes back a message that was refused: no turn has it, none will. */
 export async function deleteRefusedMessage(pool: Pool, tenant: string, id: string): Promise<void> {
   await execute(pool)`delete from messages where tenant_id = ${tenant} and id = ${id} and turn_id is null`;

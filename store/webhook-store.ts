@@ -188,7 +188,8 @@ export function claimDueDeliveries(pool: Pool): Promise<DueDelivery[]> {
       from webhook_deliveries d join webhooks w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
       where d.status = 'pending' and d.claimed_until <= now() and not (w.ordered and exists (
         select from webhook_deliveries e where e.tenant_id = d.tenant_id and e.webhook_id = d.webhook_id
-          and e.session_key = d.session_key and e.event_id < d.event_id and e.status = 'pending'))),
+          and e.session_key = d.session_key and e.status = 'pending'
+          and (e.event_id, e.post is not null, e.created_at, e.id) < (d.event_id, d.post is not null, d.created_at, d.id)))),
     due as (select * from waiting where place <= ${AT_ONCE} order by claimed_until limit ${PAGE})
     update webhook_deliveries d set claimed_until = greatest(now(), d.next_at) + ${LEASE}::interval
     from due where d.tenant_id = due.tenant_id and d.id = due.id

@@ -6,11 +6,12 @@ import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type ChannelRow, findPerson, insertDirectPost, offerPairing } from '#store/channel-store.ts';
+import { findUntaken } from '#store/message-store.ts';
 import { findSession } from '#store/session-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import type { ApiDeps } from '../deps.ts';
 import { followHandoff } from '../follow-handoff.ts';
-import { submitMessage } from '../submit-message.ts';
+import { type Submission, submitMessage } from '../submit-message.ts';
 import { beginWork } from './begin-work.ts';
 import { decidePressed, type Speaker } from './decide-pressed.ts';
 
@@ -112,31 +113,37 @@ async function submit(
     );
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key } = channel;
+  const message: Submission = {
+    id: `msg_${stem}`,
+    repeatable: true,
+    session,
+    text: textOf(deps, channel, inbound, person !== undefined, stem),
+    mode: null,
+    context: {
+      ...chat,
+      // One that has begun stays with its agent.
+      agent: there ? undefined : channel.agent_key,
+      user: person?.user_id ?? `${key}:${inbound.person.id}`,
+      group: toolsFor(channel.settings, inbound),
+      roles: person?.may_decide ? ['run', 'approve'] : ['run'],
+    },
+    confinedTo: null,
+  };
   try {
-    await submitMessage(deps, tenant, {
-      id: `msg_${stem}`,
-      repeatable: true,
-      session,
-      text: textOf(deps, channel, inbound, person !== undefined, stem),
-      mode: null,
-      context: {
-        ...chat,
-        // One that has begun stays with its agent.
-        agent: there ? undefined : channel.agent_key,
-        user: person?.user_id ?? `${key}:${inbound.person.id}`,
-        group: toolsFor(channel.settings, inbound),
-        roles: person?.may_decide ? ['run', 'approve'] : ['run'],
-      } as const,
-      confinedTo: null,
-    });
+    await submitMessage(deps, tenant, message);
     return undefined;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // It was taken before; since then its session or the settings have changed.
-    if (error.type === 'IdempotencyMismatch') return undefined;
+    if (error.type === 'IdempotencyMismatch') return handInOld(deps, tenant, message);
     if (error.type === 'NotFound') return `There is no agent ${channel.agent_key} any more.`;
     throw error;
   }
+}
+
+/** It came before; since then its session or the settings have changed. What was not taken then is handed in as it was. */
+async function handInOld(deps: ApiDeps, tenant: string, message: Submission): Promise<undefined> {
+  const old = await findUntaken(deps.pool, tenant, message.id);
+  if (old) await submitMessage(deps, tenant, { ...message, ...old });
 }
 
 /** A paired person's words are his user's own; anybody else's, and what is forwarded, are data (SC-4). The same update has the same text. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { writeMessage } from '#store/message-store.ts';
+import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { createChance } from '#test/support/seeded.ts';
 import type { Stack } from '#test/support/stack.ts';
 import { SECRET, startTelegramChat as start } from '#test/support/telegram-chat.ts';
@@ -153,6 +156,39 @@ describe('IN-4 a Telegram channel', () => {
     assert.deepEqual(others, []);
     assert.match(said?.text ?? '', /^<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=telegram:42>>>/);
     assert.equal(said?.context.user, 'tg:42');
+  });
+
+  it('takes a message as it was first written, though its words would be others now', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    const update = textUpdate('late');
+    const parts = [chat.tenant, 'tg', 'message', String(update.update_id)];
+    const stem = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+    const context = { channel: 'tg', chat_id: '42', agent: 'main', user: 'ann', roles: ['run'] };
+    const early = { id: `msg_${stem}`, session: 'tg:42', text: 'early', mode: null, context };
+    await writeMessage(chat.pool, chat.tenant, early);
+    for (const _ of [1, 2]) assert.equal((await chat.hears(update)).status, 200);
+    await chat.shows('the answer', ({ text }) => text.includes('early'));
+    assert.equal((await messages(chat)).length, 1);
+  });
+
+  it('says what it says beside its answers one after the other', async (t) => {
+    const chat = await start(t);
+    const { rows } = await chat.pool.query<{ webhook_id: string }>('select webhook_id from channels');
+    const words = ['one', 'two', 'three'];
+    // All are there before any is told.
+    await chat.pool.query(
+      `insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, post)
+       select $1, 'msg_' || (9 - at), $2, 's', 0, 'channel.post', jsonb_build_object('place', '{"chat": "42"}'::jsonb, 'markdown', word)
+       from unnest($3::text[]) with ordinality as said (word, at) order by at`,
+      [chat.tenant, rows[0]?.webhook_id, words],
+    );
+    await startDueDeliveries(chat.pool, chat.worker.temporal);
+    await chat.shows('the last', ({ text }) => text === 'three');
+    assert.deepEqual(
+      chat.telegram.messages.map(({ text }) => text),
+      words,
+    );
   });
 
   it('waits as long as its service says when there was too much', async (t) => {
