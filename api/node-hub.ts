@@ -11,6 +11,8 @@ import { createNodeDialog, type NodeLine, type NodePlace } from './node-dialog.t
 
 interface Connection extends NodeLine {
   isAlive: boolean;
+  /** What it has said may not be in its row yet. */
+  hasSpoken: boolean;
   /** It will be looked at what has changed. */
   willLook: boolean;
   /** One after the other. */
@@ -105,19 +107,21 @@ export function createNodeHub(
         running: new Set(),
         isKnown: false,
         isAlive: true,
+        hasSpoken: false,
         willLook: false,
         work: Promise.resolve(),
       };
       if (isClosed) return socket.terminate();
       // One at a time has not said yet what it is.
       for (const other of connections.values())
-        if (other.id === id && !other.isKnown) other.socket.terminate();
+        if (other.id === id && !other.hasSpoken) other.socket.terminate();
       connections.set(name, connection);
       socket.on('pong', () => {
         connection.isAlive = connection.isKnown;
       });
       // A node that says more than is read waits at its socket.
       socket.on('message', (data) => {
+        connection.hasSpoken = true;
         socket.pause();
         queue(connection, async () => {
           await dialog.hear(connection, (data as Buffer).toString('utf8'));

@@ -51,9 +51,15 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
     // At the start the file was read just now, unless somebody has wished it since.
     if (found && isNew(found.version) && (!isFirst || found.fresh)) again();
   }
-  let following = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
+  /** One after another: what a wish of our own changes is told to who has it, and not read before by who follows it. */
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
   const follow = (tries: number): void => {
-    following = following.then(readNewest).catch((error: unknown) => {
+    inTurn(readNewest).catch((error: unknown) => {
       failed(error);
       if (tries > 1) setTimeout(follow, RETRY_MS, tries - 1).unref();
     });
@@ -89,18 +95,21 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
     },
     async reload(caller) {
       check(caller);
-      // The file is read after the wish is noted: what is wished later has a later version.
-      isNew(await noteSettings(pool, operator));
-      return settings.reload();
-    },
-    async hear() {
-      try {
+      return inTurn(async () => {
+        // The file is read after the wish is noted: what is wished later has a later version.
         isNew(await noteSettings(pool, operator));
-      } catch (error) {
-        failed(error);
-      }
-      again();
+        return settings.reload();
+      });
     },
+    hear: () =>
+      inTurn(async () => {
+        try {
+          isNew(await noteSettings(pool, operator));
+        } catch (error) {
+          failed(error);
+        }
+        again();
+      }),
   };
 }
 
