@@ -26,6 +26,13 @@ export interface NodeHub {
   close(): Promise<void>;
 }
 
+const SERVER = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: NODE_LIMITS.frame,
+} as const;
+
 export function createNodeHub(
   { pool, secrets: { sealer, changes } }: Pick<ApiDeps, 'pool' | 'secrets'>,
   onError: (error: unknown) => void,
@@ -91,12 +98,7 @@ export function createNodeHub(
   }
 
   return {
-    server: new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: NODE_LIMITS.frame,
-    }),
+    server: new WebSocketServer(SERVER),
     add({ tenant, id }, socket) {
       const name = randomUUID();
       const connection: Connection = {
