@@ -11,7 +11,7 @@ import { createNodeDialog, type NodeLine, type NodePlace } from './node-dialog.t
 
 interface Connection extends NodeLine {
   isAlive: boolean;
-  /** What it has said may not be in its row yet. */
+  /** One at a time of a node has not. What it has said may not be in its row yet. */
   hasSpoken: boolean;
   /** It will be looked at what has changed. */
   willLook: boolean;
@@ -25,6 +25,13 @@ export interface NodeHub {
   /** Cuts all of them off; they go to another process, or come back. */
   close(): Promise<void>;
 }
+
+const SERVER = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: NODE_LIMITS.frame,
+} as const;
 
 export function createNodeHub(
   { pool, secrets: { sealer, changes } }: Pick<ApiDeps, 'pool' | 'secrets'>,
@@ -53,8 +60,8 @@ export function createNodeHub(
     const there = await reading(pool, names);
     for (const { tenant, id, name, socket } of some)
       if (!there.has(name)) {
-        const isReplaced = await hasNode(pool, tenant, id);
-        if (isReplaced) socket.close(CLOSED.replaced, 'another program has connected with its token');
+        if (await hasNode(pool, tenant, id))
+          socket.close(CLOSED.replaced, 'another program has connected with its token');
         else socket.close(CLOSED.revoked, 'revoked');
       }
   }
@@ -91,12 +98,7 @@ export function createNodeHub(
   }
 
   return {
-    server: new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: NODE_LIMITS.frame,
-    }),
+    server: new WebSocketServer(SERVER),
     add({ tenant, id }, socket) {
       const name = randomUUID();
       const connection: Connection = {
@@ -112,7 +114,6 @@ export function createNodeHub(
         work: Promise.resolve(),
       };
       if (isClosed) return socket.terminate();
-      // One at a time has not said yet what it is.
       for (const other of connections.values())
         if (other.id === id && !other.hasSpoken) other.socket.terminate();
       connections.set(name, connection);
@@ -130,8 +131,7 @@ export function createNodeHub(
       });
       // What is wrong with a connection ends it, which is told.
       socket.on('error', () => undefined);
-      const closed = new Promise((resolve) => socket.once('close', resolve));
-      endings.set(name, ended(connection, closed));
+      endings.set(name, ended(connection, new Promise((resolve) => socket.once('close', resolve))));
     },
     async close() {
       isClosed = true;
