@@ -195,7 +195,7 @@ export async function removeUnneededObjects(
      order by id limit ${REMOVED_AT_ONCE}`;
   for (const { id, tenant_id, digest, made } of gone) {
     await removeObjects(objects, prefixOf(tenant_id, digest, made));
-    await execute(pool)`delete from gone_objects where id = ${id}`;
+    await execute(pool)`delete from gone_objects where tenant_id = ${tenant_id} and id = ${id}`;
   }
   return gone.length;
 }

@@ -982,10 +982,11 @@ create index files_by_need on files (needed_at);
 
 -- Objects of rows of files that have gone, until they have gone themselves.
 create table gone_objects (
-  id        bigint generated always as identity primary key,
   tenant_id text not null,
+  id        bigint not null generated always as identity,
   digest    text not null,
-  made      uuid not null
+  made      uuid not null,
+  primary key (tenant_id, id)
 );
 
 -- Files that people and models pass about.
