@@ -1,5 +1,6 @@
 /** Host names that never mean the public net, whatever a resolver says of them. */
 import { matchGlob } from '../glob/match-glob.ts';
+import { parseAddress } from './parse-address.ts';
 
 /** Where clouds give out credentials by name. */
 const METADATA: ReadonlySet<string> = new Set(
@@ -24,13 +25,23 @@ export function isLocalName(host: string): boolean {
   return !host.includes('.') || LOCAL_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`));
 }
 
-/** Services that answer with the address that stands in the asked name: `10.0.0.1.nip.io`, `app-10-0-0-1.sslip.io`. */
+/**
+ * Services that answer with the address that stands in the asked name: `10.0.0.1.nip.io`, `app-10-0-0-1.sslip.io`,
+ * `7f000001.nip.io`, `fd00--1.sslip.io`.
+ */
 const SPELLED = /(?:^|[.-])(\d{1,3})([.-])(\d{1,3})\2(\d{1,3})\2(\d{1,3})\.(?:nip|sslip|xip)\.io$/;
+const SPELLED_HEX = /(?:^|[.-])([0-9a-f]{8})\.nip\.io$/;
+const SPELLED_V6 = /(?:^|\.)([0-9a-f-]{2,39})\.sslip\.io$/;
 
 /** The address that a name spells, so that it is judged without a resolver. */
 export function spelledAddress(host: string): string | undefined {
   const found = SPELLED.exec(host);
-  return found ? [found[1], found[3], found[4], found[5]].join('.') : undefined;
+  if (found) return [found[1], found[3], found[4], found[5]].join('.');
+  const hex = SPELLED_HEX.exec(host)?.[1];
+  if (hex !== undefined)
+    return hex.replace(/..(?=.)/g, '$&.').replace(/[0-9a-f]+/g, (byte) => `${Number.parseInt(byte, 16)}`);
+  const v6 = SPELLED_V6.exec(host)?.[1]?.replaceAll('-', ':');
+  return v6 !== undefined && parseAddress(v6) ? v6 : undefined;
 }
 
 /** `github.com` is that host, `*.example.com` those below it. */

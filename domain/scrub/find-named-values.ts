@@ -21,7 +21,7 @@ interface NamedForm {
 const FORMS: readonly NamedForm[] = [
   // --password VALUE, -token "VALUE"
   {
-    needs: [' -', '\n-', '"-', "'-"].map(neededText),
+    needs: [' -', '\n-', '"-', "'-", '--'].map(neededText),
     pattern: /(?<![\w-])--?([A-Za-z][\w-]{2,40})[ \t]{1,3}(["'])?(?!-)/g,
   },
   // ENV NAME VALUE, aws configure set NAME VALUE, redis' requirepass VALUE

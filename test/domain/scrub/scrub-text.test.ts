@@ -75,6 +75,10 @@ describe('SC-1 a value under the name of a secret goes, however the two are writ
     [`//registry.test/:_authToken=${KEY}`, KEY],
     [`cmd --api-key ${KEY} run`, KEY],
     [`cmd --client-secret "FAKE 99 words"`, 'FAKE 99 words'],
+    [`--password ${PASSWORD} at the beginning`, PASSWORD],
+    [`docker login registry.test -u me -p ${PASSWORD}`, PASSWORD],
+    [`https://maps.test/js?key=${KEY}zz${KEY}&v=3`, KEY],
+    [`{"kty":"EC","crv":"P-256","d":"${KEY.repeat(3)}"}`, KEY],
     [`mysql --password=${PASSWORD} -u root`, PASSWORD],
     [`mysql -u root -p${PASSWORD} db`, PASSWORD],
     [`curl -u admin:${PASSWORD} https://x.test`, PASSWORD],
@@ -213,6 +217,9 @@ describe('SC-1 what only looks like a secret stays', () => {
     'DSN=reporting',
     'sha256 cellar: :any, arm64_sonoma: "' + 'fa4e01b7'.repeat(8) + '"',
     'existingSecret: postgres-admin-prod',
+    'https://example.test/list?key=customer-address-of-1999',
+    'docker login registry.test -u me --password-stdin',
+    'docker run -p 8080:8080 image',
   ];
   for (const text of texts) test(text.slice(0, 60), () => assert.equal(scrub(text), text));
 });
