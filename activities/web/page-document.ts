@@ -29,6 +29,12 @@ export interface StyleElement extends PageElement {
   readonly sheet: { readonly cssRules: readonly StyleRule[] };
 }
 
+interface PageRoot extends Omit<PageElement, 'append'> {
+  readonly childNodes: Iterable<PageRoot>;
+  readonly attributes: Iterable<{ readonly name: string; readonly value: string }>;
+  append(...nodes: readonly PageRoot[]): void;
+}
+
 export interface PageDocument extends PageElement {
   readonly title: string;
   readonly body: PageElement;
@@ -43,8 +49,9 @@ const HTTP = /^https?:$/;
 /** Its links and pictures made absolute; those that lead to no web address lose it. */
 export function parsePage(html: string, url: string): PageDocument {
   // A fragment has no root of its own, and linkedom makes none.
-  const whole = /<html[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`;
+  const whole = /<html[\s>]/i.test(html) ? html : `<html>${html.replace(/^\s*<!doctype[^>]*>/i, '')}</html>`;
   const { document } = parseHTML(whole) as unknown as { readonly document: PageDocument };
+  settle(document as never);
   const href = document.querySelector('base[href]')?.getAttribute('href') ?? '';
   const base = URL.canParse(href, url) ? new URL(href, url).href : url;
   for (const [selector, name] of [
@@ -58,4 +65,22 @@ export function parsePage(html: string, url: string): PageDocument {
       else element.removeAttribute(name);
     }
   return document;
+}
+
+const OF_HEAD = /^(?:base|link|meta|script|style|title)$/;
+
+/** Pages may leave out `<head>` and `<body>`: what stands beside them is moved where browsers put it. */
+function settle(document: { documentElement: PageRoot; head: PageRoot; body: PageRoot }): void {
+  const { documentElement, head, body } = document;
+  for (const node of [...documentElement.childNodes]) {
+    if (node === head || node === body) continue;
+    if (node.localName !== 'head' && node.localName !== 'body') {
+      (OF_HEAD.test(node.localName) ? head : body).append(node);
+      continue;
+    }
+    const place = node.localName === 'head' ? head : body;
+    for (const { name, value } of node.attributes) place.setAttribute(name, value);
+    place.append(...node.childNodes);
+    node.remove();
+  }
 }

@@ -10,7 +10,9 @@ export type HtmlReading = 'article' | 'simple' | 'text';
 export async function readHtml(how: HtmlReading, html: string, url: string): Promise<string> {
   const document = parsePage(html, url);
   removeHidden(document);
-  if (how === 'text') return titled(document, plainText(document.body));
+  // An article's reader takes the first heading out where it is the page's only title.
+  const title = document.title.trim() || (document.querySelector('h1')?.textContent ?? '');
+  if (how === 'text') return titled(title, plainText(document.body));
   if ([...document.querySelectorAll('*')].length > MAX_ELEMENTS) throw new Error('it has too many elements');
   // The readers change what they read.
   const body = document.body.innerHTML;
@@ -18,7 +20,7 @@ export async function readHtml(how: HtmlReading, html: string, url: string): Pro
   const article = how === 'article' ? await readArticle(document, url) : '';
   // An index or a dashboard has no article.
   const isMissed = article.length < 500 && seen > article.length * 2;
-  return titled(document, isMissed || how === 'simple' ? NodeHtmlMarkdown.translate(body).trim() : article);
+  return titled(title, isMissed || how === 'simple' ? NodeHtmlMarkdown.translate(body).trim() : article);
 }
 
 async function readArticle(document: PageDocument, url: string): Promise<string> {
@@ -31,8 +33,8 @@ async function readArticle(document: PageDocument, url: string): Promise<string>
   return content.trim();
 }
 
-function titled(document: PageDocument, text: string): string {
-  const title = document.title.replace(/\s+/g, ' ').trim().slice(0, 300);
+function titled(given: string, text: string): string {
+  const title = given.replace(/\s+/g, ' ').trim().slice(0, 300);
   return title === '' || text.slice(0, 400).includes(title) ? text : `# ${title}\n\n${text}`;
 }
 
