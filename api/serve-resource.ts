@@ -62,6 +62,8 @@ export function serveResource<Named extends Operations>(
         response: { [status]: answer, ...problems(...refusalsOf(operation)) },
       },
       async preValidation(request) {
+        // Clients leave out the body of an action whose fields they may all leave out.
+        if (method === 'POST' && body) request.body ??= {};
         if (!params) return;
         const given = String(paramOf(request, key));
         if (!isKey(given)) throw missing();

@@ -28,6 +28,16 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Longer than a session key may be, escaped. */
 const MAX_PARAM_LENGTH = 800;
 
+/** Documents below `memory/` are named by their path: its slashes are the name's, whether a client escapes them or not. */
+const MEMORY = /^(\/v1\/agents\/[^/?#]+\/files\/memory)\/([^?#]+?\.md)(?=[/?#]|$)/i;
+
+function memoryAddress(url: string): string {
+  return url.replace(
+    MEMORY,
+    (_all, before: string, rest: string) => `${before}%2F${rest.replaceAll('/', '%2F')}`,
+  );
+}
+
 /** Not yet listening. `close()` ends streams and waits, finishes requests, and refuses new ones. */
 export async function createServer(deps: ApiDeps): Promise<Api> {
   const { settings } = deps;
@@ -45,6 +55,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
     // Requests that came in before the end are answered, not refused.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    rewriteUrl: ({ url = '/' }) => memoryAddress(url),
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: parseQuery },
     frameworkErrors: (error, request, reply: FastifyReply) => {

@@ -52,7 +52,10 @@ const one = {
       .string()
       .max(DOCUMENT_LIMITS.path)
       .refine(isDocumentPath, 'must be SOUL.md or another context file, MEMORY.md, or a path below memory/')
-      .meta({ description: 'With `/` as `%2F`' }),
+      .meta({
+        description: 'One below `memory/` with its slashes, or `%2F`',
+        examples: ['SOUL.md', 'memory/plans.md'],
+      }),
   }),
   query: all.query,
 };

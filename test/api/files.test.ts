@@ -53,6 +53,17 @@ describe('VF-1 /v1/agents/{key}/files', () => {
     assert.deepEqual([own.body.data.length, own.body.data[0].agent], [1, 'open']);
   });
 
+  test('VF-2 a file of memory is addressed by its path, with its slashes escaped or not', async () => {
+    const path = at('open', '/memory/trips/north.md');
+    assert.equal((await put(path, 'moss', { key: ann })).body.path, 'memory/trips/north.md');
+    assert.equal((await get(at('open', '/memory%2Ftrips%2Fnorth.md'), ann)).body.text, 'moss');
+    assert.equal((await get(at('open', '/memory/trips%2Fnorth.md?user=ann'))).body.text, 'moss');
+    assert.equal((await get(`${path}/versions`, ann)).body.data.length, 1);
+    const back = await api.ask('POST', `${path}/restore`, { body: { revision: 1 }, key: ann });
+    assert.equal(back.body.revision, 2);
+    assert.equal((await api.ask('DELETE', path, { key: ann })).status, 204);
+  });
+
   test('R8 another user’s, the agent’s own and another tenant’s are out of reach', async () => {
     for (const [method, path] of [
       ['GET', at('open', '/SOUL.md?user=ann')],

@@ -36,6 +36,12 @@ const notes = defineResource(
       body: z.object({ to: z.string() }),
       answer: z.object({ sent: z.int() }),
     }),
+    printNote: action('print')({
+      scope: 'run',
+      summary: 'Print',
+      body: z.object({ copies: z.int().default(1) }),
+      answer: z.object({ printed: z.int() }),
+    }),
   }),
 );
 
@@ -66,6 +72,7 @@ function handlersOf(rows: Map<string, string>): Handlers<typeof notes.operations
     sendNote: async ({ tenant, by, params, body }) => ({
       sent: `${tenant} ${by}: ${params.note} to ${body.to}`.length,
     }),
+    printNote: async ({ body }) => ({ printed: body.copies }),
   };
 }
 
@@ -128,6 +135,13 @@ describe('IN-1 the routes of a definition', () => {
     );
   });
 
+  it('an action may be asked for without a body; what it needs is named all the same', async () => {
+    const printed = await ask('POST', '/v1/notes/first/print');
+    assert.deepEqual([printed.statusCode, printed.json()], [200, { printed: 1 }]);
+    const sent = await ask('POST', '/v1/notes/first/send');
+    assert.deepEqual([sent.statusCode, sent.json().errors[0].pointer], [400, 'body/to']);
+  });
+
   it('what is not there and what cannot be a key get one 404, whatever is wrong with the body', async () => {
     for (const name of ['none', 'no%20name', '%00'])
       for (const answer of [
@@ -147,6 +161,7 @@ describe('IN-1 the routes of a definition', () => {
     assert.deepEqual(Object.keys(paths).toSorted(), [
       '/v1/notes',
       '/v1/notes/{note}',
+      '/v1/notes/{note}/print',
       '/v1/notes/{note}/send',
     ]);
     const send = paths['/v1/notes/{note}/send']?.['post'];
