@@ -11,6 +11,7 @@ export function readApprovalFilter(query: Partial<z.output<typeof approvalFilter
     agent: query.agent,
     tool: query.tool,
     user: query.user,
+    assignee: query.assignee,
     requestedAfter: query.requested_after,
     requestedBefore: query.requested_before,
     mine: query.mine,

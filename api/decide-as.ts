@@ -34,10 +34,10 @@ export async function sendDecision(
   deps: ApiDeps,
   tenant: string,
   approval: ApprovalRow,
-  { decision: word, ...rest }: DecisionBody,
+  { decision: word, scope, ...rest }: DecisionBody,
   sender: DecisionSender,
 ): Promise<DecisionReceipt> {
-  const decision = readDecision(word);
+  const decision = scope === 'always' ? 'approve_always' : readDecision(word);
   if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
   const { args, reason, text, digest } = rest;
   const given = { args, reason, text, digest, decision, by: sender.by };

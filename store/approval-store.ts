@@ -62,6 +62,8 @@ export interface ApprovalFilter {
   readonly agent?: string | undefined;
   readonly tool?: string | undefined;
   readonly user?: string | undefined;
+  /** A user who may decide it. */
+  readonly assignee?: string | undefined;
   /** ISO 8601. */
   readonly requestedAfter?: string | undefined;
   readonly requestedBefore?: string | undefined;
@@ -70,7 +72,17 @@ export interface ApprovalFilter {
 }
 
 function conditions(tenant: string, viewer: Viewer, filter: ApprovalFilter): RawBuilder<unknown> {
-  const { status, session, turn, agent, tool, user, requestedAfter, requestedBefore } = filter;
+  const {
+    status,
+    session,
+    turn,
+    agent,
+    tool,
+    user,
+    assignee = null,
+    requestedAfter,
+    requestedBefore,
+  } = filter;
   return sql`tenant_id = ${tenant} and (${maySee(viewer)}) ${filter.mine ? sql`= 'decide'` : sql`is not null`}
     and (${status}::text is null or status = ${status}) and (${turn}::text is null or turn_id = ${turn})
     and (${session}::text is null or session_key = ${session} or session_key in (select s.session_key from assignments s
@@ -78,6 +90,7 @@ function conditions(tenant: string, viewer: Viewer, filter: ApprovalFilter): Raw
       where s.tenant_id = ${tenant} and s.bound_context #>> '{delegation,session}' = ${session}))
     and (${agent}::text is null or agent_key = ${agent}) and (${tool}::text is null or tool = ${tool})
     and (${user}::text is null or user_id = ${user})
+    and (${assignee}::text is null or (${maySee({ user: assignee, scopes: new Set(['approve']) })}) = 'decide')
     and (${requestedAfter}::timestamptz is null or created_at > ${requestedAfter})
     and (${requestedBefore}::timestamptz is null or created_at < ${requestedBefore})`;
 }

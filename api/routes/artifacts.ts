@@ -73,6 +73,7 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
         response: {
           200: z.any().meta({ format: 'binary' }),
           206: z.any().meta({ format: 'binary' }),
+          304: z.null().meta({ description: '`If-None-Match` names it as it is' }),
           416: z.null().meta({ description: 'The range is past the end' }),
           ...problems('NotFound'),
         },
@@ -97,7 +98,9 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
         'content-security-policy': "default-src 'none'; sandbox",
         'x-content-type-options': 'nosniff',
       });
-      const { range, 'if-range': ifRange = etag } = request.headers;
+      const { range, 'if-range': ifRange = etag, 'if-none-match': known } = request.headers;
+      if (known?.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim())))
+        return reply.code(304).send(null as never);
       const asked = ifRange === etag ? rangeOf(range, row.size) : undefined;
       if (asked === 'past')
         return reply

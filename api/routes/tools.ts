@@ -183,7 +183,7 @@ function addSeedInvoke(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const { tool, action, args: given, dryRun, agentId: agent, channel, chatId: chat_id } = request.body;
-      const args = action === undefined ? given : { ...given, action };
+      const args = action ? { ...given, action } : given;
       const caller = callerOf(request);
       await toolOr404(deps, caller.tenant, agent ?? MAIN_AGENT, tool);
       if (dryRun) {

@@ -124,6 +124,7 @@ export const approvalFilterShape = {
   agent: nameSchema.optional(),
   tool: textSchema(128).optional(),
   user: labelSchema.optional(),
+  assignee: labelSchema.optional().meta({ description: 'Only those that this user may decide' }),
   requested_after: momentSchema.optional(),
   requested_before: momentSchema.optional(),
   mine: z
@@ -147,6 +148,10 @@ export const decisionSchema = z
       .refine((word) => readDecision(word) !== undefined, `must be one of ${words.join(', ')}`)
       .meta({ enum: words }),
     args: jsonObjectSchema.optional().meta({ description: 'For `edit`: the whole arguments to run instead' }),
+    scope: z
+      .enum(['once', 'always'])
+      .optional()
+      .meta({ description: '`approve` with `always` is `approve_always`' }),
     reason: textSchema(16_384).optional().meta({ description: 'For `reject`: the model is told' }),
     text: textSchema(16_384).optional().meta({ description: 'For `respond`: what the model reads instead' }),
     digest: digestSchema
@@ -160,6 +165,10 @@ export const decisionSchema = z
   .refine((body) => readDecision(body.decision) !== 'respond' || body.text !== undefined, {
     path: ['text'],
     message: 'respond needs text',
+  })
+  .refine((body) => body.scope !== 'always' || readDecision(body.decision)?.startsWith('approve'), {
+    path: ['scope'],
+    message: 'only approve can be for always',
   })
   .meta({ examples: [{ decision: 'approve' }, { decision: 'reject', reason: 'Not on a Friday' }] });
 

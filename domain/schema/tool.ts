@@ -42,7 +42,11 @@ export const toolInvocationSchema = z.object({
 export const seedInvokeSchema = z
   .strictObject({
     tool: z.string().min(1).max(128),
-    action: z.string().max(64).optional().meta({ description: 'Short for `args.action`' }),
+    action: z
+      .string()
+      .max(64)
+      .optional()
+      .meta({ description: 'Short for `args.action`; an empty one is none' }),
     args: jsonObjectSchema.default({}),
     dryRun: z.boolean().default(false),
     agentId: nameSchema.optional().meta({ description: 'The agent’s key: `main`' }),

@@ -46,6 +46,17 @@ describe('AP-4 lists of approvals', () => {
     assert.equal((await list()).length, 5);
   });
 
+  it('show what waits for somebody, within what the key sees', async () => {
+    assert.deepEqual(await list('assignee=ann'), ['of-ann', 'of-nobody']);
+    assert.deepEqual(await list('assignee=bea&status=pending'), [
+      'for-bea',
+      'not-ann',
+      'of-bea',
+      'of-nobody',
+    ]);
+    assert.deepEqual(await list('assignee=bea', ann), ['for-bea', 'not-ann', 'of-nobody']);
+  });
+
   it('show whom an approval does not concern nothing: not in the list, and 404 for everything about it', async () => {
     const before = await stack.ask('GET', '/v1/approvals/apr_none', { key: ann });
     for (const [method, path, body] of [
@@ -76,7 +87,7 @@ describe('AP-4 lists of approvals', () => {
     const from = encodeURIComponent(created_at);
     assert.deepEqual(await list(`requested_before=${from}`), ['of-ann', 'of-nobody']);
     assert.equal((await list(`requested_after=${from}`)).includes('of-ann'), false);
-    for (const bad of ['requested_after=yesterday', 'mine=maybe', 'status=open', 'assignee=x'])
+    for (const bad of ['requested_after=yesterday', 'mine=maybe', 'status=open', 'assigned=x'])
       assert.equal((await stack.ask('GET', `/v1/approvals?${bad}`)).status, 400, bad);
   });
 

@@ -44,6 +44,18 @@ describe('AP-2 approvals over HTTP', () => {
     assert.equal(pokes('approve'), 1);
   });
 
+  it('AP-3 takes the scope of an approval beside the word: `always` is approve_always, and of nothing else', async () => {
+    const first = await askFor('scoped');
+    assert.equal((await decide(first.approval, { decision: 'reject', scope: 'always' })).status, 400);
+    assert.equal((await decide(first.approval, { decision: 'approve', scope: 'session' })).status, 400);
+    const once = await decide(first.approval, { decision: 'approve', scope: 'once' });
+    assert.deepEqual([once.status, once.body.decision], [200, 'approve']);
+    const second = await askFor('scoped-always');
+    const always = await decide(second.approval, { decision: 'allow', scope: 'always' });
+    assert.deepEqual([always.status, always.body.decision], [200, 'approve_always']);
+    await stack.worker.ended(second.turn);
+  });
+
   it('does not end a wait: who waits for the turn gets its end when somebody decides meanwhile', async () => {
     const waiting = stack.ask('POST', '/v1/sessions/waits/messages?wait=60', {
       body: { text: 'poke {"note":"waits"}' },

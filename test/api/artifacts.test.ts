@@ -101,6 +101,16 @@ describe('artifacts', () => {
     assert.equal((await get(id, { range: 'bytes=0-0', 'if-range': '"another"' })).status, 200);
   });
 
+  it('who has it already is told so by its ETag, and gets no bytes', async () => {
+    const { id } = (await put('kelp', { type: 'text/plain' })).body;
+    const etag = (await get(id)).headers.get('etag') ?? '';
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const came = await get(id, { 'if-none-match': known });
+      assert.deepEqual([came.status, await came.text(), came.headers.get('etag')], [304, '', etag], known);
+    }
+    assert.equal((await get(id, { 'if-none-match': '"other"' })).status, 200);
+  });
+
   it('what a browser might run is served as bytes, never as a page', async () => {
     for (const [type, text] of [
       ['text/html', '<!doctype html><script>alert(1)</script>'],

@@ -35,6 +35,7 @@ describe('IN-1 tools over HTTP', () => {
     const invoke = (body: object) => stack.ask('POST', '/v1/tools/invoke', { body });
     const ran = await invoke({
       tool: 'peek',
+      action: '',
       args: { note: 'seed' },
       agentId: 'main',
       channel: 'web',
