@@ -18,6 +18,11 @@ export function readJsonBodies(app: Api): void {
       done(new Failure('UnsupportedMedia', 'JSON is UTF-8; send application/json without another charset'));
       return;
     }
+    // Read as it stands it would be another document than the client's.
+    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
+      done(new Failure('UnsupportedMedia', 'Send the body without a Content-Encoding'));
+      return;
+    }
     if (body.length === 0) {
       done(null, undefined);
       return;

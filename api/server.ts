@@ -159,7 +159,8 @@ function addAuthentication(app: Api, deps: ApiDeps): Authenticator {
     const scope = url?.startsWith('/docs') ? 'public' : request.routeOptions.config.scope;
     if (scope === 'public') return;
     const caller = await authenticator
-      .authenticate(request.headers.authorization)
+      // Two of them are none: a proxy before us may have judged the other one.
+      .authenticate(request.raw.headersDistinct['authorization']?.join(', '))
       .catch((error: unknown) => slowDown(request, error));
     request.caller = deps.settings.sharedSessions ? { ...caller, confinedTo: null } : caller;
     if (scope) requireScope(caller, scope);

@@ -148,6 +148,23 @@ describe('R8, R11 hostile requests', () => {
     }
   });
 
+  it('R8 takes no body in an encoding that it does not undo, and no two keys', async () => {
+    const packed = await stack.ask('POST', '/v1/agents', {
+      body: { key: 'packed', model: 'rehearsal/echo' },
+      headers: { 'content-encoding': 'gzip' },
+    });
+    assert.deepEqual([packed.status, packed.body.code], [415, 'UnsupportedMedia']);
+    const key = `Authorization: Bearer ${stack.key}`;
+    const host = `Host: ${new URL(stack.url).host}\r\nConnection: close`;
+    const answers = [`${key}\r\n${key}`, `${key}\r\nAuthorization: Bearer tc_none`, key].map((keys) =>
+      send(stack, `GET /v1/sessions HTTP/1.1\r\n${host}\r\n${keys}\r\n\r\n`),
+    );
+    assert.deepEqual(
+      (await Promise.all(answers)).map(({ status }) => status),
+      [401, 401, 200],
+    );
+  });
+
   it('sends headers that keep browsers from guessing, framing and keeping', async () => {
     const { headers } = await stack.ask('GET', '/v1/sessions');
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
