@@ -50,8 +50,8 @@ export const SECURE_CLI_PRESETS: Readonly<Record<string, SecureCliPreset>> = {
   kubectl: {
     env: [{ name: 'KUBECONFIG', kind: 'file' }],
     deny_args: [
-      words('delete', '(namespace|namespaces|ns)(/\\S*)?'),
-      words('delete', '(node|nodes|no)(/\\S*)?'),
+      words('delete', '(\\S*,)?(namespace|namespaces|ns)([,/.]\\S*)?'),
+      words('delete', '(\\S*,)?(node|nodes|no)([,/.]\\S*)?'),
       words('drain'),
       words('cordon'),
     ],
