@@ -64,19 +64,24 @@ function isScalar(value: unknown): value is Scalar {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** Programs that read a file when an argument begins with `@`. */
-const AT_READERS = new Set(['curl', 'curlie', 'http', 'https', 'xh', 'wget', 'ab', 'gh']);
+/** Which words programs take for the name of a file to read. A form's field has it behind its `=`. */
+const FIELD_FILE = /^@|[=:][@<]/;
+const FILE_READERS: readonly (readonly [programs: string, word: RegExp])[] = [
+  ['curl curlie http https xh wget ab gh', FIELD_FILE],
+  ['gcc g++ cc c++ clang clang++ ld ar java javac 7z 7za 7zr', /^@/],
+  ['aws', /^fileb?:\/\//],
+];
 
 function wordProblem(text: string, place: Placeholder, property: Property): string | undefined {
   if (text.includes('\0')) return 'holds a NUL character, which no argument may';
   if (!text.isWellFormed()) return 'is not valid Unicode';
   if (Buffer.byteLength(text) > MAX_VALUE_BYTES) return `is too long: at most ${MAX_VALUE_BYTES} bytes`;
-  if (!place.isStart || isExpected(text, property)) return undefined;
-  if (text.startsWith('-') && !place.isAfterDashes)
+  if (isExpected(text, property)) return undefined;
+  const { head, program, isAfterDashes } = place;
+  if (head === '' && text.startsWith('-') && !isAfterDashes)
     return 'begins with -, which the program would take for an option';
-  if (text.startsWith('@') && AT_READERS.has(place.program))
-    return `begins with @, for which ${place.program} would read a file`;
-  return undefined;
+  const reads = FILE_READERS.find(([programs]) => programs.split(' ').includes(program))?.[1];
+  return reads?.test(head + text) ? `is such that ${program} would read a file by it` : undefined;
 }
 
 /** The schema itself speaks of such values: the author wants them. */

@@ -19,8 +19,8 @@ export interface Placeholder {
   readonly key: string;
   /** The argument is a word of its own; else it is a part of one, such as `--name={{.name}}`. */
   readonly isWord: boolean;
-  /** Begins its word, so that what the argument begins with is what the program sees first. */
-  readonly isStart: boolean;
+  /** What stands before it in its word; when nothing does, what the argument begins with is what the program sees first. */
+  readonly head: string;
   /** Stands behind a literal `--` of the same command: the program takes no option there. */
   readonly isAfterDashes: boolean;
   /** The program that gets it, without its folder. */
@@ -116,7 +116,7 @@ function placeOf(
   problems: string[],
   { parameters, before }: Surroundings,
 ): Placeholder {
-  const place: Placeholder = { key, isWord: false, isStart: false, isAfterDashes: false, program: '' };
+  const place: Placeholder = { key, isWord: false, head: '', isAfterDashes: false, program: '' };
   const shown = `{{.${key}}}`;
   const refuse = (why: string): Placeholder => {
     problems.push(`${shown} ${why}`);
@@ -146,7 +146,7 @@ function placeOf(
   return {
     key,
     isWord,
-    isStart: head.replace(MARK, '') === '',
+    head: head.replace(MARK, ''),
     isAfterDashes: receiver.before.some((each) => each.text === '--'),
     program: receiver.program,
   };

@@ -212,16 +212,22 @@ const fields = {
 /** What an agent's row holds (`AgentConfig`). */
 export const agentConfigSchema = z.strictObject({ key: nameSchema, ...fields });
 
-/** SPEC's name, and GoClaw's place of quality gates: `other_config`, of which nothing else is known here. */
+/** SPEC's name, and GoClaw's place of gates and shell categories: `other_config`, of which nothing else is known here. */
 function withAgentAliases<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
     (given) => {
-      if (!isRecord(given) || !isRecord(given['other_config']) || Object.hasOwn(given, 'quality_gates'))
-        return given;
+      if (!isRecord(given) || !isRecord(given['other_config'])) return given;
       const { other_config, ...agent } = given;
-      const { quality_gates, ...others } = other_config;
-      const rest = Object.keys(others).length > 0 ? { other_config: others } : {};
-      return { ...agent, quality_gates, ...rest };
+      const { quality_gates: gates, shell_deny_groups: categories, ...others } = other_config;
+      const has = (name: string) => Object.hasOwn(given, name);
+      if ((gates !== undefined && has('quality_gates')) || (categories !== undefined && has('exec')))
+        return given;
+      return {
+        ...agent,
+        ...(gates !== undefined && { quality_gates: gates }),
+        ...(categories !== undefined && { exec: { categories } }),
+        ...(Object.keys(others).length > 0 && { other_config: others }),
+      };
     },
     withAliases({ toolNames: 'tool_names' }, schema),
   );

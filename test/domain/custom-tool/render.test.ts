@@ -164,7 +164,20 @@ describe('CU-2 arguments that are not one word', () => {
     assert.equal(rendered('sort {{.n}}', lines({ enum: ['-r', '-n'] }), { n: '-r' }), "sort '-r'");
     assert.equal(rendered('head {{.n}}', lines({ type: 'integer', minimum: -5 }), { n: -3 }), "head '-3'");
     assert.match(refusal('head {{.n}}', lines({ type: 'integer' }), { n: -3 }), /begins with -/);
-    assert.match(refusal('timeout 5 curl {{.n}}', texts('n'), { n: '@/etc/passwd' }), /begins with @/);
+    for (const [template, n] of [
+      ['timeout 5 curl {{.n}}', '@/etc/passwd'],
+      ['curl -d {{.n}} x', '@/etc/passwd'],
+      ['curl -F a={{.n}} x', '@/etc/passwd'],
+      ['curl -F a={{.n}} x', '</etc/passwd'],
+      ['curl -F {{.n}} x', 'a=@/etc/passwd'],
+      ['http POST x a={{.n}}', '@/etc/passwd'],
+      ['http POST x {{.n}}', 'a:=@/etc/passwd'],
+      ['gcc -c {{.n}}', '@/etc/passwd'],
+      ['aws s3api put-object --body {{.n}}', 'fileb:///etc/passwd'],
+    ] as const)
+      assert.match(refusal(template, texts('n'), { n }), /would read a file/, template);
+    assert.equal(rendered('curl -d a={{.n}} x', texts('n'), { n: 'me@x.test' }), "curl -d a='me@x.test' x");
+    assert.equal(rendered('curl -d {{.n}} x', texts('n'), { n: '<b>' }), "curl -d '<b>' x");
     assert.equal(rendered('echo {{.n}}', texts('n'), { n: '@all' }), "echo '@all'");
   });
 

@@ -66,12 +66,18 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
       tools: meant,
       quality_gates: [gate],
     });
+    const shell_deny_groups = { package_install: false };
+    assert.deepEqual(agentPatchSchema.parse({ other_config: { shell_deny_groups } }), {
+      exec: { categories: shell_deny_groups },
+    });
     assert.deepEqual(tenantPolicySchema.parse({ tools: given }), { tools: meant });
     assert.deepEqual(configSchema.parse({ tools: given }).tools, meant);
     for (const [wrong, words] of [
       [{ tools: { ...given, also_allow: [] } }, /alsoAllow/],
       [{ other_config: { ...other_config, tone: 'warm' } }, /other_config/],
       [{ other_config, quality_gates: [] }, /other_config/],
+      [{ other_config: { shell_deny_groups: {} }, exec: { ask: 'off' } }, /other_config/],
+      [{ other_config: { shell_deny_groups: { nonsense: true } } }, /nonsense/],
     ] as const)
       assert.match(agentCreateSchema.safeParse({ ...rest, ...wrong }).error?.message ?? '', words);
   });
