@@ -27,8 +27,11 @@ export async function submitToolCall(
   { id, repeatable, session, agent, tool, args, by, context }: ToolCallSubmission,
 ): Promise<string> {
   const checked = await deps.tools.check(tenant, agent, tool, args);
-  if (!checked.ok)
-    throw new Failure(checked.code === 'NotFound' ? 'NotFound' : 'InvalidInput', checked.message);
+  if (!checked.ok && checked.code === 'NotFound') throw new Failure('NotFound', checked.message);
+  if (!checked.ok) {
+    const errors = [{ pointer: 'body/args', message: checked.message }];
+    throw new Failure('InvalidInput', checked.message, { errors });
+  }
   const { receipt } = await submitMessage(deps, tenant, {
     id,
     repeatable,

@@ -73,6 +73,7 @@ describe('IN-1 tools over HTTP', () => {
     });
     assert.equal(status, 400);
     assert.equal(body.code, 'InvalidInput');
+    assert.equal(body.errors[0].pointer, 'body/args');
   });
 
   it('answers 202 with the approval when one is needed, and the same Idempotency-Key finds the end', async () => {
