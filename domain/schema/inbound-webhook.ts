@@ -6,7 +6,7 @@ const headerName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name o
 
 export const inboundWebhookSchema = z
   .object({
-    signature: z.enum(['github', 'stripe', 'standard', 'hmac']),
+    signature: z.enum(['github', 'stripe', 'standard', 'hmac']).default('standard'),
     /** Of `hmac`, these four: where the signature of the raw body stands, and how it is written. */
     header: headerName.default('x-signature'),
     algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),

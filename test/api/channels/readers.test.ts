@@ -248,6 +248,16 @@ describe('IN-4 signed calls of other systems', () => {
     assert.equal(verify({ signature: 'stripe' }, github), false);
     assert.equal(verify({ signature: 'none' }, github), false);
     assert.equal(verify({ signature: 'standard' }, github), false);
+    // Standard Webhooks, unless the settings name another.
+    const time = `${Math.floor(Date.now() / 1000)}`;
+    const key = createHmac('sha256', secret).update(`m1.${time}.`).update(body);
+    const standard = {
+      'webhook-id': 'm1',
+      'webhook-timestamp': time,
+      'webhook-signature': `v1,${key.digest('base64')}`,
+    };
+    assert.equal(verify({}, standard, `whsec_${Buffer.from(secret).toString('base64')}`), true);
+    assert.equal(verify({}, github), false);
     const own = { signature: 'hmac', header: 'X-Sum', prefix: '', idempotency: { path: 'id' } };
     assert.equal(verify(own, { 'x-sum': signature }), true);
   });
