@@ -24,7 +24,23 @@ export const filterBypass = categoryOf('filter_bypass', [
   {
     deny: 'starts a program that git is told',
     programs: 'git',
-    names: 'upload-pack receive-pack exec ext-diff extcmd open-files-in-pager tool-help',
+    names:
+      'upload-pack receive-pack exec ext-diff extcmd open-files-in-pager tool-help sendmail-cmd to-cmd cc-cmd header-cmd',
+  },
+  // The same options in their short forms.
+  {
+    deny: 'starts a program that git is told',
+    programs: 'git',
+    subcommand: /^grep\b/,
+    argument: /^-[acEFGHhIiLlnoPpqrvWwz]*O/,
+  },
+  { deny: 'starts a program that git is told', programs: 'git', subcommand: /^clone\b/, letters: 'u' },
+  {
+    confirm: 'begins a repository with settings or hooks from elsewhere',
+    programs: 'git',
+    subcommand: /^(?:clone|init)\b/,
+    letters: 'c',
+    names: 'config template',
   },
   {
     confirm: 'starts a program that git is told',
@@ -38,7 +54,7 @@ export const filterBypass = categoryOf('filter_bypass', [
     confirm: 'starts a program from git',
     programs: 'git',
     subcommand: /^(?:bisect run|submodule foreach|difftool|mergetool|filter-branch|rebase)\b/,
-    line: /run|foreach|tool|filter|--exec|-x\b/,
+    line: /run|foreach|tool|filter|--exec|(?:^|\s)-x/,
   },
   {
     deny: 'starts a program from tar',

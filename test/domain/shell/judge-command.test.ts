@@ -55,6 +55,25 @@ describe('SH-2 security and ask', () => {
       assert.notEqual(judgeCommand(command, rules).decision, 'allow', command);
   });
 
+  test('a program on the allowlist is not trusted with these options in their short or cut forms either', () => {
+    const rules = { ...DEFAULT_RULES, security: 'allowlist', ask: 'off', allowlist: ['git'] } as const;
+    for (const command of [
+      'git grep -O frob x',
+      'git grep -nOfrob x',
+      'git clone -u frob x',
+      'git -C sub clone -qufrob x',
+      'git fetch --upload-p=frob x',
+      'git send-email --sendmail-cmd=frob a',
+      'git rebase -xfrob HEAD',
+      'git clone -c core.sshCommand=frob x',
+      'git clone --conf core.sshCommand=frob x',
+      'git init --template=/tmp/x',
+    ])
+      assert.equal(judgeCommand(command, rules).decision, 'deny', command);
+    for (const command of ['git grep -in OTTER', 'git grep -e FOO', 'git clone -b main x', 'git rebase main'])
+      assert.equal(judgeCommand(command, rules).decision, 'allow', command);
+  });
+
   test('SH-6: what may run code of the agent’s is asked about each time where no whole wall stands', () => {
     const asks = [
       'python3 x.py',
