@@ -61,6 +61,21 @@ export const filterBypass = categoryOf('filter_bypass', [
     programs: 'tar gtar bsdtar',
     names: 'to-command checkpoint-action use-compress-program rsh-command new-volume-script info-script',
   },
+  { confirm: 'starts a program from tar', programs: 'tar gtar bsdtar', letters: 'IF' },
+  { deny: 'starts a program from rsync', programs: 'rsync', names: 'rsh rsync-path' },
+  { confirm: 'starts a program from pandoc', programs: 'pandoc', letters: 'FL', names: 'filter lua-filter' },
+  {
+    confirm: 'starts a program, or loads code, that its options name',
+    programs:
+      'split go cargo npm gcc g++ cc c++ clang clang++ ld openssl java javac aria2c yt-dlp youtube-dl tex latex pdflatex xelatex lualatex rpm ctags cpio nano wget',
+    argument:
+      /^--?(?:filt|exec|toolexec|vettool|config|script-shell|fplugin|wrapper|plugin|engine|provider-path|javaagent|agent(?:path|lib)|on-|downloader|shell-escape|enable-write18|eval|options|rsh-command|speller)|use_?askpass/,
+  },
+  {
+    confirm: 'starts a program from a shell of a database',
+    programs: 'mysql mariadb psql sqlite3 sqlite',
+    argument: /(?:^|[\n;])\s*(?:\\!|\\copy\b.*\bprogram\b|\.(?:shell|system|load)\b)/i,
+  },
   {
     deny: 'starts a program from zip',
     programs: 'zip unzip rsync',
@@ -74,7 +89,7 @@ export const filterBypass = categoryOf('filter_bypass', [
   },
   {
     deny: 'starts a program from an editor',
-    programs: 'vi vim nvim view ex ed emacs nano less more most',
+    programs: 'vi vim nvim view vimdiff ex ed emacs nano less more most',
     argument: /(?:^|[:+\s])!|system\(|shell-command|--eval|-c\s*:?py|:terminal/,
   },
   {

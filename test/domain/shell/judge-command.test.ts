@@ -74,6 +74,42 @@ describe('SH-2 security and ask', () => {
       assert.equal(judgeCommand(command, rules).decision, 'allow', command);
   });
 
+  test('nor are other programs with theirs', () => {
+    for (const command of [
+      'tar -I frob -xf x',
+      'tar -cf x y -I frob',
+      'rsync --rsh frob a b',
+      'split --filt frob x',
+      'wget -e use_askpass=frob x',
+      "mysql -e '\\! frob'",
+      "psql -c '\\! frob'",
+      "sqlite3 x '.shell frob'",
+      'pandoc -F ./x y',
+      'go test -exec frob',
+      'cargo --config build.rustc-wrapper=frob build',
+      'npm test --script-shell=./x',
+      'gcc -wrapper frob,x y',
+      'java -javaagent:x y',
+      'yt-dlp --exec frob x',
+      "vimdiff -c ':!frob'",
+    ]) {
+      const allowlist = [command.split(' ')[0] ?? ''];
+      const rules = { ...DEFAULT_RULES, security: 'allowlist', ask: 'off', allowlist } as const;
+      assert.equal(judgeCommand(command, rules).decision, 'deny', command);
+    }
+    const allowlist = ['tar', 'go', 'npm', 'gcc', 'psql', 'wget'];
+    const rules = { ...DEFAULT_RULES, security: 'allowlist', ask: 'off', allowlist } as const;
+    for (const command of [
+      'tar -czf x.tgz src',
+      'go test ./...',
+      'npm test',
+      'gcc -O2 -Wall x.c -o x',
+      "psql -c 'select 1'",
+      'wget -O x https://x.test/a',
+    ])
+      assert.equal(judgeCommand(command, rules).decision, 'allow', command);
+  });
+
   test('SH-6: what may run code of the agent’s is asked about each time where no whole wall stands', () => {
     const asks = [
       'python3 x.py',
