@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Forgetting } from '#domain/forgetting.ts';
 import { isUnneeded } from './file-store.ts';
+import { deleteSome } from './old-rows.ts';
 import type { Pool } from './pool.ts';
 import { below, type Db, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
 import { inTransaction } from './transaction.ts';
@@ -257,9 +258,7 @@ function marked(tenant: string): Removal {
 async function removeAll(pool: Pool, [table, where, counted]: Removal, onRemoved: OnRemoved): Promise<void> {
   for (let count = BATCH; count >= BATCH; )
     count = await inTransaction(pool, async (tx) => {
-      const name = sql.table(table);
-      const removed = await execute(tx)`
-        delete from ${name} where ctid = any (array(select ctid from ${name} where ${where} limit ${BATCH}))`;
+      const removed = await deleteSome(tx, table, where, BATCH);
       await onRemoved(tx, counted ?? 'other', removed);
       return removed;
     });

@@ -1,6 +1,5 @@
 /** The runs of schedules: each has its place once, which is taken under the lock of its schedule's row. */
 import { isActive } from '#domain/heartbeat.ts';
-import { SCHEDULE_LIMITS } from '#domain/schedule.ts';
 import { isInstantOf, nextInstants } from '#domain/schedule/instants.ts';
 import type { TurnStatus } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
@@ -230,10 +229,4 @@ export function listRuns(
     from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
     where r.tenant_id = ${tenant} and r.schedule_id = ${id} ${below('r.created_at', 'r.key', after)}
     order by r.created_at desc, r.key limit ${limit}`;
-}
-
-/** Returns how many went. */
-export function pruneRuns(pool: Pool): Promise<number> {
-  return execute(pool)`delete from schedule_runs where ctid = any (array(select ctid from schedule_runs
-    where state is not null and created_at < now() - make_interval(days => ${SCHEDULE_LIMITS.runsDays}) limit 10000))`;
 }
