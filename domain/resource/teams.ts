@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isName } from '../ids.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
+import { taskEventSchema } from '../schema/team-task.ts';
 import { TEAM_LIMITS } from '../team.ts';
 import { defineResource } from './define-resource.ts';
 
@@ -76,7 +77,7 @@ export const teams = defineResource(
     isKey: isName,
     missing: 'There is no team with this key',
   },
-  ({ list, show, create, change, remove }) => ({
+  ({ list, listOf, show, create, change, remove }) => ({
     listTeams: list({
       scope: 'read',
       summary: 'List teams by key',
@@ -128,6 +129,13 @@ export const teams = defineResource(
         flags,
         body: (given) => given,
         says: ({ key }) => `team ${key} is changed`,
+      },
+    }),
+    listTeamEvents: listOf('events', taskEventSchema, {
+      scope: 'read',
+      summary: 'What was done to the tasks of a team, newest first',
+      query: {
+        task: z.coerce.number().int().min(1).optional().meta({ description: 'Number of one task' }),
       },
     }),
     deleteTeam: remove({
