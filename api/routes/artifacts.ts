@@ -15,12 +15,8 @@ import { problems } from '../openapi.ts';
 import { fileOwner } from './files.ts';
 
 const querySchema = z.strictObject({
-  filename: z
-    .string()
-    .max(1_000)
-    .optional()
-    .meta({ description: 'Its name; also as a header, escaped as in an address' }),
-  user: labelSchema.optional().meta({ description: 'Whose; a user’s key means its own' }),
+  filename: z.string().max(1_000).optional().describe('Its name; also as a header, escaped as in an address'),
+  user: labelSchema.optional().describe('Whose; a user’s key means its own'),
 });
 
 /** What a browser draws or plays and does not run. */
@@ -74,7 +70,7 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
         response: {
           200: z.any().meta({ format: 'binary' }),
           206: z.any().meta({ format: 'binary' }),
-          416: z.null().meta({ description: 'The range is past the end' }),
+          416: z.null().describe('The range is past the end'),
           ...problems('NotFound'),
         },
       },

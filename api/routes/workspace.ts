@@ -15,8 +15,8 @@ import { fileOwner } from './files.ts';
 const MAX_BYTES = 50_000_000;
 
 const querySchema = z.strictObject({
-  user: labelSchema.optional().meta({ description: 'Whose; a user’s key means its own' }),
-  session: sessionKeySchema.optional().meta({ description: 'Where each session has a workspace of its own' }),
+  user: labelSchema.optional().describe('Whose; a user’s key means its own'),
+  session: sessionKeySchema.optional().describe('Where each session has a workspace of its own'),
 });
 
 const writtenSchema = z.object({ path: z.string(), bytes: z.int() });

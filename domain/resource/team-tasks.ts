@@ -30,9 +30,9 @@ export const teamTasks = defineResource(
       query: z.strictObject({
         ...pageQuery,
         status: z.enum(TASK_STATUSES).optional(),
-        owner: nameSchema.optional().meta({ description: 'Who has it or is to do it' }),
+        owner: nameSchema.optional().describe('Who has it or is to do it'),
         priority: z.coerce.number().int().optional(),
-        q: z.string().min(1).max(500).optional().meta({ description: 'Words of subject and description' }),
+        q: z.string().min(1).max(500).optional().describe('Words of subject and description'),
       }),
       answer: pageSchema(taskSchema),
     }),

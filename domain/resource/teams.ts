@@ -9,14 +9,14 @@ import { defineResource } from './define-resource.ts';
 const idsSchema = z.array(labelSchema).max(1_000);
 
 export const teamSettingsSchema = z.strictObject({
-  allow_user_ids: idsSchema.optional().meta({ description: 'Only these users bring work to the team' }),
+  allow_user_ids: idsSchema.optional().describe('Only these users bring work to the team'),
   deny_user_ids: idsSchema.optional(),
   allow_channels: idsSchema.optional(),
   deny_channels: idsSchema.optional(),
   progress_notifications: z
     .boolean()
     .optional()
-    .meta({ description: 'The lead hears of each result at once; else of all of a request together' }),
+    .describe('The lead hears of each result at once; else of all of a request together'),
   blocker_escalation: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   lease_seconds: z.int().min(1).max(TEAM_LIMITS.longestLeaseSeconds).optional(),
   /** Between reminders of a question to the user, and how many there are. */
@@ -30,8 +30,8 @@ const wordsSchema = textSchema(10_000).nullable();
 const createSchema = z
   .strictObject({
     key: nameSchema,
-    lead: nameSchema.meta({ description: 'Key of an agent' }),
-    members: membersSchema.meta({ description: 'Keys of agents, without the lead' }),
+    lead: nameSchema.describe('Key of an agent'),
+    members: membersSchema.describe('Keys of agents, without the lead'),
     name: labelSchema.nullable().optional(),
     description: wordsSchema.optional(),
     settings: teamSettingsSchema.optional(),
@@ -41,10 +41,10 @@ const createSchema = z
 const changeSchema = z
   .strictObject({
     lead: nameSchema.optional(),
-    members: membersSchema.optional().meta({ description: 'All members from now on' }),
+    members: membersSchema.optional().describe('All members from now on'),
     name: labelSchema.nullable().optional(),
     description: wordsSchema.optional(),
-    settings: teamSettingsSchema.optional().meta({ description: 'All settings from now on' }),
+    settings: teamSettingsSchema.optional().describe('All settings from now on'),
   })
   .meta({ examples: [{ members: ['writer'] }] });
 
@@ -135,7 +135,7 @@ export const teams = defineResource(
       scope: 'read',
       summary: 'What was done to the tasks of a team, newest first',
       query: {
-        task: z.coerce.number().int().min(1).optional().meta({ description: 'Number of one task' }),
+        task: z.coerce.number().int().min(1).optional().describe('Number of one task'),
       },
     }),
     deleteTeam: remove({
