@@ -43,7 +43,6 @@ const fields = {
   enabled: z.boolean().describe('false: paused'),
   overlap: z.enum(OVERLAPS).describe('When an earlier run still goes on: skip this one, or allow it'),
   catchupSeconds: z
-    .number()
     .int()
     .min(10)
     .max(SCHEDULE_LIMITS.catchup)

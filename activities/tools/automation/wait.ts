@@ -3,12 +3,7 @@ import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 
 const input = z.object({
-  timeMs: z
-    .number()
-    .int()
-    .min(100)
-    .max(300_000)
-    .describe('How long to wait, in milliseconds (100 to 300000)'),
+  timeMs: z.int().min(100).max(300_000).describe('How long to wait, in milliseconds (100 to 300000)'),
   reason: z.string().max(500).optional().describe('What is waited for'),
 });
 

@@ -6,7 +6,7 @@ import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
   query: z.string().max(2_000).optional().describe('What the agent should be good at, in a few words'),
-  max_results: z.number().int().min(1).max(20).default(5).describe('How many to name at most'),
+  max_results: z.int().min(1).max(20).default(5).describe('How many to name at most'),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'agentLinks'>>({

@@ -45,7 +45,6 @@ const input = z.object({
     .default('async')
     .describe('async: go on, the result comes as a message; sync: wait for the result'),
   timeout: z
-    .number()
     .int()
     .min(1)
     .max(DELEGATION_LIMITS.mostAsyncSeconds)

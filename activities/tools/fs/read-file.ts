@@ -12,8 +12,8 @@ export const READ_MAX_CHARS = 50_000;
 
 const input = z.object({
   path: z.string().min(1).max(4096).describe('File path, relative to the workspace'),
-  offset: z.number().int().min(0).max(1e9).default(0).describe('First line to read, counted from 0'),
-  limit: z.number().int().min(1).max(100_000).optional().describe('How many lines to read'),
+  offset: z.int().min(0).max(1e9).default(0).describe('First line to read, counted from 0'),
+  limit: z.int().min(1).max(100_000).optional().describe('How many lines to read'),
   line_numbers: z.boolean().default(false).describe('Put its number (from 1) before each line'),
 });
 

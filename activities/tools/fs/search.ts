@@ -22,8 +22,8 @@ const input = z.object({
   pattern: z.string().min(1).max(4000).describe('Regular expression (no look-around), for one line'),
   path: z.string().max(4096).default('.').describe('Folder or file to search, relative to the workspace'),
   glob: z.string().max(1000).optional().describe('Only files of this kind, such as *.ts or src/**/*.md'),
-  context: z.number().int().min(0).max(20).default(0).describe('Lines to show before and after each match'),
-  max_results: z.number().int().min(1).max(1000).default(100).describe('Matching lines to show'),
+  context: z.int().min(0).max(20).default(0).describe('Lines to show before and after each match'),
+  max_results: z.int().min(1).max(1000).default(100).describe('Matching lines to show'),
   ignore_case: z.boolean().default(false).describe('Treat upper and lower case alike'),
   include_ignored: z.boolean().default(false).describe('Also files that .gitignore leaves out'),
 });

@@ -16,7 +16,6 @@ const input = z.object({
     .optional()
     .describe('Key of a channel of yours; that of this conversation unless given'),
   icon_color: z
-    .number()
     .int()
     .optional()
     .describe(`In Telegram, RGB of its icon: one of ${COLOURS.join(', ')}`),

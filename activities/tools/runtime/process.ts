@@ -18,7 +18,6 @@ const input = z.object({
   data: z.string().max(65_536).optional().describe('write: text for its input; end a line with \\n'),
   eof: z.boolean().default(false).describe('write: close its input afterwards'),
   offset: z
-    .number()
     .int()
     .min(0)
     .optional()

@@ -47,7 +47,6 @@ const input = z.object({
     .optional()
     .describe('For steer: what to do instead; 4000 characters are kept'),
   timeout: z
-    .number()
     .int()
     .min(1)
     .max(86_400)

@@ -47,13 +47,7 @@ const input = z.object({
     .default('')
     .describe('list: only these; active: not closed; empty: all'),
   query: z.string().max(500).optional().describe('search: words of subject or description'),
-  priority: z
-    .number()
-    .int()
-    .min(-1_000)
-    .max(1_000)
-    .optional()
-    .describe('create, update, list: higher is more urgent'),
+  priority: z.int().min(-1_000).max(1_000).optional().describe('create, update, list: higher is more urgent'),
   blocked_by: z
     .array(z.string().max(128))
     .max(TEAM_LIMITS.blockers)
@@ -64,7 +58,7 @@ const input = z.object({
   path: z.string().max(1_000).optional().describe('attach: a file of your workspace'),
   task_type: z.enum(['general', 'request', 'note']).optional().describe('create: what kind of task'),
   assignee: z.string().max(64).optional().describe('create, assign, retry, list: key of a member'),
-  page: z.number().int().min(1).max(1_000).default(1).describe('list: which page of 30'),
+  page: z.int().min(1).max(1_000).default(1).describe('list: which page of 30'),
 });
 
 type Input = z.infer<typeof input>;

@@ -48,13 +48,12 @@ const input = z
       .default('markdown')
       .describe('How to give it: HTML as markdown or text, as html it came in, or JSON laid out'),
     max_chars: z
-      .number()
       .int()
       .min(100)
       .max(10_000_000)
       .default(60_000)
       .describe('Characters to give at once; 62 kB at most are'),
-    offset: z.number().int().min(0).max(100_000_000).default(0).describe('Character to read on from'),
+    offset: z.int().min(0).max(100_000_000).default(0).describe('Character to read on from'),
   })
   .refine(({ method, body }) => body === undefined || !isReading(method), {
     path: ['body'],
