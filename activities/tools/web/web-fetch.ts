@@ -1,7 +1,7 @@
 /** web_fetch: an address of the web as text, marked as from outside (SC-4). */
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import { egressResult, isUnsent } from '#activities/egress/egress-error.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { PAGE_MODES } from '#activities/web/page-text.ts';
@@ -42,7 +42,7 @@ const input = z
     url: z.string().min(1).max(8_192).describe('Address, http:// or https://'),
     method: z.enum(METHODS).default('GET').describe('HTTP method'),
     headers: headers.describe('Request headers by name'),
-    body: z.string().max(1_048_576).optional().describe('Request body; not with GET or HEAD'),
+    body: textField(1_048_576, 'Request body; not with GET or HEAD').optional(),
     mode: z
       .enum(PAGE_MODES)
       .default('markdown')
