@@ -8,9 +8,8 @@ import { execute, readRow, readRows } from './statements.ts';
 
 /** Null when the tenant says nothing. */
 export async function findRetention(pool: Pool, tenant: string): Promise<Retention | null> {
-  const row = await readRow<{ retention: Retention | null }>(
-    pool,
-  )`select retention from tenants where id = ${tenant}`;
+  const row = await readRow<{ retention: Retention | null }>(pool)`
+    select retention from tenants where id = ${tenant}`;
   return row?.retention ?? null;
 }
 

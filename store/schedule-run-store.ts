@@ -117,9 +117,8 @@ export async function endRun(
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     const schedule = await lockSchedule(tx, tenant, id);
-    await execute(
-      tx,
-    )`update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}, attempt = ${attempt}
+    await execute(tx)`
+      update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}, attempt = ${attempt}
       where tenant_id = ${tenant} and schedule_id = ${id} and key = ${key}`;
     if (schedule?.delete_after_run && state === 'started')
       await execute(tx)`update schedules set deleted_at = coalesce(deleted_at, clock_timestamp())

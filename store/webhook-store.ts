@@ -114,9 +114,8 @@ export function findWebhook(pool: Pool, tenant: string, id: string): Promise<Web
 }
 
 export function listWebhooks(pool: Pool, tenant: string): Promise<WebhookRow[]> {
-  return readRows<WebhookRow>(
-    pool,
-  )`select * from webhooks where tenant_id = ${tenant} and channel_key is null order by created_at, id`;
+  return readRows<WebhookRow>(pool)`
+    select * from webhooks where tenant_id = ${tenant} and channel_key is null order by created_at, id`;
 }
 
 /** Its deliveries first, in parts: there may be millions. Safe to repeat. */
