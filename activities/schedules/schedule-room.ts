@@ -22,7 +22,7 @@ import {
   takeRun,
   whyDenied,
 } from '#store/schedule-run-store.ts';
-import { findAnySchedule, type ScheduleRow } from '#store/schedule-store.ts';
+import { readSchedule, type ScheduleRow } from '#store/schedule-store.ts';
 import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
 import { readChecklist } from '#temporal/heartbeats.ts';
 import { createSchedules, type ScheduleParts, type Schedules } from '#temporal/schedules.ts';
@@ -67,7 +67,7 @@ async function startRun(
   const instant = new Date(at);
   if (Number.isNaN(instant.getTime())) throw new Failure('InvalidInput', `at: ${at} is no time in ISO 8601`);
   const key = forced ?? instant.toISOString();
-  const found = await findAnySchedule(pool, tenant, id);
+  const found = await readSchedule(pool, tenant, id);
   const taken = await takeRun(pool, tenant, id, {
     key,
     at: instant,
@@ -104,7 +104,7 @@ async function settleHeartbeat(
   { tenant, schedule: id, key }: Parameters<ScheduleActivities['settle_heartbeat']>[0],
 ): Promise<ScheduledRun> {
   const { pool } = parts;
-  const schedule = await findAnySchedule(pool, tenant, id);
+  const schedule = await readSchedule(pool, tenant, id);
   const run = await readBeat(pool, tenant, id, key);
   if (!schedule?.heartbeat || !run) return { state: 'gone', reason: 'the heartbeat was removed' };
   if (run.state !== 'started') return shownRun(run);
