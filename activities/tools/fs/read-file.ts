@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
-import type { Page } from '#activities/workspace/read-page.ts';
+import type { FilePage } from '#activities/workspace/read-page.ts';
 import { IMAGE_BYTES, readImage } from '#domain/image.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -61,7 +61,7 @@ function numbered(text: string, offset: number): string {
   return ended ? `${out}\n` : out;
 }
 
-function footer(page: Page, offset: number): string {
+function footer(page: FilePage, offset: number): string {
   const notes: string[] = [];
   const of = page.totalLines === undefined ? '' : ` of ${page.totalLines}`;
   if (page.cutLine) {
