@@ -6,7 +6,7 @@ import { defineResource, operation } from './define-resource.ts';
 const path = '/v1/gateway';
 const part = z.enum(['ok', 'away']);
 
-const statusSchema = z.object({
+export const statusSchema = z.object({
   version: z.string(),
   uptime_seconds: z.int().describe('Of the process that answers'),
   postgres: part,
@@ -19,7 +19,7 @@ const statusSchema = z.object({
 
 const paths = z.array(z.string().meta({ examples: ['tools.deny'] }));
 
-const reloadedSchema = z.object({
+export const reloadedSchema = z.object({
   applied: paths,
   restart: paths.describe('Changed too, and in force after a restart'),
 });

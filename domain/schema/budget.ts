@@ -100,7 +100,6 @@ export const USAGE_KEYS = ['agent', 'session', 'model', 'day', 'kind'] as const;
 export type UsageKey = (typeof USAGE_KEYS)[number];
 
 const USAGE_KINDS = ['answer', ...MODEL_USE_KINDS] as const;
-export type UsageKind = (typeof USAGE_KINDS)[number];
 
 const dateSchema = z.iso.date();
 

@@ -140,6 +140,9 @@ const toolSchema = z.object({
 
 const { env: _env, headers: _headers, ...shown } = fields;
 
+/** What is kept in the open (`McpServerConfig`). */
+export const mcpServerConfigSchema = z.object(shown);
+
 export const mcpServerSchema = z.object({
   name: z.string(),
   ...shown,
@@ -204,7 +207,7 @@ export const mcpGrantKindSchema = z.enum(GRANT_KINDS);
 export const mcpGrantSchema = z.object({
   kind: mcpGrantKindSchema,
   subject: z.string(),
-  tool_allow: z.array(z.string()),
+  tool_allow: z.array(z.string()).describe('Globs over the server’s names of tools; none: all'),
   tool_deny: z.array(z.string()),
   enabled: z.boolean(),
   config_overrides: mcpOverridesSchema,
