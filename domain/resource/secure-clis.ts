@@ -31,7 +31,7 @@ const variableSchema = z
 
 const patterns = z.array(textSchema(500)).max(50);
 
-const keywordRuleSchema = z.strictObject({
+export const keywordRuleSchema = z.strictObject({
   subcommands: z.array(labelSchema).min(1).max(50),
   args: z.array(labelSchema).min(1).max(50),
   keywords: z.array(labelSchema).min(1).max(50),
@@ -70,7 +70,7 @@ export const secureCliPutSchema = z
     examples: [{ preset: 'gh', agents: ['main'], env: [{ name: 'GH_TOKEN', value: 'secret://github' }] }],
   });
 
-const itemSchema = z.object({
+export const secureCliSchema = z.object({
   name: nameOfBinary,
   ...fields,
   env: z.array(z.object({ name: z.string(), kind: z.enum(CLI_ENV_KINDS) })),
@@ -83,7 +83,7 @@ export const secureClis = defineResource(
   {
     path: '/v1/secure-clis',
     tag: 'secrets',
-    item: itemSchema,
+    item: secureCliSchema,
     key: 'name',
     keySchema: nameOfBinary,
     missing: 'There is no program with credentials of this name',
