@@ -22,21 +22,15 @@ import type { McpServerToUse } from '#store/mcp-server-store.ts';
 import type { ArtifactPlaces } from '#store/artifact-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
-import type { ReplayClass } from '#domain/tool.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { toolSchema } from '#domain/schema/tool.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { CodecAccess } from './routes/codec.ts';
 import type { Metrics } from './metrics.ts';
 
 /** A tool as people and programs outside see it. */
-export interface ToolDescription {
-  readonly name: string;
-  readonly description: string;
-  readonly group: string;
-  readonly replay: ReplayClass;
-  readonly parameters: Readonly<Record<string, unknown>>;
-  readonly aliases: readonly string[];
-}
+export type ToolDescription = Kept<typeof toolSchema>;
 
 export interface ToolDirectory {
   /** Whether a tool of TempoClaw's own has the name or alias. */

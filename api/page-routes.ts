@@ -13,7 +13,7 @@ export type FormFields = readonly (readonly [name: string, text: string])[];
 /** The page; `again` sends the browser there instead, so that reloading repeats nothing. */
 type Answered = string | { readonly again: string };
 
-export interface Page {
+export interface FormPage {
   readonly path: string;
   show(request: FastifyRequest): Promise<Answered>;
   /** Of the form on it; the body is its FormFields. */
@@ -21,7 +21,7 @@ export interface Page {
 }
 
 /** Within a scope of its own: no other route takes forms. */
-export function addPage(app: Api, { path, show, submit }: Page): void {
+export function addPage(app: Api, { path, show, submit }: FormPage): void {
   app.register(async (pages: Api) => {
     pages.addContentTypeParser(
       'application/x-www-form-urlencoded',

@@ -29,7 +29,11 @@ export type Handlers<Named extends Operations> = {
 };
 
 /** Undefined when the tenant has no such row, or none that the caller reaches. `key` passed `isKey`, and no schema yet. */
-export type Find = (caller: Caller, key: string) => Promise<unknown>;
+export type Find = (
+  caller: Caller,
+  key: string,
+  params: Readonly<Partial<Record<string, string>>>,
+) => Promise<unknown>;
 
 /** One route an operation. `find` is needed where an operation of the resource looks for its row first. */
 export function serveResource<Named extends Operations>(
@@ -67,7 +71,12 @@ export function serveResource<Named extends Operations>(
         if (!params) return;
         const given = String(paramOf(request, key));
         if (!isKey(given)) throw missing();
-        if (operation.findsFirst && find && !(await find(callerOf(request), given))) throw missing();
+        if (
+          operation.findsFirst &&
+          find &&
+          !(await find(callerOf(request), given, request.params as Record<string, string>))
+        )
+          throw missing();
       },
       async handler(request, reply) {
         const caller = callerOf(request);

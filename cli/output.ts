@@ -1,5 +1,6 @@
 /** How results are printed: tables and fields for people, JSON for programs, colour only where a terminal shows it. */
 import { styleText } from 'node:util';
+import type { Column as PlainColumn } from '#domain/resource/command.ts';
 import { agoWords, columnsOf, oneLine, printable } from './text.ts';
 import { wrapText } from './wrap.ts';
 
@@ -40,15 +41,9 @@ export function printText(output: Output, text: string): void {
   output.stream.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
-export interface Column<Row> {
-  readonly title: string;
-  cell(row: Row): unknown;
-  /** The cell is a time, shown as how long ago it was. */
-  readonly ago?: true;
+export interface Column<Row> extends PlainColumn<Row> {
   /** That of the word in a column named `status` when absent. */
   style?(row: Row): Style | undefined;
-  /** Gives way when the terminal is narrow; one a table. */
-  readonly flexible?: boolean;
 }
 
 /** One line a row; cells are cut, never wrapped, and the flexible column fills what is left of the terminal's width. */

@@ -7,11 +7,11 @@ import type { Client } from './client.ts';
 import { followEvents } from './follow.ts';
 import type { Turn } from './wire.ts';
 
-export type TurnEnd = 'completed' | 'failed' | 'stopped';
+export type EndStatus = 'completed' | 'failed' | 'stopped';
 
 export interface SessionWatch {
   /** Resolves when that turn has ended, also when it had before; rejects when the feed cannot be followed any more. */
-  end(turnId: string): Promise<TurnEnd>;
+  end(turnId: string): Promise<EndStatus>;
   /** Turns that began and have not ended, oldest first. */
   running(): readonly string[];
   close(): void;
@@ -28,7 +28,7 @@ export interface SessionWatchOptions {
 }
 
 const CHECK_MS = 10_000;
-const ENDS: Readonly<Record<string, TurnEnd>> = {
+const ENDS: Readonly<Record<string, EndStatus>> = {
   'turn.completed': 'completed',
   'turn.failed': 'failed',
   'turn.stopped': 'stopped',
@@ -36,12 +36,12 @@ const ENDS: Readonly<Record<string, TurnEnd>> = {
 
 export function watchSession(options: SessionWatchOptions): SessionWatch {
   const closing = new AbortController();
-  const ended = new Map<string, TurnEnd>();
+  const ended = new Map<string, EndStatus>();
   const running = new Set<string>(options.running ? [options.running] : []);
-  const waiting = new Map<string, PromiseWithResolvers<TurnEnd>>();
+  const waiting = new Map<string, PromiseWithResolvers<EndStatus>>();
   let broken: unknown;
 
-  function settle(turnId: string, end: TurnEnd): void {
+  function settle(turnId: string, end: EndStatus): void {
     running.delete(turnId);
     ended.set(turnId, end);
     waiting.get(turnId)?.resolve(end);
@@ -87,7 +87,7 @@ export function watchSession(options: SessionWatchOptions): SessionWatch {
       const known = ended.get(turnId);
       if (known !== undefined) return Promise.resolve(known);
       if (broken !== undefined) return Promise.reject(broken);
-      const promise = waiting.get(turnId) ?? Promise.withResolvers<TurnEnd>();
+      const promise = waiting.get(turnId) ?? Promise.withResolvers<EndStatus>();
       waiting.set(turnId, promise);
       return promise.promise;
     },

@@ -96,12 +96,7 @@ interface ProviderVariables {
 
 /** SPEC MO-1: the providers and the variables their own tools read. */
 const PROVIDERS: readonly ProviderVariables[] = [
-  {
-    name: 'anthropic',
-    type: 'anthropic',
-    keys: ['ANTHROPIC_API_KEY'],
-    urls: ['ANTHROPIC_BASE_URL'],
-  },
+  { name: 'anthropic', type: 'anthropic', keys: ['ANTHROPIC_API_KEY'], urls: ['ANTHROPIC_BASE_URL'] },
   {
     name: 'openai',
     type: 'openai',
@@ -115,53 +110,25 @@ const PROVIDERS: readonly ProviderVariables[] = [
     keys: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
     urls: ['GOOGLE_GENERATIVE_AI_BASE_URL', 'GEMINI_BASE_URL'],
   },
+  compatible('OPENROUTER', 'https://openrouter.ai/api/v1'),
+  compatible('DASHSCOPE', 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1'),
+  compatible('MINIMAX', 'https://api.minimax.io/v1'),
   {
-    name: 'openrouter',
-    type: 'openai-compatible',
-    keys: ['OPENROUTER_API_KEY'],
-    urls: ['OPENROUTER_BASE_URL'],
-    usualUrl: 'https://openrouter.ai/api/v1',
-  },
-  {
-    name: 'dashscope',
-    type: 'openai-compatible',
-    keys: ['DASHSCOPE_API_KEY'],
-    urls: ['DASHSCOPE_BASE_URL'],
-    usualUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-  },
-  {
-    name: 'minimax',
-    type: 'openai-compatible',
-    keys: ['MINIMAX_API_KEY'],
-    urls: ['MINIMAX_BASE_URL'],
-    usualUrl: 'https://api.minimax.io/v1',
-  },
-  {
-    name: 'ollama',
-    type: 'openai-compatible',
-    keys: ['OLLAMA_API_KEY'],
+    ...compatible('OLLAMA', 'http://127.0.0.1:11434/v1'),
     urls: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'],
-    usualUrl: 'http://127.0.0.1:11434/v1',
     keyless: true,
   },
   // Serves `models.embedding`, whoever answers turns.
-  {
-    name: 'embedding',
-    type: 'openai-compatible',
-    keys: ['EMBEDDING_API_KEY'],
-    urls: ['EMBEDDING_BASE_URL'],
-    keyless: true,
-  },
+  { ...compatible('EMBEDDING'), keyless: true },
   // Serves `models.transcription` in the same way.
-  {
-    name: 'transcribe',
-    type: 'openai-compatible',
-    keys: ['TRANSCRIBE_API_KEY'],
-    urls: ['TRANSCRIBE_BASE_URL'],
-    usualUrl: 'https://api.openai.com/v1',
-    keyless: true,
-  },
+  { ...compatible('TRANSCRIBE', 'https://api.openai.com/v1'), keyless: true },
 ];
+
+/** One that speaks as OpenAI does, whose variables begin with its name. */
+function compatible(name: string, usualUrl?: string): ProviderVariables {
+  const type = 'openai-compatible';
+  return { name: name.toLowerCase(), type, keys: [`${name}_API_KEY`], urls: [`${name}_BASE_URL`], usualUrl };
+}
 
 /** Every variable that says which models there are; docker-compose.yml hands them on. */
 export const MODEL_VARIABLES: readonly string[] = [

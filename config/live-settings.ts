@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '#domain/errors.ts';
 import type { Reloaded } from '#domain/gateway.ts';
+import { isRecord } from '#domain/outside-value.ts';
 import { shownSettings } from './shown-settings.ts';
 import { type Config, ConfigError, loadConfig, preflight } from '#config';
 
@@ -122,16 +123,12 @@ function changedPaths(held: Readonly<Fields>, next: Config): string[] {
   return Object.keys({ ...held, ...wanted }).flatMap((section) => {
     const [old, now] = [held[section], wanted[section]];
     if (isDeepStrictEqual(old, now)) return [];
-    if (!isFields(old) || !isFields(now)) return [section];
+    if (!isRecord(old) || !isRecord(now)) return [section];
     const names = Object.keys({ ...old, ...now });
     return names
       .filter((name) => !isDeepStrictEqual(old[name], now[name]))
       .map((name) => `${section}.${name}`);
   });
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function copyOf(section: unknown): unknown {

@@ -36,6 +36,18 @@ export function labelOfTask(task: string, most: number, otherwise: string): stri
   return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, most).join('') || otherwise;
 }
 
+/** A result as a message shows it; `whole` is the call that gives all of it. */
+export function cutResult(
+  { result }: { readonly result: string | null },
+  most: number,
+  whole: string,
+): string {
+  const text = result ?? '';
+  if (text.trim() === '') return '(no result)';
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).toWellFormed()}\n[cut; the whole result: ${whole}]`;
+}
+
 /** Results announced in one message at most; those of subagents that end so soon after each other go together (SA-4). */
 export const ANNOUNCE = { debounceMs: 1_000, most: 20 } as const;
 

@@ -1,5 +1,5 @@
 /** What models read about work that is delegated, in the words that GoClaw's prompts know (DE-*). */
-import { ASSIGNMENT_LABEL, type AssignmentStatus, labelOfTask } from './assignment.ts';
+import { ASSIGNMENT_LABEL, type AssignmentStatus, cutResult, labelOfTask } from './assignment.ts';
 import { DELEGATION_LIMITS } from './delegation.ts';
 
 /** A delegation as the one who gave the work is told of it. */
@@ -35,7 +35,11 @@ export function delegationResults(ended: readonly ShownDelegation[]): string {
 
 function resultBlock(one: ShownDelegation, most: number): string {
   if (one.status !== 'completed') return `[Delegation to ${one.target_key} failed: ${whyNot(one)}]`;
-  return [`[Delegation result from ${one.target_key}]`, cut(one, most), ...one.warnings].join('\n\n');
+  return [
+    `[Delegation result from ${one.target_key}]`,
+    cutResult(one, most, `delegate with action=get and delegation_id=${one.id}`),
+    ...one.warnings,
+  ].join('\n\n');
 }
 
 /** What a turn that waited reads as its call's result. */
@@ -51,18 +55,11 @@ export function whyNot({ error, status }: Pick<ShownDelegation, 'error' | 'statu
   return status === 'cancelled' ? 'it was cancelled' : 'no reason is known';
 }
 
-function cut({ id, result }: ShownDelegation, most: number): string {
-  const text = result ?? '';
-  if (text.trim() === '') return '(no result)';
-  if (text.length <= most) return text;
-  return `${text.slice(0, most).toWellFormed()}\n[cut; the whole result: delegate with action=get and delegation_id=${id}]`;
-}
-
-/** The first message of the target's session. */
 /** Of `team_task_id`, which upstream takes for the task of a board that the work is for. */
 export const NOT_A_TASK =
   'team_task_id: work that is given away is not tied to a task of the board; leave it out, and end the task with team_tasks';
 
+/** The first message of the target's session. */
 export function delegatedTask(work: {
   readonly from: string;
   readonly task: string;

@@ -1,22 +1,12 @@
 /** The deployment as its operators see it: what runs, which settings are in force, and having them read again. */
 
-export interface GatewayStatus {
-  readonly version: string;
-  /** Of the process that answers. */
-  readonly uptime_seconds: number;
-  readonly postgres: 'ok' | 'away';
-  readonly temporal: 'ok' | 'away';
-  readonly task_queue: string;
-  /** Processes that have asked Temporal for work in the last minutes. */
-  readonly workers: readonly { readonly identity: string; readonly seen_at: string }[];
-}
+import type { reloadedSchema, statusSchema } from './resource/gateway.ts';
+import type { Kept } from './schema/scalars.ts';
+
+export type GatewayStatus = Kept<typeof statusSchema>;
 
 /** Paths of settings, such as `tools.deny`. */
-export interface Reloaded {
-  readonly applied: readonly string[];
-  /** Changed in the file too, and in force when the process is started anew. */
-  readonly restart: readonly string[];
-}
+export type Reloaded = Kept<typeof reloadedSchema>;
 
 /** Who asks: admins of the operator's tenant are heard. */
 export interface GatewayCaller {

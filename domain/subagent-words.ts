@@ -1,5 +1,5 @@
 /** What models read about subagents, in the words that GoClaw's prompts know (SA-*). */
-import { ANNOUNCE, type AssignmentStatus, labelOfTask } from './assignment.ts';
+import { ANNOUNCE, type AssignmentStatus, cutResult, labelOfTask } from './assignment.ts';
 
 /** A subagent as its parent is told of it. */
 export interface ShownSubagent {
@@ -89,10 +89,7 @@ function endWord(one: ShownSubagent): string {
 }
 
 function resultOf(one: ShownSubagent, most: number): string {
-  const text = one.result ?? '';
-  if (text.trim() === '') return '(no result)';
-  if (text.length <= most) return text;
-  return `${text.slice(0, most).toWellFormed()}\n[cut; the whole result: spawn with action=get and id=${one.id}]`;
+  return cutResult(one, most, `spawn with action=get and id=${one.id}`);
 }
 
 function replyWords(running: number): string {

@@ -5,7 +5,6 @@ import { effectiveExec } from '#domain/policy/effective-exec.ts';
 import {
   decideTool,
   effectiveTools,
-  explainTools,
   type PolicyLayers,
   type PolicyStep,
   type ToolDecision,
@@ -79,8 +78,6 @@ export type Verdict =
 export interface CallRules {
   /** Names of the tools to show to the model, of those in `catalog`: the native ones unless given. */
   offered(scope: RuleScope, catalog?: Catalog): readonly string[];
-  /** For each tool the step and rule that gives or withholds it (PO-4). */
-  explain(scope: RuleScope): readonly ToolDecision[];
   judge(call: CallToJudge): Verdict;
   /** As far as it can be said before the arguments are known. */
   judgeTool(call: Omit<CallToJudge, 'args' | 'allowlist'>): Verdict;
@@ -158,12 +155,9 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
       return effectiveTools(tools.map(factOf), layersOf(scope));
     },
 
-    explain: (scope) => explainTools(deps.catalog.list().map(factOf), layersOf(scope)),
-
     judge(call) {
       const decision = decideTool(factOf(call.tool), layersOf(call));
-      if (!decision.allowed) return notOffered(call, decision);
-      const denial = grantDenial(call.tool, call);
+      const denial = denialOf(call, decision);
       if (denial) return denial;
       const command = verdictOn(call);
       if (command?.decision === 'deny') return verdictOf(command);
@@ -178,8 +172,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
 
     judgeTool(call) {
       const decision = decideTool(factOf(call.tool), layersOf(call));
-      if (!decision.allowed) return notOffered(call, decision);
-      const denial = grantDenial(call.tool, call);
+      const denial = denialOf(call, decision);
       if (denial) return denial;
       const found = ruleOn({ ...call, args: {} }, null);
       return found ? byRule(found) : byList(decision);
@@ -224,7 +217,12 @@ export function policyLayers(
   };
 }
 
-function notOffered(call: Omit<CallToJudge, 'args' | 'allowlist'>, decision: ToolDecision): Verdict {
+/** Of a tool that was not given, or that a grant denies. */
+function denialOf(
+  call: Omit<CallToJudge, 'args' | 'allowlist'>,
+  decision: ToolDecision,
+): Verdict | undefined {
+  if (decision.allowed) return grantDenial(call.tool, call);
   const { step, rule } = decision;
   const reason = `${call.tool.name} is not among the tools that ${call.agent.key} was given: ${explainDecision(decision)}`;
   return { verdict: 'deny', reason, step, rule };

@@ -1,5 +1,5 @@
 /** How a tool is written: one file with one `defineTool`. The catalog reads the folder; a new tool changes nothing else. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ToolDialect } from '#domain/agent.ts';
 import type { RunFiles } from '#domain/bound-file.ts';
 import type { DocumentAccess } from '#domain/document.ts';
@@ -154,4 +154,9 @@ export function replayOf(tool: Tool, args: Readonly<Record<string, unknown>>): R
 
 export function defineTool<Input, Needs extends object = object>(spec: ToolSpec<Input, Needs>): Tool {
   return spec as unknown as Tool;
+}
+
+/** A field of a tool's input: a text of at most so many UTF-16 units, and what the model reads about it. */
+export function textField(most: number, words: string): z.ZodString {
+  return z.string().max(most).describe(words);
 }

@@ -85,9 +85,8 @@ export async function putArtifact(
     if (row) return row;
     // What was put since its row went would be found by nothing.
     if (away)
-      await execute(
-        pool,
-      )`insert into gone_objects (tenant_id, digest, made) values (${tenant}, ${digest}, ${made})`;
+      await execute(pool)`
+        insert into gone_objects (tenant_id, digest, made) values (${tenant}, ${digest}, ${made})`;
   }
   throw new Failure('Unavailable', `The bytes of artifact ${id} are being removed; put it again`);
 }

@@ -30,9 +30,8 @@ export function createBrowserPlaces(pool: Pool): BrowserPlaces {
       return row !== undefined;
     },
     async put(tenant, session, queue) {
-      await execute(
-        pool,
-      )`insert into browsers (tenant_id, session_key, queue) values (${tenant}, ${session}, ${queue})
+      await execute(pool)`
+        insert into browsers (tenant_id, session_key, queue) values (${tenant}, ${session}, ${queue})
         on conflict (tenant_id, session_key) do update set queue = excluded.queue`;
     },
     async remove(tenant, session) {

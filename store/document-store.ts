@@ -106,9 +106,8 @@ export async function documentsVersion(
   pool: Pool,
   { tenant, agent, user }: DocumentScope,
 ): Promise<string | null> {
-  const row = await readRow<{ version: string | null }>(
-    pool,
-  )`select documents_version(${tenant}, ${agent}, ${user}) as version`;
+  const row = await readRow<{ version: string | null }>(pool)`
+    select documents_version(${tenant}, ${agent}, ${user}) as version`;
   return row?.version ?? null;
 }
 
@@ -159,9 +158,8 @@ export function writeDocument(
 ): Promise<DocumentWritten> {
   return inTransaction(pool, async (tx) => {
     const { tenant, agent, user } = scope;
-    await execute(
-      tx,
-    )`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify(['documents', tenant, agent, user])}, 0))`;
+    await execute(tx)`
+      select pg_advisory_xact_lock(hashtextextended(${JSON.stringify(['documents', tenant, agent, user])}, 0))`;
     const newest = await newestVersion(tx, scope, change);
     if (newest.by_call !== null) return { done: true, revision: newest.by_call };
     const own = newest.removed ? 0 : newest.revision;
@@ -170,9 +168,8 @@ export function writeDocument(
         'Conflict',
         `${change.path} has revision ${own}, not ${change.expected}: read it again`,
       );
-    const seen = await readRow<{ text: string; outside: boolean }>(
-      tx,
-    )`select text, outside from ${seenBy(scope)} where path = ${change.path}`;
+    const seen = await readRow<{ text: string; outside: boolean }>(tx)`
+      select text, outside from ${seenBy(scope)} where path = ${change.path}`;
     const text = change.by(seen?.text);
     const revision = newest.revision + 1;
     await save(tx, scope, { ...change, outside: change.outside ?? seen?.outside }, text, revision);

@@ -51,12 +51,3 @@ export function countEgress(pool: Pool, minutes: number): Promise<EgressCount[]>
     select purpose, coalesce(problem, 'answered') as outcome, count(*)::int as requests, sum(bytes)::float8 as bytes
      from egress_requests where created_at > now() - make_interval(mins => ${minutes}) group by 1, 2`;
 }
-
-const KEPT_DAYS = 30;
-
-/** Drops what is older than 30 days; returns how many. */
-export function pruneEgress(pool: Pool): Promise<number> {
-  return execute(
-    pool,
-  )`delete from egress_requests where created_at < now() - make_interval(days => ${KEPT_DAYS})`;
-}

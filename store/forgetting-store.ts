@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Forgetting } from '#domain/forgetting.ts';
 import { isUnneeded } from './file-store.ts';
+import { deleteSome } from './old-rows.ts';
 import type { Pool } from './pool.ts';
 import { below, type Db, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
 import { inTransaction } from './transaction.ts';
@@ -175,9 +176,8 @@ export async function removeSessionRows(
   ];
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
   await removeMessages(pool, tenant, session, until, onRemoved);
-  await execute(
-    pool,
-  )`update model_uses set session_key = '', turn_id = '' where ${own} and turn_id in ${turns}`;
+  await execute(pool)`
+    update model_uses set session_key = '', turn_id = '' where ${own} and turn_id in ${turns}`;
   await execute(pool)`update skill_versions set session_key = null, turn_id = null, call_id = null
     where ${own} and turn_id in ${turns}`;
   const last: readonly Removal[] = [
@@ -191,9 +191,8 @@ export async function removeSessionRows(
     ],
   ];
   for (const removal of last) await removeAll(pool, removal, onRemoved);
-  await execute(
-    pool,
-  )`update sessions set summary = null, title = null, used = '{}' where ${ofTenant} and key = ${session}`;
+  await execute(pool)`
+    update sessions set summary = null, title = null, used = '{}' where ${ofTenant} and key = ${session}`;
 }
 
 /** What is a user's own beside sessions: what was allowed always, links, keys, documents, skills of nobody else. */
@@ -234,16 +233,14 @@ export async function removeUserRows(
   ];
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
   await execute(pool)`update skill_versions set published_by = 'a user who is forgotten' where ${published}`;
-  await execute(
-    pool,
-  )`update skills set owner = null where tenant_id = ${tenant} and owner = ${`user:${user}`}`;
+  await execute(pool)`
+    update skills set owner = null where tenant_id = ${tenant} and owner = ${`user:${user}`}`;
 }
 
 /** Before what names them goes: of these bytes, those that nothing else names go after it. */
 async function markUnneeded(pool: Pool, tenant: string, digests: RawBuilder<unknown>): Promise<void> {
-  await execute(
-    pool,
-  )`update files set needed_at = '-infinity' where tenant_id = ${tenant} and digest in (${digests})`;
+  await execute(pool)`
+    update files set needed_at = '-infinity' where tenant_id = ${tenant} and digest in (${digests})`;
 }
 
 function marked(tenant: string): Removal {
@@ -257,9 +254,7 @@ function marked(tenant: string): Removal {
 async function removeAll(pool: Pool, [table, where, counted]: Removal, onRemoved: OnRemoved): Promise<void> {
   for (let count = BATCH; count >= BATCH; )
     count = await inTransaction(pool, async (tx) => {
-      const name = sql.table(table);
-      const removed = await execute(tx)`
-        delete from ${name} where ctid = any (array(select ctid from ${name} where ${where} limit ${BATCH}))`;
+      const removed = await deleteSome(tx, table, where, BATCH);
       await onRemoved(tx, counted ?? 'other', removed);
       return removed;
     });

@@ -4,7 +4,7 @@ import { execute, readRow } from './statements.ts';
 
 /** A reservation without an answer is taken over after this long: its process is gone. */
 const TAKE_OVER_SECONDS = 60;
-const KEPT_HOURS = 24;
+export const KEPT_HOURS = 24;
 
 export interface IdempotencyKey {
   readonly apiKey: string;
@@ -70,10 +70,4 @@ export async function releaseIdempotencyKey(
   await execute(pool)`delete from idempotency_keys
      where tenant_id = ${tenant} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
        and status is null`;
-}
-
-/** Drops what is older than a day; returns how many. */
-export function pruneIdempotencyKeys(pool: Pool): Promise<number> {
-  return execute(pool)`
-    delete from idempotency_keys where created_at < now() - make_interval(hours => ${KEPT_HOURS})`;
 }

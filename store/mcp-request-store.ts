@@ -55,9 +55,8 @@ export async function insertMcpRequest(
 }
 
 export function findMcpRequest(pool: Pool, tenant: string, id: string): Promise<McpRequestRow | undefined> {
-  return readRow<McpRequestRow>(
-    pool,
-  )`select ${COLUMNS} ${FROM} where r.tenant_id = ${tenant} and r.id = ${id}`;
+  return readRow<McpRequestRow>(pool)`
+    select ${COLUMNS} ${FROM} where r.tenant_id = ${tenant} and r.id = ${id}`;
 }
 
 export interface McpRequestFilter {

@@ -114,9 +114,8 @@ export function findMcpServer(pool: Pool, tenant: string, name: string): Promise
 }
 
 export function listMcpServers(pool: Pool, tenant: string): Promise<McpServerRow[]> {
-  return readRows<McpServerRow>(
-    pool,
-  )`select ${COLUMNS} from mcp_servers where tenant_id = ${tenant} order by name`;
+  return readRows<McpServerRow>(pool)`
+    select ${COLUMNS} from mcp_servers where tenant_id = ${tenant} order by name`;
 }
 
 /** Asks the workers to look at it, over the connection of `user` if there is one; `fresh` ends the connections that they have. Resolves with what `isChecked` takes. */

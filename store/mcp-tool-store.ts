@@ -57,9 +57,8 @@ export function recordListed(
       update mcp_servers set consented_at = coalesce(consented_at, now()), status = 'ready', error = null
       where tenant_id = ${tenant} and id = ${id}`;
     if (changed + gone > 0)
-      await execute(
-        tx,
-      )`with changed as (select 1), ${noteChange(tenant, 'custom_tools', 'changed')} select from changed`;
+      await execute(tx)`
+        with changed as (select 1), ${noteChange(tenant, 'custom_tools', 'changed')} select from changed`;
   });
 }
 

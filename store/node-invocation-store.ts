@@ -194,10 +194,3 @@ export function listInvocations(
     where tenant_id = ${tenant} and node_id = (select id from nodes where tenant_id = ${tenant} and name = ${node})
       ${below('created_at', 'id', after)} order by created_at desc, id limit ${limit}`;
 }
-
-/** Drops what is older than 7 days; returns how many. */
-export function pruneInvocations(pool: Pool): Promise<number> {
-  return execute(pool)`
-    delete from node_invocations where ctid = any (array(
-      select ctid from node_invocations where created_at < now() - interval '7 days' limit 20000))`;
-}

@@ -81,9 +81,8 @@ export function findNodeByToken(
   pool: Pool,
   tokenHash: Buffer,
 ): Promise<{ readonly tenant_id: string; readonly id: string } | undefined> {
-  return readRow<{ tenant_id: string; id: string }>(
-    pool,
-  )`select tenant_id, id from nodes where token_hash = ${tokenHash}`;
+  return readRow<{ tenant_id: string; id: string }>(pool)`
+    select tenant_id, id from nodes where token_hash = ${tokenHash}`;
 }
 
 export function findNode(pool: Pool, tenant: string, name: string): Promise<NodeRow | undefined> {
@@ -102,9 +101,8 @@ export function renameNode(
 ): Promise<NodeRow | 'taken' | 'missing'> {
   return unlessTaken(
     'missing',
-    readRow<NodeRow>(
-      pool,
-    )`update nodes set name = ${to} where tenant_id = ${tenant} and name = ${name} returning ${ROW}`,
+    readRow<NodeRow>(pool)`
+      update nodes set name = ${to} where tenant_id = ${tenant} and name = ${name} returning ${ROW}`,
   );
 }
 

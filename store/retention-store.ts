@@ -2,14 +2,14 @@
 import { sql } from 'kysely';
 import type { Retention } from '#domain/forgetting.ts';
 import { removeSessionRows } from './forgetting-store.ts';
+import { deleteSome, isOlder } from './old-rows.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows } from './statements.ts';
 
 /** Null when the tenant says nothing. */
 export async function findRetention(pool: Pool, tenant: string): Promise<Retention | null> {
-  const row = await readRow<{ retention: Retention | null }>(
-    pool,
-  )`select retention from tenants where id = ${tenant}`;
+  const row = await readRow<{ retention: Retention | null }>(pool)`
+    select retention from tenants where id = ${tenant}`;
   return row?.retention ?? null;
 }
 
@@ -35,20 +35,21 @@ async function pruneTenant(
   tenant: string,
   { events_days, transcripts_days, tasks_days, artifacts_days }: Retention,
 ): Promise<number> {
+  const isOwn = sql`tenant_id = ${tenant}`;
   let removed = 0;
   if (events_days !== undefined)
-    removed += await execute(pool)`delete from events where ctid = any (array(
-      select ctid from events where tenant_id = ${tenant} and ${isOlder('at', events_days)} limit ${MOST.events}))`;
+    removed += await deleteSome(pool, 'events', sql`${isOwn} and ${isOlder('at', events_days)}`, MOST.events);
   if (transcripts_days !== undefined) removed += await pruneSessions(pool, tenant, transcripts_days);
   if (tasks_days !== undefined) removed += await pruneTasks(pool, tenant, tasks_days);
   if (artifacts_days !== undefined)
-    removed += await execute(pool)`delete from artifacts where ctid = any (array(
-      select ctid from artifacts where tenant_id = ${tenant} and ${isOlder('created_at', artifacts_days)} limit ${MOST.artifacts}))`;
+    removed += await deleteSome(
+      pool,
+      'artifacts',
+      sql`${isOwn} and ${isOlder('created_at', artifacts_days)}`,
+      MOST.artifacts,
+    );
   return removed;
 }
-
-const isOlder = (column: string, days: number) =>
-  sql`${sql.ref(column)} < now() - make_interval(days => ${days})`;
 
 /** Those in which nothing was said since and nothing runs. Temporal removes their runs by its own rule. */
 async function pruneSessions(pool: Pool, tenant: string, days: number): Promise<number> {

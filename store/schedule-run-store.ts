@@ -1,6 +1,5 @@
 /** The runs of schedules: each has its place once, which is taken under the lock of its schedule's row. */
 import { isActive } from '#domain/heartbeat.ts';
-import { SCHEDULE_LIMITS } from '#domain/schedule.ts';
 import { isInstantOf, nextInstants } from '#domain/schedule/instants.ts';
 import type { TurnStatus } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
@@ -118,9 +117,8 @@ export async function endRun(
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     const schedule = await lockSchedule(tx, tenant, id);
-    await execute(
-      tx,
-    )`update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}, attempt = ${attempt}
+    await execute(tx)`
+      update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}, attempt = ${attempt}
       where tenant_id = ${tenant} and schedule_id = ${id} and key = ${key}`;
     if (schedule?.delete_after_run && state === 'started')
       await execute(tx)`update schedules set deleted_at = coalesce(deleted_at, clock_timestamp())
@@ -230,10 +228,4 @@ export function listRuns(
     from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
     where r.tenant_id = ${tenant} and r.schedule_id = ${id} ${below('r.created_at', 'r.key', after)}
     order by r.created_at desc, r.key limit ${limit}`;
-}
-
-/** Returns how many went. */
-export function pruneRuns(pool: Pool): Promise<number> {
-  return execute(pool)`delete from schedule_runs where ctid = any (array(select ctid from schedule_runs
-    where state is not null and created_at < now() - make_interval(days => ${SCHEDULE_LIMITS.runsDays}) limit 10000))`;
 }

@@ -125,7 +125,8 @@ export function lockSchedule(tx: Transaction, tenant: string, id: string): Promi
     select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} for update`;
 }
 
-function readSchedule(db: Db, tenant: string, id: string): Promise<ScheduleRow | undefined> {
+/** Whatever its kind. */
+export function readSchedule(db: Db, tenant: string, id: string): Promise<ScheduleRow | undefined> {
   return readRow<ScheduleRow>(db)`
     select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
 }
@@ -134,11 +135,6 @@ function readSchedule(db: Db, tenant: string, id: string): Promise<ScheduleRow |
 export interface ScheduleFilter {
   readonly agent?: string | undefined;
   readonly user?: string | null | undefined;
-}
-
-/** For a run of it, whatever its kind. */
-export function findAnySchedule(pool: Pool, tenant: string, id: string): Promise<ScheduleRow | undefined> {
-  return readSchedule(pool, tenant, id);
 }
 
 /** Of an agent and a user of it; null: of none. */

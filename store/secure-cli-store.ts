@@ -73,7 +73,6 @@ export function findSecureCli(pool: Pool, tenant: string, name: string): Promise
 
 /** All of a tenant's, in order of name. */
 export function listSecureClis(pool: Pool, tenant: string): Promise<SecureCliRow[]> {
-  return readRows<SecureCliRow>(
-    pool,
-  )`select ${COLUMNS} from secure_cli_binaries where tenant_id = ${tenant} order by name`;
+  return readRows<SecureCliRow>(pool)`
+    select ${COLUMNS} from secure_cli_binaries where tenant_id = ${tenant} order by name`;
 }

@@ -107,9 +107,8 @@ export function publishSkill(
   const digest = skillDigest(skill.files);
   const owner = skill.call ? `${skill.call.kind}:${skill.call.subject}` : (skill.imported?.owner ?? null);
   return inTransaction(pool, async (tx) => {
-    const isFull = await affects(
-      tx,
-    )`select from skills where tenant_id = ${tenant} and removed_at is null and name <> ${skill.name}
+    const isFull = await affects(tx)`
+      select from skills where tenant_id = ${tenant} and removed_at is null and name <> ${skill.name}
       having count(*) >= ${MAX_SKILLS}`;
     if (isFull) return 'full';
     await execute(tx)`insert into skills (tenant_id, name, visibility, owner, removed_at)
@@ -196,9 +195,8 @@ export function grantSkill(
 ): Promise<SkillGrant | undefined> {
   return inTransaction(pool, async (tx) => {
     await insertGrant(tx, tenant, name, grant);
-    await execute(
-      tx,
-    )`with saved as (select 1), ${noteChange(tenant, 'custom_tools', 'saved')} select from saved`;
+    await execute(tx)`
+      with saved as (select 1), ${noteChange(tenant, 'custom_tools', 'saved')} select from saved`;
     return readRow<SkillGrant>(tx)`select kind, subject, granted_by, created_at from skill_grants
       where tenant_id = ${tenant} and name = ${name} and kind = ${grant.kind} and subject = ${grant.subject}`;
   });

@@ -7,9 +7,8 @@ import { inTransaction } from './transaction.ts';
 
 /** Null when the tenant sets none. */
 export async function findTenantPolicy(pool: Pool, tenant: string): Promise<TenantPolicy | null> {
-  const row = await readRow<{ policy: TenantPolicy | null }>(
-    pool,
-  )`select policy from tenants where id = ${tenant}`;
+  const row = await readRow<{ policy: TenantPolicy | null }>(pool)`
+    select policy from tenants where id = ${tenant}`;
   return row?.policy ?? null;
 }
 
@@ -38,9 +37,8 @@ export function switchTool(
   by: string,
 ): Promise<void> {
   return inTransaction(pool, async (tx) => {
-    const row = await readRow<{ policy: TenantPolicy | null }>(
-      tx,
-    )`select policy from tenants where id = ${tenant} for update`;
+    const row = await readRow<{ policy: TenantPolicy | null }>(tx)`
+      select policy from tenants where id = ${tenant} for update`;
     const { tools, ...rest } = row?.policy ?? {};
     const others = (tools?.disabled ?? []).filter((name) => name !== tool);
     const { disabled: _before, ...lists } = tools ?? {};

@@ -1,5 +1,6 @@
 /** What models have used, from the answers themselves and what was used without one: by agent, session, model, day and kind (DU-7). */
-import type { UsageKey, UsageKind } from '#domain/schema/budget.ts';
+import type { UsageKey, usageSchema } from '#domain/schema/budget.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
 import type { Pool } from './pool.ts';
 
 export interface UsageFilter {
@@ -13,19 +14,7 @@ export interface UsageFilter {
   readonly user: string | null;
 }
 
-export interface UsageRow {
-  readonly agent?: string;
-  readonly session?: string;
-  readonly model?: string;
-  readonly day?: string;
-  readonly kind?: UsageKind;
-  readonly calls: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cached_tokens: number;
-  readonly cost_usd: number | null;
-  readonly unpriced_calls: number;
-}
+type UsageRow = Kept<typeof usageSchema>['data'][number];
 
 const KEYS: Readonly<Record<UsageKey, string>> = {
   agent: 'u.agent_key',

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { StoredEvent } from '#domain/event.ts';
 import type { ChannelCredentials } from '#domain/channel.ts';
 import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '#domain/webhook.ts';
+import { deleteSome } from './old-rows.ts';
 import type { Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
 import {
@@ -113,17 +114,15 @@ export function findWebhook(pool: Pool, tenant: string, id: string): Promise<Web
 }
 
 export function listWebhooks(pool: Pool, tenant: string): Promise<WebhookRow[]> {
-  return readRows<WebhookRow>(
-    pool,
-  )`select * from webhooks where tenant_id = ${tenant} and channel_key is null order by created_at, id`;
+  return readRows<WebhookRow>(pool)`
+    select * from webhooks where tenant_id = ${tenant} and channel_key is null order by created_at, id`;
 }
 
 /** Its deliveries first, in parts: there may be millions. Safe to repeat. */
 export async function deleteWebhook(pool: Pool, tenant: string, id: string): Promise<boolean> {
   await execute(pool)`update webhooks set enabled = false where tenant_id = ${tenant} and id = ${id}`;
-  for (let removed = -1; removed !== 0; )
-    removed = await execute(pool)`delete from webhook_deliveries where ctid = any (array(
-      select ctid from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${id} limit 10000))`;
+  const ofIt = sql`tenant_id = ${tenant} and webhook_id = ${id}`;
+  while ((await deleteSome(pool, 'webhook_deliveries', ofIt, 10_000)) > 0);
   return affects(pool)`delete from webhooks where tenant_id = ${tenant} and id = ${id}`;
 }
 
@@ -318,12 +317,4 @@ export function recordAttempt(
       where tenant_id = ${tenant} and id = ${webhook_id} and enabled`;
     return true;
   });
-}
-
-/** Drops what is over for 30 days, and codes that are good for nothing; returns how many. */
-export async function pruneDeliveries(pool: Pool): Promise<number> {
-  await execute(pool)`delete from channel_pairings where created_at < now() - interval '1 day'`;
-  return execute(pool)`
-    delete from webhook_deliveries where ctid = any (array(
-      select ctid from webhook_deliveries where created_at < now() - interval '30 days' and ended_at < now() - interval '30 days' limit 20000))`;
 }

@@ -20,6 +20,7 @@ import { ApplicationFailure, type DataConverter } from '@temporalio/common';
 import { APPROVAL, type DecideInput, type DecisionReceipt } from '#domain/approval.ts';
 import { Failure, isFailureType } from '#domain/errors.ts';
 import { approvalWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
+import { isRecord } from '#domain/outside-value.ts';
 import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnState } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
@@ -263,9 +264,5 @@ function toFailure(error: unknown): unknown {
 function refusal(cause: Error | undefined): Failure | undefined {
   if (!(cause instanceof ApplicationFailure) || !isFailureType(cause.type)) return undefined;
   const [details] = cause.details ?? [];
-  return new Failure(cause.type, cause.message, isObject(details) ? details : {});
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return new Failure(cause.type, cause.message, isRecord(details) ? details : {});
 }

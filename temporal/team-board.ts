@@ -15,6 +15,8 @@ import {
   TEAM_TASK,
   type TeamTaskInput,
 } from '#domain/team-task.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { taskCreateSchema } from '#domain/schema/team-task.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { type ScrubberOf, withoutSecrets } from '#store/secrets/scrubber.ts';
@@ -22,14 +24,9 @@ import type { Pool } from '#store/pool.ts';
 import { createTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
 
-export interface TaskDraft {
-  readonly subject: string;
-  readonly description?: string | undefined;
-  readonly priority?: number | undefined;
+export type TaskDraft = Omit<Kept<typeof taskCreateSchema>, 'blocked_by'> & {
   readonly blocked_by?: readonly number[] | undefined;
-  readonly assignee?: string | undefined;
-  readonly require_approval?: boolean | undefined;
-}
+};
 
 /** Who makes a task: a turn of the lead's, which must end before members begin, or somebody outside. */
 export interface TaskOrigin {

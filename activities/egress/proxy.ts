@@ -2,12 +2,13 @@
  * The one way out for programs that speak HTTP themselves: a proxy on this machine which judges each request and each tunnel as a door does
  * (egress.ts), dials the address that was judged, and keeps a row of each. What is in a tunnel it does not see.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { buildConnector } from 'undici';
 import { judgeUrl, type UrlRules } from '#domain/net/judge-url.ts';
+import { isToken } from '#policy/decision-token.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
 import { type Asker, createAccount, type Exchange } from './account.ts';
 import { EgressError, refusedBy } from './egress-error.ts';
@@ -65,17 +66,15 @@ export async function openProxy(
 ): Promise<EgressProxy> {
   const username = 'browser';
   const password = randomBytes(24).toString('base64url');
-  const expected = Buffer.from(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`);
+  const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   const sockets = new Set<Duplex>();
   const account = createAccount(record, LIMITS);
   const refusals = new Map<string, EgressError>();
   let use = first;
   let carried = 0;
 
-  const isKnown = ({ headers }: IncomingMessage): boolean => {
-    const given = Buffer.from(headers['proxy-authorization'] ?? '');
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  };
+  const isKnown = ({ headers }: IncomingMessage): boolean =>
+    isToken(headers['proxy-authorization'], expected);
   const hold = (socket: Duplex): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));

@@ -1,5 +1,6 @@
 /** A call that a model asks for, and how its arguments are read. */
 import { isNestedDeeper } from '#domain/nesting.ts';
+import { isRecord } from '#domain/outside-value.ts';
 
 export interface AskedCall {
   readonly name: string;
@@ -22,8 +23,7 @@ const MAX_QUOTED_CHARS = 200;
 export function readArguments(value: unknown): Pick<AskedCall, 'args' | 'invalid'> {
   const problem = typeof value === 'string' ? nestingProblem(value) : undefined;
   const read = typeof value === 'string' && !problem ? readJson(value) : (value ?? {});
-  if (typeof read === 'object' && read !== null && !Array.isArray(read))
-    return { args: read as Record<string, unknown> };
+  if (isRecord(read)) return { args: read };
   const given = problem ?? (typeof value === 'string' ? value : JSON.stringify(value));
   if (given.trim() === '') return { args: {} };
   return { args: {}, invalid: `The arguments are not a JSON object: ${given.slice(0, MAX_QUOTED_CHARS)}` };

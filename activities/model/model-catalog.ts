@@ -31,8 +31,6 @@ export interface Models {
   resolve(ref: string): ResolvedModel;
   /** Undefined when there is such a model; else why not. */
   problem(ref: string): string | undefined;
-  /** Names of the providers that can be used, `rehearsal` last. */
-  configured(): readonly string[];
   /** The model for whoever names none: the set default, else the best configured provider's, else `rehearsal/welcome`. */
   best(): string;
   /** The model for vectors; undefined: there is none. */
@@ -117,7 +115,6 @@ export function createModels(
         throw error;
       }
     },
-    configured: () => [...providers.keys()],
     best() {
       if (config.default) return config.default;
       const found = DEFAULT_MODELS.find(([provider]) => providers.has(provider));

@@ -78,8 +78,6 @@ export interface ProcessesOptions {
   readonly graceMs?: number;
   /** Ends the boxes of a session. */
   readonly endBoxes?: (tenant: string, sessionKey: string) => Promise<void>;
-  /** Running at once in a session. */
-  readonly maxRunning?: number;
 }
 
 /** Written before the command starts, so that none runs unknown. */
@@ -95,6 +93,7 @@ export function processesFolder(stateDir: string): string {
   return join(stateDir, 'processes');
 }
 
+/** At once in a session. */
 const MAX_RUNNING = 10;
 /** Ended ones whose output is kept, of a session. */
 const MAX_ENDED = 20;
@@ -103,7 +102,6 @@ const ID = /^proc_[0-9a-f]{12}$/;
 export function createProcesses(options: ProcessesOptions): Processes {
   const { dir, environment, now } = options;
   const graceMs = options.graceMs ?? GRACE_MS;
-  const maxRunning = options.maxRunning ?? MAX_RUNNING;
 
   const sessionDir = ({ tenant, sessionKey }: BackgroundOwner): string =>
     join(dir, digest(tenant), digest(sessionKey));
@@ -129,7 +127,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       const folder = sessionDir(owner);
       const others = await listed(folder);
       const running = others.filter(({ shown }) => shown.running);
-      if (running.length >= maxRunning)
+      if (running.length >= MAX_RUNNING)
         return {
           ok: false,
           message: `${running.length} background processes run in this session, which is the most; kill one first: ${running.map(({ shown }) => shown.id).join(', ')}`,

@@ -1,6 +1,6 @@
 /**
  * A program: stands on the host for a background command that runs in a box. It passes input and output on, ends with the
- * command's exit code, and when it is ended it ends the command in its box first. Its one argument is an Attachment in
+ * command's exit code, and when it is ended it ends the command in its box first. Its one argument is an AttachedCommand in
  * base64. As a process of its own it outlives a turn as any background command does.
  */
 import { randomBytes } from 'node:crypto';
@@ -14,7 +14,7 @@ import { type BoxOutput, createBoxOutput } from './box-output.ts';
 import { endUntilClosed } from './end-call.ts';
 import { createEngine, type Engine } from './engine.ts';
 
-export interface Attachment {
+export interface AttachedCommand {
   readonly dockerHost: string;
   readonly box: string;
   readonly cwd: string;
@@ -29,7 +29,7 @@ const DRAIN_MS = 300;
 /** What a shell says of a command that it could not run to its end. */
 const LOST = 125;
 
-async function attach({ dockerHost, ...run }: Attachment): Promise<number> {
+async function attach({ dockerHost, ...run }: AttachedCommand): Promise<number> {
   const engine = createEngine(dockerHost);
   const nonce = randomBytes(8).toString('hex');
   const mark = `${PROCESS_MARK}=${nonce}`;
@@ -63,7 +63,7 @@ async function attach({ dockerHost, ...run }: Attachment): Promise<number> {
 
 async function begin(
   engine: Engine,
-  run: Omit<Attachment, 'dockerHost'> & { readonly nonce: string; readonly mark: string },
+  run: Omit<AttachedCommand, 'dockerHost'> & { readonly nonce: string; readonly mark: string },
 ): Promise<Duplex> {
   const own = Object.fromEntries(run.variables.map((name) => [name, env[name] ?? '']));
   const environment = { ...BOX_ENVIRONMENT, ...FIXED, PWD: run.cwd, ...own };
@@ -101,6 +101,6 @@ function passOn(stream: Duplex, output: BoxOutput): Promise<void> {
 }
 
 const [encoded = ''] = process.argv.slice(2);
-const code = await attach(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')) as Attachment);
+const code = await attach(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')) as AttachedCommand);
 // Input may be open still, and output must be out.
 process.stdout.write('', () => process.exit(code));

@@ -15,7 +15,7 @@ import {
 import { GRACE_MS } from '#activities/process/kill-tree.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
 import { quoted } from '#domain/shell/quoted.ts';
-import type { Attachment } from './attach.ts';
+import type { AttachedCommand } from './attach.ts';
 import type { Boxes } from './boxes.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { EngineProblem } from './engine.ts';
@@ -158,7 +158,7 @@ export async function attachedLine(
   if (sandbox.mode === 'required' && sandbox.runtime !== look.runtime)
     return { ok: false, reason: `the engine has no runtime ${sandbox.runtime}` };
   try {
-    const attachment: Attachment = {
+    const attachment: AttachedCommand = {
       dockerHost: boxes.engine.address,
       box: await boxes.obtain(owner, sandbox, look),
       cwd: cwdOf(inside),

@@ -9,8 +9,10 @@ import {
   type ScheduledRun,
 } from '#domain/schedule.ts';
 import { nextInstants } from '#domain/schedule/instants.ts';
+import type { MessageContext } from '#domain/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import type { Pool } from '#store/pool.ts';
 import {
   type BeatRow,
   endRun,
@@ -20,7 +22,7 @@ import {
   takeRun,
   whyDenied,
 } from '#store/schedule-run-store.ts';
-import { findAnySchedule, type ScheduleRow } from '#store/schedule-store.ts';
+import { readSchedule, type ScheduleRow } from '#store/schedule-store.ts';
 import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
 import { readChecklist } from '#temporal/heartbeats.ts';
 import { createSchedules, type ScheduleParts, type Schedules } from '#temporal/schedules.ts';
@@ -65,7 +67,7 @@ async function startRun(
   const instant = new Date(at);
   if (Number.isNaN(instant.getTime())) throw new Failure('InvalidInput', `at: ${at} is no time in ISO 8601`);
   const key = forced ?? instant.toISOString();
-  const found = await findAnySchedule(pool, tenant, id);
+  const found = await readSchedule(pool, tenant, id);
   const taken = await takeRun(pool, tenant, id, {
     key,
     at: instant,
@@ -102,7 +104,7 @@ async function settleHeartbeat(
   { tenant, schedule: id, key }: Parameters<ScheduleActivities['settle_heartbeat']>[0],
 ): Promise<ScheduledRun> {
   const { pool } = parts;
-  const schedule = await findAnySchedule(pool, tenant, id);
+  const schedule = await readSchedule(pool, tenant, id);
   const run = await readBeat(pool, tenant, id, key);
   if (!schedule?.heartbeat || !run) return { state: 'gone', reason: 'the heartbeat was removed' };
   if (run.state !== 'started') return shownRun(run);
@@ -156,7 +158,6 @@ async function saySomething(
   if (session === null) return { state: 'said', reason: 'to nobody: it has no session to speak in' };
   if (!isolated_session || run.session_key === null || run.turn_id === null)
     return { state: 'said', reason: null };
-  const { allowed_tools, channel, chat_id, key: apiKey } = rights;
   try {
     await wake({
       tenant,
@@ -165,14 +166,7 @@ async function saySomething(
       messageId: messageIdOf('said', tenant, id, key),
       text: tellWords(said),
       mode: 'queue',
-      context: {
-        user: user_id ?? undefined,
-        allowed_tools,
-        channel,
-        chat_id,
-        roles: await rolesNow(pool, tenant, { user_id, rights }),
-        key: apiKey,
-      },
+      context: await contextOf(pool, tenant, { user_id, rights }),
       from: { session: run.session_key, turn: run.turn_id },
     });
     return { state: 'said', reason: null };
@@ -218,7 +212,6 @@ async function handOver(
   session: string,
   attempt = 1,
 ): Promise<EndedRun> {
-  const { allowed_tools, channel, chat_id, key: apiKey } = rights;
   try {
     const { turn_id } = await wake({
       tenant,
@@ -228,12 +221,7 @@ async function handOver(
       text: message,
       mode: 'queue',
       context: {
-        user: user_id ?? undefined,
-        allowed_tools,
-        channel,
-        chat_id,
-        roles: await rolesNow(pool, tenant, { user_id, rights }),
-        key: apiKey,
+        ...(await contextOf(pool, tenant, { user_id, rights })),
         heartbeat: heartbeat
           ? { model: heartbeat.model, light: heartbeat.light_context || undefined }
           : undefined,
@@ -244,6 +232,17 @@ async function handOver(
   } catch (error) {
     return { state: 'refused', reason: refusalOf(error), turn_id: null };
   }
+}
+
+/** For whom and where a run speaks, with the roles that its key has by now. */
+async function contextOf(
+  pool: Pool,
+  tenant: string,
+  { user_id, rights }: Pick<ScheduleRow, 'user_id' | 'rights'>,
+): Promise<MessageContext> {
+  const { allowed_tools, channel, chat_id, key } = rights;
+  const roles = await rolesNow(pool, tenant, { user_id, rights });
+  return { user: user_id ?? undefined, allowed_tools, channel, chat_id, roles, key };
 }
 
 /** An agent that made it may make one still; else why not. */

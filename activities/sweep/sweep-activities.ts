@@ -2,15 +2,11 @@
 import { LOST_AFTER_SECONDS, type SweepActivities } from '#domain/sweep.ts';
 import type { Retention } from '#domain/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import { pruneEgress } from '#store/egress-store.ts';
 import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
 import { removeUnneededFiles } from '#store/file-store.ts';
-import { pruneIdempotencyKeys } from '#store/idempotency-store.ts';
+import { PRUNED_TABLES, pruneOldRows } from '#store/old-rows.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
-import { pruneDeliveries } from '#store/webhook-store.ts';
 import type { Schedules } from '#temporal/schedules.ts';
-import { pruneInvocations } from '#store/node-invocation-store.ts';
-import { pruneRuns } from '#store/schedule-run-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
@@ -39,11 +35,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       () => startDueDeliveries(pool, reach),
     ),
     prune_rows: part(
-      () => pruneIdempotencyKeys(pool),
-      () => pruneEgress(pool),
-      () => pruneDeliveries(pool),
-      () => pruneRuns(pool),
-      () => pruneInvocations(pool),
+      ...PRUNED_TABLES.map((table) => () => pruneOldRows(pool, table)),
       () => removeUnneededFiles(pool),
       () => removeUnneededObjects(deps),
       () => workspaces.clean(),

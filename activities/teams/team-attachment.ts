@@ -6,7 +6,7 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
 import type { Files } from '../workspace/files.ts';
 
-export interface Attachment {
+export interface TaskFile {
   readonly name: string;
   readonly bytes: Buffer;
 }
@@ -15,7 +15,7 @@ export async function readAttachment(
   files: Pick<Files, 'readBytes'>,
   path: string | undefined,
   call: RunningCall,
-): Promise<Attachment | ToolFailure> {
+): Promise<TaskFile | ToolFailure> {
   if (!path) return toolError('InvalidArgs', 'path is required for attach action');
   return withFileProblems(async () => {
     const bytes = await files.readBytes(call, path, TEAM_LIMITS.fileBytes);

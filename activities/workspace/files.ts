@@ -9,7 +9,7 @@ import { errnoOf, FileProblem, fileProblem, shown } from './file-problem.ts';
 import { createFolderGuides } from './folder-guides.ts';
 import { guardGitFolder } from './guard-git.ts';
 import { type Folder, openFolder, openParent } from './open-folder.ts';
-import { type Page, type PageRequest, readPage } from './read-page.ts';
+import { type FilePage, type FilePageRequest, readPage } from './read-page.ts';
 import { isTemporary, refuseIrregular, replaceFile } from './replace-file.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 import { DEFAULT_PATH_RULES, type PathRules } from '#domain/path-rules.ts';
@@ -82,7 +82,7 @@ export interface Listing {
 
 export interface Files {
   /** Lines of a text file. */
-  readPage(scope: FileScope, path: string, request: PageRequest): Promise<Page>;
+  readPage(scope: FileScope, path: string, request: FilePageRequest): Promise<FilePage>;
   /** The whole of a file; undefined when it has more bytes than `most`. */
   readBytes(scope: FileScope, path: string, most: number): Promise<Buffer | undefined>;
   /** Replaces or makes a file and its parent folders. Safe to repeat. */

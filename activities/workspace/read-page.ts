@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { FileProblem, shown } from './file-problem.ts';
 
-export interface PageRequest {
+export interface FilePageRequest {
   /** First line, from 0. */
   readonly offset: number;
   /** Lines; as many as fit when absent. */
@@ -11,7 +11,7 @@ export interface PageRequest {
   readonly maxChars: number;
 }
 
-export interface Page {
+export interface FilePage {
   /** Whole lines with their ends, but for a line that alone is longer than the page. */
   readonly text: string;
   readonly lines: number;
@@ -65,7 +65,11 @@ interface Scan {
 }
 
 /** Reads a page. Throws FileProblem for a binary file, and for a page that begins beyond the first GiB. */
-export async function readPage(file: PageSource, request: PageRequest, askedPath: string): Promise<Page> {
+export async function readPage(
+  file: PageSource,
+  request: FilePageRequest,
+  askedPath: string,
+): Promise<FilePage> {
   const { size } = await file.stat();
   await refuseBinary(file, askedPath, size);
   const scan: Scan = { line: 0, kept: [], keptBytes: 0, endsWithNewline: true, position: 0 };
@@ -108,7 +112,7 @@ function take(scan: Scan, chunk: Buffer, first: number, last: number, maxBytes: 
   scan.endsWithNewline = chunk[chunk.length - 1] === NEWLINE;
 }
 
-function cut(scan: Scan, request: PageRequest, totalLines: number | undefined, size: number): Page {
+function cut(scan: Scan, request: FilePageRequest, totalLines: number | undefined, size: number): FilePage {
   const bytes = Buffer.concat(scan.kept);
   const whole = bytes.toString('utf8').replaceAll('\0', '');
   let text = whole;

@@ -14,13 +14,10 @@ const exportQuery = z.strictObject({
   user: z
     .union([labelSchema, z.array(labelSchema).max(EXPORT_USERS)])
     .optional()
-    .meta({ description: 'Whose documents come with it; may be given more than once' }),
+    .describe('Whose documents come with it; may be given more than once'),
 });
 const importQuery = z.strictObject({
-  replace: z
-    .enum(['true', 'false'])
-    .optional()
-    .meta({ description: 'Whether what is there and differs is overwritten' }),
+  replace: z.enum(['true', 'false']).optional().describe('Whether what is there and differs is overwritten'),
 });
 
 export function addRoutes(app: Api, deps: ApiDeps): void {

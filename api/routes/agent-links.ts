@@ -10,6 +10,7 @@ import {
 } from '#store/agent-link-store.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { Failure } from '#domain/errors.ts';
+import { isRecord } from '#domain/outside-value.ts';
 import { agentLinks } from '#domain/resource/agent-links.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
@@ -53,10 +54,9 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
 /** Settings that somebody broke by hand are shown as they are, unless they are no object at all. */
 function showLink(row: AgentLinkRow) {
   const { settings } = row;
-  const isObject = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   return {
     ...row,
-    settings: isObject ? { ...settings } : { unreadable: true },
+    settings: isRecord(settings) ? { ...settings } : { unreadable: true },
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };

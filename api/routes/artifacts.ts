@@ -1,5 +1,6 @@
 /** Artifacts: bytes in, and out again as a download, whole or in part. */
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
@@ -8,17 +9,14 @@ import { labelSchema } from '#domain/schema/scalars.ts';
 import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from '#store/artifact-store.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
+import { fileBody, takeFileBodies } from '../file-body.ts';
 import { paramOf } from '../found.ts';
 import { problems } from '../openapi.ts';
 import { fileOwner } from './files.ts';
 
 const querySchema = z.strictObject({
-  filename: z
-    .string()
-    .max(1_000)
-    .optional()
-    .meta({ description: 'Its name; also as a header, escaped as in an address' }),
-  user: labelSchema.optional().meta({ description: 'Whose; a user’s key means its own' }),
+  filename: z.string().max(1_000).optional().describe('Its name; also as a header, escaped as in an address'),
+  user: labelSchema.optional().describe('Whose; a user’s key means its own'),
 });
 
 /** What a browser draws or plays and does not run. */
@@ -28,8 +26,7 @@ const PASSIVE =
 export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
   const places = { pool, objects };
   app.register(async (raw) => {
-    raw.removeAllContentTypeParsers();
-    raw.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    takeFileBodies(raw);
     raw.post(
       '/v1/artifacts',
       {
@@ -48,7 +45,7 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
         const { filename, user } = request.query as z.infer<typeof querySchema>;
         const { text: scrub } = await secrets.vault.scrubberOf(caller.tenant);
         const row = await putArtifact(places, caller.tenant, {
-          bytes: await whole(request.body as Readable | undefined),
+          bytes: await buffer(fileBody(request, ARTIFACT_BYTES)),
           user: fileOwner(caller, user),
           type: request.headers['content-type'],
           filename: filename ?? unescaped(request.headers['filename']),
@@ -73,8 +70,8 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
         response: {
           200: z.any().meta({ format: 'binary' }),
           206: z.any().meta({ format: 'binary' }),
-          304: z.null().meta({ description: '`If-None-Match` names it as it is' }),
-          416: z.null().meta({ description: 'The range is past the end' }),
+          304: z.null().describe('`If-None-Match` names it as it is'),
+          416: z.null().describe('The range is past the end'),
           ...problems('NotFound'),
         },
       },
@@ -149,19 +146,6 @@ function rangeOf(
   const end = first === '' || last === '' ? size : Math.min(Number(last) + 1, size);
   if (first !== '' && last !== '' && Number(last) < from) return undefined;
   return from < end ? { from, end } : 'past';
-}
-
-async function whole(body: Readable | undefined): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    const piece = Buffer.from(part);
-    bytes += piece.length;
-    if (bytes > ARTIFACT_BYTES)
-      throw new Failure('TooLarge', `A file may have at most ${ARTIFACT_BYTES} bytes here`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }
 
 function unescaped(header: string | readonly string[] | undefined): string | undefined {

@@ -155,12 +155,8 @@ function notRunning({ kind, id, status, ended_at }: AssignmentRow): Failure {
 function sharedFields(row: AssignmentRow, link: TemporalLink) {
   const workflowId = assignmentWorkflowId(row.kind, row.id);
   return {
-    id: row.id,
+    ...row,
     workflow_id: workflowId,
-    label: row.label,
-    task: row.task,
-    error: row.error,
-    stopped_by: row.stopped_by,
     links: { temporal: link(workflowId) },
     created_at: isoOf(row.created_at),
     ended_at: row.ended_at && isoOf(row.ended_at),
@@ -171,12 +167,7 @@ function sharedFields(row: AssignmentRow, link: TemporalLink) {
 function workFields(row: AssignmentRow, link: TemporalLink) {
   return {
     ...sharedFields(row, link),
-    session_key: row.session_key,
-    depth: row.depth,
     user: row.user_id,
-    mode: row.mode,
-    result: row.result,
-    iterations: row.iterations,
     usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
     started_at: row.started_at && isoOf(row.started_at),
   };
@@ -189,9 +180,6 @@ function isoOf(time: string): string {
 function showDelegation(row: AssignmentRow, link: TemporalLink): z.infer<typeof delegationSchema> {
   return {
     ...workFields(row, link),
-    origin_session: row.origin_session,
-    origin_turn: row.origin_turn,
-    origin_call: row.origin_call,
     source: row.source_key,
     target: row.target_key,
     status: row.status as WorkStatus,
@@ -202,7 +190,6 @@ function showDelegation(row: AssignmentRow, link: TemporalLink): z.infer<typeof 
 function showEvaluation(row: AssignmentRow, link: TemporalLink): z.infer<typeof evaluationSchema> {
   return {
     ...sharedFields(row, link),
-    origin_session: row.origin_session,
     generator: row.target_key,
     evaluator: row.details?.evaluator ?? '',
     max_rounds: row.details?.max_rounds ?? 0,
@@ -217,9 +204,6 @@ export function showSubagent(row: AssignmentRow, link: TemporalLink): z.infer<ty
     parent_turn: row.origin_turn,
     parent_call: row.origin_call,
     agent: row.target_key,
-    announce: row.announce,
-    detached: row.detached,
     status: row.status as WorkStatus,
-    replaced_by: row.replaced_by,
   };
 }

@@ -2,10 +2,11 @@
  * Lets the Temporal web UI and CLI read what the payload codec encrypted (Temporal's remote codec protocol). The UI of a
  * server without a login can send no key, so the way in is an address that only administrators are told.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
+import { isToken } from '#policy/decision-token.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 
@@ -63,7 +64,7 @@ export function addRoutes(app: Api, deps: Pick<ApiDeps, 'codec' | 'settings'>): 
         },
       },
       async (request) => {
-        if (!deps.codec || !isSame(request.params.token, deps.codec.token))
+        if (!deps.codec || !isToken(request.params.token, deps.codec.token))
           throw new Failure('NotFound', 'There is no such codec endpoint');
         const payloads = request.body.payloads.map((payload) => ({
           metadata: mapValues(payload.metadata ?? {}, (value) => Buffer.from(value, 'base64')),
@@ -88,9 +89,4 @@ function mapValues<From, To>(
   map: (value: From) => To,
 ): Record<string, To> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

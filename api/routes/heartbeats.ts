@@ -2,11 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
 import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '#domain/heartbeat.ts';
-import { sessionWorkflowId } from '#domain/ids.ts';
 import { heartbeats } from '#domain/resource/heartbeats.ts';
 import { scheduleIdOf } from '#domain/schedule.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { listRuns } from '#store/schedule-run-store.ts';
 import { findHeartbeat, type ScheduleRow } from '#store/schedule-store.ts';
 import { findSession } from '#store/session-store.ts';
 import { readChecklist, setHeartbeat } from '#temporal/heartbeats.ts';
@@ -14,10 +12,9 @@ import { createSchedules, nextRuns } from '#temporal/schedules.ts';
 import { userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
-import { readTimePage } from '../pages.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { createTemporalLink } from '../temporal-links.ts';
-import { rightsOf, showRun } from './schedules.ts';
+import { pageOfRuns, rightsOf, runNow } from './schedules.ts';
 
 type Asked = Pick<Call, 'caller' | 'tenant'> & {
   readonly params: { readonly agent: string };
@@ -83,25 +80,13 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       const row = await find(asked);
       return row ? schedules.remove(asked.tenant, row.id) : false;
     },
-    async testHeartbeat({ request, ...asked }) {
-      const { tenant, caller } = asked;
+    async testHeartbeat(asked) {
       const row = await find(asked);
-      if (!row) return undefined;
-      const { id } = row;
-      const run = await schedules.runNow(row, tenant, stemOf(request, caller, 'run', id) ?? randomUUID());
-      return { id, run, workflow_id: `${scheduleIdOf(tenant, id)}/${run}` };
+      return row && runNow(schedules, row, asked.caller, asked.request);
     },
     async listHeartbeatLogs(asked) {
-      const { tenant, query } = asked;
       const row = await find(asked);
-      if (!row) return undefined;
-      return readTimePage(
-        query,
-        (limit, after) => listRuns(pool, tenant, row.id, limit, after),
-        (run) => [run.created_text, run.key],
-        (run) =>
-          showRun(run, run.session_key && link(sessionWorkflowId(tenant, run.session_key), run.run_id)),
-      );
+      return row && pageOfRuns(pool, asked.tenant, row.id, asked.query, link);
     },
   });
 }

@@ -24,7 +24,7 @@ export const waitQuery = z.coerce
   .number()
   .min(0)
   .max(MAX_WAIT_SECONDS)
-  .meta({ description: 'Seconds to wait for the end of the turn' });
+  .describe('Seconds to wait for the end of the turn');
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   app.post(

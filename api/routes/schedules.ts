@@ -1,20 +1,22 @@
 /** Schedules: rows behind the definition, each followed by a Temporal Schedule. */
 import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { schedules as resource } from '#domain/resource/schedules.ts';
 import { scheduleIdOf } from '#domain/schedule.ts';
 import { findAgent } from '#store/agent-store.ts';
+import type { Pool } from '#store/pool.ts';
 import { type ListedRun, listRuns } from '#store/schedule-run-store.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '#store/schedule-store.ts';
 import { findSession } from '#store/session-store.ts';
-import { createSchedules, nextRuns } from '#temporal/schedules.ts';
+import { createSchedules, nextRuns, type Schedules } from '#temporal/schedules.ts';
 import { type Caller, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
-import { readTimePage } from '../pages.ts';
+import { type PageQuery, readTimePage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
-import { createTemporalLink } from '../temporal-links.ts';
+import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
 
 export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDeps): void {
   const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
@@ -75,20 +77,11 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       },
       deleteSchedule: async ({ tenant, caller, params }) =>
         (await find(caller, params.id)) ? schedules.remove(tenant, params.id) : false,
-      async runSchedule({ tenant, caller, params: { id }, request }) {
-        const row = await find(caller, id);
-        if (!row) return undefined;
-        const run = await schedules.runNow(row, tenant, stemOf(request, caller, 'run', id) ?? randomUUID());
-        return { id, run, workflow_id: `${scheduleIdOf(tenant, id)}/${run}` };
+      async runSchedule({ caller, params, request }) {
+        const row = await find(caller, params.id);
+        return row && runNow(schedules, row, caller, request);
       },
-      listScheduleRuns: ({ tenant, params, query }) =>
-        readTimePage(
-          query,
-          (limit, after) => listRuns(pool, tenant, params.id, limit, after),
-          (row) => [row.created_text, row.key],
-          (row) =>
-            showRun(row, row.session_key && link(sessionWorkflowId(tenant, row.session_key), row.run_id)),
-        ),
+      listScheduleRuns: ({ tenant, params, query }) => pageOfRuns(pool, tenant, params.id, query, link),
     },
     find,
   );
@@ -120,10 +113,30 @@ function showSchedule(row: ScheduleRow, temporal: string | null) {
   };
 }
 
-export function showRun(
-  { at, forced, reason, turn_id, text, state, ...row }: ListedRun,
-  temporal: string | null,
-) {
+/** Begins a run at once. */
+export async function runNow(
+  schedules: Schedules,
+  row: ScheduleRow,
+  caller: Caller,
+  request: FastifyRequest,
+): Promise<{ id: string; run: string; workflow_id: string }> {
+  const { id } = row;
+  const key = stemOf(request, caller, 'run', id) ?? randomUUID();
+  const run = await schedules.runNow(row, caller.tenant, key);
+  return { id, run, workflow_id: `${scheduleIdOf(caller.tenant, id)}/${run}` };
+}
+
+/** Newest first, each with the way to its turn. */
+export function pageOfRuns(pool: Pool, tenant: string, id: string, query: PageQuery, link: TemporalLink) {
+  return readTimePage(
+    query,
+    (limit, after) => listRuns(pool, tenant, id, limit, after),
+    (row) => [row.created_text, row.key],
+    (row) => showRun(row, row.session_key && link(sessionWorkflowId(tenant, row.session_key), row.run_id)),
+  );
+}
+
+function showRun({ at, forced, reason, turn_id, text, state, ...row }: ListedRun, temporal: string | null) {
   const isOver = state !== null && state !== 'started';
   return {
     at: at.toISOString(),

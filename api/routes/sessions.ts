@@ -131,15 +131,11 @@ async function stopIdleSession(
 function showSession(tenant: string, row: SessionRow, link: TemporalLink): z.infer<typeof sessionSchema> {
   const workflowId = sessionWorkflowId(tenant, row.key);
   return {
-    key: row.key,
+    ...row,
     agent: row.agent_key,
     user: row.user_id,
-    channel: row.channel,
-    chat_id: row.chat_id,
-    title: row.title,
     status: row.open_status ?? 'idle',
     turn_id: row.open_turn,
-    turns: row.turns,
     last_event_id: Number(row.event_seq),
     workflow_id: workflowId,
     links: { temporal: link(workflowId, row.open_run) },
@@ -150,14 +146,9 @@ function showSession(tenant: string, row: SessionRow, link: TemporalLink): z.inf
 
 function showMessage(row: MessageRow): z.infer<typeof messageSchema> {
   return {
-    id: row.id,
-    role: row.role,
-    text: row.text,
-    turn_id: row.turn_id,
-    step: row.step,
+    ...row,
     position: Number(row.position),
     calls: row.calls?.map(({ sealed: _sealed, ...call }) => call) ?? null,
-    model: row.model,
     created_at: row.created_at.toISOString(),
   };
 }

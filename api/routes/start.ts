@@ -11,7 +11,7 @@ const startSchema = z.object({
   openapi: z.string(),
   health: z.string(),
   temporal_ui: z.string().nullable(),
-  approvals: z.string().nullable().meta({ description: 'What waits for a decision, in the Temporal web UI' }),
+  approvals: z.string().nullable().describe('What waits for a decision, in the Temporal web UI'),
 });
 
 type Start = z.infer<typeof startSchema>;

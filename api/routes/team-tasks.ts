@@ -1,148 +1,112 @@
 /** A team's board: tasks, what is done to them, and who did it when (TE-2 … TE-6). The task's workflow decides. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { findTask, listTasks, type TeamTaskRow } from '#store/team-task-store.ts';
+import {
+  findTask,
+  listComments,
+  listFiles,
+  listTasks,
+  readFileBytes,
+  type TeamTaskRow,
+} from '#store/team-task-store.ts';
+import type { TaskKey } from '#store/recorded-task.ts';
 import type { TeamRow } from '#store/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import { Failure } from '#domain/errors.ts';
-import { nameSchema, pageQuery, pageSchema } from '#domain/schema/scalars.ts';
-import {
-  taskActionSchema,
-  taskCreateSchema,
-  taskReceiptSchema,
-  taskSchema,
-} from '#domain/schema/team-task.ts';
+import { teamTasks } from '#domain/resource/team-tasks.ts';
+import { taskActionSchema, taskReceiptSchema } from '#domain/schema/team-task.ts';
 import { claimProblem } from '#domain/team/decide-task.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import { readTaskRef, taskWorkflowId, TEAM_LIMITS } from '#domain/team.ts';
-import { TASK_ACTIONS, TASK_STATUSES, type TaskAction } from '#domain/team-task.ts';
+import { TASK_ACTIONS, type TaskAction } from '#domain/team-task.ts';
 import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
-import { isNumberKeys, readPage } from '../pages.ts';
+import { isNumberKeys, readPage, readTimePage } from '../pages.ts';
+import { serveResource } from '../serve-resource.ts';
 import { showTask } from '../show-task.ts';
 import { createTemporalLink } from '../temporal-links.ts';
 import { createTurnstile } from '../turnstile.ts';
 import { teamOr404 } from './teams.ts';
 
-const teamParams = z.object({ team: z.string() });
 const taskParams = z.object({ team: z.string(), id: z.string() });
 /** An attachment in base64, and what stands round it. */
 const MAX_BODY_BYTES = 15_000_000;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  addReads(app, deps);
-  addCreate(app, deps);
+  addTasks(app, deps);
   for (const action of TASK_ACTIONS) addAction(app, deps, action, action);
   addAction(app, deps, 'submit_for_review', 'review', 'submitTaskForReview');
 }
 
 /** By its id, `#7` or `7`. */
-export async function taskOr404(
-  deps: ApiDeps,
-  team: TeamRow,
-  tenant: string,
-  id: string,
-): Promise<TeamTaskRow> {
+async function taskOr404(deps: ApiDeps, team: TeamRow, tenant: string, id: string): Promise<TeamTaskRow> {
   const ref = readTaskRef(id);
   const own = ref && (ref.team === undefined || ref.team === team.key);
   const row = own ? await findTask(deps.pool, tenant, team.key, ref.number) : undefined;
-  if (!row) throw new Failure('NotFound', 'There is no task with this id in this team');
+  if (!row) throw new Failure('NotFound', teamTasks.missing);
   return row;
 }
 
-function addReads(app: Api, deps: ApiDeps): void {
-  const link = createTemporalLink(deps.settings);
-  app.get(
-    '/v1/teams/:team/tasks',
-    {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['teams'],
-        operationId: 'listTeamTasks',
-        summary: 'List or search the tasks of a team, newest first',
-        params: teamParams,
-        querystring: z.strictObject({
-          ...pageQuery,
-          status: z.enum(TASK_STATUSES).optional(),
-          owner: nameSchema.optional().meta({ description: 'Who has it or is to do it' }),
-          priority: z.coerce.number().int().optional(),
-          q: z.string().min(1).max(500).optional().meta({ description: 'Words of subject and description' }),
-        }),
-        response: { 200: pageSchema(taskSchema), ...problems('NotFound') },
-      },
-    },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      const team = await teamOr404(deps, tenant, request.params.team);
-      const { status, owner, priority, q } = request.query;
-      const filter = { statuses: status && [status], owner, priority, query: q };
-      return readPage(
-        request.query,
-        (limit, after) => listTasks(deps.pool, tenant, team.key, filter, limit, after && Number(after[0])),
-        (row) => [row.number],
-        (row) => showTask(tenant, row, link),
-        isNumberKeys(1),
-      );
-    },
-  );
-
-  app.get(
-    '/v1/teams/:team/tasks/:id',
-    {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['teams'],
-        operationId: 'getTeamTask',
-        summary: 'Get a task with its result',
-        params: taskParams,
-        response: { 200: taskSchema, ...problems('NotFound') },
-      },
-    },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      const team = await teamOr404(deps, tenant, request.params.team);
-      return showTask(tenant, await taskOr404(deps, team, tenant, request.params.id), link);
-    },
-  );
-}
-
-function addCreate(app: Api, deps: ApiDeps): void {
+function addTasks(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
   const link = createTemporalLink(deps.settings);
   const board = boardOf(deps);
-  app.post(
-    '/v1/teams/:team/tasks',
+  const taskOf = async (tenant: string, { team, id }: { readonly team: string; readonly id: string }) =>
+    taskOr404(deps, await teamOr404(deps, tenant, team), tenant, id);
+  const keyOf = async (tenant: string, params: Parameters<typeof taskOf>[1]): Promise<TaskKey> => {
+    const { team_key, number } = await taskOf(tenant, params);
+    return [tenant, team_key, number];
+  };
+  serveResource(
+    app,
+    teamTasks,
     {
-      config: { scope: 'run', repeatable: true },
-      preValidation: async (request) =>
-        void (await teamOr404(deps, callerOf(request).tenant, (request.params as { team: string }).team)),
-      schema: {
-        tags: ['teams'],
-        operationId: 'createTeamTask',
-        summary: 'Make a task',
-        description: 'Its member is woken at once, or when what it waits for is completed.',
-        params: teamParams,
-        body: taskCreateSchema,
-        response: { 201: taskSchema, ...problems('NotFound', 'Forbidden') },
+      async listTeamTasks({ tenant, params, query }) {
+        const team = await teamOr404(deps, tenant, params.team);
+        const { status, owner, priority, q } = query;
+        const filter = { statuses: status && [status], owner, priority, query: q };
+        return readPage(
+          query,
+          (limit, after) => listTasks(pool, tenant, team.key, filter, limit, after && Number(after[0])),
+          (row) => [row.number],
+          (row) => showTask(tenant, row, link),
+          isNumberKeys(1),
+        );
+      },
+      getTeamTask: async ({ tenant, params }) => showTask(tenant, await taskOf(tenant, params), link),
+      async createTeamTask({ caller, tenant, by, params, body: { blocked_by, ...draft }, request }) {
+        const team = await teamOr404(deps, tenant, params.team);
+        demandAccess(team, caller);
+        const origin = { actor: by, context: caller.user === null ? undefined : { user: caller.user } };
+        const key = stemOf(request, caller, 'task', team.key) ?? randomUUID();
+        const blockers = blocked_by && { blocked_by: blockersIn(team, blocked_by) };
+        const task = await board.create(tenant, team, { ...draft, ...blockers }, origin, key);
+        await board.begin(task);
+        return showTask(tenant, await taskOr404(deps, team, tenant, String(task.number)), link);
+      },
+      async listTaskComments({ tenant, params, query }) {
+        const key = await keyOf(tenant, params);
+        return readTimePage(
+          query,
+          (limit, after) => listComments(pool, key, limit, after),
+          (row) => [row.created_text, row.id],
+          (row) => ({ ...row, created_at: row.created_at.toISOString() }),
+        );
+      },
+      async listTaskFiles({ tenant, params }) {
+        const rows = await listFiles(pool, await keyOf(tenant, params));
+        return { data: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
+      },
+      async getTaskFile({ tenant, params }) {
+        const found = await readFileBytes(pool, await keyOf(tenant, params), params.file);
+        if (!found) throw new Failure('NotFound', 'There is no such file at this task');
+        return { name: found.name, content: found.bytes.toString('base64') };
       },
     },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const team = await teamOr404(deps, caller.tenant, request.params.team);
-      demandAccess(team, caller);
-      const { blocked_by, ...draft } = request.body;
-      const origin = {
-        actor: signatureOf(caller),
-        context: caller.user === null ? undefined : { user: caller.user },
-      };
-      const key = stemOf(request, caller, 'task', team.key) ?? randomUUID();
-      const blockers = blocked_by && { blocked_by: blockersIn(team, blocked_by) };
-      const task = await board.create(caller.tenant, team, { ...draft, ...blockers }, origin, key);
-      await board.begin(task);
-      const row = await taskOr404(deps, team, caller.tenant, String(task.number));
-      return reply.code(201).send(showTask(caller.tenant, row, link));
-    },
+    // Of a new one, its team.
+    ({ tenant }, _id, { team = '' }) => teamOr404(deps, tenant, team),
   );
 }
 

@@ -8,11 +8,13 @@ import {
   type TeamRow,
   type TeamWritten,
 } from '#store/team-store.ts';
+import { listTaskEvents } from '#store/team-task-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
 import { teams } from '#domain/resource/teams.ts';
+import { taskIdOf } from '#domain/team.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { readTextPage } from '../pages.ts';
+import { isNumberKeys, readPage, readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
 /** One of another tenant and one that never was get the same 404. */
@@ -49,6 +51,21 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         if (!written) return undefined;
         demandWritten(written, now.key);
         return shown(tenant, now.key);
+      },
+      async listTeamEvents({ tenant, params, query }) {
+        const { key } = await teamOr404(deps, tenant, params.team);
+        return readPage(
+          query,
+          (limit, after) => listTaskEvents(pool, tenant, key, query.task, limit, after && Number(after[0])),
+          (row) => [Number(row.id)],
+          (row) => ({
+            ...row,
+            id: Number(row.id),
+            task_id: taskIdOf(key, row.number),
+            at: row.at.toISOString(),
+          }),
+          isNumberKeys(1),
+        );
       },
       async deleteTeam({ tenant, params }) {
         const { key } = await teamOr404(deps, tenant, params.team);

@@ -30,10 +30,8 @@ import { contextOf, endOf, newId, waitQuery } from './messages.ts';
 const DEFAULT_WAIT_SECONDS = 60;
 
 const agentQuery = z.strictObject({
-  agent: nameSchema.optional().meta({ description: 'With the tools of its own; else those of all agents' }),
-  dialect: dialectSchema
-    .optional()
-    .meta({ description: 'In the words that agents with these `tool_names` are told' }),
+  agent: nameSchema.optional().describe('With the tools of its own; else those of all agents'),
+  dialect: dialectSchema.optional().describe('In the words that agents with these `tool_names` are told'),
 });
 
 export function addRoutes(app: Api, deps: ApiDeps): void {

@@ -110,14 +110,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 export function showTurn(tenant: string, row: TurnRow, link: TemporalLink): z.infer<typeof turnSchema> {
   const workflowId = sessionWorkflowId(tenant, row.session_key);
   return {
-    id: row.id,
-    session_key: row.session_key,
+    ...row,
     agent: row.agent_key,
-    agent_revision: row.agent_revision,
-    status: row.status,
-    text: row.text,
-    error: row.error,
-    steps: row.steps,
     usage: {
       input_tokens: Number(row.input_tokens),
       output_tokens: Number(row.output_tokens),
@@ -135,21 +129,8 @@ export function showTurn(tenant: string, row: TurnRow, link: TemporalLink): z.in
 
 function showToolCall(row: ToolCallRow): z.infer<typeof toolCallSchema> {
   return {
-    id: row.id,
-    turn_id: row.turn_id,
-    session_key: row.session_key,
-    step: row.step,
-    index: row.index,
-    tool: row.tool,
-    asked_as: row.asked_as,
-    args: row.args,
-    verdict: row.verdict,
-    reason: row.reason,
+    ...row,
     hooks: row.hooks?.map((run) => ({ ...run, changed: run.changed && [...run.changed] })) ?? null,
-    approval_id: row.approval_id,
-    state: row.state,
-    ok: row.ok,
-    code: row.code,
     text: row.result,
     images: (row.images ?? []).map(({ type, width, height, size }, index) => ({
       type,

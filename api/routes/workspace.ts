@@ -1,5 +1,4 @@
 /** Raw bytes in and out of an agent's workspace, by the rules of its file tools. */
-import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
@@ -7,6 +6,7 @@ import { labelSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { callerOf, requireScope, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps, WorkspaceAsked } from '../deps.ts';
+import { fileBody, fileTooLarge, takeFileBodies } from '../file-body.ts';
 import { paramOf } from '../found.ts';
 import { problems } from '../openapi.ts';
 import { fileOwner } from './files.ts';
@@ -15,8 +15,8 @@ import { fileOwner } from './files.ts';
 const MAX_BYTES = 50_000_000;
 
 const querySchema = z.strictObject({
-  user: labelSchema.optional().meta({ description: 'Whose; a user’s key means its own' }),
-  session: sessionKeySchema.optional().meta({ description: 'Where each session has a workspace of its own' }),
+  user: labelSchema.optional().describe('Whose; a user’s key means its own'),
+  session: sessionKeySchema.optional().describe('Where each session has a workspace of its own'),
 });
 
 const writtenSchema = z.object({ path: z.string(), bytes: z.int() });
@@ -66,7 +66,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { bytes, stream } = await deps.workspaces.read(whose, path);
       if (bytes > MAX_BYTES) {
         stream.destroy();
-        throw tooLarge();
+        throw fileTooLarge(MAX_BYTES);
       }
       return reply
         .type('application/octet-stream')
@@ -76,8 +76,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 
   app.register(async (raw) => {
-    raw.removeAllContentTypeParsers();
-    raw.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    takeFileBodies(raw);
     raw.put(
       url,
       {
@@ -98,11 +97,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async (request, reply) => {
         const { path, ...whose } = await asked(request);
         if (whose.user === null) requireScope(callerOf(request), 'admin');
-        const { created, bytes } = await deps.workspaces.write(
-          whose,
-          path,
-          bounded(request.body as Readable | undefined),
-        );
+        const { created, bytes } = await deps.workspaces.write(whose, path, fileBody(request, MAX_BYTES));
         return reply.code(created ? 201 : 200).send({ path, bytes });
       },
     );
@@ -111,18 +106,4 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 function isShared({ workspace }: WorkspaceAsked['agent']): boolean {
   return typeof workspace === 'string' || workspace?.scope === 'shared' || workspace?.scope === 'team';
-}
-
-async function* bounded(body: Readable | undefined): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    const piece = Buffer.from(part);
-    bytes += piece.length;
-    if (bytes > MAX_BYTES) throw tooLarge();
-    yield piece;
-  }
-}
-
-function tooLarge(): Failure {
-  return new Failure('TooLarge', `A file may have at most ${MAX_BYTES} bytes here`);
 }

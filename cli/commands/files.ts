@@ -1,5 +1,6 @@
 /** `tempoclaw files`: context files and memory with their versions. Texts come from a file or a pipe. */
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';
 import { documents } from '#domain/resource/documents.ts';
 import { addApiCommand, addList, type Flags } from '#cli/api-commands.ts';
@@ -23,13 +24,7 @@ const EXPECTED = {
 const files = '/v1/agents/:agent/files';
 const file = `${files}/:name` as const;
 
-interface FileRow {
-  readonly path: string;
-  readonly user: string | null;
-  readonly revision: number;
-  readonly bytes: number | null;
-  readonly updated_at: string;
-}
+type FileRow = z.output<typeof documents.operations.listFiles.answer>['data'][number];
 
 export function register(parent: Command): void {
   addList<FileRow>(parent, {

@@ -1,6 +1,7 @@
 /** `tempoclaw mcp`: MCP servers whose tools agents use, who may use them, and the file that other programs keep them in; `serve` makes TempoClaw one. */
 import type { Command } from 'commander';
 import { isRecord } from '#domain/outside-value.ts';
+import type { McpGrant } from '#domain/mcp/grants.ts';
 import { MCP_TRANSPORTS } from '#domain/mcp/server.ts';
 import { mcpRequests } from '#domain/resource/mcp-requests.ts';
 import { mcpServers as resource } from '#domain/resource/mcp-servers.ts';
@@ -75,14 +76,6 @@ interface Login {
   readonly expires_at: string;
 }
 
-interface Grant {
-  readonly kind: string;
-  readonly subject: string;
-  readonly tool_allow: readonly string[];
-  readonly tool_deny: readonly string[];
-  readonly enabled: boolean;
-}
-
 export function register(mcp: Command): void {
   addCommands(mcp, resource, {
     createMcpServer: (parent) =>
@@ -133,7 +126,7 @@ export function register(mcp: Command): void {
 
 /** Who may use what. */
 function addGrants(mcp: Command): void {
-  addList<Grant>(mcp, {
+  addList<McpGrant>(mcp, {
     word: 'grants',
     help: 'who may use what of a server',
     path: '/v1/mcp/servers/:name/grants',
@@ -167,7 +160,7 @@ function addGrants(mcp: Command): void {
       ...(timeout !== undefined && { config_overrides: { timeout_sec: timeout } }),
       ...(off && { enabled: false }),
     }),
-    print: ({ out }, { kind, subject, enabled }: Grant, { name }) =>
+    print: ({ out }, { kind, subject, enabled }: McpGrant, { name }) =>
       out.line(`${kind} ${subject} ${enabled ? 'has a grant' : 'is refused'} on ${name}`),
   });
   addApiCommand(mcp, {

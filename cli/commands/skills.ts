@@ -2,7 +2,9 @@
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import { skills as resource } from '#domain/resource/skills.ts';
+import type { skillGrantSchema, skillVersionSchema } from '#domain/schema/skill.ts';
 import { SKILL_FILE, SKILL_LIMITS, SKILL_VISIBILITIES } from '#domain/skill/skill.ts';
 import { addApiCommand, addList } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
@@ -13,18 +15,8 @@ import { addCommands } from '#cli/resource-commands.ts';
 
 const GRANT = '/v1/skills/:name/grants/:kind/:subject';
 
-interface Version {
-  readonly version: number;
-  readonly sha256: string;
-  readonly published_by: string;
-  readonly created_at: string;
-}
-
-interface Grant {
-  readonly kind: string;
-  readonly subject: string;
-  readonly granted_by: string;
-}
+type Version = z.output<typeof skillVersionSchema>;
+type Grant = z.output<typeof skillGrantSchema>;
 
 export function register(skills: Command): void {
   addCommands(skills, resource, { publishSkill: addPublish });

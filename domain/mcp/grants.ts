@@ -1,25 +1,12 @@
 /** MC-3: who may use which tools of an MCP server. Grants of the agent and of the user both hold; what either denies is denied. */
 import { matchGlob } from '../glob/match-glob.ts';
+import type { mcpGrantSchema } from '../schema/mcp-server.ts';
+import type { Kept } from '../schema/scalars.ts';
 
 export const GRANT_KINDS = ['agent', 'user'] as const;
 
-export interface McpGrant {
-  readonly kind: (typeof GRANT_KINDS)[number];
-  /** Key of the agent, or the user. */
-  readonly subject: string;
-  /** Globs over the server's names of tools; none: all. */
-  readonly tool_allow: readonly string[];
-  readonly tool_deny: readonly string[];
-  /** A grant that is off refuses. */
-  readonly enabled: boolean;
-  /** Of an agent: what holds for its calls in place of what the server says. */
-  readonly config_overrides: McpOverrides;
-}
-
-export interface McpOverrides {
-  /** Of one call. */
-  readonly timeout_sec?: number | undefined;
-}
+/** A grant that is off refuses. */
+export type McpGrant = Omit<Kept<typeof mcpGrantSchema>, 'updated_by' | 'updated_at'>;
 
 export const MCP_REQUEST_STATUSES = ['pending', 'approved', 'rejected'] as const;
 export type McpRequestStatus = (typeof MCP_REQUEST_STATUSES)[number];

@@ -1,6 +1,8 @@
 /** What an MCP server is to us (MC-1): how it is reached, what its tools are called, and what we keep of a tool that it lists. */
 import type { CustomReplay } from '../custom-tool/definition.ts';
 import { isRecord, isStorable } from '../outside-value.ts';
+import type { mcpServerConfigSchema } from '../schema/mcp-server.ts';
+import type { Kept } from '../schema/scalars.ts';
 
 export const MCP_TRANSPORTS = ['stdio', 'sse', 'streamable-http'] as const;
 
@@ -9,30 +11,7 @@ export const MCP_STATUSES = ['connecting', 'ready', 'degraded', 'failed'] as con
 export type McpStatus = (typeof MCP_STATUSES)[number];
 
 /** What is kept in the open. Its variables and headers are sealed. */
-export interface McpServerConfig {
-  readonly transport: (typeof MCP_TRANSPORTS)[number];
-  readonly command: string;
-  readonly args: readonly string[];
-  /** The program runs in a box of its own. */
-  readonly box: boolean;
-  readonly url: string;
-  readonly enabled: boolean;
-  readonly tool_prefix: string;
-  /** Of one call. */
-  readonly timeout_sec: number;
-  /** Only agents whose rules name its tools have them (MC-4). */
-  readonly internal_only: boolean;
-  /** `per_user`: each user has his own, and a call runs over a connection of its user alone. */
-  readonly credentials: (typeof MCP_CREDENTIALS)[number];
-  /** Only agents and users with a grant have its tools. */
-  readonly require_grant: boolean;
-  /** What the server says of a second run is believed. It may lie. */
-  readonly trust_hints: boolean;
-  /** It may ask the agent's model for answers, each time that people allow it. */
-  readonly sampling: boolean;
-  /** By the server's name of a tool: an admin's word on what a second run would do. */
-  readonly replay: Readonly<Record<string, CustomReplay>>;
-}
+export type McpServerConfig = Kept<typeof mcpServerConfigSchema>;
 
 export const MCP_CREDENTIALS = ['shared', 'per_user'] as const;
 

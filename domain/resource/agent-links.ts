@@ -16,11 +16,9 @@ export const linkSettingsSchema = z
   .strictObject({
     user_allow: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
     user_deny: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
-    require_role: nameSchema
-      .optional()
-      .meta({ description: 'A scope that the API key behind the turn must have' }),
+    require_role: nameSchema.optional().describe('A scope that the API key behind the turn must have'),
   })
-  .meta({ description: 'Deny wins over allow; with an allow list nobody else may use the link' });
+  .describe('Deny wins over allow; with an allow list nobody else may use the link');
 
 const fields = {
   direction: z.enum(LINK_DIRECTIONS),
@@ -29,7 +27,7 @@ const fields = {
     .int()
     .min(0)
     .max(LINK_LIMITS.concurrent)
-    .meta({ description: 'Delegations over the link at once; 0: as many as the target takes' }),
+    .describe('Delegations over the link at once; 0: as many as the target takes'),
   settings: linkSettingsSchema,
   description: textSchema(LINK_LIMITS.description),
 };
@@ -104,7 +102,7 @@ export const agentLinks = defineResource(
     listAgentLinks: list({
       scope: 'read',
       summary: 'List the links between agents',
-      query: { agent: nameSchema.optional().meta({ description: 'Those that it is one end of' }) },
+      query: { agent: nameSchema.optional().describe('Those that it is one end of') },
       command: {
         help: 'the links there are',
         flags: { agent: { flags: '--agent <key>', help: 'those that it is one end of' } },

@@ -36,7 +36,7 @@ export const apiKeys = defineResource(
         .strictObject({
           name: labelSchema,
           scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length),
-          user: labelSchema.optional().meta({ description: 'The key speaks and decides for this user only' }),
+          user: labelSchema.optional().describe('The key speaks and decides for this user only'),
           expires_at: z.iso.datetime({ offset: true }).optional(),
         })
         .meta({ examples: [{ name: 'ci', scopes: ['read', 'run'] }] }),

@@ -40,9 +40,9 @@ export const delegations = defineResource(
       scope: 'read',
       summary: 'List delegations, newest first',
       query: {
-        source: nameSchema.optional().meta({ description: 'The agent that gave it' }),
-        target: nameSchema.optional().meta({ description: 'The agent that works on it' }),
-        session_key: sessionKeySchema.optional().meta({ description: 'The session that gave it' }),
+        source: nameSchema.optional().describe('The agent that gave it'),
+        target: nameSchema.optional().describe('The agent that works on it'),
+        session_key: sessionKeySchema.optional().describe('The session that gave it'),
         status: z.enum(WORK_STATUSES).optional(),
       },
     }),
@@ -72,7 +72,7 @@ export const evaluations = defineResource(
       scope: 'read',
       summary: 'List evaluate loops, newest first',
       query: {
-        session_key: sessionKeySchema.optional().meta({ description: 'The session that began it' }),
+        session_key: sessionKeySchema.optional().describe('The session that began it'),
         status: z.enum(EVALUATION_STATUSES).optional(),
       },
     }),

@@ -39,7 +39,7 @@ export interface Column<Row> {
   cell(row: Row): unknown;
   /** The cell is a time, shown as how long ago it was. */
   readonly ago?: true;
-  /** Gives way when the terminal is narrow. */
+  /** Gives way when the terminal is narrow; one a table. */
   readonly flexible?: true;
 }
 

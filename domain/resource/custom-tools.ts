@@ -42,9 +42,9 @@ export const customTools = defineResource(
       scope: 'read',
       summary: 'List custom tools',
       query: z.strictObject({
-        agent_id: nameSchema.optional().meta({ description: 'Only those of this agent' }),
-        name: nameSchema.optional().meta({ description: 'Of exactly this name' }),
-        search: z.string().max(200).optional().meta({ description: 'Part of a name or description' }),
+        agent_id: nameSchema.optional().describe('Only those of this agent'),
+        name: nameSchema.optional().describe('Of exactly this name'),
+        search: z.string().max(200).optional().describe('Part of a name or description'),
         limit: z.coerce.number().int().min(1).max(200).catch(DEFAULT_LIMIT),
         offset: z.coerce.number().int().min(0).max(100_000).catch(0),
       }),

@@ -201,7 +201,7 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
         ...own,
         ...one,
         method: 'DELETE',
-        answer: gone === undefined ? z.null() : z.null().meta({ description: gone }),
+        answer: gone === undefined ? z.null() : z.null().describe(gone),
         status: 204,
         command: command && { kind: 'remove', ...command },
       }),

@@ -7,13 +7,10 @@ import { defineResource, operation } from './define-resource.ts';
 
 const itemSchema = z.object({
   path: z.string().meta({ examples: ['SOUL.md', 'memory/plans.md'] }),
-  user: z
-    .string()
-    .nullable()
-    .meta({ description: 'Null: the agent’s own, which a user sees until he has his' }),
+  user: z.string().nullable().describe('Null: the agent’s own, which a user sees until he has his'),
   revision: z.int(),
   bytes: z.int(),
-  outside: z.boolean().meta({ description: 'Written by a session that had read what came from outside' }),
+  outside: z.boolean().describe('Written by a session that had read what came from outside'),
   updated_at: timeSchema,
 });
 
@@ -21,7 +18,7 @@ const wholeSchema = itemSchema.extend({ text: z.string() });
 
 const versionSchema = z.object({
   revision: z.int(),
-  bytes: z.int().nullable().meta({ description: 'Null: it was removed' }),
+  bytes: z.int().nullable().describe('Null: it was removed'),
   author: z.string().meta({ examples: ['ann', 'key:ops', 'agent:main'] }),
   outside: z.boolean(),
   created_at: timeSchema,
@@ -33,15 +30,15 @@ const expected = z
   .int()
   .min(0)
   .optional()
-  .meta({ description: 'Refused with `Conflict` when the last write has another one; 0: when there is any' });
+  .describe('Refused with `Conflict` when the last write has another one; 0: when there is any');
 
 const all = {
   path,
   params: z.object({ agent: nameSchema }),
   query: z.strictObject({
-    user: labelSchema.optional().meta({
-      description: 'Whose; a user’s key means its own, another the agent’s own when absent',
-    }),
+    user: labelSchema
+      .optional()
+      .describe('Whose; a user’s key means its own, another the agent’s own when absent'),
   }),
 };
 
@@ -130,12 +127,12 @@ export const documents = defineResource(
       path: `${one.path}/compare`,
       query: one.query.extend({
         from: revision,
-        to: revision.optional().meta({ description: 'As it is now when absent' }),
+        to: revision.optional().describe('As it is now when absent'),
       }),
       method: 'GET',
       scope: 'read',
       summary: 'Compare two versions of one',
-      answer: z.object({ diff: z.string().meta({ description: 'Unified; empty when they are the same' }) }),
+      answer: z.object({ diff: z.string().describe('Unified; empty when they are the same') }),
       refuses: ['Unprocessable'],
     }),
     restoreFile: operation({

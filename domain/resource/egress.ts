@@ -5,17 +5,14 @@ import { defineResource } from './define-resource.ts';
 
 const egressRequestSchema = z.object({
   id: z.string(),
-  purpose: z.string().meta({ description: 'The tool’s name, or what else asked' }),
+  purpose: z.string().describe('The tool’s name, or what else asked'),
   call_id: z.string().nullable(),
   method: z.string(),
-  host: z.string().meta({ description: 'With its port, of the last address' }),
-  status: z.int().nullable().meta({ description: 'Null when no answer came' }),
-  bytes: z.int().meta({ description: 'Of the body, decompressed, as far as it was read' }),
+  host: z.string().describe('With its port, of the last address'),
+  status: z.int().nullable().describe('Null when no answer came'),
+  bytes: z.int().describe('Of the body, decompressed, as far as it was read'),
   milliseconds: z.int(),
-  problem: z
-    .string()
-    .nullable()
-    .meta({ description: 'Why it was refused or ended; null when it came whole' }),
+  problem: z.string().nullable().describe('Why it was refused or ended; null when it came whole'),
   created_at: timeSchema,
 });
 

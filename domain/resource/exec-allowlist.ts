@@ -7,11 +7,11 @@ import { defineResource } from './define-resource.ts';
 const itemSchema = z.object({
   id: z.string(),
   agent: nameSchema,
-  user: z.string().nullable().meta({ description: 'Null: for everybody who talks to the agent' }),
+  user: z.string().nullable().describe('Null: for everybody who talks to the agent'),
   tool: z.string(),
   allows: z
     .string()
-    .meta({ description: 'The file that a command starts and its exact arguments, or a call’s arguments' }),
+    .describe('The file that a command starts and its exact arguments, or a call’s arguments'),
   approval_id: idSchema.nullable(),
   created_by: z.string(),
   created_at: timeSchema,

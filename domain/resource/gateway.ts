@@ -6,22 +6,22 @@ import { defineResource, operation } from './define-resource.ts';
 const path = '/v1/gateway';
 const part = z.enum(['ok', 'away']);
 
-const statusSchema = z.object({
+export const statusSchema = z.object({
   version: z.string(),
-  uptime_seconds: z.int().meta({ description: 'Of the process that answers' }),
+  uptime_seconds: z.int().describe('Of the process that answers'),
   postgres: part,
   temporal: part,
   task_queue: z.string(),
   workers: z
     .array(z.object({ identity: z.string(), seen_at: timeSchema }))
-    .meta({ description: 'Processes that have asked Temporal for work in the last minutes' }),
+    .describe('Processes that have asked Temporal for work in the last minutes'),
 });
 
 const paths = z.array(z.string().meta({ examples: ['tools.deny'] }));
 
-const reloadedSchema = z.object({
+export const reloadedSchema = z.object({
   applied: paths,
-  restart: paths.meta({ description: 'Changed too, and in force after a restart' }),
+  restart: paths.describe('Changed too, and in force after a restart'),
 });
 
 export const gateway = defineResource(

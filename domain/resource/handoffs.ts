@@ -8,9 +8,9 @@ const itemSchema = z.object({
   chat_id: z.string(),
   from: nameSchema,
   to: nameSchema,
-  session_key: sessionKeySchema.meta({ description: 'In which the new agent speaks with the chat' }),
+  session_key: sessionKeySchema.describe('In which the new agent speaks with the chat'),
   reason: z.string(),
-  is_open: z.boolean().meta({ description: 'False when the agent was deleted: the route is not followed' }),
+  is_open: z.boolean().describe('False when the agent was deleted: the route is not followed'),
   created_at: timeSchema,
 });
 

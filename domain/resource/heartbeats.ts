@@ -7,9 +7,9 @@ import { defineResource, operation } from './define-resource.ts';
 
 const path = '/v1/agents/:agent/heartbeat';
 const whose = {
-  user: labelSchema.optional().meta({
-    description: 'Whose; a user’s key means its own, another the one of no user when absent',
-  }),
+  user: labelSchema
+    .optional()
+    .describe('Whose; a user’s key means its own, another the one of no user when absent'),
 };
 const one = { path, params: z.object({ agent: nameSchema }), query: z.strictObject(whose) };
 

@@ -15,7 +15,7 @@ const own = {
   scope: 'run',
   params: z.object({ name: mcpServerNameSchema }),
   query: z.strictObject({
-    user: labelSchema.optional().meta({ description: 'For admins; the user of the key when absent' }),
+    user: labelSchema.optional().describe('For admins; the user of the key when absent'),
   }),
   findsFirst: true,
 } as const;

@@ -23,8 +23,8 @@ const itemSchema = z.object({
 });
 
 const rotationSchema = z.object({
-  key_id: z.string().meta({ description: 'The key that all rows are sealed with now' }),
-  resealed: z.int().meta({ description: 'Rows that were sealed with another key' }),
+  key_id: z.string().describe('The key that all rows are sealed with now'),
+  resealed: z.int().describe('Rows that were sealed with another key'),
 });
 
 export const secrets = defineResource(

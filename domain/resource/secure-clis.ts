@@ -21,8 +21,8 @@ const variableName = z
 const variableSchema = z
   .strictObject({
     name: variableName,
-    kind: z.enum(CLI_ENV_KINDS).optional().meta({ description: 'As the preset says, else `sensitive`' }),
-    value: textSchema(MAX_SECRET).meta({ description: 'May refer to secrets: `secret://NAME`' }),
+    kind: z.enum(CLI_ENV_KINDS).optional().describe('As the preset says, else `sensitive`'),
+    value: textSchema(MAX_SECRET).describe('May refer to secrets: `secret://NAME`'),
   })
   .refine(
     ({ kind, value }) => kind === 'value' || value.length >= MIN_SECRET,
@@ -31,7 +31,7 @@ const variableSchema = z
 
 const patterns = z.array(textSchema(500)).max(50);
 
-const keywordRuleSchema = z.strictObject({
+export const keywordRuleSchema = z.strictObject({
   subcommands: z.array(labelSchema).min(1).max(50),
   args: z.array(labelSchema).min(1).max(50),
   keywords: z.array(labelSchema).min(1).max(50),
@@ -43,37 +43,34 @@ const fields = {
     .max(4096)
     .regex(/^\/[^\0]+$/, 'must be an absolute path')
     .optional()
-    .meta({ description: 'Where the program is; looked for in the worker’s PATH when absent' }),
+    .describe('Where the program is; looked for in the worker’s PATH when absent'),
   agents: z
     .array(z.union([z.literal('*'), nameSchema]))
     .max(500)
-    .meta({ description: 'Agents that may use it; `*` is every agent' }),
-  host: z.boolean().meta({
-    description:
+    .describe('Agents that may use it; `*` is every agent'),
+  host: z
+    .boolean()
+    .describe(
       'Also for agents whose sandbox is `required`, although it runs on the worker’s machine; else they are refused',
-  }),
-  deny_args: patterns.meta({ description: 'RE2 patterns over the arguments, joined by spaces' }),
-  deny_verbose: patterns.meta({ description: 'RE2 patterns over each argument and each two neighbours' }),
+    ),
+  deny_args: patterns.describe('RE2 patterns over the arguments, joined by spaces'),
+  deny_verbose: patterns.describe('RE2 patterns over each argument and each two neighbours'),
   keyword_allowlist: z.array(keywordRuleSchema).max(50),
   timeout_seconds: z.int().min(1).max(600),
-  tips: z.string().max(2_000).meta({ description: 'For the model' }),
+  tips: z.string().max(2_000).describe('For the model'),
 };
 
 export const secureCliPutSchema = z
   .strictObject({
-    preset: nameSchema.optional().meta({ description: 'Whose rules hold where none are given' }),
-    env: z
-      .array(variableSchema)
-      .max(50)
-      .optional()
-      .meta({ description: 'When absent, that of before stays' }),
+    preset: nameSchema.optional().describe('Whose rules hold where none are given'),
+    env: z.array(variableSchema).max(50).optional().describe('When absent, that of before stays'),
     ...z.object(fields).partial().shape,
   })
   .meta({
     examples: [{ preset: 'gh', agents: ['main'], env: [{ name: 'GH_TOKEN', value: 'secret://github' }] }],
   });
 
-const itemSchema = z.object({
+export const secureCliSchema = z.object({
   name: nameOfBinary,
   ...fields,
   env: z.array(z.object({ name: z.string(), kind: z.enum(CLI_ENV_KINDS) })),
@@ -86,7 +83,7 @@ export const secureClis = defineResource(
   {
     path: '/v1/secure-clis',
     tag: 'secrets',
-    item: itemSchema,
+    item: secureCliSchema,
     key: 'name',
     keySchema: nameOfBinary,
     missing: 'There is no program with credentials of this name',

@@ -2,20 +2,21 @@
 import { z } from 'zod';
 import { isName } from '../ids.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
+import { taskEventSchema } from '../schema/team-task.ts';
 import { TEAM_LIMITS } from '../team.ts';
 import { defineResource } from './define-resource.ts';
 
 const idsSchema = z.array(labelSchema).max(1_000);
 
 export const teamSettingsSchema = z.strictObject({
-  allow_user_ids: idsSchema.optional().meta({ description: 'Only these users bring work to the team' }),
+  allow_user_ids: idsSchema.optional().describe('Only these users bring work to the team'),
   deny_user_ids: idsSchema.optional(),
   allow_channels: idsSchema.optional(),
   deny_channels: idsSchema.optional(),
   progress_notifications: z
     .boolean()
     .optional()
-    .meta({ description: 'The lead hears of each result at once; else of all of a request together' }),
+    .describe('The lead hears of each result at once; else of all of a request together'),
   blocker_escalation: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   lease_seconds: z.int().min(1).max(TEAM_LIMITS.longestLeaseSeconds).optional(),
   /** Between reminders of a question to the user, and how many there are. */
@@ -29,8 +30,8 @@ const wordsSchema = textSchema(10_000).nullable();
 const createSchema = z
   .strictObject({
     key: nameSchema,
-    lead: nameSchema.meta({ description: 'Key of an agent' }),
-    members: membersSchema.meta({ description: 'Keys of agents, without the lead' }),
+    lead: nameSchema.describe('Key of an agent'),
+    members: membersSchema.describe('Keys of agents, without the lead'),
     name: labelSchema.nullable().optional(),
     description: wordsSchema.optional(),
     settings: teamSettingsSchema.optional(),
@@ -40,10 +41,10 @@ const createSchema = z
 const changeSchema = z
   .strictObject({
     lead: nameSchema.optional(),
-    members: membersSchema.optional().meta({ description: 'All members from now on' }),
+    members: membersSchema.optional().describe('All members from now on'),
     name: labelSchema.nullable().optional(),
     description: wordsSchema.optional(),
-    settings: teamSettingsSchema.optional().meta({ description: 'All settings from now on' }),
+    settings: teamSettingsSchema.optional().describe('All settings from now on'),
   })
   .meta({ examples: [{ members: ['writer'] }] });
 
@@ -76,7 +77,7 @@ export const teams = defineResource(
     isKey: isName,
     missing: 'There is no team with this key',
   },
-  ({ list, show, create, change, remove }) => ({
+  ({ list, listOf, show, create, change, remove }) => ({
     listTeams: list({
       scope: 'read',
       summary: 'List teams by key',
@@ -128,6 +129,13 @@ export const teams = defineResource(
         flags,
         body: (given) => given,
         says: ({ key }) => `team ${key} is changed`,
+      },
+    }),
+    listTeamEvents: listOf('events', taskEventSchema, {
+      scope: 'read',
+      summary: 'What was done to the tasks of a team, newest first',
+      query: {
+        task: z.coerce.number().int().min(1).optional().describe('Number of one task'),
       },
     }),
     deleteTeam: remove({

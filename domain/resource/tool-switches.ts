@@ -6,9 +6,7 @@ const path = '/v1/tools/builtin/:name/tenant-config';
 
 const switchSchema = z.object({
   name: z.string(),
-  enabled: z
-    .boolean()
-    .meta({ description: 'False: no agent of the tenant has it, whatever its own rules say' }),
+  enabled: z.boolean().describe('False: no agent of the tenant has it, whatever its own rules say'),
 });
 
 const one = { path, params: z.object({ name: z.string() }), findsFirst: true } as const;

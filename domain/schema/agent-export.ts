@@ -38,10 +38,8 @@ export type ExportLine = z.output<typeof exportLineSchema>;
 export const importedSchema = z.object({
   key: z.string(),
   agent: z.enum(['made', 'replaced', 'unchanged']),
-  documents: z
-    .int()
-    .meta({ description: 'Written; those that were there as they are in the file do not count' }),
-  skills: z.int().meta({ description: 'Published' }),
+  documents: z.int().describe('Written; those that were there as they are in the file do not count'),
+  skills: z.int().describe('Published'),
 });
 
 export type Imported = z.output<typeof importedSchema>;

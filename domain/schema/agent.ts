@@ -29,7 +29,7 @@ const ruleShape = {
     .array(z.string().max(100))
     .max(100)
     .optional()
-    .meta({ description: 'A call with any other argument does not match' }),
+    .describe('A call with any other argument does not match'),
   /** Globs over the agent's key, the user's id and the channel's name. */
   agent: textSchema(128).optional(),
   user: textSchema(256).optional(),
@@ -143,13 +143,12 @@ export const modelSchema = z
 const workspaceSchema = z
   .strictObject({
     scope: z.enum(WORKSPACE_SCOPES),
-    name: nameSchema
+    name: nameSchema.optional().describe('Of the shared folder, the agent’s key when absent; of the team'),
+    from: nameSchema
       .optional()
-      .meta({ description: 'Of the shared folder, the agent’s key when absent; of the team' }),
-    from: nameSchema.optional().meta({
-      description:
+      .describe(
         'The shared folder that a user’s or session’s begins as a copy of; set by a change from shared',
-    }),
+      ),
   })
   .refine(
     ({ scope, name }) => scope !== 'team' || name !== undefined,
@@ -169,7 +168,7 @@ const fields = {
   thinking: z
     .enum(THINKING)
     .optional()
-    .meta({ description: 'How much the model may think; the provider’s own default when absent' }),
+    .describe('How much the model may think; the provider’s own default when absent'),
   instructions: textSchema(100_000).optional(),
   tools: policyObjectSchema.optional(),
   tool_names: dialectSchema.optional(),
@@ -181,32 +180,34 @@ const fields = {
   limits: agentLimitsSchema.optional(),
   /** DU-7: of its turns and sessions, and of all of them together. */
   budgets: agentBudgetsSchema.optional(),
-  workspace: z.union([nameSchema, workspaceSchema]).optional().meta({
-    description: 'Whose its files are (VF-5): each user’s when absent; a name alone is that of a shared one',
-  }),
+  workspace: z
+    .union([nameSchema, workspaceSchema])
+    .optional()
+    .describe('Whose its files are (VF-5): each user’s when absent; a name alone is that of a shared one'),
   description: textSchema(2_000)
     .optional()
-    .meta({ description: 'What it is good at, for agents that look for one to delegate to' }),
+    .describe('What it is good at, for agents that look for one to delegate to'),
   frontmatter: textSchema(10_000)
     .optional()
-    .meta({ description: 'More of that: tags, domains, languages; searched, not shown' }),
+    .describe('More of that: tags, domains, languages; searched, not shown'),
   max_delegation_load: z
     .int()
     .min(0)
     .max(1_000)
     .optional()
-    .meta({ description: 'Delegations that it works on at once; 5 when absent or 0' }),
+    .describe('Delegations that it works on at once; 5 when absent or 0'),
   /** What its work must pass before anybody reads it (DE-6). */
   quality_gates: z.array(gateSchema).max(GATE_LIMITS.gates).optional(),
   /** Asked before its sessions, prompts and calls begin. */
   hooks: hooksSchema.optional(),
-  memory: z.strictObject({ at_compaction: z.boolean().optional() }).optional().meta({
-    description: 'Whether the summary of a long conversation is kept as memory/sessions/{session}.md',
-  }),
+  memory: z
+    .strictObject({ at_compaction: z.boolean().optional() })
+    .optional()
+    .describe('Whether the summary of a long conversation is kept as memory/sessions/{session}.md'),
   knowledge: z
     .strictObject({ model: modelSchema })
     .optional()
-    .meta({ description: 'The model that draws facts from its memory; none are drawn when absent' }),
+    .describe('The model that draws facts from its memory; none are drawn when absent'),
 };
 
 /** What an agent's row holds (`AgentConfig`). */

@@ -9,24 +9,24 @@ export type LinkDecision = (typeof LINK_DECISIONS)[number];
 
 export const approvalLinkCreateSchema = z
   .strictObject({
-    for: labelSchema.meta({ description: 'The user who decides by it' }),
+    for: labelSchema.describe('The user who decides by it'),
     decision: z
       .enum(LINK_DECISIONS)
       .optional()
-      .meta({ description: 'The only decision it can make; without it the page offers both' }),
+      .describe('The only decision it can make; without it the page offers both'),
     expires_seconds: z
       .int()
       .min(1)
       .max(TERM_LIMITS.seconds)
       .optional()
-      .meta({ description: 'It ends with the approval at the latest' }),
+      .describe('It ends with the approval at the latest'),
   })
   .meta({ examples: [{ for: 'ann' }] });
 
 /** `url` is null when the answer is a repeated one (Idempotency-Key): it is kept nowhere. */
 export const approvalLinkSchema = z.object({
   id: z.string(),
-  url: z.string().nullable().meta({ description: 'Whoever has it decides as `for`: send it to nobody else' }),
+  url: z.string().nullable().describe('Whoever has it decides as `for`: send it to nobody else'),
   for: z.string(),
   decision: z.enum(LINK_DECISIONS).nullable(),
   expires_at: timeSchema,

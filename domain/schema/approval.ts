@@ -19,11 +19,11 @@ const alwaysSchema = z.object({
   allows: z
     .string()
     .nullable()
-    .meta({ description: 'In words: a program’s file and its exact arguments, or a call of the tool' }),
-  program: z.string().nullable().meta({ description: 'Of a command: absolute path of what is started' }),
-  file: z.string().nullable().meta({ description: 'The file behind that path’s links, where it is another' }),
-  args: z.array(z.string()).nullable().meta({ description: 'Of a command: exactly these' }),
-  refused: z.string().nullable().meta({ description: 'Why it can be decided once only' }),
+    .describe('In words: a program’s file and its exact arguments, or a call of the tool'),
+  program: z.string().nullable().describe('Of a command: absolute path of what is started'),
+  file: z.string().nullable().describe('The file behind that path’s links, where it is another'),
+  args: z.array(z.string()).nullable().describe('Of a command: exactly these'),
+  refused: z.string().nullable().describe('Why it can be decided once only'),
 });
 
 const originSchema = z
@@ -32,22 +32,18 @@ const originSchema = z
 
 export const approvalSchema = z.object({
   id: idSchema,
-  workflow_id: z.string().meta({ description: 'Signal or update `decide` on it from any Temporal client' }),
+  workflow_id: z.string().describe('Signal or update `decide` on it from any Temporal client'),
   status: z.enum(APPROVAL_STATUSES),
   tool: z.string(),
-  args: jsonObjectSchema.meta({ description: 'Secrets are masked' }),
+  args: jsonObjectSchema.describe('Secrets are masked'),
   summary: z.string(),
   reason: z.string().nullable(),
   risk: z.string().nullable(),
   call_id: idSchema,
   turn_id: idSchema,
   session_key: sessionKeySchema,
-  subagent: originSchema.meta({
-    description: 'Which subagent asks, and whose it is; null when no subagent does',
-  }),
-  delegation: originSchema.meta({
-    description: 'Of which work that another session gave away; null when it is of none',
-  }),
+  subagent: originSchema.describe('Which subagent asks, and whose it is; null when no subagent does'),
+  delegation: originSchema.describe('Of which work that another session gave away; null when it is of none'),
   agent: nameSchema,
   user: z.string().nullable(),
   digest: z.string(),
@@ -59,40 +55,38 @@ export const approvalSchema = z.object({
     decision_token: z
       .literal(true)
       .optional()
-      .meta({ description: 'Who decides by Temporal needs a decision token; this API needs none' }),
+      .describe('Who decides by Temporal needs a decision token; this API needs none'),
   }),
-  always: alwaysSchema.meta({
-    description: 'What `approve_always` would store, or why it is refused',
-  }),
-  sandbox: jsonObjectSchema.nullable().meta({
-    description: 'Where it would run, as the agent was set; it does not run under another setting',
-  }),
+  always: alwaysSchema.describe('What `approve_always` would store, or why it is refused'),
+  sandbox: jsonObjectSchema
+    .nullable()
+    .describe('Where it would run, as the agent was set; it does not run under another setting'),
   files: z
     .array(
       z.object({
-        path: z.string().meta({ description: 'From the workspace, as the call names it' }),
+        path: z.string().describe('From the workspace, as the call names it'),
         sha256: z.string().nullable(),
         bytes: z.int().nullable(),
-        missing: z.boolean().meta({ description: 'It was not there when the call was asked about' }),
-        unbound: z.string().nullable().meta({ description: 'Why it is not known what it holds' }),
+        missing: z.boolean().describe('It was not there when the call was asked about'),
+        unbound: z.string().nullable().describe('Why it is not known what it holds'),
       }),
     )
-    .meta({
-      description:
-        'Files of the workspace that the call runs; one that has changed by its start is asked about anew',
-    }),
-  form: mcpFormSchema.nullable().meta({
-    description:
+    .describe(
+      'Files of the workspace that the call runs; one that has changed by its start is asked about anew',
+    ),
+  form: mcpFormSchema
+    .nullable()
+    .describe(
       'What an MCP server asks while it works at the call. `args` are the answer: `edit` sends others, `approve` these, `reject` declines; the call goes on',
-  }),
-  runs: z.enum(RUNS_AT).nullable().meta({
-    description:
+    ),
+  runs: z
+    .enum(RUNS_AT)
+    .nullable()
+    .describe(
       'Where a command would run, as it was when it was asked about. `walled_host`: not in a sandbox, but kept from TempoClaw’s own files and ports; `host`: not even that, or only in part. Null for calls that run none',
-  }),
-  approved_by: z
-    .array(z.string())
-    .meta({ description: 'Where there is a quorum: who agreed to these arguments' }),
-  tally: z.string().nullable().meta({ description: '`1 of 2`, where there is a quorum' }),
+    ),
+  approved_by: z.array(z.string()).describe('Where there is a quorum: who agreed to these arguments'),
+  tally: z.string().nullable().describe('`1 of 2`, where there is a quorum'),
   escalated_at: timeSchema.nullable(),
   created_at: timeSchema,
   expires_at: timeSchema,
@@ -108,8 +102,8 @@ export const approvalDetailSchema = approvalSchema.extend({
       via: z.enum(['api', 'link', 'temporal']),
       note: z.string().nullable(),
       at: timeSchema,
-      counts: z.boolean().meta({ description: 'Agreement to the arguments as they are now' }),
-      proven: z.boolean().meta({ description: 'A credential says who decided; else it is a claim' }),
+      counts: z.boolean().describe('Agreement to the arguments as they are now'),
+      proven: z.boolean().describe('A credential says who decided; else it is a claim'),
     }),
   ),
 });
@@ -131,7 +125,7 @@ export const approvalFilterShape = {
     .enum(['true', 'false'])
     .transform((word) => word === 'true')
     .optional()
-    .meta({ description: 'Only those that this key may decide' }),
+    .describe('Only those that this key may decide'),
 } as const;
 
 export const approvalFilterSchema = z.strictObject(approvalFilterShape);
@@ -147,16 +141,13 @@ export const decisionSchema = z
       .string()
       .refine((word) => readDecision(word) !== undefined, `must be one of ${words.join(', ')}`)
       .meta({ enum: words }),
-    args: jsonObjectSchema.optional().meta({ description: 'For `edit`: the whole arguments to run instead' }),
-    scope: z
-      .enum(['once', 'always'])
-      .optional()
-      .meta({ description: '`approve` with `always` is `approve_always`' }),
-    reason: textSchema(16_384).optional().meta({ description: 'For `reject`: the model is told' }),
-    text: textSchema(16_384).optional().meta({ description: 'For `respond`: what the model reads instead' }),
+    args: jsonObjectSchema.optional().describe('For `edit`: the whole arguments to run instead'),
+    scope: z.enum(['once', 'always']).optional().describe('`approve` with `always` is `approve_always`'),
+    reason: textSchema(16_384).optional().describe('For `reject`: the model is told'),
+    text: textSchema(16_384).optional().describe('For `respond`: what the model reads instead'),
     digest: digestSchema
       .optional()
-      .meta({ description: 'Of the call that was looked at: 409 when it has been edited since' }),
+      .describe('Of the call that was looked at: 409 when it has been edited since'),
   })
   .refine((body) => readDecision(body.decision) !== 'edit' || body.args !== undefined, {
     path: ['args'],
@@ -178,24 +169,22 @@ export const decisionReceiptSchema = z.object({
   decision: z.enum(DECISIONS),
   decided_by: z.string(),
   decided_at: timeSchema,
-  already: z.literal(true).optional().meta({ description: 'It had been decided the same before' }),
-  approvals: z.int().optional().meta({ description: 'While a quorum is not complete: people who agreed' }),
+  already: z.literal(true).optional().describe('It had been decided the same before'),
+  approvals: z.int().optional().describe('While a quorum is not complete: people who agreed'),
   quorum: z.int().optional(),
-  tally: z.string().optional().meta({ description: '`1 of 2`' }),
+  tally: z.string().optional().describe('`1 of 2`'),
 });
 
 export const approvalTokenCreateSchema = z
   .strictObject({
-    by: labelSchema
-      .optional()
-      .meta({ description: 'The user who decides with it; the key’s own when it has one' }),
+    by: labelSchema.optional().describe('The user who decides with it; the key’s own when it has one'),
   })
   .meta({ examples: [{}, { by: 'ann' }] });
 
 export const approvalTokenSchema = z.object({
   approval_id: idSchema,
-  token: z.string().nullable().meta({ description: 'Null in a repeated answer: it is kept nowhere' }),
-  by: z.string().nullable().meta({ description: 'To be sent along as `by` where it is given' }),
+  token: z.string().nullable().describe('Null in a repeated answer: it is kept nowhere'),
+  by: z.string().nullable().describe('To be sent along as `by` where it is given'),
   expires_at: timeSchema,
 });
 
@@ -213,12 +202,12 @@ export const bulkDecisionSchema = z
       .min(1)
       .max(MAX_BULK)
       .optional()
-      .meta({ description: 'Ids, or ids with the `digest` of the call that was looked at' }),
+      .describe('Ids, or ids with the `digest` of the call that was looked at'),
     filter: approvalFilterSchema
       .omit({ status: true, mine: true })
       .optional()
-      .meta({ description: 'All that wait and that the key may decide, the newest first' }),
-    decision: z.enum(bulkWords as [string, ...string[]]).meta({ description: 'Every decision but `edit`' }),
+      .describe('All that wait and that the key may decide, the newest first'),
+    decision: z.enum(bulkWords as [string, ...string[]]).describe('Every decision but `edit`'),
     reason: textSchema(16_384).optional(),
     text: textSchema(16_384).optional(),
   })
@@ -241,5 +230,5 @@ export const bulkReceiptSchema = z.object({
       error: z.object({ code: z.string(), status: z.int(), detail: z.string() }).optional(),
     }),
   ),
-  has_more: z.boolean().meta({ description: 'The filter matches more than one request decides' }),
+  has_more: z.boolean().describe('The filter matches more than one request decides'),
 });

@@ -31,24 +31,24 @@ export const subagentSchema = z.object({
   parent_session: sessionKeySchema,
   parent_turn: idSchema,
   parent_call: idSchema,
-  session_key: sessionKeySchema.meta({ description: 'The session that it works in' }),
+  session_key: sessionKeySchema.describe('The session that it works in'),
   agent: nameSchema,
-  mode: z.enum(ASSIGNMENT_MODES).meta({ description: 'sync: its parent’s turn waits for it' }),
+  mode: z.enum(ASSIGNMENT_MODES).describe('sync: its parent’s turn waits for it'),
   announce: z.enum(ANNOUNCE_MODES),
-  detached: z.boolean().meta({ description: 'Goes on when its parent’s session is stopped' }),
-  replaced_by: z.string().nullable().meta({ description: 'It was steered: this one went on in its place' }),
+  detached: z.boolean().describe('Goes on when its parent’s session is stopped'),
+  replaced_by: z.string().nullable().describe('It was steered: this one went on in its place'),
   ...shared,
 });
 
 export const subagentSteerSchema = z
-  .strictObject({ message: textSchema(STEER_TEXT).meta({ description: 'What it is to do instead' }) })
+  .strictObject({ message: textSchema(STEER_TEXT).describe('What it is to do instead') })
   .meta({ examples: [{ message: 'Look in the archive as well.' }] });
 
 export const subagentSteerReceiptSchema = z.object({ id: idSchema, replaced_by: idSchema });
 
 const gateCheckSchema = z.object({
   gate: z.string(),
-  attempt: z.int().meta({ description: 'From 0: the work as it was first done' }),
+  attempt: z.int().describe('From 0: the work as it was first done'),
   kind: z.enum(['passed', 'failed', 'broken']),
   step: z.enum(['pass', 'retry', 'warn', 'block']),
   feedback: z.string(),
@@ -63,9 +63,9 @@ export const delegationSchema = z.object({
   origin_call: idSchema,
   source: nameSchema,
   target: nameSchema,
-  session_key: sessionKeySchema.meta({ description: 'The session that the target works in' }),
+  session_key: sessionKeySchema.describe('The session that the target works in'),
   mode: z.enum(ASSIGNMENT_MODES),
-  warnings: z.array(z.string()).meta({ description: 'Of gates that let it pass all the same' }),
+  warnings: z.array(z.string()).describe('Of gates that let it pass all the same'),
   ...shared,
 });
 

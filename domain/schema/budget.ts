@@ -19,20 +19,20 @@ const usd = z.number().positive().max(1e9);
 const seconds = z.number().positive().max(1e9);
 
 const fields = {
-  scope: z.enum(BUDGET_SCOPES).meta({ description: 'Whose use is counted together' }),
+  scope: z.enum(BUDGET_SCOPES).describe('Whose use is counted together'),
   subject: labelSchema
     .optional()
-    .meta({ description: 'One session, agent or team; without it each has the limits for itself' }),
-  tokens: whole.optional().meta({ description: 'Tokens read and written' }),
-  usd: usd.optional().meta({ description: 'US dollars' }),
-  seconds: seconds.optional().meta({ description: 'Seconds of model calls and costly tools' }),
-  calls: whole.optional().meta({ description: 'Model calls and calls of costly tools' }),
-  period: z.enum(BUDGET_PERIODS).optional().meta({ description: '`total` when absent; days are UTC' }),
-  on_limit: z.enum(ON_LIMIT).optional().meta({ description: '`ask` for more when absent, or `stop`' }),
+    .describe('One session, agent or team; without it each has the limits for itself'),
+  tokens: whole.optional().describe('Tokens read and written'),
+  usd: usd.optional().describe('US dollars'),
+  seconds: seconds.optional().describe('Seconds of model calls and costly tools'),
+  calls: whole.optional().describe('Model calls and calls of costly tools'),
+  period: z.enum(BUDGET_PERIODS).optional().describe('`total` when absent; days are UTC'),
+  on_limit: z.enum(ON_LIMIT).optional().describe('`ask` for more when absent, or `stop`'),
   reserve: z
     .strictObject({ tokens: whole.optional(), usd: usd.optional(), seconds: seconds.optional() })
     .optional()
-    .meta({ description: 'Reserved for a call, unless the call before it used more' }),
+    .describe('Reserved for a call, unless the call before it used more'),
 };
 
 /** Whatever its limits are. */
@@ -74,12 +74,12 @@ export const agentBudgetsSchema = listOf(
 export const budgetIdSchema = textSchema(300);
 
 const accountSchema = z.object({
-  subject: z.string().meta({ description: 'Turn, session, agent or team; empty for the tenant' }),
+  subject: z.string().describe('Turn, session, agent or team; empty for the tenant'),
   since: z.string().meta({ format: 'date', description: 'First day of the period' }),
   measure: z.enum(BUDGET_MEASURES),
   spent: z.number(),
-  reserved: z.number().meta({ description: 'Held for calls that run' }),
-  extra: z.number().meta({ description: 'Allowed on top of the limit by decisions' }),
+  reserved: z.number().describe('Held for calls that run'),
+  extra: z.number().describe('Allowed on top of the limit by decisions'),
 });
 
 /** Of any budget, those of the settings (`settings:…`) and of agents (`agent:…`) too. */
@@ -90,7 +90,7 @@ export const budgetSchema = z.object({
   ...fields,
   accounts: z
     .array(accountSchema)
-    .meta({ description: 'Of the newest period, most used first, at most 100; none for scope `turn`' }),
+    .describe('Of the newest period, most used first, at most 100; none for scope `turn`'),
   created_by: z.string(),
   created_at: timeSchema,
   updated_at: timeSchema,
@@ -100,7 +100,6 @@ export const USAGE_KEYS = ['agent', 'session', 'model', 'day', 'kind'] as const;
 export type UsageKey = (typeof USAGE_KEYS)[number];
 
 const USAGE_KINDS = ['answer', ...MODEL_USE_KINDS] as const;
-export type UsageKind = (typeof USAGE_KINDS)[number];
 
 const dateSchema = z.iso.date();
 
@@ -111,9 +110,9 @@ export const usageQuerySchema = z.object({
     .default('day')
     .transform((text) => [...new Set(text.split(','))])
     .pipe(z.array(z.enum(USAGE_KEYS)).min(1))
-    .meta({ description: 'What to tell apart: agent, session, model, day, kind, joined by commas' }),
-  from: dateSchema.optional().meta({ description: 'First day, UTC; 30 days ago when absent' }),
-  to: dateSchema.optional().meta({ description: 'Last day, UTC; today when absent' }),
+    .describe('What to tell apart: agent, session, model, day, kind, joined by commas'),
+  from: dateSchema.optional().describe('First day, UTC; 30 days ago when absent'),
+  to: dateSchema.optional().describe('Last day, UTC; today when absent'),
   agent: nameSchema.optional(),
   session: sessionKeySchema.optional(),
   model: labelSchema.optional(),
@@ -128,16 +127,17 @@ export const usageSchema = z.object({
       session: sessionKeySchema.optional(),
       model: z.string().optional(),
       day: dateSchema.optional(),
-      kind: z.enum(USAGE_KINDS).optional().meta({
-        description: '`failed`: broke off, estimated; `unused`: came too late',
-      }),
+      kind: z
+        .enum(USAGE_KINDS)
+        .optional()
+        .describe('`failed`: broke off, estimated; `unused`: came too late'),
       calls: z.int(),
       input_tokens: z.int(),
       output_tokens: z.int(),
       cached_tokens: z.int(),
-      cost_usd: z.number().nullable().meta({ description: 'Of the calls whose price is known' }),
+      cost_usd: z.number().nullable().describe('Of the calls whose price is known'),
       unpriced_calls: z.int(),
     }),
   ),
-  truncated: z.boolean().meta({ description: 'There is more than 1,000 rows: ask for fewer days' }),
+  truncated: z.boolean().describe('There is more than 1,000 rows: ask for fewer days'),
 });

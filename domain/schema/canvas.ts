@@ -5,9 +5,7 @@ import { labelSchema, timeSchema } from './scalars.ts';
 
 export const canvasLinkCreateSchema = z
   .strictObject({
-    user: labelSchema
-      .optional()
-      .meta({ description: 'Whose words the page’s messages are; a key of a user’s own' }),
+    user: labelSchema.optional().describe('Whose words the page’s messages are; a key of a user’s own'),
     seconds: z.int().min(60).max(CANVAS_LIMITS.linkSeconds).default(CANVAS_LIMITS.linkSeconds),
   })
   .meta({ examples: [{ seconds: 3600 }] });

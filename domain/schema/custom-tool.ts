@@ -46,20 +46,19 @@ function folderProblem(path: string): string | undefined {
 const fields = {
   name: checked(customNameProblem),
   description: z.string().max(4_000),
-  parameters: parametersSchema.meta({
-    description:
-      'JSON Schema (draft 2020-12) of the arguments; every {{.key}} as a required text when absent',
-  }),
+  parameters: parametersSchema.describe(
+    'JSON Schema (draft 2020-12) of the arguments; every {{.key}} as a required text when absent',
+  ),
   command: textSchema(TEMPLATE_LIMITS.characters),
   working_dir: checked(folderProblem).nullable(),
   timeout_seconds: z
     .int()
     .max(MAX_TIMEOUT_SECONDS)
     .transform((seconds) => (seconds > 0 ? seconds : DEFAULT_TIMEOUT_SECONDS)),
-  env: envSchema.nullable().meta({ description: 'Write-only: answers have `env_names`' }),
-  agent_id: nameSchema.nullable().meta({ description: 'Key of the only agent that has it; null for all' }),
+  env: envSchema.nullable().describe('Write-only: answers have `env_names`'),
+  agent_id: nameSchema.nullable().describe('Key of the only agent that has it; null for all'),
   enabled: z.boolean(),
-  replay: z.enum(CUSTOM_REPLAY).meta({ description: 'What a second run would do' }),
+  replay: z.enum(CUSTOM_REPLAY).describe('What a second run would do'),
 };
 
 export const customToolCreateSchema = z
@@ -122,18 +121,14 @@ export const customToolSchema = z.object({
 export const customToolTestSchema = z
   .strictObject({
     args: jsonObjectSchema.default({}),
-    agent_id: nameSchema
-      .optional()
-      .meta({ description: 'Whose rules apply: the tool’s own agent, else `main`' }),
+    agent_id: nameSchema.optional().describe('Whose rules apply: the tool’s own agent, else `main`'),
   })
   .meta({ examples: [{ args: { domain: 'example.com' } }] });
 
 export const customToolVerdictSchema = z.object({
-  command: z.string().nullable().meta({ description: 'What would run; null when the arguments are refused' }),
+  command: z.string().nullable().describe('What would run; null when the arguments are refused'),
   decision: z.enum(['allow', 'ask', 'deny']),
-  step: z
-    .string()
-    .meta({ description: 'What decided: `arguments`, `shell`, or a step or rule of the policy' }),
+  step: z.string().describe('What decided: `arguments`, `shell`, or a step or rule of the policy'),
   rule: z.string().nullable(),
   reason: z.string(),
 });

@@ -23,12 +23,10 @@ const dnsAnswer = z.union([z.string().max(100), z.array(z.string().max(100)).max
 export const explainToolSchema = z
   .object({
     id,
-    tool: name.optional().meta({ description: 'Absent: all tools' }),
-    args: jsonObjectSchema
-      .optional()
-      .meta({ description: 'Then rules on calls and commands are asked, too' }),
+    tool: name.optional().describe('Absent: all tools'),
+    args: jsonObjectSchema.optional().describe('Then rules on calls and commands are asked, too'),
     agent: agent.optional(),
-    config: jsonObjectSchema.optional().meta({ description: 'Settings in place of the ones in force' }),
+    config: jsonObjectSchema.optional().describe('Settings in place of the ones in force'),
     context: z
       .object({
         agent: name.optional(),
@@ -45,21 +43,21 @@ export const explainToolSchema = z
           ])
           .optional(),
         leaf: z.boolean().optional(),
-        session: sessionKeySchema.optional().meta({
-          description: 'Rules that look back see what this session has read; not on the command line',
-        }),
+        session: sessionKeySchema
+          .optional()
+          .describe('Rules that look back see what this session has read; not on the command line'),
         skills: z
           .array(
             z.strictObject({
               name,
               allowed_tools: names.nullable().default(null),
-              brings: z.boolean().default(true).meta({ description: 'A person has agreed to it' }),
+              brings: z.boolean().default(true).describe('A person has agreed to it'),
             }),
           )
           .max(20)
           .optional()
-          .meta({ description: 'As if these were in use; else those in use in the turn of `session`' }),
-        used: names.optional().meta({ description: 'In its place: tools whose results were read' }),
+          .describe('As if these were in use; else those in use in the turn of `session`'),
+        used: names.optional().describe('In its place: tools whose results were read'),
       })
       .optional(),
   })
@@ -74,10 +72,8 @@ export const explainShellSchema = z
     categories: z
       .partialRecord(z.enum(SHELL_SWITCHES), z.boolean())
       .optional()
-      .meta({ description: 'Over those in force' }),
-    denied_paths: names
-      .optional()
-      .meta({ description: 'In place of those in force; `!` before one exempts it' }),
+      .describe('Over those in force'),
+    denied_paths: names.optional().describe('In place of those in force; `!` before one exempts it'),
   })
   .meta({ examples: [{ command: 'git push origin main', agent: 'main' }] });
 
@@ -87,7 +83,7 @@ export const explainPathSchema = z
     path: z.string().max(8192),
     op: z.string().max(40).default('read'),
     agent: name.optional(),
-    workspace: z.string().max(4096).optional().meta({ description: 'A folder; on the command line only' }),
+    workspace: z.string().max(4096).optional().describe('A folder; on the command line only'),
     denied_prefixes: names.optional(),
     restrict: z.boolean().optional(),
   })
@@ -97,20 +93,16 @@ export const explainUrlSchema = z
   .object({
     id,
     url: z.string().max(65_536),
-    agent: nameSchema.optional().meta({ description: 'Whose rules hold; main unless given' }),
+    agent: nameSchema.optional().describe('Whose rules hold; main unless given'),
     dns: z
       .union([z.record(z.string().max(300), dnsAnswer), z.array(z.string().max(100)).max(100)])
       .optional()
-      .meta({ description: 'In place of a resolver' }),
+      .describe('In place of a resolver'),
     dns_sequence: z
       .union([z.array(dnsAnswer).max(100), z.record(z.string().max(300), z.array(dnsAnswer).max(100))])
       .optional()
-      .meta({ description: 'Answers one after the other: each must pass' }),
-    redirects: z
-      .array(z.string().max(8192))
-      .max(50)
-      .optional()
-      .meta({ description: 'Where answers lead, in order' }),
+      .describe('Answers one after the other: each must pass'),
+    redirects: z.array(z.string().max(8192)).max(50).optional().describe('Where answers lead, in order'),
     policy: z.enum(['allow_all', 'allowlist']).optional(),
     allowed_domains: names.optional(),
     blocked_domains: names.optional(),
@@ -133,7 +125,7 @@ export const explainScrubSchema = z
       )
       .max(100)
       .optional()
-      .meta({ description: 'Values known to be secret' }),
+      .describe('Values known to be secret'),
   })
   .meta({ examples: [{ text: 'password=hunter2hunter2' }] });
 
@@ -146,7 +138,7 @@ export const EXPLAIN_INPUTS = {
 } as const satisfies Record<ExplainKind, z.ZodType>;
 
 const decision = z.enum(['allow', 'ask', 'deny']);
-const remedy = z.string().optional().meta({ description: 'What would change the decision' });
+const remedy = z.string().optional().describe('What would change the decision');
 
 export const explainAnswerSchema = z
   .object({
@@ -161,13 +153,13 @@ export const explainAnswerSchema = z
     hooks: z
       .array(z.string())
       .optional()
-      .meta({ description: 'Asked before it runs; they may still deny it, ask or change it' }),
+      .describe('Asked before it runs; they may still deny it, ask or change it'),
     tools: z.array(z.string()).optional(),
     decisions: z
       .array(z.object({ tool: z.string(), decision, step: z.string(), rule: z.string().nullable() }))
       .optional(),
     category: z.string().nullable().optional(),
-    always: z.string().optional().meta({ description: 'What “approve always” would allow' }),
+    always: z.string().optional().describe('What “approve always” would allow'),
     command_words: z.array(z.array(z.string())).optional(),
     resolved: z.string().optional(),
     code: z.string().nullable().optional(),
@@ -175,5 +167,5 @@ export const explainAnswerSchema = z
     text: z.string().optional(),
     found: z.array(z.object({ kind: z.string(), count: z.int() })).optional(),
   })
-  .meta({ description: 'Which of the fields there are follows from the kind' });
+  .describe('Which of the fields there are follows from the kind');
 export type ExplainAnswer = z.infer<typeof explainAnswerSchema>;

@@ -6,7 +6,7 @@ import { timeSchema } from './scalars.ts';
 export const forgettingSchema = z.object({
   id: z.string(),
   kind: z.enum(FORGET_SUBJECTS),
-  subject: z.string().meta({ description: 'The session’s key, or the user' }),
+  subject: z.string().describe('The session’s key, or the user'),
   status: z.enum(['running', 'done']),
   removed: z.record(z.string(), z.int()).meta({
     description: 'What has gone so far, by kind',
@@ -22,11 +22,11 @@ const days = z.int().min(1).max(36_500).optional();
 /** What is older goes with the minute's sweep; what is not named is kept. */
 export const retentionSchema = z
   .strictObject({
-    events_days: days.meta({ description: 'Events of sessions' }),
-    transcripts_days: days.meta({
-      description: 'Sessions without a turn for so long: messages, calls, approvals and all that is theirs',
-    }),
-    tasks_days: days.meta({ description: 'Closed tasks of teams' }),
-    artifacts_days: days.meta({ description: 'Artifacts that nobody has brought again for so long' }),
+    events_days: days.describe('Events of sessions'),
+    transcripts_days: days.describe(
+      'Sessions without a turn for so long: messages, calls, approvals and all that is theirs',
+    ),
+    tasks_days: days.describe('Closed tasks of teams'),
+    artifacts_days: days.describe('Artifacts that nobody has brought again for so long'),
   })
   .meta({ examples: [{ events_days: 30, transcripts_days: 365 }] });

@@ -9,11 +9,9 @@ export const gateSchema = z
     type: z.enum(GATE_TYPES),
     command: textSchema(GATE_LIMITS.command)
       .optional()
-      .meta({ description: 'Gets the work on standard input; exit 0 passes, stderr is the feedback' }),
+      .describe('Gets the work on standard input; exit 0 passes, stderr is the feedback'),
     /** Key of the evaluating agent. */
-    agent: nameSchema
-      .optional()
-      .meta({ description: 'Answers APPROVED, or REJECTED: and what must be changed' }),
+    agent: nameSchema.optional().describe('Answers APPROVED, or REJECTED: and what must be changed'),
     /** What to look at, for an evaluating agent. */
     criteria: textSchema(4_000).optional(),
     block_on_failure: z.boolean().optional(),

@@ -14,45 +14,43 @@ import {
 
 /** What is not given is as it was, or as HEARTBEAT_DEFAULTS has it. */
 export const heartbeatFields = {
-  enabled: z.boolean().meta({ description: 'false: paused' }),
+  enabled: z.boolean().describe('false: paused'),
   interval: z
     .int()
     .min(HEARTBEAT_LIMITS.least)
     .max(HEARTBEAT_LIMITS.most)
-    .meta({
-      description: `Seconds between two beats, at least ${HEARTBEAT_LIMITS.least}; ${HEARTBEAT_LIMITS.usual} by default`,
-    }),
-  prompt: textSchema(SCHEDULE_LIMITS.message).meta({
-    description: `What the agent is told, in place of the usual words; say there when to answer ${QUIET_ANSWER}`,
-  }),
+    .describe(
+      `Seconds between two beats, at least ${HEARTBEAT_LIMITS.least}; ${HEARTBEAT_LIMITS.usual} by default`,
+    ),
+  prompt: textSchema(SCHEDULE_LIMITS.message).describe(
+    `What the agent is told, in place of the usual words; say there when to answer ${QUIET_ANSWER}`,
+  ),
   ack_max_chars: z
     .int()
     .min(0)
     .max(HEARTBEAT_LIMITS.ackChars)
-    .meta({
-      description: `An answer is quiet with at most so many characters beside ${QUIET_ANSWER}; 300 by default`,
-    }),
+    .describe(`An answer is quiet with at most so many characters beside ${QUIET_ANSWER}; 300 by default`),
   max_retries: z
     .int()
     .min(0)
     .max(HEARTBEAT_LIMITS.retries)
-    .meta({ description: 'Of a beat whose turn has failed; 2 by default' }),
+    .describe('Of a beat whose turn has failed; 2 by default'),
   isolated_session: z
     .boolean()
-    .meta({ description: 'Each beat in a session of its own (the default); false: in the one it speaks in' }),
-  light_context: z.boolean().meta({ description: `The prompt has no other file than ${CHECKLIST}` }),
+    .describe('Each beat in a session of its own (the default); false: in the one it speaks in'),
+  light_context: z.boolean().describe(`The prompt has no other file than ${CHECKLIST}`),
   active_hours: z
     .string()
     .regex(ACTIVE_HOURS, 'must be HH:MM-HH:MM, such as 08:00-22:00')
     .optional()
-    .meta({ description: 'HH:MM-HH:MM, may go over midnight; at all times unless given' }),
-  timezone: z.string().min(1).max(64).meta({ description: 'IANA zone of active_hours; UTC by default' }),
+    .describe('HH:MM-HH:MM, may go over midnight; at all times unless given'),
+  timezone: z.string().min(1).max(64).describe('IANA zone of active_hours; UTC by default'),
   model: z
     .string()
     .max(300)
     .regex(/^[^/\s]+\/\S+$/, 'must be provider/model')
     .optional()
-    .meta({ description: 'provider/model in place of the agent’s, such as a cheaper one' }),
+    .describe('provider/model in place of the agent’s, such as a cheaper one'),
 };
 
 export const heartbeatChangeSchema = z
@@ -72,11 +70,9 @@ export const heartbeatSchema = z.object({
   ...heartbeatFields,
   active_hours: z.string().nullable(),
   model: z.string().nullable(),
-  session: z.string().nullable().meta({ description: 'Where it speaks; null: nowhere' }),
-  checklist: z
-    .enum(['written', 'empty'])
-    .meta({ description: `Of ${CHECKLIST}; while it is empty, beats are skipped` }),
-  next_runs: z.array(timeSchema).meta({ description: 'The next five in UTC; none while it is paused' }),
+  session: z.string().nullable().describe('Where it speaks; null: nowhere'),
+  checklist: z.enum(['written', 'empty']).describe(`Of ${CHECKLIST}; while it is empty, beats are skipped`),
+  next_runs: z.array(timeSchema).describe('The next five in UTC; none while it is paused'),
   created_by: z.string(),
   created_at: timeSchema,
   updated_at: timeSchema,

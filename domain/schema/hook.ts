@@ -15,22 +15,18 @@ export const hookSchema = z
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: 'Names, globs or groups as in rules; all tools when absent' }),
+      .describe('Names, globs or groups as in rules; all tools when absent'),
     type: z.enum(HOOK_TYPES),
     command: textSchema(10_000)
       .optional()
-      .meta({ description: 'Gets the event on standard input, where the agent’s commands run' }),
-    url: httpUrl.max(2_000).optional().meta({ description: 'Gets the event as the body of a POST' }),
+      .describe('Gets the event on standard input, where the agent’s commands run'),
+    url: httpUrl.max(2_000).optional().describe('Gets the event as the body of a POST'),
     headers: z
       .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/), z.string().max(4_000))
       .optional()
-      .meta({ description: 'Values may be `secret://NAME`' }),
-    prompt: textSchema(10_000).optional().meta({ description: 'What a model is to decide by' }),
-    model: z
-      .string()
-      .max(300)
-      .optional()
-      .meta({ description: '`provider/model`; the agent’s own when absent' }),
+      .describe('Values may be `secret://NAME`'),
+    prompt: textSchema(10_000).optional().describe('What a model is to decide by'),
+    model: z.string().max(300).optional().describe('`provider/model`; the agent’s own when absent'),
     timeout_seconds: z.number().positive().max(HOOK_LIMITS.mostSeconds).optional(),
   })
   .superRefine((hook, context) => {
@@ -63,6 +59,6 @@ export const hookRunSchema = z.object({
   event: z.enum(HOOK_EVENTS),
   decision: z.enum(['allow', 'ask', 'deny']),
   reason: z.string().optional(),
-  changed: z.array(z.string()).optional().meta({ description: 'Arguments that it replaced, or `prompt`' }),
+  changed: z.array(z.string()).optional().describe('Arguments that it replaced, or `prompt`'),
   milliseconds: z.int(),
 });

@@ -8,7 +8,7 @@ const FIELD_FORMATS = ['email', 'uri', 'date', 'date-time'] as const;
 export const mcpFormSchema = z.object({
   server: z.string(),
   message: z.string(),
-  url: z.string().optional().meta({ description: 'To be opened; approved when it is done' }),
+  url: z.string().optional().describe('To be opened; approved when it is done'),
   prompt: z
     .object({
       system: z.string(),
@@ -16,7 +16,7 @@ export const mcpFormSchema = z.object({
       max_tokens: z.int(),
     })
     .optional()
-    .meta({ description: 'What the agent’s model answers when it is approved (sampling); whole' }),
+    .describe('What the agent’s model answers when it is approved (sampling); whole'),
   fields: z
     .array(
       z.object({

@@ -43,45 +43,42 @@ const headerName = z
   );
 
 const fields = {
-  transport: z.enum(MCP_TRANSPORTS).meta({ description: '`stdio` is a program on the worker’s machine' }),
+  transport: z.enum(MCP_TRANSPORTS).describe('`stdio` is a program on the worker’s machine'),
   command: z.string().max(1_000),
   args: z.array(z.string().max(4_000)).max(100),
-  env: values(variableName).meta({
-    description:
-      'Of the program; may refer to secrets (`secret://NAME`). Write-only: answers have `env_names`',
-  }),
-  box: z.boolean().meta({ description: 'The program runs in a box of its own, never on the host' }),
+  env: values(variableName).describe(
+    'Of the program; may refer to secrets (`secret://NAME`). Write-only: answers have `env_names`',
+  ),
+  box: z.boolean().describe('The program runs in a box of its own, never on the host'),
   url: z.string().max(2_000),
-  headers: values(headerName).meta({
-    description:
-      'Of each request; may refer to secrets (`secret://NAME`). Write-only: answers have `header_names`',
-  }),
+  headers: values(headerName).describe(
+    'Of each request; may refer to secrets (`secret://NAME`). Write-only: answers have `header_names`',
+  ),
   enabled: z.boolean(),
   tool_prefix: z
     .union([z.literal(''), mcpServerNameSchema])
-    .meta({ description: 'In place of the name in its tools’ names' }),
-  timeout_sec: z.int().min(1).max(3_600).meta({ description: 'Of one call' }),
-  internal_only: z.boolean().meta({ description: 'Only for agents whose rules name its tools or group' }),
-  credentials: z.enum(MCP_CREDENTIALS).meta({
-    description: '`per_user`: a call runs over a connection with the credentials of its user',
-  }),
-  require_grant: z.boolean().meta({ description: 'Only for agents and users with a grant' }),
-  trust_hints: z.boolean().meta({
-    description:
+    .describe('In place of the name in its tools’ names'),
+  timeout_sec: z.int().min(1).max(3_600).describe('Of one call'),
+  internal_only: z.boolean().describe('Only for agents whose rules name its tools or group'),
+  credentials: z
+    .enum(MCP_CREDENTIALS)
+    .describe('`per_user`: a call runs over a connection with the credentials of its user'),
+  require_grant: z.boolean().describe('Only for agents and users with a grant'),
+  trust_hints: z
+    .boolean()
+    .describe(
       'What the server says of its tools (`readOnlyHint`, `idempotentHint`) decides what is run again after a crash',
-  }),
-  sampling: z.boolean().meta({
-    description: 'It may ask the agent’s model for answers; people are asked each time',
-  }),
+    ),
+  sampling: z.boolean().describe('It may ask the agent’s model for answers; people are asked each time'),
   replay: z
     .record(z.string().max(100), z.enum(CUSTOM_REPLAY))
     .refine((all) => Object.keys(all).length <= 200, 'at most 200 tools')
-    .meta({ description: 'What a second run would do, by the server’s name of a tool; `once` unless said' }),
+    .describe('What a second run would do, by the server’s name of a tool; `once` unless said'),
 };
 
 const given = {
   ...fields,
-  transport: fields.transport.optional().meta({ description: 'As `command` or `url` says' }),
+  transport: fields.transport.optional().describe('As `command` or `url` says'),
   command: fields.command.default(''),
   args: fields.args.default([]),
   env: fields.env.default({}),
@@ -131,25 +128,25 @@ export function fromCommonShape(server: unknown): unknown {
 export const mcpServerChangeSchema = z.strictObject(changeShape(fields));
 
 const toolSchema = z.object({
-  name: z.string().meta({ description: 'As the server calls it' }),
-  tool: z.string().meta({ description: 'As agents call it' }),
-  description: z.string().meta({ description: 'As the server has it now' }),
+  name: z.string().describe('As the server calls it'),
+  tool: z.string().describe('As agents call it'),
+  description: z.string().describe('As the server has it now'),
   enabled: z.boolean(),
-  pinned_hash: z.string().nullable().meta({ description: 'Of what somebody agreed to' }),
-  changed: z
-    .literal(true)
-    .optional()
-    .meta({ description: 'It is new or other than agreed: off until consent' }),
-  found_hash: z.string().optional().meta({ description: 'Of what it is now, when that is not agreed to' }),
-  gone: z.literal(true).optional().meta({ description: 'The server lists it no more' }),
+  pinned_hash: z.string().nullable().describe('Of what somebody agreed to'),
+  changed: z.literal(true).optional().describe('It is new or other than agreed: off until consent'),
+  found_hash: z.string().optional().describe('Of what it is now, when that is not agreed to'),
+  gone: z.literal(true).optional().describe('The server lists it no more'),
 });
 
 const { env: _env, headers: _headers, ...shown } = fields;
 
+/** What is kept in the open (`McpServerConfig`). */
+export const mcpServerConfigSchema = z.object(shown);
+
 export const mcpServerSchema = z.object({
   name: z.string(),
   ...shown,
-  origin: z.enum(MCP_ORIGINS).meta({ description: '`settings`: changed in the settings file alone' }),
+  origin: z.enum(MCP_ORIGINS).describe('`settings`: changed in the settings file alone'),
   env_names: z.array(z.string()),
   header_names: z.array(z.string()),
   status: z.enum(MCP_STATUSES),
@@ -167,7 +164,7 @@ const own = (key: 'env' | 'headers') =>
       'a user’s own values refer to no secrets',
     )
     .default({})
-    .meta({ description: 'Write-only' });
+    .describe('Write-only');
 
 export const mcpUserCredentialsPutSchema = z.strictObject({ env: own('env'), headers: own('headers') });
 
@@ -180,7 +177,7 @@ export const mcpUserCredentialsSchema = z.object({
 });
 
 export const mcpLoginSchema = z.object({
-  authorization_url: z.string().meta({ description: 'To be opened in a browser' }),
+  authorization_url: z.string().describe('To be opened in a browser'),
   expires_at: timeSchema,
 });
 
@@ -189,19 +186,19 @@ export const mcpConsentSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().max(100), hash: textSchema(64) }))
     .max(500)
     .optional()
-    .meta({ description: 'Only these, if they are still as seen (`found_hash`); all when absent' }),
+    .describe('Only these, if they are still as seen (`found_hash`); all when absent'),
 });
 
 const globs = z.array(labelSchema).max(200);
 
 const mcpOverridesSchema = z
   .strictObject({ timeout_sec: fields.timeout_sec.optional() })
-  .meta({ description: 'Of an agent’s grant: in place of what the server says' });
+  .describe('Of an agent’s grant: in place of what the server says');
 
 export const mcpGrantPutSchema = z.strictObject({
-  tool_allow: globs.default([]).meta({ description: 'Globs over the server’s names of tools; none: all' }),
-  tool_deny: globs.default([]).meta({ description: 'Wins over what is allowed' }),
-  enabled: z.boolean().default(true).meta({ description: 'A grant that is off refuses' }),
+  tool_allow: globs.default([]).describe('Globs over the server’s names of tools; none: all'),
+  tool_deny: globs.default([]).describe('Wins over what is allowed'),
+  enabled: z.boolean().default(true).describe('A grant that is off refuses'),
   config_overrides: mcpOverridesSchema.default({}),
 });
 
@@ -210,7 +207,7 @@ export const mcpGrantKindSchema = z.enum(GRANT_KINDS);
 export const mcpGrantSchema = z.object({
   kind: mcpGrantKindSchema,
   subject: z.string(),
-  tool_allow: z.array(z.string()),
+  tool_allow: z.array(z.string()).describe('Globs over the server’s names of tools; none: all'),
   tool_deny: z.array(z.string()),
   enabled: z.boolean(),
   config_overrides: mcpOverridesSchema,
@@ -220,18 +217,16 @@ export const mcpGrantSchema = z.object({
 
 export const mcpRequestCreateSchema = z.strictObject({
   server: mcpServerNameSchema,
-  scope: mcpGrantKindSchema.meta({ description: 'Whom the access is for' }),
-  subject: labelSchema
-    .optional()
-    .meta({ description: 'Key of the agent, or the user; that of the key when absent' }),
-  tool_allow: globs.default([]).meta({ description: 'Globs over the server’s names of tools; none: all' }),
+  scope: mcpGrantKindSchema.describe('Whom the access is for'),
+  subject: labelSchema.optional().describe('Key of the agent, or the user; that of the key when absent'),
+  tool_allow: globs.default([]).describe('Globs over the server’s names of tools; none: all'),
   reason: textSchema(2_000),
 });
 
 export const mcpRequestReviewSchema = z
   .strictObject({
     decision: z.enum(['approve', 'reject']),
-    reason: textSchema(2_000).optional().meta({ description: 'Needed to reject' }),
+    reason: textSchema(2_000).optional().describe('Needed to reject'),
   })
   .refine(({ decision, reason }) => decision === 'approve' || reason !== undefined, {
     path: ['reason'],

@@ -19,19 +19,19 @@ const allowedTools = z.array(z.string().regex(/^[A-Za-z0-9_*?:.-]{1,128}$/)).max
 export const messageCreateSchema = z
   .strictObject({
     text: messageText,
-    agent: nameSchema.optional().meta({ description: 'Who answers: `main` unless the session has an agent' }),
-    mode: z.enum(SUBMIT_MODES).optional().meta({ description: 'What happens when a turn runs: `queue`' }),
+    agent: nameSchema.optional().describe('Who answers: `main` unless the session has an agent'),
+    mode: z.enum(SUBMIT_MODES).optional().describe('What happens when a turn runs: `queue`'),
     attachments: z
       .array(z.string().regex(ARTIFACT_REF, 'must be artifact:ID, as POST /v1/artifacts gives it'))
       .max(MOST_ATTACHMENTS)
       .optional()
-      .meta({ description: 'Artifacts: images are shown to models that see, others named to its tools' }),
-    allowed_tools: allowedTools.optional().meta({ description: 'Narrows the agent’s tools for this turn' }),
+      .describe('Artifacts: images are shown to models that see, others named to its tools'),
+    allowed_tools: allowedTools.optional().describe('Narrows the agent’s tools for this turn'),
     channel: labelSchema.optional(),
     chat_id: labelSchema.optional(),
     user: labelSchema
       .optional()
-      .meta({ description: 'Whom the message is from; a key of a user can name only that user' }),
+      .describe('Whom the message is from; a key of a user can name only that user'),
   })
   .meta({
     examples: [{ text: 'What is in README.md?' }, { text: 'Only the first part, please', mode: 'steer' }],
@@ -40,7 +40,7 @@ export const messageCreateSchema = z
 export const steerSchema = z
   .strictObject({
     text: messageText,
-    turn_id: idSchema.optional().meta({ description: 'Refused with StaleTurn when another turn runs' }),
+    turn_id: idSchema.optional().describe('Refused with StaleTurn when another turn runs'),
     channel: labelSchema.optional(),
     chat_id: labelSchema.optional(),
     user: labelSchema.optional(),
@@ -49,22 +49,20 @@ export const steerSchema = z
 
 export const stopSchema = z
   .strictObject({
-    level: z.enum(STOP_LEVELS).default('now').meta({
-      description:
+    level: z
+      .enum(STOP_LEVELS)
+      .default('now')
+      .describe(
         '`step`: after this step; `now`: at once; `all`: at once, what waits is dropped, and background commands end',
-    }),
-    turn_id: idSchema
-      .optional()
-      .meta({ description: 'The turn that is meant: the running one unless given' }),
+      ),
+    turn_id: idSchema.optional().describe('The turn that is meant: the running one unless given'),
     reason: textSchema(500).optional(),
   })
   .meta({ examples: [{ level: 'now' }] });
 
 export const stopReceiptSchema = z.object({
   session_key: sessionKeySchema,
-  turn_id: idSchema
-    .nullable()
-    .meta({ description: 'Null when no turn ran: what the session had left running is ended' }),
+  turn_id: idSchema.nullable().describe('Null when no turn ran: what the session had left running is ended'),
   level: z.enum(STOP_LEVELS),
 });
 
@@ -75,12 +73,9 @@ export const messageReceiptSchema = z
     turn_id: idSchema,
     message_id: idSchema,
     workflow_id: z.string(),
-    ahead: z.int().meta({ description: 'Turns that must end before this one starts' }),
+    ahead: z.int().describe('Turns that must end before this one starts'),
     mode: z.enum(SUBMIT_MODES).optional(),
-    step: z
-      .int()
-      .optional()
-      .meta({ description: 'For a message that steers: the step whose model call reads it' }),
+    step: z.int().optional().describe('For a message that steers: the step whose model call reads it'),
     duplicate: z.literal(true).optional(),
     status: z.enum(TURN_STATUSES).optional(),
     text: z.string().nullable().optional(),
@@ -105,10 +100,7 @@ export const messageSchema = z.object({
   turn_id: idSchema.nullable(),
   step: z.int().nullable(),
   position: z.int(),
-  calls: z
-    .array(jsonObjectSchema)
-    .nullable()
-    .meta({ description: 'The tool calls that an answer asked for' }),
+  calls: z.array(jsonObjectSchema).nullable().describe('The tool calls that an answer asked for'),
   model: z.string().nullable(),
   created_at: timeSchema,
 });

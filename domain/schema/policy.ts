@@ -36,9 +36,7 @@ export const shownTenantPolicySchema = z.object({
   exec: sharedExecPolicySchema.optional(),
   egress: domainRulesSchema.optional(),
   hooks: hooksSchema.optional(),
-  warnings: z
-    .array(z.string())
-    .meta({ description: 'Rules that do what they say and perhaps not what was meant' }),
+  warnings: z.array(z.string()).describe('Rules that do what they say and perhaps not what was meant'),
 });
 
 /** Policies as they were written then: rules may have other names by now, so they are shown as they are. */
@@ -59,7 +57,7 @@ export const backtestSchema = z
     settings: z
       .strictObject({ tools: toolPolicySchema.optional(), exec: sharedExecPolicySchema.optional() })
       .optional()
-      .meta({ description: '`tools` and `exec` as in tempoclaw.yaml' }),
+      .describe('`tools` and `exec` as in tempoclaw.yaml'),
     tenant: tenantPolicySchema.optional(),
     agents: z
       .record(
@@ -67,8 +65,8 @@ export const backtestSchema = z
         z.strictObject({ tools: toolPolicySchema.optional(), exec: execPolicySchema.optional() }),
       )
       .optional(),
-    limit: z.int().min(1).max(200).default(50).meta({ description: 'Differing calls on a page' }),
-    after: z.string().max(500).optional().meta({ description: '`next_cursor` of the page before' }),
+    limit: z.int().min(1).max(200).default(50).describe('Differing calls on a page'),
+    after: z.string().max(500).optional().describe('`next_cursor` of the page before'),
   })
   .meta({ examples: [{ days: 30, settings: { tools: { deny: ['group:runtime'] } } }] });
 
@@ -89,17 +87,17 @@ const differingCallSchema = z.object({
   step: z.string(),
   rule: z.string().nullable(),
   reason: z.string().nullable(),
-  masked: z.boolean().meta({ description: 'It had a secret, and was judged as people may see it' }),
+  masked: z.boolean().describe('It had a secret, and was judged as people may see it'),
 });
 
 const backtestCountsSchema = z.object({
   since: timeSchema,
-  calls: z.int().meta({ description: 'Looked at, newest first' }),
-  truncated: z.boolean().meta({ description: 'There are more calls than were looked at' }),
-  before: counts.meta({ description: 'As it was recorded' }),
-  after: counts.meta({ description: 'As it would be' }),
+  calls: z.int().describe('Looked at, newest first'),
+  truncated: z.boolean().describe('There are more calls than were looked at'),
+  before: counts.describe('As it was recorded'),
+  after: counts.describe('As it would be'),
   differ: z.int(),
-  unreadable: z.int().meta({ description: 'Not counted: the tool is gone or takes other arguments now' }),
+  unreadable: z.int().describe('Not counted: the tool is gone or takes other arguments now'),
 });
 
 export const backtestReportSchema = pageSchema(differingCallSchema).extend(backtestCountsSchema.shape);
@@ -121,15 +119,11 @@ export const ruleProposalSchema = z.object({
         }),
       }),
     ])
-    .meta({ description: 'An entry of `exec.allowlist`, or a rule before the others' }),
-  place: z.enum(['agent', 'tenant', 'settings']).meta({
-    description: 'Whose rules it is added to; those of the settings are changed in tempoclaw.yaml, by hand',
-  }),
-  approvals: z
-    .int()
-    .meta({ description: 'Calls of the last 30 days that people approved and it would allow' }),
-  examples: z.array(z.string()).meta({ description: 'What approvals of them said, the newest first' }),
-  backtest: backtestCountsSchema
-    .nullable()
-    .meta({ description: 'On the calls of the last 30 days; null in lists' }),
+    .describe('An entry of `exec.allowlist`, or a rule before the others'),
+  place: z
+    .enum(['agent', 'tenant', 'settings'])
+    .describe('Whose rules it is added to; those of the settings are changed in tempoclaw.yaml, by hand'),
+  approvals: z.int().describe('Calls of the last 30 days that people approved and it would allow'),
+  examples: z.array(z.string()).describe('What approvals of them said, the newest first'),
+  backtest: backtestCountsSchema.nullable().describe('On the calls of the last 30 days; null in lists'),
 });

@@ -6,18 +6,18 @@ const codes = Object.keys(FAILURES) as [FailureType, ...FailureType[]];
 
 export const problemSchema = z
   .looseObject({
-    type: z.string().meta({ description: 'Address of the words about this code' }),
+    type: z.string().describe('Address of the words about this code'),
     title: z.string(),
     status: z.int(),
     detail: z.string(),
-    instance: z.string().meta({ description: 'The path that was asked for' }),
+    instance: z.string().describe('The path that was asked for'),
     code: z.enum(codes),
     request_id: z.string(),
-    retryable: z.boolean().meta({ description: 'The same request may succeed later' }),
+    retryable: z.boolean().describe('The same request may succeed later'),
     errors: z
       .array(z.object({ pointer: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'What is wrong where' }),
+      .describe('What is wrong where'),
   })
   .meta({
     examples: [

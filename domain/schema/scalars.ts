@@ -76,16 +76,16 @@ export function changeShape<Shape extends z.ZodRawShape>(shape: Shape): ChangeSh
 
 /** `?limit=&after=`: `after` is the `next_cursor` of the page before. `cursor` is the same under another name. */
 export const pageQuery = {
-  limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'Rows on a page' }),
-  after: z.string().max(500).optional().meta({ description: '`next_cursor` of the page before' }),
-  cursor: z.string().max(500).optional().meta({ description: 'Another name for `after`' }),
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Rows on a page'),
+  after: z.string().max(500).optional().describe('`next_cursor` of the page before'),
+  cursor: z.string().max(500).optional().describe('Another name for `after`'),
 } as const;
 
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
     data: z.array(item),
     has_more: z.boolean(),
-    next_cursor: z.string().nullable().meta({ description: 'Give it as `after` to get the next page' }),
+    next_cursor: z.string().nullable().describe('Give it as `after` to get the next page'),
   });
 }
 

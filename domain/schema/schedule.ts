@@ -22,38 +22,37 @@ export const timingSchema = z
       from: z.iso
         .datetime({ offset: true })
         .optional()
-        .meta({ description: 'When the first interval begins; when it is made unless given' }),
+        .describe('When the first interval begins; when it is made unless given'),
     }),
     z.strictObject({
       kind: z.literal('cron'),
-      expr: textSchema(200).meta({
-        description:
-          'Five fields, or six with the second first; with both day fields given, either of them matches',
-      }),
-      tz: z.string().min(1).max(64).default('UTC').meta({ description: 'An IANA time zone' }),
+      expr: textSchema(200).describe(
+        'Five fields, or six with the second first; with both day fields given, either of them matches',
+      ),
+      tz: z.string().min(1).max(64).default('UTC').describe('An IANA time zone'),
     }),
   ])
   .meta({ examples: [{ kind: 'cron', expr: '0 9 * * 1-5', tz: 'Europe/Berlin' }] });
 
 const fields = {
   schedule: timingSchema,
-  message: textSchema(SCHEDULE_LIMITS.message).meta({ description: 'What the agent is told' }),
+  message: textSchema(SCHEDULE_LIMITS.message).describe('What the agent is told'),
   deliver: z
     .enum(['none', 'session'], {
       error: 'must be session or none: what is said in a channel’s session is told in its chat',
     })
-    .meta({
-      description: '`session`: it is said, and answered, in that session; `none`: in one of the run’s own',
-    }),
+    .describe('`session`: it is said, and answered, in that session; `none`: in one of the run’s own'),
   session: sessionKeySchema.optional(),
   delete_after_run: z.boolean(),
   enabled: z.boolean(),
-  overlap: z.enum(OVERLAPS).meta({
-    description: 'While an earlier run’s turn goes on: `skip` this one, or `allow` it beside or after that',
-  }),
-  catchup_seconds: z.int().min(10).max(SCHEDULE_LIMITS.catchup).meta({
-    description: 'A run that is later than this, since nothing was there to start it, is left out',
-  }),
+  overlap: z
+    .enum(OVERLAPS)
+    .describe('While an earlier run’s turn goes on: `skip` this one, or `allow` it beside or after that'),
+  catchup_seconds: z
+    .int()
+    .min(10)
+    .max(SCHEDULE_LIMITS.catchup)
+    .describe('A run that is later than this, since nothing was there to start it, is left out'),
   allowed_tools: z.array(z.string().max(128)).max(500).optional(),
 };
 
@@ -100,8 +99,8 @@ export const scheduleSchema = z.object({
   allowed_tools: z
     .array(z.string())
     .nullable()
-    .meta({ description: 'Null: all that its agent has; a change only narrows it' }),
-  next_runs: z.array(timeSchema).meta({ description: 'The next five in UTC; none while it is paused' }),
+    .describe('Null: all that its agent has; a change only narrows it'),
+  next_runs: z.array(timeSchema).describe('The next five in UTC; none while it is paused'),
   created_by: z.string(),
   created_at: timeSchema,
   updated_at: timeSchema,
@@ -109,15 +108,16 @@ export const scheduleSchema = z.object({
 });
 
 export const scheduleRunSchema = z.object({
-  at: timeSchema.meta({ description: 'The instant that it is for' }),
-  forced: z.boolean().meta({ description: 'Somebody wanted it then' }),
-  status: z.enum(['starting', ...RUN_STATES, 'quiet', 'said', ...TURN_STATUSES]).meta({
-    description:
+  at: timeSchema.describe('The instant that it is for'),
+  forced: z.boolean().describe('Somebody wanted it then'),
+  status: z
+    .enum(['starting', ...RUN_STATES, 'quiet', 'said', ...TURN_STATUSES])
+    .describe(
       '`skipped` and `refused` began no turn; else the turn’s, and of a heartbeat that has ended `quiet`, `said` or `failed`',
-  }),
+    ),
   reason: z.string().nullable(),
   session: z.string().nullable(),
   turn_id: z.string().nullable(),
-  text: z.string().nullable().meta({ description: 'The answer, its first 2000 characters' }),
+  text: z.string().nullable().describe('The answer, its first 2000 characters'),
   links: linksSchema,
 });

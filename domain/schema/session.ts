@@ -12,7 +12,7 @@ export const sessionSchema = z.object({
   chat_id: z.string().nullable(),
   title: z.string().nullable(),
   status: z.enum(SESSION_STATUSES),
-  turn_id: idSchema.nullable().meta({ description: 'The turn that runs or waits first' }),
+  turn_id: idSchema.nullable().describe('The turn that runs or waits first'),
   turns: z.int(),
   last_event_id: z.int(),
   workflow_id: z.string(),

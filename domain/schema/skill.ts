@@ -11,7 +11,7 @@ export const skillNameSchema = z
 
 const visibility = z
   .enum(SKILL_VISIBILITIES)
-  .meta({ description: '`private`: for agents and users with a grant; `public`: for all' });
+  .describe('`private`: for agents and users with a grant; `public`: for all');
 
 export const skillPublishSchema = z.strictObject({
   visibility: visibility.default('private'),
@@ -22,32 +22,32 @@ export const skillPublishSchema = z.strictObject({
         content: z
           .base64()
           .max(Math.ceil(SKILL_LIMITS.fileBytes / 3) * 4)
-          .meta({ description: 'Base64' }),
+          .describe('Base64'),
       }),
     )
     .min(1)
     .max(SKILL_LIMITS.files)
-    .meta({ description: 'The folder: SKILL.md, and what it refers to' }),
+    .describe('The folder: SKILL.md, and what it refers to'),
 });
 
 export const skillVersionSchema = z.object({
   version: z.int(),
   description: z.string(),
-  allowed_tools: z.array(z.string()).nullable().meta({ description: 'Null: it does not say' }),
-  agreed: z.boolean().meta({ description: 'A person has agreed to it: it may bring in internal tools' }),
-  sha256: z.string().meta({ description: 'Of paths and contents' }),
+  allowed_tools: z.array(z.string()).nullable().describe('Null: it does not say'),
+  agreed: z.boolean().describe('A person has agreed to it: it may bring in internal tools'),
+  sha256: z.string().describe('Of paths and contents'),
   files: z.array(z.object({ path: z.string(), digest: z.string(), size: z.int() })),
   published_by: z.string(),
   session_key: z.string().nullable(),
   turn_id: z.string().nullable(),
-  call_id: z.string().nullable().meta({ description: 'The call that has published it' }),
+  call_id: z.string().nullable().describe('The call that has published it'),
   created_at: timeSchema,
 });
 
 export const skillSchema = skillVersionSchema.extend({
   name: z.string(),
   visibility,
-  owner: z.string().nullable().meta({ description: 'Whose tool may publish further versions' }),
+  owner: z.string().nullable().describe('Whose tool may publish further versions'),
 });
 
 export const skillGrantSchema = z.object({

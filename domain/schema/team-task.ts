@@ -8,7 +8,7 @@ const refSchema = z.union([z.string().min(1).max(128), z.int().min(1)]);
 const blockersSchema = z
   .array(refSchema)
   .max(TEAM_LIMITS.blockers)
-  .meta({ description: 'Ids or numbers of tasks of this team that must be completed first' });
+  .describe('Ids or numbers of tasks of this team that must be completed first');
 const prioritySchema = z.int().min(-1_000).max(1_000);
 const subjectSchema = textSchema(TEAM_LIMITS.subject).refine(
   (text) => text.trim() !== '',
@@ -22,28 +22,22 @@ export const taskCreateSchema = z
     description: descriptionSchema.optional(),
     priority: prioritySchema.optional(),
     blocked_by: blockersSchema.optional(),
-    assignee: nameSchema
-      .optional()
-      .meta({ description: 'The member that is woken; anyone may claim it when absent' }),
-    require_approval: z.boolean().optional().meta({ description: 'Nobody begins before it is approved' }),
+    assignee: nameSchema.optional().describe('The member that is woken; anyone may claim it when absent'),
+    require_approval: z.boolean().optional().describe('Nobody begins before it is approved'),
   })
   .meta({ examples: [{ subject: 'Write the summary', assignee: 'writer' }] });
 
 /** One body for all actions; what an action does not use is refused by nobody and has no effect. */
 export const taskActionSchema = z
   .strictObject({
-    member: nameSchema.optional().meta({ description: 'As whom; absent: with the rights of the lead' }),
-    token: z.string().max(100).optional().meta({ description: 'Of the lease, as claim gave it' }),
+    member: nameSchema.optional().describe('As whom; absent: with the rights of the lead'),
+    token: z.string().max(100).optional().describe('Of the lease, as claim gave it'),
     lease_seconds: z.int().min(1).max(TEAM_LIMITS.longestLeaseSeconds).optional(),
-    text: textSchema(TEAM_LIMITS.text)
-      .optional()
-      .meta({ description: 'Result, comment, reason, question or answer' }),
-    result: textSchema(TEAM_LIMITS.text)
-      .optional()
-      .meta({ description: 'The same as `text`, for complete and review' }),
+    text: textSchema(TEAM_LIMITS.text).optional().describe('Result, comment, reason, question or answer'),
+    result: textSchema(TEAM_LIMITS.text).optional().describe('The same as `text`, for complete and review'),
     reason: textSchema(TEAM_LIMITS.text)
       .optional()
-      .meta({ description: 'The same as `text`, for cancel, reject and release' }),
+      .describe('The same as `text`, for cancel, reject and release'),
     type: z.enum(COMMENT_TYPES).optional(),
     percent: z.number().min(0).max(100).optional(),
     assignee: nameSchema.optional(),
@@ -54,7 +48,7 @@ export const taskActionSchema = z
     file: z
       .strictObject({ name: textSchema(255), content: z.base64().max(14_000_000) })
       .optional()
-      .meta({ description: 'attach: base64, at most 10 MiB' }),
+      .describe('attach: base64, at most 10 MiB'),
   })
   .refine(
     ({ text, result, reason }) => [text, result, reason].filter((one) => one !== undefined).length < 2,
@@ -77,11 +71,11 @@ export const taskReceiptSchema = z.object({
   percent: z.int(),
   revision: z.int(),
   /** What else is to be known; also who has the word now. */
-  note: z.string().optional().meta({ description: 'Nothing changed, and why that is no error' }),
+  note: z.string().optional().describe('Nothing changed, and why that is no error'),
   judging: z
     .literal(true)
     .optional()
-    .meta({ description: 'Handed in: it is completed or in review when its quality gates have let it pass' }),
+    .describe('Handed in: it is completed or in review when its quality gates have let it pass'),
   /** claim, renew. */
   lease: z.object({ token: z.string(), fence: z.int(), until: timeSchema }).optional(),
 });
@@ -100,13 +94,13 @@ export const taskSchema = z.object({
   priority: z.int(),
   percent: z.int(),
   blocked_by: z.array(z.string()),
-  waiting_for: z.array(z.string()).meta({ description: 'Those of blocked_by that are not completed' }),
+  waiting_for: z.array(z.string()).describe('Those of blocked_by that are not completed'),
   question: z.string().nullable(),
-  judging: z.boolean().meta({ description: 'Quality gates judge what was handed in' }),
+  judging: z.boolean().describe('Quality gates judge what was handed in'),
   reason: z.string().nullable(),
   result: z.string().nullable(),
   created_by: z.string(),
-  session_key: z.string().nullable().meta({ description: 'Of the turn that made it' }),
+  session_key: z.string().nullable().describe('Of the turn that made it'),
   turn_id: z.string().nullable(),
   revision: z.int(),
   links: linksSchema,
@@ -141,7 +135,7 @@ export const taskFileSchema = z.object({
   id: z.string(),
   name: z.string(),
   size: z.int(),
-  digest: z.string().meta({ description: 'SHA-256, in hex' }),
+  digest: z.string().describe('SHA-256, in hex'),
   author: z.string(),
   created_at: timeSchema,
 });

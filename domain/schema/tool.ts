@@ -7,10 +7,8 @@ export const toolSchema = z.object({
   name: z.string(),
   description: z.string(),
   group: z.string(),
-  replay: z
-    .enum(['readonly', 'idempotent', 'verify', 'once'])
-    .meta({ description: 'What a second run would do' }),
-  parameters: jsonObjectSchema.meta({ description: 'JSON Schema (draft 2020-12) of the arguments' }),
+  replay: z.enum(['readonly', 'idempotent', 'verify', 'once']).describe('What a second run would do'),
+  parameters: jsonObjectSchema.describe('JSON Schema (draft 2020-12) of the arguments'),
   aliases: z.array(z.string()),
 });
 
@@ -20,8 +18,8 @@ export const dialectSchema = z.enum(['canonical', 'goclaw', 'clawft']);
 export const toolInvokeSchema = z
   .strictObject({
     args: jsonObjectSchema.default({}),
-    session_key: sessionKeySchema.optional().meta({ description: 'A session of its own unless given' }),
-    agent: nameSchema.optional().meta({ description: 'Whose policy and workspace apply: `main`' }),
+    session_key: sessionKeySchema.optional().describe('A session of its own unless given'),
+    agent: nameSchema.optional().describe('Whose policy and workspace apply: `main`'),
     user: labelSchema.optional(),
   })
   .meta({ examples: [{ args: { path: 'README.md' } }] });
@@ -42,20 +40,13 @@ export const toolInvocationSchema = z.object({
 export const seedInvokeSchema = z
   .strictObject({
     tool: z.string().min(1).max(128),
-    action: z
-      .string()
-      .max(64)
-      .optional()
-      .meta({ description: 'Short for `args.action`; an empty one is none' }),
+    action: z.string().max(64).optional().describe('Short for `args.action`; an empty one is none'),
     args: jsonObjectSchema.default({}),
     dryRun: z.boolean().default(false),
-    agentId: nameSchema.optional().meta({ description: 'The agent’s key: `main`' }),
+    agentId: nameSchema.optional().describe('The agent’s key: `main`'),
     channel: labelSchema.optional(),
     chatId: labelSchema.optional(),
-    peerKind: z
-      .literal('direct')
-      .optional()
-      .meta({ description: 'Groups are told by `channel` and `chatId`' }),
+    peerKind: z.literal('direct').optional().describe('Groups are told by `channel` and `chatId`'),
   })
   .meta({ examples: [{ tool: 'read_file', args: { path: 'README.md' } }] });
 

@@ -46,45 +46,39 @@ const settings = {
     .refine((url) => isWebUrl(url) || z.email().safeParse(mailAddressOf(url)).success, {
       error: 'must be an http:// or https:// URL, or mailto: and one address',
     })
-    .meta({ description: '`mailto:` and one address: mails about approvals in place of POSTs' }),
-  events: eventsSchema.meta({
-    description: 'Kinds of events; `approval.*` for a group of them, `*` for all',
-  }),
-  agent: nameSchema.optional().meta({ description: 'Only of sessions of this agent' }),
-  session_key: sessionKeySchema.optional().meta({ description: 'Only of this session' }),
-  user: labelSchema.optional().meta({
-    description: 'Who decides by the links of its mails; the address unless given. Only with `mailto:`',
-  }),
+    .describe('`mailto:` and one address: mails about approvals in place of POSTs'),
+  events: eventsSchema.describe('Kinds of events; `approval.*` for a group of them, `*` for all'),
+  agent: nameSchema.optional().describe('Only of sessions of this agent'),
+  session_key: sessionKeySchema.optional().describe('Only of this session'),
+  user: labelSchema
+    .optional()
+    .describe('Who decides by the links of its mails; the address unless given. Only with `mailto:`'),
   description: textSchema(500).optional(),
 };
 
-const ordered = z.boolean().meta({
-  description:
-    'Events of one session one after the other, each when the one before is over; mails always are',
-});
+const ordered = z
+  .boolean()
+  .describe('Events of one session one after the other, each when the one before is over; mails always are');
 
 export const webhookCreateSchema = z.strictObject({
   ...settings,
   ordered: ordered.default(false),
-  secret: webhookSecretSchema.optional().meta({ description: 'Made here when it is not given' }),
+  secret: webhookSecretSchema.optional().describe('Made here when it is not given'),
 });
 
 export const webhookChangeSchema = z.strictObject({
   ...changeShape({ ...settings, ordered }),
-  enabled: z
-    .boolean()
-    .optional()
-    .meta({ description: 'True also brings one back that was disabled for failing' }),
+  enabled: z.boolean().optional().describe('True also brings one back that was disabled for failing'),
 });
 
 export const webhookRotationSchema = z.strictObject({
-  secret: webhookSecretSchema.optional().meta({ description: 'Made here when it is not given' }),
+  secret: webhookSecretSchema.optional().describe('Made here when it is not given'),
   both_for_seconds: z
     .int()
     .min(0)
     .max(30 * 86_400)
     .default(ROTATION_SECONDS)
-    .meta({ description: 'So long deliveries are signed with the secret before as well' }),
+    .describe('So long deliveries are signed with the secret before as well'),
 });
 
 export const webhookSchema = z.object({
@@ -97,46 +91,36 @@ export const webhookSchema = z.object({
   description: z.string().nullable(),
   ordered: z.boolean(),
   enabled: z.boolean(),
-  disabled_reason: z.string().nullable().meta({ description: 'Why it was disabled, when nobody did it' }),
-  failing_since: timeSchema.nullable().meta({ description: 'No delivery has come through since then' }),
+  disabled_reason: z.string().nullable().describe('Why it was disabled, when nobody did it'),
+  failing_since: timeSchema.nullable().describe('No delivery has come through since then'),
   created_by: z.string(),
   created_at: timeSchema,
 });
 
 export const webhookWithSecretSchema = webhookSchema.extend({
-  secret: z.string().meta({ description: 'Shown this once' }),
+  secret: z.string().describe('Shown this once'),
 });
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 
 export const deliverySchema = z.object({
-  id: z.string().meta({ description: 'The `webhook-id` of each attempt' }),
+  id: z.string().describe('The `webhook-id` of each attempt'),
   event: z.string(),
   session_key: z.string(),
   event_id: z.int(),
   status: z.enum(DELIVERY_STATUSES),
-  attempts: z.int().meta({ description: 'Since it was sent again last' }),
-  waits: z.int().meta({ description: 'Attempts at which the receiver said when to come again' }),
-  redelivered: z.int().meta({ description: 'How often it was sent again' }),
-  last_status: z
-    .int()
-    .nullable()
-    .meta({ description: 'The HTTP status of the last answer, or the code of SMTP' }),
-  problem: z
-    .string()
-    .nullable()
-    .meta({ description: 'Of a mail that is over also why there was nothing to send' }),
+  attempts: z.int().describe('Since it was sent again last'),
+  waits: z.int().describe('Attempts at which the receiver said when to come again'),
+  redelivered: z.int().describe('How often it was sent again'),
+  last_status: z.int().nullable().describe('The HTTP status of the last answer, or the code of SMTP'),
+  problem: z.string().nullable().describe('Of a mail that is over also why there was nothing to send'),
   next_attempt_at: timeSchema.nullable(),
   created_at: timeSchema,
   ended_at: timeSchema.nullable(),
 });
 
 export const notifyTestCreateSchema = z.strictObject({
-  to: z
-    .string()
-    .max(2_000)
-    .optional()
-    .meta({ description: 'Only to the webhook with this id, URL or mail address' }),
+  to: z.string().max(2_000).optional().describe('Only to the webhook with this id, URL or mail address'),
 });
 
 export const notifyTestSchema = z.object({

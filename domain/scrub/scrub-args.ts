@@ -1,5 +1,5 @@
 /** Scrubs a JSON value through and through: every text in it, and values under names that hold secrets. */
-import { applyRedactions, type RedactionCount, REDACTED, type Redacted } from './redaction.ts';
+import { applyRedactions, REDACTED } from './redaction.ts';
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 import { scrubText } from './scrub-text.ts';
 import { secretNameOf } from './secret-names.ts';
@@ -16,23 +16,10 @@ const NAME_KEYS = ['name', 'key', 'id', 'variable'];
 /** The scheme before the credential of an `Authorization` header. */
 const SCHEME = /^(?:bearer|basic|token|bot)\s{1,4}/i;
 
-export interface ScrubbedArgs<Value> {
-  readonly value: Value;
-  readonly found: readonly RedactionCount[];
-}
-
 /** The shape stays; only texts (and texts used as keys) change. Anything but JSON is kept as it is. */
-export function scrubArgs<Value>(
-  value: Value,
-  registered: RegisteredValues = NO_VALUES,
-): ScrubbedArgs<Value> {
-  const counts = new Map<string, number>();
-  const counted = ({ text, found }: Redacted): string => {
-    for (const { kind, count } of found) counts.set(kind, (counts.get(kind) ?? 0) + count);
-    return text;
-  };
+export function scrubArgs<Value>(value: Value, registered: RegisteredValues = NO_VALUES): Value {
   const walk = (node: unknown, name: string | undefined, depth: number): unknown => {
-    if (typeof node === 'string') return counted(scrubText(counted(withoutNamed(name, node)), registered));
+    if (typeof node === 'string') return scrubText(withoutNamed(name, node), registered).text;
     if (typeof node !== 'object' || node === null) return node;
     if (depth >= MAX_DEPTH) return REDACTED;
     if (Array.isArray(node))
@@ -40,13 +27,12 @@ export function scrubArgs<Value>(
     const pairName = nameOfPair(node);
     return Object.fromEntries(
       Object.entries(node).map(([key, item]) => [
-        counted(scrubText(key, registered)),
+        scrubText(key, registered).text,
         walk(item, key === 'value' ? (pairName ?? key) : key, depth + 1),
       ]),
     );
   };
-  const scrubbed = walk(value, undefined, 0) as Value;
-  return { value: scrubbed, found: [...counts].map(([kind, count]) => ({ kind, count })) };
+  return walk(value, undefined, 0) as Value;
 }
 
 /** `["--password", "…"]`, and a header as a pair. */
@@ -64,15 +50,13 @@ function nameOfPair(node: object): string | undefined {
 }
 
 /** As the same pair would be in a file of JSON. */
-function withoutNamed(name: string | undefined, text: string): Redacted {
-  const untouched = { text, found: [] };
-  if (name === undefined || name.length > MAX_NAME || text.length > MAX_VALUE) return untouched;
+function withoutNamed(name: string | undefined, text: string): string {
+  if (name === undefined || name.length > MAX_NAME || text.length > MAX_VALUE) return text;
   const secret = secretNameOf(name);
-  if (!secret) return untouched;
+  if (!secret) return text;
   const scheme = SCHEME.exec(text)?.[0] ?? '';
   const shape = { quoted: true, spaced: false, wholeLine: true, scheme: scheme !== '' };
   const parts = secretParts(text.slice(scheme.length), secret, shape);
-  if (parts.length === 0) return untouched;
   return applyRedactions(
     text,
     parts.map(({ start, end }) => ({
@@ -80,5 +64,5 @@ function withoutNamed(name: string | undefined, text: string): Redacted {
       end: end + scheme.length,
       kind: 'named_secret',
     })),
-  );
+  ).text;
 }

@@ -99,7 +99,7 @@ export function lostTurn(task: TaskState): TaskDecision {
   return expire(task, 'its workflow was ended from outside');
 }
 
-export interface TurnEnd {
+export interface MemberTurnEnd {
   readonly fence: number;
   readonly status: 'completed' | 'failed' | 'stopped' | 'lost';
   readonly reason: string;
@@ -111,7 +111,7 @@ export interface TurnEnd {
  * The member's turn is over. What it left undone: an answer is the result; a question is waited for; a turn that was lost
  * gives the task back; one that failed or was stopped fails it.
  */
-export function turnEnded(moment: Moment, end: TurnEnd): TaskDecision {
+export function turnEnded(moment: Moment, end: MemberTurnEnd): TaskDecision {
   const { task, team } = moment;
   if (task.lease?.fence !== end.fence || isClosed(task.status)) return same('it has moved on');
   if (task.question)

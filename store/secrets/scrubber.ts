@@ -43,7 +43,7 @@ export function hideTexts(scrubber: Scrubber, messages: readonly HeldMessage[]):
 export function createScrubber(registered: RegisteredValues = NO_VALUES): Scrubber {
   return {
     text: (text) => scrubText(text, registered).text,
-    args: (args) => scrubArgs<Record<string, unknown>>(args, registered).value,
+    args: (args) => scrubArgs<Record<string, unknown>>(args, registered),
     preview: (text, length) => preview(text, { chars: length }, registered),
     stream: () => createScrubStream(registered),
   };

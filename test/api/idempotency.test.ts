@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { pruneIdempotencyKeys } from '#store/idempotency-store.ts';
+import { pruneOldRows } from '#store/old-rows.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 describe('IN-1 Idempotency-Key', () => {
@@ -88,7 +88,7 @@ describe('IN-1 Idempotency-Key', () => {
     );
     assert.equal((await make('seven', 'k-seven')).body.code, 'Conflict');
     await api.pool.query("update idempotency_keys set created_at = now() - interval '25 hours'");
-    assert.ok((await pruneIdempotencyKeys(api.pool)) > 0);
+    assert.ok((await pruneOldRows(api.pool, 'idempotency_keys')) > 0);
   });
 
   it('refuses keys that are too long or not printable', async () => {

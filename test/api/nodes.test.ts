@@ -7,13 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import type { WebSocket } from 'ws';
 import { createNodeHub } from '#api/node-hub.ts';
 import { CLOSED, CODE_TRIES } from '#domain/node.ts';
-import {
-  giveUpInvocation,
-  insertInvocation,
-  pruneInvocations,
-  readInvocation,
-} from '#store/node-invocation-store.ts';
+import { giveUpInvocation, insertInvocation, readInvocation } from '#store/node-invocation-store.ts';
 import { findNode } from '#store/node-store.ts';
+import { pruneOldRows } from '#store/old-rows.ts';
 import { connectFakeNode, FAKE_TOKEN, joinFakeNode } from '#test/support/fake-node.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
@@ -209,7 +205,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
     ]);
     assert.ok(!JSON.stringify((await pool.query('select * from node_invocations')).rows).includes('true}'));
     await pool.query(`update node_invocations set created_at = now() - interval '8 days'`);
-    assert.equal(await pruneInvocations(pool), 1);
+    assert.equal(await pruneOldRows(pool, 'node_invocations'), 1);
 
     const stopped = `call_${randomUUID()}`;
     await insertInvocation(pool, sealer, tenant, { ...asked, id: stopped });

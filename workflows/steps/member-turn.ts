@@ -2,7 +2,7 @@
 import { CancellationScope, condition, isCancellation, sleep, TemporalFailure } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { turnIdOf } from '#domain/ids.ts';
-import type { TurnEnd } from '#domain/team/task-events.ts';
+import type { MemberTurnEnd } from '#domain/team/task-events.ts';
 import type { MemberTurn } from '#domain/team-task.ts';
 import type { TurnOutcome } from '#domain/turn.ts';
 import { type SessionHandle, startSession, stopSession } from './run-session.ts';
@@ -15,7 +15,7 @@ export interface RunningTurn {
   readonly session: string;
   readonly turn: string;
   /** Set when it is over, whichever way. */
-  readonly end: () => Pick<TurnEnd, 'status' | 'reason'> | undefined;
+  readonly end: () => Pick<MemberTurnEnd, 'status' | 'reason'> | undefined;
   /** Resolves when it is over. */
   stop(by: string, reason: string): Promise<void>;
 }
@@ -28,7 +28,7 @@ export function startMemberTurn(
 ): RunningTurn {
   const scope = new CancellationScope();
   const turn = turnIdOf(message_id);
-  let end: Pick<TurnEnd, 'status' | 'reason'> | undefined;
+  let end: Pick<MemberTurnEnd, 'status' | 'reason'> | undefined;
   let handle: SessionHandle | undefined;
 
   async function run(): Promise<TurnOutcome> {
@@ -50,7 +50,7 @@ export function startMemberTurn(
     }
   }
 
-  async function follow(): Promise<Pick<TurnEnd, 'status' | 'reason'>> {
+  async function follow(): Promise<Pick<MemberTurnEnd, 'status' | 'reason'>> {
     try {
       const outcome = await scope.run(run);
       return { status: outcome.status, reason: outcome.error?.message ?? outcome.preview };

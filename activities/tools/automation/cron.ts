@@ -1,6 +1,6 @@
 /** cron: messages to itself at times to come, on Temporal Schedules. */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { OwnSchedules, ScheduleChange, ShownSchedule } from '#activities/schedules/own-schedules.ts';
 import { Failure } from '#domain/errors.ts';
@@ -12,18 +12,13 @@ const timing = z
   .strictObject({
     kind: z.enum(['at', 'every', 'cron']),
     atMs: z.number().optional().describe('at: when, in milliseconds since 1970'),
-    at: z.string().max(40).optional().describe('at: the same in ISO 8601, with its offset'),
+    at: textField(40, 'at: the same in ISO 8601, with its offset').optional(),
     everyMs: z.number().optional().describe('every: milliseconds between runs; at least 10000'),
-    expr: z
-      .string()
-      .max(200)
-      .optional()
-      .describe('cron: minute hour day-of-month month day-of-week; a sixth field in front is the second'),
-    tz: z
-      .string()
-      .max(64)
-      .optional()
-      .describe('cron: IANA time zone such as Europe/Berlin; UTC unless given'),
+    expr: textField(
+      200,
+      'cron: minute hour day-of-month month day-of-week; a sixth field in front is the second',
+    ).optional(),
+    tz: textField(64, 'cron: IANA time zone such as Europe/Berlin; UTC unless given').optional(),
   })
   .describe('When it runs');
 
@@ -43,27 +38,24 @@ const fields = {
   enabled: z.boolean().describe('false: paused'),
   overlap: z.enum(OVERLAPS).describe('When an earlier run still goes on: skip this one, or allow it'),
   catchupSeconds: z
-    .number()
     .int()
     .min(10)
     .max(SCHEDULE_LIMITS.catchup)
     .describe('A run that is later than this is left out; 3600 by default'),
-  channel: z.string().max(200).describe('That of this conversation: its session’s chat is told'),
-  to: z.string().max(200).describe('The chat of this conversation'),
-  agentId: z.string().max(64).describe('Your own key: nobody makes schedules for another agent'),
+  channel: textField(200, 'That of this conversation: its session’s chat is told'),
+  to: textField(200, 'The chat of this conversation'),
+  agentId: textField(64, 'Your own key: nobody makes schedules for another agent'),
 };
-const job = z
-  .strictObject({ name: z.string().max(64).describe('A slug, new among yours'), ...fields })
-  .partial({
-    deliver: true,
-    deleteAfterRun: true,
-    enabled: true,
-    overlap: true,
-    catchupSeconds: true,
-    channel: true,
-    to: true,
-    agentId: true,
-  });
+const job = z.strictObject({ name: textField(64, 'A slug, new among yours'), ...fields }).partial({
+  deliver: true,
+  deleteAfterRun: true,
+  enabled: true,
+  overlap: true,
+  catchupSeconds: true,
+  channel: true,
+  to: true,
+  agentId: true,
+});
 const patch = z.strictObject(fields).partial();
 
 const input = z.object({
@@ -72,7 +64,7 @@ const input = z.object({
     .describe('runs: how the last ones went; run: begin one now'),
   includeDisabled: z.boolean().default(false).describe('list: those that are paused too'),
   job: job.optional().describe('add: the new one'),
-  jobId: z.string().max(100).optional().describe('update, remove, run, runs: the id that add and list give'),
+  jobId: textField(100, 'update, remove, run, runs: the id that add and list give').optional(),
   patch: patch.optional().describe('update: what changes'),
   runMode: z
     .enum(['due', 'force'])

@@ -1,11 +1,11 @@
 /** datetime: the time now, in a zone. */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
-  timezone: z.string().max(64).optional().describe('IANA time zone such as Europe/Berlin; UTC when left out'),
+  timezone: textField(64, 'IANA time zone such as Europe/Berlin; UTC when left out').optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'now'>>({

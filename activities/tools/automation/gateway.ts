@@ -1,6 +1,6 @@
 /** gateway: the deployment itself, for the agents of its operators. */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { Failure } from '#domain/errors.ts';
 import { toolError } from '#domain/tool.ts';
@@ -9,11 +9,10 @@ const input = z.object({
   action: z
     .enum(['status', 'config.get', 'reload'])
     .describe('reload: read the settings again, in every process, without disturbing a turn'),
-  path: z
-    .string()
-    .max(300)
-    .default('')
-    .describe('config.get: which, such as models.default or tools; all of them unless given'),
+  path: textField(
+    300,
+    'config.get: which, such as models.default or tools; all of them unless given',
+  ).default(''),
 });
 
 type Input = z.infer<typeof input>;

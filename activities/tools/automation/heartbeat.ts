@@ -1,6 +1,6 @@
 /** heartbeat: being woken at intervals to go through HEARTBEAT.md. */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { OwnHeartbeat, OwnHeartbeats } from '#activities/schedules/own-heartbeats.ts';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';
@@ -32,9 +32,9 @@ const input = z.object({
     .union([heartbeatFields.model.unwrap(), z.literal('')])
     .optional()
     .describe('provider/model in place of yours, such as a cheaper one; "" for yours'),
-  channel: z.string().max(200).optional().describe('That of this conversation: its session’s chat is told'),
-  chat_id: z.string().max(200).optional().describe('The chat of this conversation'),
-  content: z.string().max(DOCUMENT_LIMITS.bytes).optional().describe(`set_checklist: the whole ${CHECKLIST}`),
+  channel: textField(200, 'That of this conversation: its session’s chat is told').optional(),
+  chat_id: textField(200, 'The chat of this conversation').optional(),
+  content: textField(DOCUMENT_LIMITS.bytes, `set_checklist: the whole ${CHECKLIST}`).optional(),
   limit: z.int().min(1).max(MOST_LOGS).default(10).describe('logs: how many'),
   offset: z.int().min(0).max(1_000).default(0).describe('logs: after so many of the newest'),
 });

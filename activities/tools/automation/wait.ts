@@ -1,15 +1,10 @@
 /** wait: time passes in the workflow (a durable timer), so no worker is held; the tool only checks the request. */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 
 const input = z.object({
-  timeMs: z
-    .number()
-    .int()
-    .min(100)
-    .max(300_000)
-    .describe('How long to wait, in milliseconds (100 to 300000)'),
-  reason: z.string().max(500).optional().describe('What is waited for'),
+  timeMs: z.int().min(100).max(300_000).describe('How long to wait, in milliseconds (100 to 300000)'),
+  reason: textField(500, 'What is waited for').optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>>({

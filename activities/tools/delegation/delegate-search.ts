@@ -1,12 +1,12 @@
 /** delegate_search: which of the agents that the caller is linked to is best for a task (DE-3). */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
-  query: z.string().max(2_000).optional().describe('What the agent should be good at, in a few words'),
-  max_results: z.number().int().min(1).max(20).default(5).describe('How many to name at most'),
+  query: textField(2_000, 'What the agent should be good at, in a few words').optional(),
+  max_results: z.int().min(1).max(20).default(5).describe('How many to name at most'),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'agentLinks'>>({

@@ -1,6 +1,6 @@
 /** delegate: work for another agent, a workflow that outlives the turn (DE-2). */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Assignments } from '#activities/assignments/assignments.ts';
 import { readPassedFiles } from '#activities/assignments/pass-files.ts';
@@ -20,32 +20,24 @@ const input = z.object({
     .describe(
       'delegate: give work to an agent; list: what you gave and still runs; get: one with its whole result; cancel: end one; history: all that you ever gave, newest first',
     ),
-  agent_key: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('For delegate: the agent that is to do it; for history: only that agent’s'),
-  task: z
-    .string()
-    .max(DELEGATION_LIMITS.task)
-    .optional()
-    .describe('For delegate: what the agent is to do, with all it needs to know (it sees nothing else)'),
-  context: z
-    .string()
-    .max(DELEGATION_LIMITS.context)
-    .optional()
-    .describe('More that the agent should know; goes with the task'),
-  label: z
-    .string()
-    .max(100)
-    .optional()
-    .describe('A few words to know it by; the first 100 characters of the task'),
+  agent_key: textField(
+    64,
+    'For delegate: the agent that is to do it; for history: only that agent’s',
+  ).optional(),
+  task: textField(
+    DELEGATION_LIMITS.task,
+    'For delegate: what the agent is to do, with all it needs to know (it sees nothing else)',
+  ).optional(),
+  context: textField(
+    DELEGATION_LIMITS.context,
+    'More that the agent should know; goes with the task',
+  ).optional(),
+  label: textField(100, 'A few words to know it by; the first 100 characters of the task').optional(),
   mode: z
     .enum(ASSIGNMENT_MODES)
     .default('async')
     .describe('async: go on, the result comes as a message; sync: wait for the result'),
   timeout: z
-    .number()
     .int()
     .min(1)
     .max(DELEGATION_LIMITS.mostAsyncSeconds)
@@ -65,9 +57,9 @@ const input = z.object({
     .describe(
       'For delegate: paths in your workspace; the agent gets copies of these files in its own, at most 10 MiB together',
     ),
-  delegation_id: z.string().max(64).optional().describe('For get and cancel; cancel also takes "all"'),
+  delegation_id: textField(64, 'For get and cancel; cancel also takes "all"').optional(),
   status: z.enum(WORK_STATUSES).optional().describe('For history: only these'),
-  after: z.string().max(200).optional().describe('For history: what the page before says at its end'),
+  after: textField(200, 'For history: what the page before says at its end').optional(),
 });
 
 type Input = z.infer<typeof input>;

@@ -1,26 +1,21 @@
 /** evaluate_loop: one agent makes, another judges, until it approves or the rounds are used up (DE-4). */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { delegationLabel, NOT_A_TASK } from '#domain/delegation-words.ts';
 import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '#domain/evaluate-loop.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
-  generator: z.string().max(64).optional().describe('Key of the agent that makes the result'),
-  evaluator: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('Key of the agent that judges it: APPROVED, or REJECTED: and what must be changed'),
-  task: z
-    .string()
-    .max(EVALUATE_LIMITS.task)
-    .optional()
-    .describe('What is to be made, with all that both need to know'),
+  generator: textField(64, 'Key of the agent that makes the result').optional(),
+  evaluator: textField(
+    64,
+    'Key of the agent that judges it: APPROVED, or REJECTED: and what must be changed',
+  ).optional(),
+  task: textField(EVALUATE_LIMITS.task, 'What is to be made, with all that both need to know').optional(),
   max_rounds: z.number().optional().describe('Rounds at most: 3, never more than 5'),
-  pass_criteria: z.string().max(10_000).optional().describe('What the evaluator judges by'),
-  context: z.string().max(EVALUATE_LIMITS.task).optional().describe('More that the generator should know'),
+  pass_criteria: textField(10_000, 'What the evaluator judges by').optional(),
+  context: textField(EVALUATE_LIMITS.task, 'More that the generator should know').optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignments'>>({

@@ -1,24 +1,17 @@
 /** handoff: the conversation goes on with another agent until the route is cleared (DE-5). */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { HANDOFF_LIMITS, HANDOFF_WORDS } from '#domain/handoff.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
-  agent: z.string().max(64).optional().describe('For transfer: key of the agent that takes over'),
-  action: z
-    .string()
-    .max(64)
-    .default('transfer')
-    .describe(
-      'transfer: the next messages of this chat go to the agent; clear: they come back to the default agent',
-    ),
-  reason: z
-    .string()
-    .max(HANDOFF_LIMITS.reason)
-    .optional()
-    .describe('For transfer: why, for the agent to know'),
+  agent: textField(64, 'For transfer: key of the agent that takes over').optional(),
+  action: textField(
+    64,
+    'transfer: the next messages of this chat go to the agent; clear: they come back to the default agent',
+  ).default('transfer'),
+  reason: textField(HANDOFF_LIMITS.reason, 'For transfer: why, for the agent to know').optional(),
   transfer_context: z.boolean().default(true).describe('Whether the agent is given what was said so far'),
 });
 

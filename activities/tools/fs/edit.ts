@@ -3,7 +3,7 @@
  * `verify`: the digests of the file before and after are noted under the call's key (change-journal).
  */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
 import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
@@ -16,7 +16,7 @@ const MAX_TEXT = 1_000_000;
 const input = z.object({
   path: z.string().min(1).max(4096).describe('File path, relative to the workspace'),
   old_string: z.string().min(1).max(MAX_TEXT).describe('The exact text to replace, with its white space'),
-  new_string: z.string().max(MAX_TEXT).describe('The text to put in its place'),
+  new_string: textField(MAX_TEXT, 'The text to put in its place'),
   replace_all: z
     .boolean()
     .default(false)

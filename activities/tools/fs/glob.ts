@@ -1,6 +1,6 @@
 /** glob: files of the workspace by a pattern over their path. */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
 import { compileGlob } from '#domain/glob/path-glob.ts';
@@ -17,7 +17,7 @@ const input = z.object({
     .min(1)
     .max(1000)
     .describe('Such as **/*.ts or src/{a,b}/*.json; * stays within a folder, ** goes through folders'),
-  path: z.string().max(4096).default('.').describe('Folder to begin in, relative to the workspace'),
+  path: textField(4096, 'Folder to begin in, relative to the workspace').default('.'),
   include_ignored: z.boolean().default(false).describe('Also files that .gitignore leaves out'),
 });
 

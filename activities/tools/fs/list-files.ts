@@ -1,6 +1,6 @@
 /** list_files: the immediate children of a folder, sorted by name, with sizes. */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Entry } from '#activities/workspace/files.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
@@ -9,11 +9,7 @@ import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
 const MAX_ENTRIES = 1000;
 
 const input = z.object({
-  path: z
-    .string()
-    .max(4096)
-    .default('.')
-    .describe('Folder, relative to the workspace; the workspace itself when left out'),
+  path: textField(4096, 'Folder, relative to the workspace; the workspace itself when left out').default('.'),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
-import type { Page } from '#activities/workspace/read-page.ts';
+import type { FilePage } from '#activities/workspace/read-page.ts';
 import { IMAGE_BYTES, readImage } from '#domain/image.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -12,8 +12,8 @@ export const READ_MAX_CHARS = 50_000;
 
 const input = z.object({
   path: z.string().min(1).max(4096).describe('File path, relative to the workspace'),
-  offset: z.number().int().min(0).max(1e9).default(0).describe('First line to read, counted from 0'),
-  limit: z.number().int().min(1).max(100_000).optional().describe('How many lines to read'),
+  offset: z.int().min(0).max(1e9).default(0).describe('First line to read, counted from 0'),
+  limit: z.int().min(1).max(100_000).optional().describe('How many lines to read'),
   line_numbers: z.boolean().default(false).describe('Put its number (from 1) before each line'),
 });
 
@@ -61,7 +61,7 @@ function numbered(text: string, offset: number): string {
   return ended ? `${out}\n` : out;
 }
 
-function footer(page: Page, offset: number): string {
+function footer(page: FilePage, offset: number): string {
   const notes: string[] = [];
   const of = page.totalLines === undefined ? '' : ` of ${page.totalLines}`;
   if (page.cutLine) {

@@ -1,7 +1,7 @@
 /** search: lines of the workspace's files that match a regular expression (ripgrep's, which takes linear time). */
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
@@ -20,10 +20,10 @@ const MAX_LINE_CHARS = 500;
 
 const input = z.object({
   pattern: z.string().min(1).max(4000).describe('Regular expression (no look-around), for one line'),
-  path: z.string().max(4096).default('.').describe('Folder or file to search, relative to the workspace'),
-  glob: z.string().max(1000).optional().describe('Only files of this kind, such as *.ts or src/**/*.md'),
-  context: z.number().int().min(0).max(20).default(0).describe('Lines to show before and after each match'),
-  max_results: z.number().int().min(1).max(1000).default(100).describe('Matching lines to show'),
+  path: textField(4096, 'Folder or file to search, relative to the workspace').default('.'),
+  glob: textField(1000, 'Only files of this kind, such as *.ts or src/**/*.md').optional(),
+  context: z.int().min(0).max(20).default(0).describe('Lines to show before and after each match'),
+  max_results: z.int().min(1).max(1000).default(100).describe('Matching lines to show'),
   ignore_case: z.boolean().default(false).describe('Treat upper and lower case alike'),
   include_ignored: z.boolean().default(false).describe('Also files that .gitignore leaves out'),
 });

@@ -3,7 +3,7 @@
  * digests of the file before and after it under the call's key, so a repeat does not append twice.
  */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { fileDigest } from '#activities/workspace/change-journal.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
@@ -17,7 +17,7 @@ const input = z.object({
     .min(1)
     .max(4096)
     .describe('File path, relative to the workspace; missing folders are made'),
-  content: z.string().max(10_000_000).describe('The text to write'),
+  content: textField(10_000_000, 'The text to write'),
   append: z.boolean().default(false).describe('Add to the end of the file instead of replacing it'),
 });
 

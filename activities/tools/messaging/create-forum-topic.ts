@@ -1,6 +1,6 @@
 /** create_forum_topic: a new topic in a group of Telegram that has topics, or a thread in a channel of Discord; each has a conversation of its own. */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -10,21 +10,12 @@ const COLOURS: readonly number[] = [7322096, 16766590, 13338331, 9367192, 167494
 const input = z.object({
   chat_id: z.string().min(1).max(150).describe('The group or channel, by its id'),
   name: z.string().min(1).max(128).describe('Name of the topic; 1 to 128 characters, in Discord 100'),
-  channel: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('Key of a channel of yours; that of this conversation unless given'),
+  channel: textField(64, 'Key of a channel of yours; that of this conversation unless given').optional(),
   icon_color: z
-    .number()
     .int()
     .optional()
     .describe(`In Telegram, RGB of its icon: one of ${COLOURS.join(', ')}`),
-  icon_custom_emoji_id: z
-    .string()
-    .max(100)
-    .optional()
-    .describe('In Telegram, a custom emoji as its icon, by its id'),
+  icon_custom_emoji_id: textField(100, 'In Telegram, a custom emoji as its icon, by its id').optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>>({

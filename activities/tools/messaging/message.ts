@@ -1,6 +1,6 @@
 /** message: says something in a chat service beside the answer, once a call (IN-4). */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { chatIdOf, placeOfChat } from '#domain/channel.ts';
 import { toolError } from '#domain/tool.ts';
@@ -12,25 +12,16 @@ const input = z.object({
     .min(1)
     .max(50_000)
     .describe('What to say, as Markdown; a long text goes in several messages'),
-  channel: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('Key of a channel of yours; that of this conversation unless given'),
-  target: z
-    .string()
-    .max(200)
-    .optional()
-    .describe('The chat, as chat or chat/thread by the service’s ids; this one unless given'),
+  channel: textField(64, 'Key of a channel of yours; that of this conversation unless given').optional(),
+  target: textField(
+    200,
+    'The chat, as chat or chat/thread by the service’s ids; this one unless given',
+  ).optional(),
   forward: z
     .boolean()
     .default(false)
     .describe('True for another chat than this one: only when your user asked for that'),
-  forward_reason: z
-    .string()
-    .max(500)
-    .optional()
-    .describe('With forward: in which words your user asked for it'),
+  forward_reason: textField(500, 'With forward: in which words your user asked for it').optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>>({

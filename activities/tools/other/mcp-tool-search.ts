@@ -14,7 +14,7 @@ const SCHEMA = 4_000;
 
 const input = z.object({
   query: z.string().min(1).max(1_000).describe('What the tool should do, or a part of its name'),
-  max_results: z.number().int().min(1).max(20).default(5).describe('How many to give'),
+  max_results: z.int().min(1).max(20).default(5).describe('How many to give'),
 });
 
 export const tool = defineTool<z.infer<typeof input>>({

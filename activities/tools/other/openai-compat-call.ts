@@ -10,7 +10,7 @@ import { ModelError } from '#domain/model.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 
 /** What answers in JSON and changes nothing there: the key may do more. */
 const ENDPOINTS = [
@@ -27,11 +27,10 @@ const MAX_BODY_BYTES = 1_048_576;
 const SHOWN_CHARS = 20_000;
 
 const input = z.object({
-  provider: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('Name of a server of the settings; the first that speaks the protocol when left out'),
+  provider: textField(
+    64,
+    'Name of a server of the settings; the first that speaks the protocol when left out',
+  ).optional(),
   endpoint: z.enum(ENDPOINTS).default('chat/completions').describe('Path below its base address'),
   body: z
     .record(z.string(), z.unknown())

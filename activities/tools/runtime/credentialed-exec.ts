@@ -3,7 +3,7 @@
  * outside is done.
  */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { folderOf } from '#policy/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
@@ -32,14 +32,11 @@ const input = z.object({
     .max(500)
     .optional()
     .describe('Its arguments, each as the program shall get it; no shell reads them'),
-  command: z
-    .string()
-    .max(MAX_ARGUMENT_CHARS)
-    .optional()
-    .describe(
-      'In place of binary and args: one line, with quotes where needed; no pipes, redirections, variables',
-    ),
-  working_dir: z.string().max(4096).optional().describe('Folder to run in, relative to the workspace'),
+  command: textField(
+    MAX_ARGUMENT_CHARS,
+    'In place of binary and args: one line, with quotes where needed; no pipes, redirections, variables',
+  ).optional(),
+  working_dir: textField(4096, 'Folder to run in, relative to the workspace').optional(),
 });
 
 type Input = z.infer<typeof input>;

@@ -3,7 +3,7 @@
  * Whether it may run is judged before (SH-1, SH-2); this runs it, within its time and its room.
  */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { folderOf, lineOf } from '#policy/exec-rules.ts';
 import {
@@ -24,7 +24,7 @@ import { type ToolResult, toolError } from '#domain/tool.ts';
 const CLAWFT_TIMEOUT_SECONDS = 30;
 const input = z.object({
   command: z.string().min(1).max(MAX_COMMAND_BYTES).describe('The command line, run by bash -c'),
-  working_dir: z.string().max(4096).optional().describe('Folder to run in, relative to the workspace'),
+  working_dir: textField(4096, 'Folder to run in, relative to the workspace').optional(),
   timeout: z
     .number()
     .positive()

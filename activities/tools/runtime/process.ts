@@ -3,7 +3,7 @@
  * and killing would bear a repeat.
  */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { BackgroundProcess, Processes } from '#activities/process/background.ts';
 import { plain } from '#activities/process/command-text.ts';
@@ -14,11 +14,10 @@ const LOG_BYTES = 30_000;
 
 const input = z.object({
   action: z.enum(['list', 'poll', 'log', 'write', 'kill']).describe('What to do'),
-  id: z.string().max(64).optional().describe('Which process, for all but list'),
-  data: z.string().max(65_536).optional().describe('write: text for its input; end a line with \\n'),
+  id: textField(64, 'Which process, for all but list').optional(),
+  data: textField(65_536, 'write: text for its input; end a line with \\n').optional(),
   eof: z.boolean().default(false).describe('write: close its input afterwards'),
   offset: z
-    .number()
     .int()
     .min(0)
     .optional()

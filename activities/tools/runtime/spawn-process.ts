@@ -3,7 +3,7 @@
  * it is (policy/exec-rules.ts).
  */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import {
   KILL_SECONDS,
@@ -35,12 +35,12 @@ const own = {
     .max(500)
     .optional()
     .describe('Its arguments, each as the program shall get it; no shell reads them'),
-  description: z.string().max(1000).optional().describe('What it is for, in a few words'),
+  description: textField(1000, 'What it is for, in a few words').optional(),
   timeout: z.number().positive().optional().describe('Seconds until it is ended; 60, at most 300'),
 };
 const input = z.object({
   ...own,
-  working_dir: z.string().max(4096).optional().describe('Folder to run in, relative to the workspace'),
+  working_dir: textField(4096, 'Folder to run in, relative to the workspace').optional(),
 });
 
 type Input = z.infer<typeof input>;

@@ -4,7 +4,7 @@ import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 
 const input = z.object({
-  limit: z.number().int().min(1).max(200).default(50).describe('How many to list'),
+  limit: z.int().min(1).max(200).default(50).describe('How many to list'),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({

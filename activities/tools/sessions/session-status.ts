@@ -1,12 +1,12 @@
 /** session_status: what a session is doing; the caller's own by default. */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
-  session_key: z.string().max(200).optional().describe('Key of the session; this one when left out'),
+  session_key: textField(200, 'Key of the session; this one when left out').optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({

@@ -12,7 +12,7 @@ const MAX_CHARS = 50_000;
 
 const input = z.object({
   session_key: z.string().min(1).max(200).describe('Key of the session, as sessions_list gives it'),
-  limit: z.number().int().min(1).max(100).default(20).describe('How many entries, the newest'),
+  limit: z.int().min(1).max(100).default(20).describe('How many entries, the newest'),
   include_tools: z.boolean().default(false).describe('Also tool calls and their results'),
 });
 

@@ -1,18 +1,14 @@
 /** sessions_send: says something in another session of the same agent and user, which answers in a turn of its own. */
 import { z } from 'zod';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
   message: z.string().min(1).max(100_000).describe('What to say there'),
-  session_key: z.string().max(200).optional().describe('Key of the session, as sessions_list gives it'),
-  label: z
-    .string()
-    .max(200)
-    .optional()
-    .describe('In place of the key: the title of the session, or a part of it'),
+  session_key: textField(200, 'Key of the session, as sessions_list gives it').optional(),
+  label: textField(200, 'In place of the key: the title of the session, or a part of it').optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions' | 'sendToSession'>>({

@@ -1,6 +1,6 @@
 /** spawn: agents of its own for parts of the work, each a workflow that outlives the turn (SA-*). */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Assignments } from '#activities/assignments/assignments.ts';
 import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/subagent.ts';
@@ -16,38 +16,25 @@ const input = z.object({
     .describe(
       'spawn: start one and go on; run: start one and wait for its result; list: those you started; get: the whole result of one; wait: until all have ended; cancel: end one; steer: end one and start it again with another message',
     ),
-  task: z
-    .string()
-    .max(100_000)
-    .optional()
-    .describe(
-      'For spawn and run: what the subagent is to do, with all it needs to know (it sees nothing else)',
-    ),
-  context: z.string().max(100_000).optional().describe('More that it should know; goes with the task'),
-  agent: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('Another agent that you are linked to does it: the call is one of delegate'),
-  label: z
-    .string()
-    .max(100)
-    .optional()
-    .describe('A few words to know it by; the first 50 characters of the task'),
-  model: z.string().max(200).optional().describe('provider/model in place of your own'),
+  task: textField(
+    100_000,
+    'For spawn and run: what the subagent is to do, with all it needs to know (it sees nothing else)',
+  ).optional(),
+  context: textField(100_000, 'More that it should know; goes with the task').optional(),
+  agent: textField(
+    64,
+    'Another agent that you are linked to does it: the call is one of delegate',
+  ).optional(),
+  label: textField(100, 'A few words to know it by; the first 50 characters of the task').optional(),
+  model: textField(200, 'provider/model in place of your own').optional(),
   thinking: z
     .enum(THINKING)
     .optional()
     .describe('How much it may think before it answers: no more than you do yourself'),
   mode: z.enum(['async', 'sync']).optional().describe('sync is the same as action=run'),
-  id: z.string().max(64).optional().describe('For get, cancel and steer; cancel also takes "all" and "last"'),
-  message: z
-    .string()
-    .max(65_536)
-    .optional()
-    .describe('For steer: what to do instead; 4000 characters are kept'),
+  id: textField(64, 'For get, cancel and steer; cancel also takes "all" and "last"').optional(),
+  message: textField(65_536, 'For steer: what to do instead; 4000 characters are kept').optional(),
   timeout: z
-    .number()
     .int()
     .min(1)
     .max(86_400)

@@ -1,6 +1,6 @@
 /** team_message: mail between the members of a team (TE-5); each message wakes whom it is for, once. */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { TeamService } from '#activities/teams/team-service.ts';
 import { LEAD_ONLY } from '#domain/team/decision.ts';
@@ -13,9 +13,9 @@ const input = z.object({
       error: (issue) => `unknown action: ${String(issue.input)} (use send, broadcast, or read)`,
     })
     .describe('send: to one teammate; broadcast: the lead’s word to all; read: your unread messages'),
-  to: z.string().max(64).optional().describe('send: key of the teammate'),
-  text: z.string().max(TEAM_LIMITS.text).optional().describe('send, broadcast: what to say'),
-  team: z.string().max(64).optional().describe('Which team, when you are in several'),
+  to: textField(64, 'send: key of the teammate').optional(),
+  text: textField(TEAM_LIMITS.text, 'send, broadcast: what to say').optional(),
+  team: textField(64, 'Which team, when you are in several').optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({

@@ -1,6 +1,6 @@
 /** team_tasks: the board of the caller's team (TE-2 … TE-4, TE-6). What may be done is decided by the task's workflow. */
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { readAttachment } from '#activities/teams/team-attachment.ts';
 import { taskLines, taskText } from '#activities/teams/team-task-text.ts';
@@ -20,24 +20,18 @@ const input = z.object({
       error: (issue) => `unknown action: ${String(issue.input)} (use ${ACTIONS.join(', ')})`,
     })
     .describe('What to do with the board or a task'),
-  task_id: z.string().max(128).optional().describe('The task, as list gives it: task_TEAM.7, or 7'),
-  team: z.string().max(64).optional().describe('Which team, when you are in several'),
-  subject: z
-    .string()
-    .max(TEAM_LIMITS.subject)
-    .optional()
-    .describe('create, update: one thing, in a few words'),
-  description: z
-    .string()
-    .max(TEAM_LIMITS.description)
-    .optional()
-    .describe('create, update: all that the member needs to know; it sees nothing else'),
-  result: z.string().max(TEAM_LIMITS.text).optional().describe('complete, review: what came of it'),
-  text: z
-    .string()
-    .max(TEAM_LIMITS.text)
-    .optional()
-    .describe('comment, reject, cancel, ask_user, clear_ask_user, progress, approve: what to say'),
+  task_id: textField(128, 'The task, as list gives it: task_TEAM.7, or 7').optional(),
+  team: textField(64, 'Which team, when you are in several').optional(),
+  subject: textField(TEAM_LIMITS.subject, 'create, update: one thing, in a few words').optional(),
+  description: textField(
+    TEAM_LIMITS.description,
+    'create, update: all that the member needs to know; it sees nothing else',
+  ).optional(),
+  result: textField(TEAM_LIMITS.text, 'complete, review: what came of it').optional(),
+  text: textField(
+    TEAM_LIMITS.text,
+    'comment, reject, cancel, ask_user, clear_ask_user, progress, approve: what to say',
+  ).optional(),
   type: z
     .enum(COMMENT_TYPES)
     .default('note')
@@ -46,14 +40,8 @@ const input = z.object({
     .enum(['', 'active', ...TASK_STATUSES])
     .default('')
     .describe('list: only these; active: not closed; empty: all'),
-  query: z.string().max(500).optional().describe('search: words of subject or description'),
-  priority: z
-    .number()
-    .int()
-    .min(-1_000)
-    .max(1_000)
-    .optional()
-    .describe('create, update, list: higher is more urgent'),
+  query: textField(500, 'search: words of subject or description').optional(),
+  priority: z.int().min(-1_000).max(1_000).optional().describe('create, update, list: higher is more urgent'),
   blocked_by: z
     .array(z.string().max(128))
     .max(TEAM_LIMITS.blockers)
@@ -61,10 +49,10 @@ const input = z.object({
     .describe('create, update: tasks that must be completed first'),
   require_approval: z.boolean().optional().describe('create: nobody begins before it is approved'),
   percent: z.number().min(0).max(100).optional().describe('progress: 0 to 100'),
-  path: z.string().max(1_000).optional().describe('attach: a file of your workspace'),
+  path: textField(1_000, 'attach: a file of your workspace').optional(),
   task_type: z.enum(['general', 'request', 'note']).optional().describe('create: what kind of task'),
-  assignee: z.string().max(64).optional().describe('create, assign, retry, list: key of a member'),
-  page: z.number().int().min(1).max(1_000).default(1).describe('list: which page of 30'),
+  assignee: textField(64, 'create, assign, retry, list: key of a member').optional(),
+  page: z.int().min(1).max(1_000).default(1).describe('list: which page of 30'),
 });
 
 type Input = z.infer<typeof input>;

@@ -1,7 +1,7 @@
 /** web_fetch: an address of the web as text, marked as from outside (SC-4). */
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import { egressResult, isUnsent } from '#activities/egress/egress-error.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { PAGE_MODES } from '#activities/web/page-text.ts';
@@ -42,19 +42,18 @@ const input = z
     url: z.string().min(1).max(8_192).describe('Address, http:// or https://'),
     method: z.enum(METHODS).default('GET').describe('HTTP method'),
     headers: headers.describe('Request headers by name'),
-    body: z.string().max(1_048_576).optional().describe('Request body; not with GET or HEAD'),
+    body: textField(1_048_576, 'Request body; not with GET or HEAD').optional(),
     mode: z
       .enum(PAGE_MODES)
       .default('markdown')
       .describe('How to give it: HTML as markdown or text, as html it came in, or JSON laid out'),
     max_chars: z
-      .number()
       .int()
       .min(100)
       .max(10_000_000)
       .default(60_000)
       .describe('Characters to give at once; 62 kB at most are'),
-    offset: z.number().int().min(0).max(100_000_000).default(0).describe('Character to read on from'),
+    offset: z.int().min(0).max(100_000_000).default(0).describe('Character to read on from'),
   })
   .refine(({ method, body }) => body === undefined || !isReading(method), {
     path: ['body'],

@@ -12,7 +12,7 @@ const language = z
 
 const input = z.object({
   query: z.string().trim().min(1).max(400).describe('What to search for'),
-  count: z.number().int().min(1).max(10).default(5).describe('How many results'),
+  count: z.int().min(1).max(10).default(5).describe('How many results'),
   country: z
     .string()
     .regex(/^[A-Za-z]{2}$/, 'must be two letters such as DE')

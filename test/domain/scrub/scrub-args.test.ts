@@ -9,7 +9,7 @@ const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
 
 describe('SC-1 arguments', () => {
   test('texts are scrubbed at any depth, values by their names, and the rest is as it was', () => {
-    const { value, found } = scrubArgs({
+    const value = scrubArgs({
       command: `curl -H "Authorization: Bearer ${TOKEN.slice(4)}" https://x.test`,
       env: { API_TOKEN: 'FAKE99aa88bb77cc', HOME: '/root', retries: 3, dry: true, none: null },
       list: ['plain', { password: 'Fake1234pw', user: 'me' }, [TOKEN]],
@@ -21,18 +21,17 @@ describe('SC-1 arguments', () => {
       list: ['plain', { password: '[REDACTED]', user: 'me' }, ['[REDACTED]']],
       '[REDACTED]': 'a secret may be a key',
     });
-    assert.ok(found.length > 0);
   });
 
   test('a list of arguments is read as a command line', () => {
-    assert.deepEqual(scrubArgs({ args: ['--password', 'Fake1234pw', '--verbose', 'word'] }).value, {
+    assert.deepEqual(scrubArgs({ args: ['--password', 'Fake1234pw', '--verbose', 'word'] }), {
       args: ['--password', '[REDACTED]', '--verbose', 'word'],
     });
   });
 
   test('a value with quotes or line ends is judged by its name too', () => {
     for (const password of ['Fake"12\\34pw', 'Fake12\n34pw', "Fa'ke1234"])
-      assert.deepEqual(scrubArgs({ password }).value, { password: '[REDACTED]' }, password);
+      assert.deepEqual(scrubArgs({ password }), { password: '[REDACTED]' }, password);
   });
 
   test('a header and an address are judged as they are in text', () => {
@@ -43,7 +42,7 @@ describe('SC-1 arguments', () => {
         pairs: [['x-api-key', key], { name: 'DB_PASSWORD', value: 'Fake1234pw' }],
         dsn: 'user:Fake1234pw@tcp(host:3306)/db',
         DATABASE_URL: 'postgres://user:Fake1234pw@host/db',
-      }).value,
+      }),
       {
         headers: { Authorization: 'Bearer [REDACTED]', Accept: ['text/html'] },
         pairs: [['x-api-key', '[REDACTED]'], { name: 'DB_PASSWORD', value: '[REDACTED]' }],
@@ -55,7 +54,7 @@ describe('SC-1 arguments', () => {
 
   test('registered values go', () => {
     const registered = registerValues(['fake-registered-1']);
-    assert.deepEqual(scrubArgs({ a: ['x fake-registered-1'] }, registered).value, { a: ['x [REDACTED]'] });
+    assert.deepEqual(scrubArgs({ a: ['x fake-registered-1'] }, registered), { a: ['x [REDACTED]'] });
   });
 
   test('what holds no secret comes back equal, also with odd keys', () => {
@@ -75,9 +74,7 @@ describe('SC-1 arguments', () => {
     })).node;
     fc.assert(
       fc.property(json, (value) => {
-        const scrubbed = scrubArgs(value);
-        assert.equal(JSON.stringify(scrubbed.value), JSON.stringify(value));
-        assert.deepEqual(scrubbed.found, []);
+        assert.equal(JSON.stringify(scrubArgs(value)), JSON.stringify(value));
       }),
     );
   });
@@ -85,6 +82,6 @@ describe('SC-1 arguments', () => {
   test('nesting without end is cut, not followed', () => {
     let deep: unknown = TOKEN;
     for (let depth = 0; depth < 5_000; depth++) deep = [deep];
-    assert.ok(!JSON.stringify(scrubArgs(deep).value).includes(TOKEN));
+    assert.ok(!JSON.stringify(scrubArgs(deep)).includes(TOKEN));
   });
 });
