@@ -2,6 +2,7 @@
  * Which environment variable sets which key. The environment is passed in, so this stays a plain
  * function; config.ts is the one place that hands it process.env.
  */
+import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
 import type { Layer } from './layer.ts';
 import { setAt } from './layer.ts';
 
@@ -120,28 +121,28 @@ const PROVIDERS: readonly ProviderVariables[] = [
     type: 'openai-compatible',
     keys: ['OPENROUTER_API_KEY'],
     urls: ['OPENROUTER_BASE_URL'],
-    usualUrl: 'https://openrouter.ai/api/v1',
+    usualUrl: PROVIDER_ADDRESSES.openrouter,
   },
   {
     name: 'dashscope',
     type: 'openai-compatible',
     keys: ['DASHSCOPE_API_KEY'],
     urls: ['DASHSCOPE_BASE_URL'],
-    usualUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    usualUrl: PROVIDER_ADDRESSES.dashscope,
   },
   {
     name: 'minimax',
     type: 'openai-compatible',
     keys: ['MINIMAX_API_KEY'],
     urls: ['MINIMAX_BASE_URL'],
-    usualUrl: 'https://api.minimax.io/v1',
+    usualUrl: PROVIDER_ADDRESSES.minimax,
   },
   {
     name: 'ollama',
     type: 'openai-compatible',
     keys: ['OLLAMA_API_KEY'],
     urls: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'],
-    usualUrl: 'http://127.0.0.1:11434/v1',
+    usualUrl: PROVIDER_ADDRESSES.ollama,
     keyless: true,
   },
   // Serves `models.embedding`, whoever answers turns.
@@ -158,7 +159,7 @@ const PROVIDERS: readonly ProviderVariables[] = [
     type: 'openai-compatible',
     keys: ['TRANSCRIBE_API_KEY'],
     urls: ['TRANSCRIBE_BASE_URL'],
-    usualUrl: 'https://api.openai.com/v1',
+    usualUrl: PROVIDER_ADDRESSES.openai,
     keyless: true,
   },
 ];

@@ -43,7 +43,7 @@ async function pruneTenant(
   if (tasks_days !== undefined) removed += await pruneTasks(pool, tenant, tasks_days);
   if (artifacts_days !== undefined)
     removed += await execute(pool)`delete from artifacts where ctid = any (array(
-      select ctid from artifacts where tenant_id = ${tenant} and ${isOlder('created_at', artifacts_days)} limit ${MOST.artifacts}))`;
+      select ctid from artifacts where tenant_id = ${tenant} and ${isOlder('brought_at', artifacts_days)} limit ${MOST.artifacts}))`;
   return removed;
 }
 
