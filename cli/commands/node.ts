@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { childEnvironment } from '#config';
 import { clientEnvironment } from '#config/client-environment.ts';
+import { readOfficialSettings } from '#config/temporal-connection.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { ApiError, createClient } from '#cli/client.ts';
 import { ownCapabilities } from '#cli/node/capabilities.ts';
@@ -22,6 +23,7 @@ interface NodeOptions {
   readonly stateDir?: string;
   readonly code?: string;
   readonly folder?: string;
+  readonly taskQueue?: string;
   readonly allowRun: readonly string[];
 }
 
@@ -37,6 +39,10 @@ export function register(command: Command): void {
       'a command that may be run, word for word: "git status", "npm run *", "ls **"; may be repeated',
       (pattern: string, before: readonly string[]) => [...before, pattern],
       [],
+    )
+    .option(
+      '--task-queue <name>',
+      'take work from this queue of Temporal (TEMPORAL_ADDRESS and its like), not by WebSocket',
     )
     .addHelpText(
       'after',
@@ -64,7 +70,7 @@ async function node(options: NodeOptions): Promise<void> {
     const environment = Object.fromEntries(
       Object.entries(childEnvironment({})).filter(([name]) => PASSED.test(name)),
     );
-    await stayConnected({
+    const parts = {
       ...credential,
       version: manifest.version,
       journal: await openJournal(join(dir, 'journal.jsonl')),
@@ -76,7 +82,13 @@ async function node(options: NodeOptions): Promise<void> {
       }),
       say: out.line,
       signal: stop.signal,
-    });
+    };
+    const { taskQueue } = options;
+    if (taskQueue === undefined) return await stayConnected(parts);
+    const temporal = readOfficialSettings(childEnvironment({}));
+    if (typeof temporal === 'string') throw new CliError(temporal);
+    const { workOnQueue } = await import('#cli/node/queue-worker.ts');
+    await workOnQueue({ ...parts, taskQueue, temporal });
   } finally {
     releaseLock(dir);
   }
