@@ -36,6 +36,12 @@ const GRACE_MS = 5_000;
 /** Of gRPC. */
 const UNIMPLEMENTED = 12;
 
+function isUnsupported({ cause }: { readonly cause?: unknown }): boolean {
+  if (!isGrpcServiceError(cause)) return false;
+  const code: number = cause.code;
+  return code === UNIMPLEMENTED;
+}
+
 export function nodeQueuesOf(
   activity: ActivityClient,
   connection: Pick<Connection, 'withAbortSignal'>,
@@ -57,8 +63,7 @@ export function nodeQueuesOf(
       try {
         await activity.start(NODE_WORK.type, options);
       } catch (error) {
-        const { cause } = error as Error;
-        if (isGrpcServiceError(cause) && cause.code === UNIMPLEMENTED) return false;
+        if (error instanceof Error && isUnsupported(error)) return false;
         if (!(error instanceof ActivityExecutionAlreadyStartedError)) throw error;
       }
       return true;

@@ -24,7 +24,7 @@ interface NodeOptions {
   readonly code?: string;
   readonly folder?: string;
   readonly taskQueue?: string;
-  readonly allowRun: readonly string[];
+  readonly allowRun?: readonly string[];
 }
 
 /** What commands there get of this process's environment. */
@@ -37,22 +37,18 @@ export function register(command: Command): void {
     .option(
       '--allow-run <pattern>',
       'a command that may be run, word for word: "git status", "npm run *", "ls **"; may be repeated',
-      (pattern: string, before: readonly string[]) => [...before, pattern],
-      [],
+      (pattern: string, before: readonly string[] | undefined) => [...(before ?? []), pattern],
     )
     .option(
       '--task-queue <name>',
       'take work from this queue of Temporal (TEMPORAL_ADDRESS and its like), not by WebSocket',
     )
-    .addHelpText(
-      'after',
-      '\nIts token and its journal are in ~/.tempoclaw-node unless --state-dir names another folder.',
-    )
+    .option('--state-dir <folder>', 'where its token and its journal are (default: ~/.tempoclaw-node)')
     .action(node);
 }
 
 async function node(options: NodeOptions): Promise<void> {
-  const { folder, allowRun } = options;
+  const { folder, allowRun = [] } = options;
   const dir = resolve(options.stateDir ?? join(homedir(), '.tempoclaw-node'));
   if (allowRun.some((pattern) => pattern.trim() === '')) throw usageError('--allow-run must name a command');
   if (folder !== undefined && !statSync(folder, { throwIfNoEntry: false })?.isDirectory())

@@ -142,6 +142,8 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
     assert.equal(decided?.status, 200);
     await go('approved');
     await ranOnce('approved', turn);
+    // Whoever owns the machine sees what runs there.
+    await node.sees(/^system\.run \{"command":"sh"/m);
   });
 
   it('kill -9 of the worker that waits: the next one goes on waiting for the same', async () => {
