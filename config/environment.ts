@@ -2,6 +2,7 @@
  * Which environment variable sets which key. The environment is passed in, so this stays a plain
  * function; config.ts is the one place that hands it process.env.
  */
+import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
 import type { Layer } from './layer.ts';
 import { setAt } from './layer.ts';
 
@@ -110,18 +111,18 @@ const PROVIDERS: readonly ProviderVariables[] = [
     keys: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
     urls: ['GOOGLE_GENERATIVE_AI_BASE_URL', 'GEMINI_BASE_URL'],
   },
-  compatible('OPENROUTER', 'https://openrouter.ai/api/v1'),
-  compatible('DASHSCOPE', 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1'),
-  compatible('MINIMAX', 'https://api.minimax.io/v1'),
+  compatible('OPENROUTER', PROVIDER_ADDRESSES.openrouter),
+  compatible('DASHSCOPE', PROVIDER_ADDRESSES.dashscope),
+  compatible('MINIMAX', PROVIDER_ADDRESSES.minimax),
   {
-    ...compatible('OLLAMA', 'http://127.0.0.1:11434/v1'),
+    ...compatible('OLLAMA', PROVIDER_ADDRESSES.ollama),
     urls: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'],
     keyless: true,
   },
   // Serves `models.embedding`, whoever answers turns.
   { ...compatible('EMBEDDING'), keyless: true },
   // Serves `models.transcription` in the same way.
-  { ...compatible('TRANSCRIBE', 'https://api.openai.com/v1'), keyless: true },
+  { ...compatible('TRANSCRIBE', PROVIDER_ADDRESSES.openai), keyless: true },
 ];
 
 /** One that speaks as OpenAI does, whose variables begin with its name. */

@@ -24,6 +24,8 @@ export interface ModelUse {
   readonly usage: Usage;
   /** Absent when the price is not known. */
   readonly usd?: number;
+  /** Names what was paid for once, though it may be noted again. */
+  readonly once?: string;
 }
 
 /** Whether a provider has read the prompt, though not a word came back: a connection that could not be made was not paid for. */

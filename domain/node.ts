@@ -31,6 +31,14 @@ export const PING_MS = 15_000;
 /** Why the API closes a connection, so that the node does not come back. */
 export const CLOSED = { revoked: 4401, replaced: 4409, wrong: 4400 } as const;
 
+/** The activity by which a node is asked that takes its work from a task queue. One that is silent for so long is taken for dead. */
+export const NODE_WORK = { type: 'node_invoke', heartbeatMs: PING_MS } as const;
+
+/** What a payload of such an activity is, to who seals and opens it. */
+export function nodeWorkPlace(id: string, part: 'asked' | 'result'): string {
+  return `${id}/${part}`;
+}
+
 /** What a node says that it can be asked. */
 export interface Capability {
   readonly name: string;
@@ -44,6 +52,8 @@ export interface NodeAbout {
   readonly version: string;
   /** Its id: a node that has lost its journal is not sent again what it may have done. */
   readonly journal: string;
+  /** Where it takes its work; absent: from the connection on which it says this. */
+  readonly task_queue?: string | undefined;
   readonly capabilities: readonly Capability[];
 }
 

@@ -14,7 +14,7 @@ import type { Pool } from './pool.ts';
 import { execute, readRow, readRows, type RowOf } from './statements.ts';
 import { inTransaction } from './transaction.ts';
 
-export type ArtifactRow = RowOf<'artifacts', never>;
+export type ArtifactRow = RowOf<'artifacts', 'brought_at'>;
 
 /** Bytes under keys (activities/snapshots/object-store.ts). */
 export interface ArtifactObjects {
@@ -80,7 +80,7 @@ export async function putArtifact(
       insert into artifacts (tenant_id, id, user_id, type, filename, digest, size, width, height)
       select tenant_id, ${id}, ${user}::text, ${type}, ${filename}::text, digest, ${bytes.length}::int, ${width}::int, ${height}::int
       from files where tenant_id = ${tenant} and digest = ${digest} and made = ${made} for key share
-      on conflict (tenant_id, id) do update set created_at = now(), type = excluded.type
+      on conflict (tenant_id, id) do update set brought_at = now(), type = excluded.type
       returning id, user_id, type, filename, digest, size, width, height, created_at`;
     if (row) return row;
     // What was put since its row went would be found by nothing.
@@ -176,13 +176,16 @@ function noStore(): Failure {
 
 /** Files of one call. */
 const REMOVED_AT_ONCE = 20;
+/** Far above what a put takes: what was removed is looked for once more after it. */
+const LONGEST_PUT = '1 hour';
 /** Takes of a store that removes at most 1,000 at once. */
 const KEYS = 1_000;
 
 /**
  * Removes bytes in the store that nothing names any more, as `removeUnneededFiles` does those in rows; with a tenant at once those of it
  * that were just forgotten. Their rows go first, since none is locked while the store is asked; `gone_objects` names the objects until
- * they have gone, so that what a dying process leaves is found by it. Returns of how many files. Safe to repeat.
+ * they have gone, and for a while longer, so that what is put meanwhile by a process that dies is found by it. Returns of how many files
+ * objects were looked for. Safe to repeat.
  */
 export async function removeUnneededObjects(
   { pool, objects }: ArtifactPlaces,
@@ -190,11 +193,16 @@ export async function removeUnneededObjects(
 ): Promise<number> {
   await removeRows(pool, tenant);
   const gone = await readRows<{ id: string; tenant_id: string; digest: string; made: string }>(pool)`
-    select id, tenant_id, digest, made from gone_objects where ${tenant}::text is null or tenant_id = ${tenant}
+    select id, tenant_id, digest, made from gone_objects where (${tenant}::text is null or tenant_id = ${tenant})
+       and (removed_at is null or removed_at < now() - ${LONGEST_PUT}::interval)
      order by id limit ${REMOVED_AT_ONCE}`;
   for (const { id, tenant_id, digest, made } of gone) {
     await removeObjects(objects, prefixOf(tenant_id, digest, made));
-    await execute(pool)`delete from gone_objects where tenant_id = ${tenant_id} and id = ${id}`;
+    const row = sql`tenant_id = ${tenant_id} and id = ${id}`;
+    const known = await execute(
+      pool,
+    )`update gone_objects set removed_at = now() where ${row} and removed_at is null`;
+    if (known === 0) await execute(pool)`delete from gone_objects where ${row}`;
   }
   return gone.length;
 }

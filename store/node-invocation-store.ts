@@ -78,15 +78,16 @@ export async function readInvocation(
   };
 }
 
-/** Nobody waits for it any more: what was not sent never is. Its end, whoever has made it. */
+/** Nobody waits for it any more: what was not sent, or surely not taken, never is. Its end, whoever has made it. */
 export async function giveUpInvocation(
   pool: Pool,
   tenant: string,
   id: string,
+  isUntaken = false,
 ): Promise<InvocationStatus | undefined> {
   await execute(pool)`
     with ended as (
-      update node_invocations set status = case status when 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
+      update node_invocations set status = case when ${isUntaken} or status = 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
       where tenant_id = ${tenant} and id = ${id} and status in ('waiting','sent') returning id),
     ${noteChange(tenant, 'nodes', 'ended')}
     select from noted`;
@@ -137,6 +138,27 @@ export async function takeInvocations(
     params: JSON.parse(sealer.open(sealed, place(tenant, id, 'params'))) as Record<string, unknown>,
     milliseconds: left,
   }));
+}
+
+/** Notes that it is sent by a task queue; undefined where that is not its node's way, or it is over. Safe to repeat. */
+export async function sendByQueue(pool: Pool, sealer: Seal, tenant: string, id: string) {
+  const row = await readRow<{
+    node: string;
+    queue: string;
+    tokenHash: Buffer;
+    capability: string;
+    sealed: string;
+    milliseconds: number;
+  }>(pool)`
+    update node_invocations i set status = 'sent', sent_at = coalesce(i.sent_at, now()) from nodes n
+    where i.tenant_id = ${tenant} and i.id = ${id} and i.status in ('waiting','sent') and i.expires_at > now() and i.journal is null
+      and n.tenant_id = i.tenant_id and n.id = i.node_id and n.about ->> 'task_queue' is not null
+    returning n.id as node, n.about ->> 'task_queue' as queue, n.token_hash as "tokenHash", i.capability, i.sealed,
+      ceil(extract(epoch from i.expires_at - now()) * 1000)::float8 as milliseconds`;
+  if (!row) return undefined;
+  const { sealed, ...due } = row;
+  const params = JSON.parse(sealer.open(sealed, place(tenant, id, 'params'))) as Record<string, unknown>;
+  return { ...due, params };
 }
 
 /** What a node says of one of its own; the first word counts. */

@@ -45,7 +45,7 @@ async function pruneTenant(
     removed += await deleteSome(
       pool,
       'artifacts',
-      sql`${isOwn} and ${isOlder('created_at', artifacts_days)}`,
+      sql`${isOwn} and ${isOlder('brought_at', artifacts_days)}`,
       MOST.artifacts,
     );
   return removed;

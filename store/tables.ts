@@ -113,6 +113,7 @@ export interface Tables {
     width: number | null;
     height: number | null;
     created_at: Generated<Timestamp>;
+    brought_at: Generated<Timestamp>;
   };
   budget_accounts: {
     tenant_id: string;

@@ -26,6 +26,7 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
+import { type NodeQueues, nodeQueuesOf } from './node-queues.ts';
 import { ensureSweepSchedule } from './sweep-schedule.ts';
 
 /** A caller waits no longer than this for Temporal to accept something. */
@@ -88,6 +89,7 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   /** Removes the runs of a session's workflows that began until then, wherever they are; returns how many. Safe to repeat. Throws Failures. */
   removeRuns(tenant: string, session: string, until: Date): Promise<number>;
   readonly schedules: MessageSchedules;
+  readonly nodeQueues: NodeQueues;
   /** See temporal/sweep-schedule.ts. Throws Failures. */
   ensureSweep(): Promise<void>;
   /** Throws when Temporal does not answer within `timeoutMs`. */
@@ -113,6 +115,8 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     namespace,
     dataConverter,
   });
+  // Nodes have no keys of ours: what goes to them is sealed by itself.
+  const { activity } = new Client({ connection, namespace });
 
   /** A channel that is closed under a request throws where nobody can catch it, so the end waits for these. */
   const open = new Set<Promise<unknown>>();
@@ -172,6 +176,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
       return removed;
     },
     schedules: messageSchedulesOf(schedule, taskQueue, ask),
+    nodeQueues: nodeQueuesOf(activity, connection, ask),
     ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),
     async check(timeoutMs) {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));

@@ -11,11 +11,11 @@ import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import type { OwnQueue } from '#activities/fast-path/take-over.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createHooks } from '#activities/hooks/run-hooks.ts';
-import { MEDIA_FOLDER } from '#activities/media/film-parts.ts';
+import { MEDIA_FOLDER } from '#activities/media-reading/film-parts.ts';
 import { createMailDelivery } from '#activities/mail/approval-mails.ts';
 import { createSendMail } from '#activities/mail/send-mail.ts';
-import { createMakingRoom } from '#activities/making/making-room.ts';
-import { createMediaRoom } from '#activities/media/media-room.ts';
+import { createMediaMakingRoom } from '#activities/media-making/media-making-room.ts';
+import { createMediaReadingRoom } from '#activities/media-reading/media-reading-room.ts';
 import { createMemoryRoom } from '#activities/memory/memory-room.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
@@ -201,11 +201,11 @@ function createDeliveries(
   return createWebhookRoom({ ...base, notifier, settings: webhooks, deliverMail });
 }
 
-type MediaParts = Parameters<typeof createMediaRoom>[0] & Parameters<typeof createMakingRoom>[0];
+type MediaParts = Parameters<typeof createMediaReadingRoom>[0] & Parameters<typeof createMediaMakingRoom>[0];
 
 function createMedia(
   { config, models }: ActivityParts,
-  given: Omit<MediaParts, 'models' | 'folders' | 'dir' | 'mediaPlaces'>,
+  given: Omit<MediaParts, 'models' | 'folders' | 'dir' | 'mediaPlaces' | 'open'>,
 ) {
   const {
     media: settings,
@@ -213,9 +213,10 @@ function createMedia(
     stateDir,
   } = config;
   const parts = { ...given, models, folders: commandFolders(), dir: join(stateDir, MEDIA_FOLDER) };
+  const reading = createMediaReadingRoom(parts);
   return {
-    ...createMediaRoom(parts),
-    ...createMakingRoom({ ...parts, mediaPlaces: { settings, providers } }),
+    ...reading,
+    ...createMediaMakingRoom({ ...parts, open: reading.media.open, mediaPlaces: { settings, providers } }),
     openAiServers: createOpenAiServers({ ...parts, providers }),
   };
 }

@@ -7,7 +7,7 @@ import { type Config, childEnvironment, commandFolders } from '#config';
 import { createBrowsers } from '#activities/browser/browsers.ts';
 import { profilesFolder } from '#activities/browser/chromium.ts';
 import { createMcpServers } from '#activities/mcp/mcp-servers.ts';
-import { MEDIA_FOLDER } from '#activities/media/film-parts.ts';
+import { MEDIA_FOLDER } from '#activities/media-reading/film-parts.ts';
 import { createEgress } from '#activities/egress/egress.ts';
 import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
@@ -35,6 +35,7 @@ import { insertEgressRow } from '#store/egress-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { createSessionQueries } from '#store/session-queries.ts';
 import { createRunningBefore } from '#store/tool-call-store.ts';
+import type { TemporalAccess } from '#temporal/client.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
 import { createWorkspaces, type Workspaces } from './create-workspaces.ts';
 
@@ -49,7 +50,12 @@ export interface Machine {
 export async function createMachine(
   config: Config,
   pool: Pool,
-  { vault, sealer, changes }: Pick<Secrets, 'vault' | 'sealer' | 'changes'>,
+  {
+    vault,
+    sealer,
+    changes,
+    nodeQueues,
+  }: Pick<Secrets, 'vault' | 'sealer' | 'changes'> & Pick<TemporalAccess, 'nodeQueues'>,
   wall: HostWall,
   /** Told of what goes wrong in the background. */
   onError: (error: unknown) => void = () => undefined,
@@ -123,7 +129,7 @@ export async function createMachine(
       environment,
       worker,
     }),
-    nodes: createNodes({ pool, sealer, changes }),
+    nodes: createNodes({ pool, sealer, changes, nodeQueues }),
     secureClis: createSecureClis({
       vault,
       shell: host,

@@ -68,11 +68,16 @@ async function main(): Promise<void> {
   const { host, why } = await wall;
   if (why === undefined) log.info({ wall: host.wall }, 'commands on this machine run behind a wall');
   else log.warn({ wall: host.wall, why }, 'the wall around commands on this machine is not whole');
-  const machine = await createMachine(config, pool, secrets, host, (error) =>
-    log.warn(
-      { err: error },
-      'MCP servers could not be looked after, or what was asked of the outside or changed in a workspace not be kept',
-    ),
+  const machine = await createMachine(
+    config,
+    pool,
+    { ...secrets, nodeQueues: temporal.nodeQueues },
+    host,
+    (error) =>
+      log.warn(
+        { err: error },
+        'MCP servers could not be looked after, or what was asked of the outside or changed in a workspace not be kept',
+      ),
   );
   // What earlier workers left; from then on the sweep looks after them.
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();

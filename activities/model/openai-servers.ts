@@ -5,6 +5,7 @@
 import { ModelError } from '#domain/model.ts';
 import { expectedUsage, usageOfBody } from '#domain/openai-usage.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type BookDeps, bookModel } from '../budgets/book-model.ts';
 import { isUnsent } from '../egress/egress-error.ts';
@@ -49,7 +50,6 @@ export interface OpenAiServerParts {
 /** A slow model is silent until its answer is whole. No redirects: they would carry the key on. */
 const LIMITS = { redirects: 0, bytes: 8 * 1024 * 1024, totalMs: 120_000, idleMs: 120_000 };
 const SPEAKERS = ['openai', 'openai-compatible'];
-const USUAL = 'https://api.openai.com/v1';
 
 export function createOpenAiServers(parts: OpenAiServerParts): OpenAiServers {
   const { providers, egress, egressSettings, resolveSecret } = parts;
@@ -93,7 +93,7 @@ export function createOpenAiServers(parts: OpenAiServerParts): OpenAiServers {
   ): Promise<ServerAnswer> {
     const { baseUrl, apiKey } = providers[server] ?? {};
     const settings = { name: server, baseUrl, apiKey, resolveSecret };
-    const base = baseUrlOf(settings, USUAL);
+    const base = baseUrlOf(settings, PROVIDER_ADDRESSES.openai);
     const key = await apiKeyOf(settings);
     const url = `${base}/${endpoint}`;
     const rules = operatorRules({ url, isOwn: baseUrl !== undefined }, egressSettings);

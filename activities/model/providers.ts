@@ -5,6 +5,7 @@ import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ModelError, type ModelProvider, type ModelRequest } from '#domain/model.ts';
+import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
 import { embedWithAiSdk, type SdkEmbedding } from './embed-with-ai-sdk.ts';
 import { generateWithAiSdk, type SdkCall } from './generate-with-ai-sdk.ts';
 import type { ProviderConfig, ProviderType } from './models-config.ts';
@@ -33,7 +34,7 @@ interface Protocol {
 
 /** What repeats from step to step (tools, system prompt, transcript) is marked for its cache. */
 const anthropic: Protocol = {
-  usual: 'https://api.anthropic.com/v1',
+  usual: PROVIDER_ADDRESSES.anthropic,
   chat: (access, model) => createAnthropic(access)(model),
   with: () => ({
     // Eagerly streamed arguments are not checked by the service, and other servers of this protocol refuse the flag.
@@ -44,7 +45,7 @@ const anthropic: Protocol = {
 };
 
 const google: Protocol = {
-  usual: 'https://generativelanguage.googleapis.com/v1beta',
+  usual: PROVIDER_ADDRESSES.google,
   chat: (access, model) => createGoogle(access)(model),
   vectors: (access, model) => createGoogle(access).embeddingModel(model),
 };
@@ -57,7 +58,7 @@ function openai({ baseUrl }: ProviderSettings, given: ProviderConfig['api']): Pr
   // Nobody reads a summary of what it thought, and not every organisation may have one.
   const options = api === 'responses' ? { openai: { store: false, reasoningSummary: null } } : undefined;
   return {
-    usual: 'https://api.openai.com/v1',
+    usual: PROVIDER_ADDRESSES.openai,
     chat: (access, model) => createOpenAI(access)[api](model),
     vectors: (access, model) => createOpenAI(access).embeddingModel(model),
     hears: true,

@@ -16,9 +16,8 @@ import {
   readInvocation,
 } from '#store/node-invocation-store.ts';
 import { findNode, listNodes, type NodeRow } from '#store/node-store.ts';
-import type { Pool } from '#store/pool.ts';
-import type { Sealer } from '#store/seal.ts';
 import { isStopped } from '../attempt.ts';
+import { type QueueParts, workByQueue } from './by-queue.ts';
 
 export interface NodeWish {
   readonly node: string;
@@ -39,16 +38,15 @@ export interface Nodes {
   follow(call: Caller): Promise<ToolResult | undefined>;
 }
 
-export interface NodesParts {
-  readonly pool: Pool;
-  readonly sealer: Sealer;
+export interface NodesParts extends QueueParts {
   readonly changes: Pick<ChangeFeed, 'subscribe'>;
 }
 
 /** A node has its own clock for what runs there, and its answer is on its way for a while. */
 const GRACE_MS = 5_000;
 
-export function createNodes({ pool, sealer, changes }: NodesParts): Nodes {
+export function createNodes(parts: NodesParts): Nodes {
+  const { pool, sealer, changes } = parts;
   const waiting = new Set<{ readonly tenant: string; readonly wake: () => void }>();
   changes.subscribe('node_results', (tenant) => {
     for (const one of waiting) if (tenant === undefined || tenant === one.tenant) one.wake();
@@ -66,7 +64,8 @@ export function createNodes({ pool, sealer, changes }: NodesParts): Nodes {
     );
   }
 
-  async function follow({ tenant, callId, signal }: Caller): Promise<ToolResult | undefined> {
+  async function follow(call: Caller): Promise<ToolResult | undefined> {
+    const { tenant, callId, signal } = call;
     for (;;) {
       // Before the row is read: what is told meanwhile is not missed.
       const waiter = new AbortController();
@@ -79,6 +78,7 @@ export function createNodes({ pool, sealer, changes }: NodesParts): Nodes {
         if (over) return over;
         const left = state.left + (state.status === 'sent' ? GRACE_MS : 0);
         if (left <= 0 && (await giveUpInvocation(pool, tenant, callId))) continue;
+        if (await workByQueue(parts, call)) continue;
         await someResult(waiter, left, signal);
       } catch (error) {
         // The end of a worker ends nothing at the node: the next attempt goes on.

@@ -5,8 +5,10 @@ import type { Socket } from 'node:net';
 import { Failure } from '#domain/errors.ts';
 import { NODE_LIMITS, offeredCapabilities } from '#domain/node.ts';
 import { NODE_JOIN, nodes } from '#domain/resource/nodes.ts';
+import { nodeHelloSchema } from '#domain/schema/node.ts';
 import { listInvocations } from '#store/node-invocation-store.ts';
 import {
+  connectNode,
   deleteNode,
   findNode,
   findNodeByToken,
@@ -124,6 +126,15 @@ function addConnecting(app: Api, deps: Pick<ApiDeps, 'pool' | 'secrets'>): void 
     response.on('finish', () => socket.end());
     app.routing(request, response);
   });
+  app.post(
+    HELLO,
+    { config: { scope: 'public' }, schema: { hide: true, operationId: 'greetNode', body: nodeHelloSchema } },
+    async ({ headers, body: { run, ...about } }, reply) => {
+      const { tenant_id: tenant, id } = await nodeOf(deps.pool, headers.authorization);
+      if (!(await connectNode(deps.pool, tenant, id, run, about))) throw unknownToken();
+      return reply.code(204).send();
+    },
+  );
   app.get(
     CONNECT,
     { config: { scope: 'public' }, schema: { hide: true, operationId: 'connectNode' } },
@@ -132,9 +143,7 @@ function addConnecting(app: Api, deps: Pick<ApiDeps, 'pool' | 'secrets'>): void 
       const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket';
       if (!upgrade || !isWebSocket)
         throw new Failure('InvalidInput', 'Connect by WebSocket, with the node’s token as Bearer');
-      const token = /^bearer +(tcn_\w+) *$/i.exec(request.headers.authorization ?? '')?.[1];
-      const node = token && (await findNodeByToken(deps.pool, hashOf(token)));
-      if (!node) throw new Failure('Unauthorized', 'The node’s token is not known, or was revoked');
+      const node = await nodeOf(deps.pool, request.headers.authorization);
       reply.hijack();
       reply.raw.detachSocket(upgrade.socket);
       hub.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) =>
@@ -146,6 +155,16 @@ function addConnecting(app: Api, deps: Pick<ApiDeps, 'pool' | 'secrets'>): void 
 }
 
 const CONNECT = '/v1/nodes/connect';
+const HELLO = '/v1/nodes/hello';
+
+async function nodeOf(pool: ApiDeps['pool'], authorization: string | undefined) {
+  const token = /^bearer +(tcn_\w+) *$/i.exec(authorization ?? '')?.[1];
+  const node = token && (await findNodeByToken(pool, hashOf(token)));
+  if (!node) throw unknownToken();
+  return node;
+}
+
+const unknownToken = () => new Failure('Unauthorized', 'The node’s token is not known, or was revoked');
 
 function letters(count: number): string {
   return Array.from({ length: count }, () => LETTERS[randomInt(LETTERS.length)]).join('');

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { childEnvironment } from '#config';
 import { clientEnvironment } from '#config/client-environment.ts';
+import { readOfficialSettings } from '#config/temporal-connection.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { ApiError, createClient } from '#cli/client.ts';
 import { ownCapabilities } from '#cli/node/capabilities.ts';
@@ -22,7 +23,8 @@ interface NodeOptions {
   readonly stateDir?: string;
   readonly code?: string;
   readonly folder?: string;
-  readonly allowRun: readonly string[];
+  readonly taskQueue?: string;
+  readonly allowRun?: readonly string[];
 }
 
 /** What commands there get of this process's environment. */
@@ -35,18 +37,18 @@ export function register(command: Command): void {
     .option(
       '--allow-run <pattern>',
       'a command that may be run, word for word: "git status", "npm run *", "ls **"; may be repeated',
-      (pattern: string, before: readonly string[]) => [...before, pattern],
-      [],
+      (pattern: string, before: readonly string[] | undefined) => [...(before ?? []), pattern],
     )
-    .addHelpText(
-      'after',
-      '\nIts token and its journal are in ~/.tempoclaw-node unless --state-dir names another folder.',
+    .option(
+      '--task-queue <name>',
+      'take work from this queue of Temporal (TEMPORAL_ADDRESS and its like), not by WebSocket',
     )
+    .option('--state-dir <folder>', 'where its token and its journal are (default: ~/.tempoclaw-node)')
     .action(node);
 }
 
 async function node(options: NodeOptions): Promise<void> {
-  const { folder, allowRun } = options;
+  const { folder, allowRun = [] } = options;
   const dir = resolve(options.stateDir ?? join(homedir(), '.tempoclaw-node'));
   if (allowRun.some((pattern) => pattern.trim() === '')) throw usageError('--allow-run must name a command');
   if (folder !== undefined && !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
@@ -64,7 +66,7 @@ async function node(options: NodeOptions): Promise<void> {
     const environment = Object.fromEntries(
       Object.entries(childEnvironment({})).filter(([name]) => PASSED.test(name)),
     );
-    await stayConnected({
+    const parts = {
       ...credential,
       version: manifest.version,
       journal: await openJournal(join(dir, 'journal.jsonl')),
@@ -76,7 +78,13 @@ async function node(options: NodeOptions): Promise<void> {
       }),
       say: out.line,
       signal: stop.signal,
-    });
+    };
+    const { taskQueue } = options;
+    if (taskQueue === undefined) return await stayConnected(parts);
+    const temporal = readOfficialSettings(childEnvironment({}));
+    if (typeof temporal === 'string') throw new CliError(temporal);
+    const { workOnQueue } = await import('#cli/node/queue-worker.ts');
+    await workOnQueue({ ...parts, taskQueue, temporal });
   } finally {
     releaseLock(dir);
   }

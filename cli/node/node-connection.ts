@@ -4,6 +4,7 @@ import { type RawData, WebSocket } from 'ws';
 import { CLOSED, NODE_LIMITS, type NodeResult, PING_MS, reconnectDelay } from '#domain/node.ts';
 import { type ToNode, toNodeSchema } from '#domain/schema/node.ts';
 import { CliError } from '../cli-error.ts';
+import { oneLine } from '../text.ts';
 import type { OwnCapability } from './capabilities.ts';
 import type { Journal } from './journal.ts';
 
@@ -36,14 +37,20 @@ export async function stayConnected(parts: NodeConnectionParts): Promise<void> {
   }
 }
 
-interface Runner {
+export interface Runner {
+  /** Undefined when it runs already. */
+  take(asked: Extract<ToNode, { type: 'invoke' }>): Promise<NodeResult | undefined>;
   hear(message: ToNode): void;
   /** Where results go now. */
   answers: ((id: string, result: NodeResult) => void) | undefined;
   end(): Promise<void>;
 }
 
-function createRunner({ journal, capabilities, say }: NodeConnectionParts): Runner {
+export function createRunner({
+  journal,
+  capabilities,
+  say,
+}: Pick<NodeConnectionParts, 'journal' | 'capabilities' | 'say'>): Runner {
   const stops = new Map<string, AbortController>();
   const works = new Set<Promise<void>>();
 
@@ -72,7 +79,8 @@ function createRunner({ journal, capabilities, say }: NodeConnectionParts): Runn
       if (begun === 'full') return BUSY;
       if (begun === 'lost') return LOST;
       if (begun !== 'new') return begun;
-      say(`${asked.capability} begins`);
+      const what = JSON.stringify(asked.params);
+      say(oneLine(`${asked.capability}${what === '{}' ? '' : ` ${what}`}`, 200));
       const result = stop.signal.aborted ? NOT_BEGUN : await run(asked, stop.signal);
       await journal.end(asked.id, result);
       say(`${asked.capability} has ended${result.ok ? '' : `: ${result.code}`}`);
@@ -84,6 +92,7 @@ function createRunner({ journal, capabilities, say }: NodeConnectionParts): Runn
 
   const runner: Runner = {
     answers: undefined,
+    take,
     hear(message) {
       if (message.type === 'cancel') return stops.get(message.id)?.abort();
       const work = take(message)
@@ -174,7 +183,7 @@ function readMessage(data: RawData): ToNode | undefined {
   }
 }
 
-function revoked(url: string): CliError {
+export function revoked(url: string): CliError {
   return new CliError(`${url} does not know this node any more: it was revoked.`, {
     code: 'Unauthorized',
     remedy:

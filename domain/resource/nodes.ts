@@ -30,7 +30,8 @@ const invite: WriteCommand<Invited, z.input<typeof nodeInviteSchema>, 'name', ty
   arguments: ['name'],
   flags: inviteFlags,
   body: ({ name, capabilities }) => ({ name, capabilities }),
-  says: ({ url, code }) => `on the other machine: npx tempoclaw node --url ${url} --code ${code}`,
+  says: ({ url, code }) =>
+    `on the other machine, within ${CODE_MINUTES} minutes: npx tempoclaw node --url ${url} --code ${code}`,
 };
 
 export const nodes = defineResource(

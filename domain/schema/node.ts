@@ -5,7 +5,7 @@ import { CAPABILITY, NODE_LIMITS } from '../node.ts';
 import { idSchema, jsonObjectSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
 
 /** Names that stand for something else in the addresses. */
-const OTHER = new Set(['invites', 'join', 'connect']);
+const OTHER = new Set(['invites', 'join', 'connect', 'hello']);
 
 export const nodeNameSchema = nameSchema.refine((name) => !OTHER.has(name), 'is no name for a node');
 
@@ -66,22 +66,31 @@ export const nodeInvocationSchema = z.object({
   ended_at: timeSchema.nullable(),
 });
 
-const resultSchema = z.object({
+export const nodeResultSchema = z.object({
   ok: z.boolean(),
   code: z.enum(TOOL_ERROR_CODES).optional(),
   text: z.string().max(NODE_LIMITS.output),
 });
 
+const aboutShape = {
+  platform: textSchema(100),
+  version: textSchema(50),
+  journal: z.uuid(),
+  capabilities: z.array(capabilitySchema).max(32),
+};
+
+/** What a node that takes its work from a task queue says, again and again while it is there. */
+export const nodeHelloSchema = z.strictObject({
+  ...aboutShape,
+  task_queue: z.string().min(1).max(200),
+  /** Of the program that runs. */
+  run: z.uuid(),
+});
+
 /** What a node sends: `hello` first. */
 export const fromNodeSchema = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('hello'),
-    platform: textSchema(100),
-    version: textSchema(50),
-    journal: z.uuid(),
-    capabilities: z.array(capabilitySchema).max(32),
-  }),
-  z.object({ type: z.literal('result'), id: idSchema, result: resultSchema }),
+  z.object({ type: z.literal('hello'), ...aboutShape }),
+  z.object({ type: z.literal('result'), id: idSchema, result: nodeResultSchema }),
 ]);
 
 /** What it is sent. */

@@ -980,12 +980,13 @@ create table files (
 alter table files alter column bytes set storage external;
 create index files_by_need on files (needed_at);
 
--- Objects of rows of files that have gone, until they have gone themselves.
+-- Objects of rows of files that have gone, until they have gone themselves, and whoever was putting them has ended.
 create table gone_objects (
   tenant_id text not null,
   id        bigint not null generated always as identity,
   digest    text not null,
   made      uuid not null,
+  removed_at timestamptz,
   primary key (tenant_id, id)
 );
 
@@ -1005,10 +1006,12 @@ create table artifacts (
   width      int,
   height     int,
   created_at timestamptz not null default now(),
+  -- When it was last brought, from which on it is kept.
+  brought_at timestamptz not null default now(),
   primary key (tenant_id, id),
   foreign key (tenant_id, digest) references files (tenant_id, digest) on delete cascade
 );
-create index artifacts_by_age on artifacts (tenant_id, created_at);
+create index artifacts_by_age on artifacts (tenant_id, brought_at);
 create index artifacts_of_bytes on artifacts (tenant_id, digest);
 create index artifacts_of_user on artifacts (tenant_id, user_id);
 

@@ -171,6 +171,22 @@ describe('TL artifacts in an object store', () => {
     assert.ok((await read(body.id)).equals(bytes));
   });
 
+  it('what is put of bytes that were forgotten meanwhile, by a process that dies then, goes with a later sweep', async () => {
+    const bytes = text('dies', 300_000);
+    const { body } = await put(bytes);
+    const [key = ''] = kept(body.sha256);
+    await stack.pool.query('delete from artifacts where id = $1', [body.id]);
+    await age(body.sha256);
+    assert.equal(await removeUnneededObjects(places), 1);
+    server.objects.set(key, bytes);
+    assert.equal(await removeUnneededObjects(places), 0, 'it may be being put still');
+    await stack.pool.query(`update gone_objects set removed_at = removed_at - interval '2 hours'`);
+    await removeUnneededObjects(places);
+    assert.deepEqual(kept(body.sha256), []);
+    const { rowCount } = await stack.pool.query('select from gone_objects where digest = $1', [body.sha256]);
+    assert.equal(rowCount, 0);
+  });
+
   it('forgetting a user removes what was his alone', async () => {
     const own = (await put(text('of ann', 300_000), '?user=ann')).body;
     const shared = (await put(text('of both', 300_000), '?user=ann')).body;

@@ -66,6 +66,13 @@ describe('artifacts', () => {
     for (const query of ['?filename=a.pdf', '?filename=a.pdf', '?filename=b.pdf', '?filename=a.pdf&user=ann'])
       ids.push((await put(PDF, { query })).body.id);
     assert.equal(ids[0], ids[1]);
+    const age = `update artifacts set created_at = created_at - interval '9 days', brought_at = brought_at - interval '9 days'
+      where id = $1 returning created_at`;
+    const [old] = (await api.pool.query(age, [ids[0]])).rows;
+    const again = (await put(PDF, { query: '?filename=a.pdf' })).body;
+    assert.equal(again.created_at, old.created_at.toISOString());
+    await pruneByRetention(api.pool, { artifacts_days: 8 });
+    assert.equal((await get(again.id)).status, 200, 'it was brought just now');
     assert.equal(new Set(ids).size, 3);
     const { rowCount } = await api.pool.query('select from files where bytes = $1', [PDF]);
     assert.equal(rowCount, 1);
@@ -197,7 +204,7 @@ describe('artifacts', () => {
     await put('shared words', { query: '?user=ann' });
     const kept = async (text: string): Promise<number | null> =>
       (await api.pool.query('select from files where bytes = $1', [Buffer.from(text)])).rowCount;
-    await api.pool.query(`update artifacts set created_at = now() - interval '9 days' where id = any ($1)`, [
+    await api.pool.query(`update artifacts set brought_at = now() - interval '9 days' where id = any ($1)`, [
       [id, shared.id],
     ]);
     await pruneByRetention(api.pool, { artifacts_days: 10 });

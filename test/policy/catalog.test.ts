@@ -31,12 +31,22 @@ function sample(name: string, over: Partial<Tool> = {}): Tool {
 }
 
 describe('EX-1 the tools there are', () => {
-  test('hold the spine of SPEC TL', () => {
+  test('are all of SPEC TL, in each dialect under a name of its own', () => {
     const names = catalog.list().map(({ name }) => name);
-    const spine =
-      'read_file write_file edit list_files search glob exec process datetime wait session_status sessions_list sessions_history workspace_dir';
-    for (const name of spine.split(' ')) assert.ok(names.includes(name), name);
-    assert.equal(new Set(names).size, names.length);
+    const all = [
+      'read_file write_file edit list_files search glob exec process credentialed_exec spawn_process',
+      'web_search web_fetch memory_search memory_get memory_read memory_write sessions_list',
+      'sessions_history sessions_send session_status spawn agents_list knowledge_graph_search skill_search',
+      'use_skill publish_skill browser canvas cron datetime gateway wait heartbeat message',
+      'create_forum_topic delegate delegate_search evaluate_loop handoff team_tasks team_message',
+      'create_image create_audio create_video tts read_image read_audio read_video read_document',
+      'openai_compat_call workspace_dir nodes',
+    ];
+    for (const name of all.join(' ').split(' ')) assert.ok(names.includes(name), name);
+    for (const dialect of ['canonical', 'goclaw', 'clawft'] as const) {
+      const shown = catalog.offer(dialect, names).map(({ name }) => name);
+      assert.equal(new Set(shown).size, names.length, dialect);
+    }
   });
 
   test('have a test each', () => {

@@ -16,6 +16,23 @@ export function pdfOf(pages: readonly (readonly string[])[]): Buffer {
       ];
     }),
   ];
+  return pdfFrom(objects);
+}
+
+/** A PDF of one page that is a picture and nothing else, as a scanner makes it. */
+export function scanOf(width: number, height: number): Buffer {
+  const drawn = 'q 595 0 0 842 0 0 cm /Scan Do Q';
+  const picture = `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8`;
+  return pdfFrom([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /XObject << /Scan 5 0 R >> >> >>',
+    `<< /Length ${drawn.length} >>\nstream\n${drawn}\nendstream`,
+    `<< ${picture} /Length ${width * height} >>\nstream\n${'\x7f'.repeat(width * height)}\nendstream`,
+  ]);
+}
+
+function pdfFrom(objects: readonly string[]): Buffer {
   let text = '%PDF-1.4\n';
   const places = objects.map((object, at) => {
     const place = text.length;

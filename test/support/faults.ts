@@ -50,6 +50,7 @@ export interface Stand {
   /** Lines that `exec` appended: one for each time that an effect happened. */
   readonly witnessFile: string;
   readonly apiUrl: string;
+  temporalAddress(): string;
   readonly postgres: Killable;
   readonly temporal: Killable;
   readonly api: Killable;

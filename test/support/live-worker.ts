@@ -195,9 +195,9 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const bundle = options.changeWorkflows ? { code: options.changeWorkflows(ours.code) } : ours;
   // What a wall is worth has tests of its own; here it would only cost each start a second.
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
-  const machine = await createMachine(config, pool, secrets, host);
   const { namespace, taskQueue, lingerSeconds } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
+  const machine = await createMachine(config, pool, { ...secrets, nodeQueues: temporal.nodeQueues }, host);
   const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
   const models = createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting);
   const gateway = createGateway({

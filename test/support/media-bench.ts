@@ -1,7 +1,8 @@
 /** The tools that make media, in a temporary workspace, with settings as an environment gives them and a server that speaks as all providers. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createMakingRoom } from '#activities/making/making-room.ts';
+import { createMediaMakingRoom } from '#activities/media-making/media-making-room.ts';
+import { openMedia } from '#activities/media-reading/open-media.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { loadConfig } from '#config';
 import type { LeftCall } from '#domain/left-call.ts';
@@ -41,6 +42,9 @@ export interface MediaBenchOptions {
   readonly call?: Partial<RunningCall>;
 }
 
+/** Those need a database. */
+const NO_ARTIFACTS = { pool: undefined as never, objects: undefined };
+
 export async function mediaBench(
   t: Pick<TestContext, 'after'>,
   { env = ({ env: all }) => all, hold = { held: true }, call = {} }: MediaBenchOptions = {},
@@ -54,11 +58,12 @@ export async function mediaBench(
   const reserved = new Map<string, BudgetedWork['expected']>();
   const settled = new Map<string, BudgetSettlement>();
   const refOf = (holder: string): string => holder.slice(holder.indexOf('.') + 1);
-  const { making } = createMakingRoom({
+  const { making } = createMediaMakingRoom({
     egress: memoryEgress(rows),
     egressSettings: config.egress,
     mediaPlaces: { settings: config.media, providers: config.models.providers },
     files,
+    open: (running, ref) => openMedia({ files, egress: memoryEgress(rows), ...NO_ARTIFACTS }, running, ref),
     now: Date.now,
     budgets: { request: (attempt) => ({ attempt, reserve: {} }) },
     budgetLedger: {

@@ -6,6 +6,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { pngOf } from './image-bytes.ts';
+import type { Killable } from './worker-process.ts';
 
 export const PNG = pngOf(64, 48);
 export const MP3 = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(1_000)]);
@@ -43,6 +44,12 @@ export interface MediaServer {
   readonly answers: Map<string, Buffer>;
   /** Waited for before a request is done, and when it is done and not answered. */
   onRequest: ((line: string, when: 'before' | 'after') => Promise<void> | void) | undefined;
+  /** Kills the worker when a request that begins so is there (before it is done, or before it is answered), and starts it again. */
+  killAt(
+    worker: Pick<Killable, 'kill' | 'start'>,
+    beginning: string,
+    when: 'before' | 'after',
+  ): Promise<void>;
   /** Ends jobs that run, and those that come. */
   finish(state?: 'done' | 'failed'): void;
   /** The settings of a worker that asks it for everything. */
@@ -161,6 +168,24 @@ export async function startMediaServer(): Promise<MediaServer> {
     failing,
     answers,
     lines: (beginning: string) => seen.map(({ line }) => line).filter((line) => line.startsWith(beginning)),
+    async killAt(
+      worker: Pick<Killable, 'kill' | 'start'>,
+      beginning: string,
+      when: 'before' | 'after',
+    ): Promise<void> {
+      const there = Promise.withResolvers<void>();
+      const gone = Promise.withResolvers<void>();
+      hooks.onRequest = (line, now) => {
+        if (!line.startsWith(beginning) || now !== when) return;
+        there.resolve();
+        return gone.promise;
+      };
+      await there.promise;
+      await worker.kill();
+      hooks.onRequest = undefined;
+      gone.resolve();
+      await worker.start();
+    },
     finish(state: 'done' | 'failed' = 'done') {
       ending = state;
       for (const job of jobs.values())

@@ -24,24 +24,12 @@ describe('DU-2 kill -9 of the worker under a job that is paid for', { timeout: 3
     await server?.close();
   });
 
-  /** Kills the worker when such a request is there (before it is done, or before it is answered), and starts it again. */
   async function killedAt(session: string, text: string, beginning: string, when: 'before' | 'after') {
-    const [tenant] = stand.tenants;
     const [worker] = stand.workers;
     assert.ok(worker);
-    const there = Promise.withResolvers<void>();
-    const gone = Promise.withResolvers<void>();
-    server.onRequest = (line, now) => {
-      if (!line.startsWith(beginning) || now !== when) return;
-      there.resolve();
-      return gone.promise;
-    };
-    const turn = await stand.say(tenant, session, session, { text });
-    await there.promise;
-    await worker.kill();
-    server.onRequest = undefined;
-    gone.resolve();
-    await worker.start();
+    const killed = server.killAt(worker, beginning, when);
+    const turn = await stand.say(stand.tenants[0], session, session, { text });
+    await killed;
     return turn;
   }
 

@@ -1,8 +1,9 @@
 /** TL media in turns: what takes long is waited for by timers, cancelled with its turn, paid for once, and counted. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
-import { type MediaServer, startMediaServer } from '#test/support/media-server.ts';
+import { type MediaServer, PNG, startMediaServer } from '#test/support/media-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const VIDEO = 'create_video {"prompt":"An otter","duration":4}';
@@ -105,6 +106,46 @@ describe('TL media in a turn', () => {
     answered.resolve();
     assert.equal((await end(turn)).code, 'Cancelled');
     assert.equal(job.state, 'cancelled');
+  });
+
+  it('a video begins with an artifact as it does with a file, and another user’s is not there for it', async () => {
+    const put = async (query: string): Promise<string> => {
+      const response = await fetch(`${stack.url}/v1/artifacts${query}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${stack.key}` },
+        body: new Blob([new Uint8Array(PNG)]),
+      });
+      return ((await response.json()) as { id: string }).id;
+    };
+    const text = (id: string) =>
+      `create_video ${JSON.stringify({ prompt: 'It dives', image_path: `artifact:${id}` })}`;
+    const { turn, job } = await begin('from-artifact', text(await put('')));
+    job.state = 'done';
+    assert.equal((await end(turn)).ok, true);
+    const ordered = server.seen.findLast(({ line }) => line.startsWith('POST /v2/video_generation'));
+    const url = `data:image/png;base64,${PNG.toString('base64')}`;
+    assert.deepEqual(ordered?.body.content[1].image_url, { url });
+    const before = server.jobs.size;
+    const { turn_id } = await stack.worker.say('of-another', text(await put('?user=ann')), { user: 'bob' });
+    assert.equal((await end(turn_id)).code, 'FileNotFound');
+    assert.equal(server.jobs.size, before);
+  });
+
+  it('DU-7 what was made is counted once though its worker was lost before it could say so', async () => {
+    const { turn, job } = await begin('lost');
+    job.state = 'done';
+    const call = await end(turn);
+    const ledger = createBudgetLedger(stack.pool, () => undefined);
+    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+    const once = `${call.id}.minimax/MiniMax-H3`;
+    const use = { kind: 'media', model: 'minimax/MiniMax-H3', usage, usd: 0.32, once } as const;
+    await ledger.noteUses({ tenant: stack.tenant, session: 'lost', turn }, [use]);
+    const { rows } = await stack.pool.query(
+      `select cost_usd::float as cost, (select count(*)::int from model_uses where turn_id = t.id) as uses
+         from turns t where tenant_id = $1 and id = $2`,
+      [stack.tenant, turn],
+    );
+    assert.deepEqual(rows, [{ cost: 0.32, uses: 1 }]);
   });
 
   it('a picture stands with its call, by the name that a seed had for the tool', async () => {

@@ -77,7 +77,14 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments' | 'files'>>({
       ? `${agent_key ?? '?'}: ${label ?? delegationLabel(task ?? '')}`
       : `${action}${delegation_id === undefined ? '' : ` ${delegation_id}`}`,
   parameterAliases: { agent: 'agent_key', target: 'agent_key', id: 'delegation_id' },
-  refusedParameters: { team_task_id: NOT_A_TASK },
+  refusedParameters: {
+    team_task_id: NOT_A_TASK,
+    // Of `spawn` with an agent's name.
+    model: 'model: another agent has a model of its own; leave it out',
+    thinking: 'thinking: another agent thinks as it is set up; leave it out',
+    announce: 'announce: the result comes as a message after your turn; leave it out',
+    detached: 'detached: only a subagent can be; leave it out',
+  },
   run: ({ assignments, files }, asked, call) => ACTIONS[asked.action](assignments, asked, call, files),
 });
 

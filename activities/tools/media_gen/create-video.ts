@@ -1,7 +1,7 @@
 /** create_video: a video made from words, or from a picture and words. */
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { filenameHint, MAKING, promptOf } from '#activities/making/making-tool.ts';
+import { filenameHint, MAKING, promptOf } from '#activities/media-making/making-tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 const input = z.object({
@@ -12,9 +12,11 @@ const input = z.object({
   image_path: z
     .string()
     .min(1)
-    .max(4_096)
+    .max(8_192)
     .optional()
-    .describe('A PNG, JPEG or WebP of the workspace that the video begins with'),
+    .describe(
+      'A PNG, JPEG or WebP that the video begins with: artifact:ID, a path of the workspace, or an address',
+    ),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'making'>>({

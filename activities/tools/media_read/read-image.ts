@@ -6,8 +6,8 @@ import {
   outsideResult,
   READING,
   withMediaProblems,
-} from '#activities/media/media-input.ts';
-import { seeImage } from '#activities/media/see-image.ts';
+} from '#activities/media-reading/reading-tool.ts';
+import { seeImage } from '#activities/media-reading/see-image.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { MOST_IMAGES } from '#domain/image.ts';
 import { defineTool } from '#policy/define-tool.ts';

@@ -4,7 +4,7 @@
  */
 import type { ImageRatio } from '#domain/media.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import { LATER, type MediaAccess, type MediaMaker, sendForJson, textAt, valueAt } from './media-provider.ts';
+import { LATER, type MediaAccess, type MediaMaker, sendForJson, textAt, valueAt } from './media-maker.ts';
 
 /** Within its bounds of pixels (768x768 to 1440x1440). */
 const SIZES: Readonly<Record<ImageRatio, string>> = {

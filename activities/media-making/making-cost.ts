@@ -2,7 +2,7 @@
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { KNOWN_MEDIA_PRICES, mediaCost } from '#domain/media.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
-import type { Work } from './media-work.ts';
+import type { Work } from './making-work.ts';
 
 /** US dollars; `seconds` as the provider has counted them. Undefined: not known. */
 export function costOf({ mediaPlaces, wish }: Work, ref: string, seconds?: number): number | undefined {
@@ -50,6 +50,7 @@ export async function settle(
   });
   if (!isMade) return;
   const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
-  const use = { kind: 'media', model: ref, usage, ...(usd !== undefined && { usd }) } as const;
+  const once = workOf(work, ref).holder;
+  const use = { kind: 'media', model: ref, usage, once, ...(usd !== undefined && { usd }) } as const;
   await work.budgetLedger.noteUses({ tenant, session, turn }, [use]);
 }

@@ -19,7 +19,7 @@ export interface MediaTools {
   readonly media: Media;
 }
 
-export function createMediaRoom(deps: ReadWithModelsDeps & OpenMediaDeps & FilmPartsDeps): MediaTools {
+export function createMediaReadingRoom(deps: ReadWithModelsDeps & OpenMediaDeps & FilmPartsDeps): MediaTools {
   return {
     media: {
       ...createReadWithModels(deps),

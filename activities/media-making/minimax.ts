@@ -2,7 +2,7 @@
  * MiniMax: pictures, music and speech in one answer (its API v1), videos as jobs (v2). A job that is not begun can be cancelled. Its list of
  * jobs says nothing of what was asked for, so that none is taken for a lost order's: it may be another tenant's.
  */
-import { type MediaAsk, type MediaMaker, sendForJson, textAt, valueAt } from './media-provider.ts';
+import { type MediaAsk, type MediaMaker, sendForJson, textAt, valueAt } from './media-maker.ts';
 
 const VOICE = 'English_expressive_narrator';
 const MP3 = { format: 'mp3', sample_rate: 44_100, bitrate: 256_000 };

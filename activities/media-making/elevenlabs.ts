@@ -1,5 +1,5 @@
 /** Sound effects and speech of ElevenLabs, which answers with the sound itself. */
-import { type MediaMaker, send } from './media-provider.ts';
+import { type MediaMaker, send } from './media-maker.ts';
 
 const FORMAT = 'output_format=mp3_44100_128';
 /** George, one of those that every account has. */

@@ -1,18 +1,17 @@
 /** Which provider stands behind a `provider/model`: where it is, its key, and what it speaks. */
 import type { MediaProvider } from '#domain/media.ts';
+import { MEDIA_ADDRESSES } from '#domain/provider-address.ts';
 import type { MediaSettings } from '#domain/schema/media.ts';
 import type { ModelsConfig, ProviderConfig } from '../model/models-config.ts';
 import { dashscope } from './dashscope.ts';
 import { edgeSpeech } from './edge-speech.ts';
 import { elevenlabs } from './elevenlabs.ts';
 import { minimax } from './minimax.ts';
-import type { MediaMaker } from './media-provider.ts';
+import type { MediaMaker } from './media-maker.ts';
 import { googleMedia, openaiMedia } from './sdk-makers.ts';
 
 interface Place {
   readonly maker: MediaMaker;
-  /** The vendor's own; a bare host of somebody else's gets its path. */
-  readonly usual: string;
   /** The end of a base URL for chat, which its media do not have. */
   readonly chatPath?: RegExp;
   /** Of its key; absent where it takes none. */
@@ -20,31 +19,16 @@ interface Place {
 }
 
 const PLACES: Readonly<Record<MediaProvider, Place>> = {
-  openai: { maker: openaiMedia, usual: 'https://api.openai.com/v1', variable: 'OPENAI_API_KEY' },
-  google: {
-    maker: googleMedia,
-    usual: 'https://generativelanguage.googleapis.com/v1beta',
-    variable: 'GEMINI_API_KEY',
-  },
-  minimax: {
-    maker: minimax,
-    usual: 'https://api.minimax.io',
-    chatPath: /\/v1$/,
-    variable: 'MINIMAX_API_KEY',
-  },
+  openai: { maker: openaiMedia, variable: 'OPENAI_API_KEY' },
+  google: { maker: googleMedia, variable: 'GEMINI_API_KEY' },
+  minimax: { maker: minimax, chatPath: /\/v1$/, variable: 'MINIMAX_API_KEY' },
   dashscope: {
     maker: dashscope,
-    usual: 'https://dashscope-intl.aliyuncs.com/api/v1',
     chatPath: /\/compatible-mode\/v1$|\/v1$/,
     variable: 'DASHSCOPE_API_KEY',
   },
-  elevenlabs: {
-    maker: elevenlabs,
-    usual: 'https://api.elevenlabs.io',
-    chatPath: /\/v1$/,
-    variable: 'ELEVENLABS_API_KEY',
-  },
-  edge: { maker: edgeSpeech, usual: 'https://speech.platform.bing.com' },
+  elevenlabs: { maker: elevenlabs, chatPath: /\/v1$/, variable: 'ELEVENLABS_API_KEY' },
+  edge: { maker: edgeSpeech },
 };
 
 export interface MediaPlace {
@@ -67,7 +51,8 @@ export interface ProviderParts {
 export function placeOf({ settings, providers }: ProviderParts, ref: string): MediaPlace | string {
   const slash = ref.indexOf('/');
   const name = ref.slice(0, slash) as MediaProvider;
-  const { maker, usual, chatPath, variable } = PLACES[name];
+  const { maker, chatPath, variable } = PLACES[name];
+  const usual = MEDIA_ADDRESSES[name];
   const isMediaOnly = name === 'elevenlabs' || name === 'edge';
   const given: ProviderConfig | undefined = isMediaOnly ? settings[name] : providers[name];
   const { apiKey, baseUrl } = given ?? {};

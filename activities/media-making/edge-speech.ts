@@ -1,6 +1,6 @@
 /** Speech of Microsoft Edge's reader: a WebSocket, SSML in, MP3 in pieces out. It takes no key, but what its browser sends. */
 import { createHash, randomUUID } from 'node:crypto';
-import { type MediaMaker, MediaProblem } from './media-provider.ts';
+import { type MediaMaker, MediaProblem } from './media-maker.ts';
 
 /** Edge's own, the same in every copy of it. */
 const CLIENT = '6A5AA1D4EAFF4E9FB37E23D68491D6F4';

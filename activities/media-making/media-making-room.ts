@@ -7,10 +7,11 @@ import type { LeftCall } from '#domain/left-call.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { isStopped } from '../attempt.ts';
-import { FileProblem, withFileProblems } from '../workspace/file-problem.ts';
-import { finish, imageOf, madeBefore, told } from './kept-media.ts';
-import { costOf, reserve, settle } from './media-cost.ts';
-import { LATER, mediaProblem } from './media-provider.ts';
+import { withMediaProblems } from '../media-reading/reading-tool.ts';
+import { FileProblem } from '../workspace/file-problem.ts';
+import { finish, imageOf, madeBefore, told } from './made-file.ts';
+import { costOf, reserve, settle } from './making-cost.ts';
+import { LATER, mediaProblem } from './media-maker.ts';
 import {
   download,
   type LeftOrder,
@@ -18,7 +19,7 @@ import {
   type MediaWish,
   reached,
   type Work,
-} from './media-work.ts';
+} from './making-work.ts';
 import { type MediaPlace, placeOf } from './reach-provider.ts';
 
 export interface MakingTools {
@@ -38,13 +39,13 @@ const FIND_MS = 900_000;
 /** Between looks, growing with the time that has gone. */
 const LOOK_SECONDS = { least: 1, most: 60 };
 
-export function createMakingRoom(parts: MediaParts): MakingTools {
+export function createMediaMakingRoom(parts: MediaParts): MakingTools {
   return {
     making: {
       make(call, wish) {
         const { outside } = call;
         if (!outside) throw new Error('a call that leaves work outside has a row');
-        return withFileProblems(() => go({ ...parts, call, outside, wish }));
+        return withMediaProblems(() => go({ ...parts, call, outside, wish }));
       },
     },
   };

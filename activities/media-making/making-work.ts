@@ -7,8 +7,9 @@ import type { BudgetLedger } from '#store/budget-ledger.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { Egress } from '../egress/egress.ts';
 import { operatorRules } from '../egress/operator-rules.ts';
+import type { Media } from '../media-reading/media-reading-room.ts';
 import type { Files } from '../workspace/files.ts';
-import { type MediaAccess, MediaProblem } from './media-provider.ts';
+import { type MediaAccess, MediaProblem } from './media-maker.ts';
 import type { MediaPlace, ProviderParts } from './reach-provider.ts';
 
 export interface MediaWish {
@@ -19,7 +20,7 @@ export interface MediaWish {
   readonly model?: string | undefined;
   /** What its file is called. */
   readonly filename_hint?: string | undefined;
-  /** Of a file of the workspace that a video begins with. */
+  /** Of a picture that a video begins with: `artifact:ID`, a path of the workspace, or an address. */
   readonly image_path?: string | undefined;
 }
 
@@ -29,6 +30,7 @@ export interface MediaParts {
   readonly egressSettings: EgressSettings;
   readonly resolveSecret: (text: string) => Promise<string>;
   readonly files: Pick<Files, 'readBytes' | 'write'>;
+  readonly open: Media['open'];
   readonly budgets: Pick<BudgetGuard, 'request'>;
   readonly budgetLedger: Pick<BudgetLedger, 'reserve' | 'settle' | 'noteUses'>;
   readonly now: () => number;

@@ -4,8 +4,8 @@ import { readImage } from '#domain/image.ts';
 import type { MediaKind, MediaRequest } from '#domain/media.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
-import { costOf, settle } from './media-cost.ts';
-import { type LeftOrder, MOST_BYTES, type Work } from './media-work.ts';
+import { costOf, settle } from './making-cost.ts';
+import { type LeftOrder, MOST_BYTES, type Work } from './making-work.ts';
 
 /** Of a picture that a video begins with. */
 const IMAGE_BYTES = 20 * 1024 * 1024;
@@ -80,12 +80,12 @@ export async function told(work: Work, left: LeftOrder, made: Made, seconds?: nu
   return { ok: true, text, ...(kind === 'image' ? { images: [bytes] } : {}) };
 }
 
-export async function imageOf({ files, call, wish }: Work): Promise<MediaRequest['image'] | ToolFailure> {
+export async function imageOf({ open, call, wish }: Work): Promise<MediaRequest['image'] | ToolFailure> {
   const path = wish.image_path;
   if (path === undefined) return undefined;
-  const bytes = await files.readBytes(call, path, IMAGE_BYTES);
-  const facts = bytes && readImage(bytes);
-  if (bytes && facts && facts.type !== 'image/gif') return { bytes, type: facts.type };
+  const { bytes } = await open(call, path);
+  const facts = bytes.length > IMAGE_BYTES ? undefined : readImage(bytes);
+  if (facts && facts.type !== 'image/gif') return { bytes, type: facts.type };
   return toolError(
     'InvalidArgs',
     `image_path: ${path.slice(0, 200)} is no PNG, JPEG or WebP of at most ${IMAGE_BYTES} bytes`,

@@ -9,7 +9,7 @@ import {
   type MediaMaker,
   MediaProblem,
   type Ordered,
-} from './media-provider.ts';
+} from './media-maker.ts';
 
 /** The nearest that its models have. */
 const OPENAI_SIZES: Readonly<Record<ImageRatio, `${number}x${number}`>> = {

@@ -1,0 +1,61 @@
+/** An invocation of a node that takes its work from a task queue: sent, waited for, and written down. */
+import { nodeWorkPlace } from '#domain/node.ts';
+import { openFromNode, sealForNode } from '#domain/node-seal.ts';
+import { nodeResultSchema } from '#domain/schema/node.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { endInvocation, giveUpInvocation, sendByQueue } from '#store/node-invocation-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import type { NodeQueues } from '#temporal/node-queues.ts';
+import { isStopped } from '../attempt.ts';
+
+export interface QueueParts {
+  readonly pool: Pool;
+  readonly sealer: Sealer;
+  readonly nodeQueues: NodeQueues;
+}
+
+const UNSUPPORTED = {
+  ok: false,
+  code: 'ExecutionFailed',
+  text: 'nodes on a task queue need Temporal Server 1.31 or later; nothing was done there',
+} as const;
+
+/** Resolves when its row says what came of it; false at once where the node is reached otherwise. Safe to repeat: it is begun once. */
+export async function workByQueue(
+  { pool, sealer, nodeQueues }: QueueParts,
+  { tenant, callId, signal }: Pick<RunningCall, 'tenant' | 'callId' | 'signal'>,
+): Promise<boolean> {
+  const due = await sendByQueue(pool, sealer, tenant, callId);
+  if (!due) return false;
+  const { node, queue, milliseconds, capability, params } = due;
+  const tokenHash = Uint8Array.from(due.tokenHash);
+  const id = `node/${tenant}/${callId}`;
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  const asked = await sealForNode(tokenHash, nodeWorkPlace(id, 'asked'), iv, {
+    id: callId,
+    capability,
+    params,
+    milliseconds,
+  });
+  try {
+    const came = await nodeQueues.run({ id, queue, asked, milliseconds }, signal);
+    const result =
+      came === 'unsupported'
+        ? UNSUPPORTED
+        : typeof came === 'string'
+          ? undefined
+          : // Somebody else on its queue may have said it.
+            await openFromNode(tokenHash, nodeWorkPlace(id, 'result'), came.result).then(
+              (value) => nodeResultSchema.safeParse(value).data,
+              () => undefined,
+            );
+    if (result) await endInvocation(pool, sealer, tenant, node, callId, result);
+    else await giveUpInvocation(pool, tenant, callId, came === 'unsent');
+    return true;
+  } catch (error) {
+    // A stop is told to the node where it can be; its row says that it may have been done.
+    if (isStopped(signal)) await nodeQueues.cancel(id).catch(() => undefined);
+    throw error;
+  }
+}

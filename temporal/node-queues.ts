@@ -1,0 +1,90 @@
+/** Work for a node that is a Temporal worker on a task queue of its own: an activity of no workflow, begun once under its id. */
+import {
+  type ActivityClient,
+  ActivityExecutionAlreadyStartedError,
+  ActivityExecutionFailedError,
+  type Connection,
+  isGrpcServiceError,
+} from '@temporalio/client';
+import { TimeoutFailure } from '@temporalio/common';
+import { NODE_WORK } from '#domain/node.ts';
+
+export interface NodeWork {
+  readonly id: string;
+  readonly queue: string;
+  /** Sealed, as is what comes of it. */
+  readonly asked: Uint8Array;
+  /** What it may take, its waiting for the node with it. */
+  readonly milliseconds: number;
+}
+
+export interface NodeQueues {
+  /**
+   * Begins it, or goes on waiting for it. `unsent`: the node has not taken it in time; `unknown`: it has, and does not say what came of
+   * it; `unsupported`: the server is older than 1.31, and has no activities without a workflow.
+   */
+  run(
+    work: NodeWork,
+    signal: AbortSignal,
+  ): Promise<{ readonly result: Uint8Array } | 'unsent' | 'unknown' | 'unsupported'>;
+  /** Nobody waits for it any more. */
+  cancel(id: string): Promise<void>;
+}
+
+/** That the node's own clock ends it first. */
+const GRACE_MS = 5_000;
+/** Of gRPC. */
+const UNIMPLEMENTED = 12;
+
+function isUnsupported({ cause }: { readonly cause?: unknown }): boolean {
+  if (!isGrpcServiceError(cause)) return false;
+  const code: number = cause.code;
+  return code === UNIMPLEMENTED;
+}
+
+export function nodeQueuesOf(
+  activity: ActivityClient,
+  connection: Pick<Connection, 'withAbortSignal'>,
+  ask: <Result>(request: () => Promise<Result>) => Promise<Result>,
+): NodeQueues {
+  /** False where the server cannot. */
+  async function start({ id, queue, asked, milliseconds }: NodeWork): Promise<boolean> {
+    const options = {
+      id,
+      taskQueue: queue,
+      args: [asked],
+      idReusePolicy: 'REJECT_DUPLICATE',
+      scheduleToStartTimeout: milliseconds,
+      scheduleToCloseTimeout: milliseconds + GRACE_MS,
+      heartbeatTimeout: NODE_WORK.heartbeatMs,
+      retry: { maximumAttempts: 1 },
+    } as const;
+    return ask(async () => {
+      try {
+        await activity.start(NODE_WORK.type, options);
+      } catch (error) {
+        if (error instanceof Error && isUnsupported(error)) return false;
+        if (!(error instanceof ActivityExecutionAlreadyStartedError)) throw error;
+      }
+      return true;
+    });
+  }
+
+  return {
+    async run(work, signal) {
+      if (!(await start(work))) return 'unsupported';
+      try {
+        const handle = activity.getHandle<Uint8Array>(work.id);
+        return { result: await connection.withAbortSignal(signal, () => handle.result()) };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof ActivityExecutionFailedError)) throw error;
+        const { cause } = error;
+        return cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START'
+          ? 'unsent'
+          : 'unknown';
+      }
+    },
+    cancel: (id) => ask(() => activity.getHandle(id).cancel('nobody waits for it')),
+  };
+}
