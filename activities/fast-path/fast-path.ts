@@ -54,6 +54,9 @@ export interface ActivityTool {
   readonly limits: Pick<Tool['limits'], 'inline'>;
 }
 
+/** The one activity of all tools that are rows: whether a call of one is begun within the workflow task is said by its plan. */
+export const ANY_TOOL = { name: 'default', limits: { inline: true } } as const;
+
 export interface FastPath {
   /** The task queue that only this worker polls. */
   readonly queue?: string;
