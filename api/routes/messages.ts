@@ -53,6 +53,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { text, mode, attachments: refs = [], ...context } = request.body;
       const { wait } = request.query;
       const session = await followHandoff(deps.pool, caller.tenant, key, context);
+      const place = { tenant: caller.tenant, session };
+      const signal = endOf(reply);
+      const waitFor = (seconds: number, id: string, isNew: boolean) =>
+        waitForTurn(deps, { ...place, id }, { seconds, signal, isNew });
       const attachments = await attachmentsOf(deps.pool, caller, userOf(caller, context.user), refs);
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),
@@ -62,14 +66,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         mode: mode ?? null,
         context: contextOf(caller, context),
         confinedTo: caller.confinedTo,
-        waits: wait !== undefined,
+        waitFor: wait === undefined ? undefined : (id) => waitFor(wait, id, true),
       });
       if (wait === undefined) return reply.code(202).send(receiptOf(session, accepted));
-      const turn = await waitForTurn(
-        deps,
-        { tenant: caller.tenant, session, id: accepted.receipt.turn_id },
-        { seconds: wait, signal: endOf(reply) },
-      );
+      const turn = await (accepted.waited ?? waitFor(wait, accepted.receipt.turn_id, false));
       if (!turn) await accepted.keepTurn();
       return reply.code(hasEnded(turn) ? 200 : 202).send({
         ...receiptOf(session, accepted),
