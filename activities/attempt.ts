@@ -8,6 +8,8 @@ export interface Attempt {
   readonly runId: string;
   /** Whether a workflow task waits for it now: then what its result asks for comes next there, before anybody's word. */
   readonly isAwaited: () => boolean;
+  /** Has the workflow task go on without it, since it lasts. */
+  readonly leave: () => void;
 }
 
 /** The message of the CancelledFailure that a signal is aborted with when the workflow cancels its activity; Temporal's word. */
@@ -22,5 +24,11 @@ export function isStopped({ aborted, reason }: AbortSignal): boolean {
 export function attemptNow(before = 0): Attempt {
   const { info, cancellationSignal: signal } = Context.current();
   const runId = info.workflowExecution?.runId ?? '';
-  return { number: info.attempt + before, signal, runId, isAwaited: () => info.isLocal };
+  return {
+    number: info.attempt + before,
+    signal,
+    runId,
+    isAwaited: () => info.isLocal,
+    leave: () => undefined,
+  };
 }

@@ -13,7 +13,7 @@ import {
   writeMessage,
 } from '#store/message-store.ts';
 import type { Sealer } from '#store/seal.ts';
-import { countTurnsBefore, insertQueuedTurn } from '#store/turn-store.ts';
+import { countTurnsBefore, insertQueuedTurn, type TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn.ts';
@@ -21,19 +21,25 @@ import { NotTaken } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';
 import { MAIN_AGENT } from './tenant-care.ts';
+import { hasEnded } from './turn-wait.ts';
 import { throughWebChannel } from './web-channel.ts';
 
 export interface Submission extends NewMessage {
   /** The id follows from an Idempotency-Key: the same request may run twice, even at once. */
   readonly repeatable: boolean;
-  /** The sender looks at the turn only when it has ended: one that begins at once needs no row before that. */
-  readonly waits?: boolean;
+  /**
+   * The sender looks at the turn only when it has ended: one that begins at once needs no row before that, and may end before its
+   * receipt comes. Resolves with the turn then, or when the sender waits no longer.
+   */
+  readonly waitFor?: ((newTurn: string) => Promise<TurnRow | undefined>) | undefined;
 }
 
 export interface Accepted {
   readonly receipt: Receipt;
   /** Writes the turn's row, should no worker have done so. */
   readonly keepTurn: () => Promise<void>;
+  /** What `waitFor` gives, for a turn that is the message's own. */
+  readonly waited?: Promise<TurnRow | undefined> | undefined;
   readonly workflowId: string;
   readonly agent: string;
 }
@@ -64,7 +70,8 @@ export function submitMessage(deps: SubmitDeps, tenant: string, message: Submiss
   const mode = message.mode ?? 'queue';
   return handIn(deps, tenant, message, async (input, { agent, user }) => {
     const summary = `${agent}${user === undefined ? '' : ` for ${user}`}: session ${message.session}`;
-    const to = [tenant, message.session, input, { agent, user, summary }] as const;
+    const quick = message.waitFor ? (true as const) : undefined;
+    const to = [tenant, message.session, input, { agent, user, summary, quick }] as const;
     if (!LEAVABLE.has(mode)) return deps.temporal.submit(...to);
     try {
       return await deps.temporal.submit(...to, TAKEN_MS);
@@ -117,18 +124,33 @@ async function handIn(
   }
 
   const preview = scrubber.preview(message.text, INBOX_LIMITS.preview);
-  const receipt = await offer(deps, tenant, message, { agent, preview }, handOver);
+  const own = turnIdOf(message.id);
+  const waited = row.written ? message.waitFor?.(own) : undefined;
+  const offered = offer(deps, tenant, message, { agent, preview }, handOver);
+  const receipt = await (waited ? receiptOrEnd(message, offered, waited) : offered);
   // On a repeat, another run of the session may have taken the message before: then its row knows better.
   const taken = row.written ? undefined : await turnOfMessage(deps.pool, tenant, message.id);
   if (taken && taken !== receipt.turn_id) {
     deps.metrics.submitted('repeated');
     return { receipt: repeated(message, taken), workflowId, agent, keepTurn: nothing };
   }
-  const isNew = receipt.turn_id === turnIdOf(message.id);
+  const isNew = receipt.turn_id === own;
   const keepTurn = (): Promise<void> => (isNew ? insertTurn(deps, tenant, message, receipt) : nothing());
-  if (!message.waits || receipt.ahead > 0) await keepTurn();
+  if (!message.waitFor || receipt.ahead > 0) await keepTurn();
   deps.metrics.submitted('accepted');
-  return { receipt, workflowId, agent, keepTurn };
+  return { receipt, workflowId, agent, keepTurn, waited: isNew ? waited : undefined };
+}
+
+/** A turn that has ended before its receipt came has begun at once. */
+function receiptOrEnd(
+  { id, mode }: Submission,
+  offered: Promise<Receipt>,
+  waited: Promise<TurnRow | undefined>,
+): Promise<Receipt> {
+  const ended = waited.then((turn): Receipt | Promise<Receipt> =>
+    turn && hasEnded(turn) ? { turn_id: turn.id, message_id: id, mode: mode ?? 'queue', ahead: 0 } : offered,
+  );
+  return Promise.race([offered, ended]);
 }
 
 /** What is answered in a channel's session is said there: a user's key may not have that said to anybody, nor take a chat's place. */

@@ -17,6 +17,8 @@ export async function waitForTurn(
     readonly seconds: number;
     readonly signal: AbortSignal;
     readonly isDone?: (turn: TurnRow) => boolean | Promise<boolean>;
+    /** It has not begun: its row is looked for when something is told. */
+    readonly isNew?: boolean;
   },
 ): Promise<TurnRow | undefined> {
   const { signal, isDone = hasEnded } = options;
@@ -29,6 +31,7 @@ export async function waitForTurn(
   });
   signal.addEventListener('abort', bell.ring);
   try {
+    if (options.isNew && !signal.aborted) await bell.wait(left());
     for (;;) {
       const row = await findTurn(deps.pool, turn.tenant, turn.id);
       if ((row && (await isDone(row))) || left() === 0 || signal.aborted) return row;

@@ -115,7 +115,7 @@ export interface AgentTurnInput {
    * run says by its end that the work is done.
    */
   readonly linger_seconds?: number;
-  /** Its first model call is likely to be over at once. */
+  /** Its first model call is tried within the first workflow task: it is likely to be over at once, or nobody waits for a receipt. */
   readonly quick?: true;
 }
 
@@ -234,10 +234,10 @@ export type CallModelResult =
       /** The model answered so quickly that the next step need not be a task of its own. */
       readonly pace?: 'quick';
     }
-  /** It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. */
+  /** It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. Without one nothing has begun. */
   | {
       readonly kind: 'continues';
-      readonly queue: string;
+      readonly queue?: string;
     }
   | {
       readonly kind: 'answer';

@@ -16,6 +16,11 @@ interface SessionLabels {
   readonly summary: string;
 }
 
+interface SessionStart extends SessionLabels {
+  /** The sender waits for the answer: where its model is quick, that and the receipt may come together (AgentTurnInput.quick). */
+  readonly quick?: true | undefined;
+}
+
 export interface SessionStarts {
   /**
    * Starts the session's workflow, or finds it running, and gives it the message: all in one request. Safe to repeat.
@@ -25,11 +30,11 @@ export interface SessionStarts {
     tenant: string,
     session: string,
     message: SubmitInput,
-    labels: SessionLabels,
+    how: SessionStart,
     withinMs?: number,
   ): Promise<Receipt>;
   /** The same without an answer: Temporal keeps the message for the worker that comes. Safe to repeat, also after `submit`. */
-  leave(tenant: string, session: string, message: SubmitInput, labels: SessionLabels): Promise<void>;
+  leave(tenant: string, session: string, message: SubmitInput, how: SessionStart): Promise<void>;
   /**
    * A stop of level `all` whose turn is over: ends what the session has left running, unless another turn runs or waits by
    * then. Temporal keeps it for the worker that comes. Safe to repeat.
@@ -41,9 +46,9 @@ export function sessionStartsOf(
   reach: Pick<WorkflowReach, 'updateWithStart' | 'signalWithStart'>,
   lingerSeconds = 0,
 ): SessionStarts {
-  const start = (tenant: string, session: string, labels: SessionLabels): WorkflowStart => {
+  const start = (tenant: string, session: string, { quick, ...labels }: SessionStart): WorkflowStart => {
     const linger_seconds = lingerSeconds > 0 ? lingerSeconds : undefined;
-    const input: AgentTurnInput = { tenant, session_key: session, linger_seconds };
+    const input: AgentTurnInput = { tenant, session_key: session, linger_seconds, quick };
     return {
       type: AGENT_TURN.type,
       id: sessionWorkflowId(tenant, session),
@@ -54,16 +59,16 @@ export function sessionStartsOf(
     };
   };
   return {
-    submit: (tenant, key, message, labels, withinMs) =>
+    submit: (tenant, key, message, how, withinMs) =>
       reach.updateWithStart<Receipt>(
-        start(tenant, key, labels),
+        start(tenant, key, how),
         AGENT_TURN.updates.submit,
         message,
         message.id,
         withinMs,
       ),
-    leave: (tenant, key, message, labels) =>
-      reach.signalWithStart(start(tenant, key, labels), AGENT_TURN.signals.message, message),
+    leave: (tenant, key, message, how) =>
+      reach.signalWithStart(start(tenant, key, how), AGENT_TURN.signals.message, message),
     stopIdle: (tenant, key, stop, labels) =>
       reach.signalWithStart(start(tenant, key, labels), AGENT_TURN.signals.stop, stop),
   };

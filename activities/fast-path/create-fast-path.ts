@@ -30,6 +30,9 @@ export interface FastPathParts {
 /** The next step after such a call is asked for within the workflow task: the server's round trip is a twentieth of it. */
 const QUICK_SECONDS = 0.35;
 
+/** Whose pace is known; of others each call is an activity of its own. */
+const MOST_MODELS = 1_000;
+
 const PATIENCE_MS = {
   model: 500,
   /** Most commands that agents run only look, and are over by then. */
@@ -44,6 +47,7 @@ export function createFastPath(parts: FastPathParts): FastPath {
   /** What was read for a step with the last result before it. */
   const steps = createShelf<{ readonly basis: StepBasis; readonly known: KnownTranscript }>();
   const earlyStarts = new Map<string, EarlyStart>();
+  const quickModels = new Set<string>();
 
   function keepStep(key: string, basis: StepBasis, known: KnownTranscript): void {
     steps.put(key, { basis, known }, performance.now());
@@ -128,7 +132,11 @@ export function createFastPath(parts: FastPathParts): FastPath {
     // A container takes longer to begin a command than the workflow task waits.
     isInline: ({ limits, mcp }, place) =>
       limits.inline === true && (mcp !== undefined || (place !== undefined && place !== 'image')),
-    isQuick: (seconds) => seconds <= QUICK_SECONDS,
+    isQuick: (model) => [model].flat().some((one) => quickModels.has(one)),
+    note(model, seconds) {
+      if (seconds > QUICK_SECONDS) quickModels.delete(model);
+      else if (quickModels.size < MOST_MODELS) quickModels.add(model);
+    },
   };
 }
 

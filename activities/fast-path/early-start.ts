@@ -8,7 +8,7 @@ import type { NewEvent } from '#domain/event.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import type { NewCall } from '#store/answer-record.ts';
 import { runnableCall } from './allowed-reads.ts';
-import type { AnswerToRecord, ClaimedCall } from './fast-path.ts';
+import { ANY_TOOL, type AnswerToRecord, type ClaimedCall } from './fast-path.ts';
 import { FRESH_MS } from './shelf.ts';
 
 export interface EarlyStart {
@@ -42,7 +42,7 @@ export function earlyCall(
     return undefined;
   // What it costs is reserved by a claim of its own.
   if (basis.budget || !basis.agent_current || performance.now() - basis.readAt > FRESH_MS) return undefined;
-  const place = starts.get(call.tool)?.reserve();
+  const place = (starts.get(call.tool) ?? starts.get(ANY_TOOL.name))?.reserve();
   if (!place) return undefined;
   const { id, tool, summary } = call;
   const fence = randomUUID();

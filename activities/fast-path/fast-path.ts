@@ -54,6 +54,9 @@ export interface ActivityTool {
   readonly limits: Pick<Tool['limits'], 'inline'>;
 }
 
+/** The one activity of all tools that are rows: whether a call of one is begun within the workflow task is said by its plan. */
+export const ANY_TOOL = { name: 'default', limits: { inline: true } } as const;
+
 export interface FastPath {
   /** The task queue that only this worker polls. */
   readonly queue?: string;
@@ -75,15 +78,21 @@ export interface FastPath {
   keep(tenant: string, call: RunnableCall, known: KnownTranscript, next: StepBasis): void;
   /** Whether such a call may begin within the workflow task. */
   isInline(tool: Tool, place: CommandPlace | undefined): boolean;
-  /** Whether a model that took so long may be asked within the next workflow task. */
-  isQuick(seconds: number): boolean;
+  /** Whether such a model, or one of several, may be asked within a workflow task, by what its last answer in this worker took. */
+  isQuick(model: AgentConfig['model']): boolean;
+  /** What an answer of the model has taken. */
+  note(model: string, seconds: number): void;
   /** Ends what was begun for a turn and nobody follows; for who ends the turn. */
   endBegun(tenant: string, turn: string): Promise<void>;
 }
 
 export function createPlainPath(ledger: Pick<TurnLedger, 'recordAnswer'>): FastPath {
   return {
-    modelActivity: (work) => (input) => work(input, attemptNow(input.tried)),
+    modelActivity: (work) => async (input) => {
+      // Tried in a workflow task for who waits: such a task is not held up here.
+      const attempt = attemptNow(input.tried);
+      return attempt.isAwaited() ? { kind: 'continues' } : work(input, attempt);
+    },
     toolActivity: (_tool, work) => (input) => work(input, attemptNow()),
     basisOf: () => undefined,
     resultOf: () => undefined,
@@ -95,6 +104,7 @@ export function createPlainPath(ledger: Pick<TurnLedger, 'recordAnswer'>): FastP
     keep: () => undefined,
     isInline: () => false,
     isQuick: () => false,
+    note: () => undefined,
     endBegun: () => Promise.resolve(),
   };
 }

@@ -49,6 +49,8 @@ const UNFOLLOWED_MS = 10_000;
 interface Begun<Input, Result> {
   readonly input: Input;
   readonly result: Promise<Result>;
+  /** Resolves when the work says that it lasts. */
+  readonly left: Promise<void>;
   readonly stop: AbortController;
   isAwaited: boolean;
   unfollowed?: NodeJS.Timeout;
@@ -72,13 +74,16 @@ export function createTakeOver<Input, Result>({
     job: Work<Input, Result>,
   ): Begun<Input, Result> {
     const stop = new AbortController();
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    const leave = (): void => resolve();
     const isAwaited = (): boolean => begun.isAwaited;
     const begun: Begun<Input, Result> = {
       input,
       stop,
+      left,
       isAwaited: false,
       // Later than `begun` is there.
-      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited })),
+      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited, leave })),
     };
     const over = (): void => void (places += 1);
     // Who goes on with it hears of what goes wrong; else nobody waits for it.
@@ -117,7 +122,8 @@ export function createTakeOver<Input, Result>({
     clearTimeout(begun.unfollowed);
     begun.isAwaited = true;
     const over = begun.result.then((result) => ({ result }));
-    const ended = await within(patienceMs, over).catch((error: unknown) => {
+    const left = begun.left.then(() => undefined);
+    const ended = await within(patienceMs, Promise.race([over, left])).catch((error: unknown) => {
       forget(key, begun);
       throw error;
     });

@@ -46,12 +46,12 @@ function charsOfArguments(args: Readonly<Record<string, unknown>>): number {
   return chars;
 }
 
-const toolChars = new WeakMap<OfferedTool, number>();
+/** By the schema, which the offers of all steps share. */
+const schemaChars = new WeakMap<OfferedTool['parameters'], number>();
 
-function charsOfTool(tool: OfferedTool): number {
-  const known = toolChars.get(tool);
-  if (known !== undefined) return known;
-  const chars = tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length;
-  toolChars.set(tool, chars);
-  return chars;
+function charsOfTool({ name, description, parameters }: OfferedTool): number {
+  const known = schemaChars.get(parameters);
+  const chars = known ?? JSON.stringify(parameters).length;
+  if (known === undefined) schemaChars.set(parameters, chars);
+  return name.length + description.length + chars;
 }

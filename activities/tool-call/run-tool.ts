@@ -11,7 +11,7 @@ import { type Attempt, isStopped } from '../attempt.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { replayOf, type Tool } from '#policy/define-tool.ts';
-import type { ClaimedCall, FastPath, RunnableCall } from '../fast-path/fast-path.ts';
+import { ANY_TOOL, type ClaimedCall, type FastPath, type RunnableCall } from '../fast-path/fast-path.ts';
 import { perform, type PerformDeps, shownResult } from './perform-tool.ts';
 import { newAsk, plannedAgain } from './ask-again.ts';
 import { createOutside, newForm, type OutsideDeps } from './call-outside.ts';
@@ -56,17 +56,18 @@ export function createRunCustomTool(
   parts: ForAnyTenant<RunToolDeps>,
   toolOf: (input: RunToolInput, name: string) => Promise<Tool | undefined>,
 ): (input: RunToolInput) => Promise<RunToolResult> {
-  const run = parts.fastPath.toolActivity(ANY_TOOL, async (input, attempt) => {
-    const { activityType } = Context.current().info;
-    const tool = await toolOf(input, activityType);
-    if (tool) return claimAndRun(await forTenant<RunToolDeps>(parts, input.tenant), tool, input, attempt);
-    throw ApplicationFailure.retryable(`this worker has no activity ${activityType}`, 'NotFoundError');
+  const run = parts.fastPath.toolActivity(ANY_TOOL, async (input, attempt, claimed) => {
+    // One that began with its answer's record has no activity of its own yet.
+    const name = claimed?.running.tool ?? Context.current().info.activityType;
+    const tool = await toolOf(input, name);
+    if (!tool) throw ApplicationFailure.retryable(`this worker has no activity ${name}`, 'NotFoundError');
+    const deps = await forTenant<RunToolDeps>(parts, input.tenant);
+    return claimed
+      ? runClaimed(deps, tool, input, claimed, attempt)
+      : claimAndRun(deps, tool, input, attempt);
   });
   return failingAs(activityFailure, run);
 }
-
-/** Whether a call of one is begun within the workflow task is said by its plan. */
-const ANY_TOOL = { name: 'default', limits: { inline: true } } as const;
 
 async function claimAndRun(
   deps: RunToolDeps,

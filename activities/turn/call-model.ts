@@ -91,6 +91,7 @@ async function callModel(
   if (basis.budget && !basis.budget.held)
     return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf(basis));
   await deps.budgets.goOn(input, basis.budget, attempt.number);
+  if (!deps.fastPath.isQuick(agent.model)) attempt.leave();
   const given = await askModel(deps, input, attempt, basis, agent, transcript);
   return record(deps, input, attempt, basis, agent, { ...counting(given, uses), heard });
 }
@@ -275,7 +276,8 @@ async function record(
   // Another attempt of this step was first: its answer is the one that counts, or the messages that it has taken are to be read.
   if (fate === 'refused') return callModel(deps, input, attempt);
   const spent = spentText(basis, answer, usd);
-  const pace = deps.fastPath.isQuick(given.spent.seconds) ? ('quick' as const) : undefined;
+  deps.fastPath.note(ref, given.spent.seconds);
+  const pace = deps.fastPath.isQuick(ref) ? ('quick' as const) : undefined;
   if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent, pace };
   const ended = fate === 'ended' ? (true as const) : undefined;
   return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, pace, ...judging, ended };

@@ -31,7 +31,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         caller: callerOf(request),
         agent: request.query.agent,
         waitSeconds: request.query.wait,
-        signal: endOf(request),
+        signal: endOf(reply),
         requestId,
         onBug: (error: unknown) => log.error({ err: error }, 'request failed'),
       };

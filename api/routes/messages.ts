@@ -1,6 +1,6 @@
 /** Saying something in a session. */
 import { randomBytes } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Attachment, attachmentLine } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
@@ -53,6 +53,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { text, mode, attachments: refs = [], ...context } = request.body;
       const { wait } = request.query;
       const session = await followHandoff(deps.pool, caller.tenant, key, context);
+      const place = { tenant: caller.tenant, session };
+      const signal = endOf(reply);
+      const waitFor = (seconds: number, id: string, isNew: boolean) =>
+        waitForTurn(deps, { ...place, id }, { seconds, signal, isNew });
       const attachments = await attachmentsOf(deps.pool, caller, userOf(caller, context.user), refs);
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),
@@ -62,14 +66,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         mode: mode ?? null,
         context: contextOf(caller, context),
         confinedTo: caller.confinedTo,
-        waits: wait !== undefined,
+        waitFor: wait === undefined ? undefined : (id) => waitFor(wait, id, true),
       });
       if (wait === undefined) return reply.code(202).send(receiptOf(session, accepted));
-      const turn = await waitForTurn(
-        deps,
-        { tenant: caller.tenant, session, id: accepted.receipt.turn_id },
-        { seconds: wait, signal: endOf(request) },
-      );
+      const turn = await (accepted.waited ?? waitFor(wait, accepted.receipt.turn_id, false));
       if (!turn) await accepted.keepTurn();
       return reply.code(hasEnded(turn) ? 200 : 202).send({
         ...receiptOf(session, accepted),
@@ -140,13 +140,12 @@ export function contextOf(caller: Caller, given: RequestContext): MessageContext
   };
 }
 
-/** Aborted when the caller goes away or the server is about to stop: nobody waits for nobody. */
-export function endOf(request: FastifyRequest): AbortSignal {
+/** Aborted when the caller goes away or has its answer, or the server is about to stop: nobody waits for nobody. */
+export function endOf({ raw, server }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  request.raw.once('close', () => {
-    if (!request.raw.complete || request.raw.destroyed) gone.abort();
-  });
-  return AbortSignal.any([gone.signal, request.server.stopping]);
+  // Of the response: a request is closed as soon as it is read.
+  raw.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, server.stopping]);
 }
 
 export function receiptOf(

@@ -15,7 +15,7 @@ import {
   toolInvokeSchema,
   toolSchema,
 } from '#domain/schema/tool.ts';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, callerOf } from '../auth.ts';
 import type { Api, ApiDeps, ToolDescription } from '../deps.ts';
 import { explainFor } from '../explain-for.ts';
@@ -151,7 +151,7 @@ function addInvoke(app: Api, deps: ApiDeps): void {
         request,
         request.params.name,
         request.body,
-        request.query.wait,
+        waitOf(request, reply),
       );
       return reply.code(ended ? 200 : 202).send(answer);
     },
@@ -194,7 +194,7 @@ function addSeedInvoke(app: Api, deps: ApiDeps): void {
         return reply.code(200).send({ dry_run: true, decision, reason });
       }
       const body = { args, agent, channel, chat_id };
-      const { answer, ended } = await invoke(deps, request, tool, body, request.query.wait);
+      const { answer, ended } = await invoke(deps, request, tool, body, waitOf(request, reply));
       return reply.code(ended ? 200 : 202).send({ ...answer, result: { output: answer.text } });
     },
   );
@@ -205,12 +205,18 @@ type Invocation = Parameters<typeof contextOf>[1] & {
   readonly session_key?: string | undefined;
 };
 
+type Wait = Omit<Parameters<typeof waitForTurn>[2], 'isDone'>;
+
+function waitOf({ query }: FastifyRequest<{ Querystring: { wait: number } }>, reply: FastifyReply): Wait {
+  return { seconds: query.wait, signal: endOf(reply) };
+}
+
 async function invoke(
   deps: ApiDeps,
   request: FastifyRequest,
   tool: string,
   body: Invocation,
-  seconds: number,
+  wait: Wait,
 ): Promise<{ readonly answer: z.infer<typeof toolInvocationSchema>; readonly ended: boolean }> {
   const caller = callerOf(request);
   const { args, session_key, ...context } = body;
@@ -229,11 +235,7 @@ async function invoke(
   const turn = await waitForTurn(
     deps,
     { tenant: caller.tenant, session, id: turnId },
-    {
-      seconds,
-      signal: endOf(request),
-      isDone: (row) => hasEnded(row) || row.status === 'waiting_approval',
-    },
+    { ...wait, isDone: (row) => hasEnded(row) || row.status === 'waiting_approval' },
   );
   return {
     answer: await showInvocation(deps, caller.tenant, session, turnId, turn),

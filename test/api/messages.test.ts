@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { submitMessage } from '#api/submit-message.ts';
+import { turnIdOf } from '#domain/ids.ts';
+import { findTurn } from '#store/turn-store.ts';
 import { openSse } from '#test/support/sse.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
@@ -53,6 +56,27 @@ describe('IN-1 messages over HTTP', () => {
       ],
     );
     assert.equal(messages.body.has_more, false);
+  });
+
+  it('answers who waits with the end of the turn, should its receipt come later', async () => {
+    const { body } = await stack.ask('POST', '/v1/sessions/ended/messages?wait=20', {
+      body: { text: 'over', agent: 'echo' },
+    });
+    const ended = await findTurn(stack.pool, stack.tenant, body.turn_id);
+    assert.equal(ended?.status, 'completed');
+    const temporal = { ...stack.deps.temporal, submit: () => new Promise<never>(() => undefined) };
+    const id = 'msg_whose-receipt-is-late';
+    const accepted = await submitMessage({ ...stack.deps, temporal }, stack.tenant, {
+      id,
+      session: 'late',
+      text: 'Hello.',
+      mode: null,
+      context: { agent: 'echo' },
+      repeatable: false,
+      waitFor: async (turn) => ({ ...ended, id: turn }),
+    });
+    assert.deepEqual(accepted.receipt, { turn_id: turnIdOf(id), message_id: id, mode: 'queue', ahead: 0 });
+    assert.equal((await accepted.waited)?.status, 'completed');
   });
 
   it('answers 202 when the time is up before the turn ends', async () => {

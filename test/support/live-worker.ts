@@ -103,7 +103,7 @@ export interface LiveWorker {
   /** Under which its decision tokens are made. */
   readonly tokenSecret: string;
   /** A message of a client that is not our API: with its text, by update-with-start. */
-  say(session: string, text: string, options?: Partial<SubmitInput>): Promise<Receipt>;
+  say(session: string, text: string, options?: Partial<SubmitInput>, quick?: true): Promise<Receipt>;
   /** Resolves when the turn has ended, as its row says. */
   ended(turnId: string): Promise<TurnRow>;
   /** Resolves when `probe` gives a value; fails after two minutes. */
@@ -255,10 +255,10 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     workspaceRoot: config.workspaceRoot,
     models,
     keys: { stateDir: config.stateDir, encryption: config.encryption },
-    say(session, text, given = {}) {
+    say(session, text, given = {}, quick) {
       const id = given.id ?? `m-${randomBytes(8).toString('hex')}`;
       const message = { preview: text.slice(0, 100), ...given, id, text };
-      return temporal.submit(tenant, session, message, { agent: 'main', summary: session });
+      return temporal.submit(tenant, session, message, { agent: 'main', summary: session, quick });
     },
     state: (session) => temporal.state(tenant, session),
     approvalOf: (session) =>

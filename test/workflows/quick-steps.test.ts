@@ -66,6 +66,9 @@ describe('DU-1 steps that are over at once', { skip: isPlainEngine() }, () => {
     reply: { error: { status: 503, message: Later. } }
   - reply: { text: At last. }
 `,
+        unknown: `rules:
+  - reply: { text: 'Asked {{attempt}} time.' }
+`,
         paced: `delay: 90ms
 rules:
   - when: { step: { below: 12 } }
@@ -76,6 +79,7 @@ rules:
       agents: [
         { key: 'fails', model: 'rehearsal/second-fails' },
         { key: 'late', model: 'chat/gpt-4.1-mini' },
+        { key: 'unknown', model: 'rehearsal/unknown' },
         { key: 'paced', model: 'rehearsal/paced' },
         { key: 'runs', exec: { security: 'full', ask: 'off' } },
       ],
@@ -107,6 +111,28 @@ rules:
       return calls.slice(1).every(({ local }) => local);
     });
     assert.ok(found);
+  });
+
+  it('for who waits also the first time, once this worker knows it to be quick', async () => {
+    const found = await eventually(async () => {
+      const session = `first-${performance.now().toFixed()}`;
+      const { turn_id } = await live.say(session, 'Hello.', {}, true);
+      assert.equal((await live.ended(turn_id)).status, 'completed');
+      const [call, another] = (await ran(session)).filter(({ type }) => type === 'call_model');
+      return call?.local === true && another === undefined;
+    });
+    assert.ok(found);
+  });
+
+  it('one that this worker does not know is left to an activity at once, and asked once', async () => {
+    const { turn_id } = await live.say('unknown', 'Hello.', { agent: 'unknown' }, true);
+    const row = await live.ended(turn_id);
+    assert.deepEqual([row.status, row.text, row.steps], ['completed', 'Asked 1 time.', 1]);
+    const calls = (await ran('unknown')).filter(({ type }) => type === 'call_model');
+    assert.deepEqual(
+      calls.map(({ local }) => local),
+      [true, false],
+    );
   });
 
   it('a call that takes longer after all goes on as an activity, and the model is asked once', async () => {

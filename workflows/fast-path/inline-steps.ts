@@ -37,10 +37,7 @@ export function createInlineSteps(isQuick = false): Steps {
 
   return {
     async askModel(input) {
-      const isInline = isModelQuick && !isTaskLong();
-      const answer =
-        (isInline ? await askInline(input) : undefined) ??
-        (await plainSteps.askModel(isInline ? { ...input, tried: TRIES } : input));
+      const answer = await (isModelQuick && !isTaskLong() ? askInline(input) : plainSteps.askModel(input));
       isModelQuick = 'pace' in answer && answer.pace === 'quick';
       return answer;
     },
@@ -59,14 +56,20 @@ export function createInlineSteps(isQuick = false): Steps {
   };
 }
 
-/** Undefined when it has to be tried as an activity like any other. */
-async function askInline(input: CallModelInput): Promise<ModelAnswer | undefined> {
+async function askInline(input: CallModelInput): Promise<ModelAnswer> {
   const inTask = proxyLocalActivities<TurnActivities>(inlineModelOptions(input.step));
   const begun = await firstTry(() => inTask.call_model(input));
-  if (begun?.kind !== 'continues') return begun;
-  const { call_model } = proxyActivities<TurnActivities>(
-    followOptions(begun.queue, modelOptions(input.step)),
-  );
+  if (begun && begun.kind !== 'continues') return begun;
+  const queue = begun?.queue;
+  // The worker's fast path is off.
+  if (begun && queue === undefined) return plainSteps.askModel(input);
+  const followed = queue === undefined ? undefined : await follow(queue, input);
+  return followed ?? plainSteps.askModel({ ...input, tried: TRIES });
+}
+
+/** Undefined when it has to be tried as an activity like any other. */
+async function follow(queue: string, input: CallModelInput): Promise<ModelAnswer | undefined> {
+  const { call_model } = proxyActivities<TurnActivities>(followOptions(queue, modelOptions(input.step)));
   const followed = await firstTry(() => call_model({ ...input, tried: 1 }));
   return followed?.kind === 'continues' ? undefined : followed;
 }

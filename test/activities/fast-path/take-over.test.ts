@@ -13,7 +13,7 @@ interface Asked {
 }
 
 /** Work that ends when the test says so, or when it is stopped. */
-function createStage(unfollowedMs?: number) {
+function createStage(unfollowedMs?: number, patienceMs = 20) {
   const begun: Attempt[] = [];
   let end: (word: string) => void = () => undefined;
   const work = (_asked: Asked, attempt: Attempt): Promise<string> => {
@@ -26,7 +26,7 @@ function createStage(unfollowedMs?: number) {
   const { run, reserve, endAll } = createTakeOver<Asked, string>({
     keyOf: ({ key }) => key,
     work,
-    patienceMs: 20,
+    patienceMs,
     most: MOST,
     unfollowedMs,
   });
@@ -105,6 +105,19 @@ describe('DU-1 work that goes on', () => {
     await eventually(() => attempt?.isAwaited() === true);
     assert.equal(await waits, undefined);
     assert.equal(attempt?.isAwaited(), false);
+  });
+
+  it('is not waited for once it says that it lasts, and goes on', async () => {
+    const stage = createStage(undefined, 60_000);
+    const left = stage.run({ key: 'a' }, LOCAL);
+    await eventually(() => stage.begun.length === 1);
+    stage.begun[0]?.leave();
+    assert.equal(await left, undefined);
+    assert.equal(await stage.run({ key: 'a' }, LOCAL), undefined);
+    const follows = stage.run({ key: 'a' }, TASK);
+    stage.end('over');
+    assert.equal(await follows, 'over');
+    assert.equal(stage.begun.length, 1);
   });
 
   it('is stopped with all that nobody goes on with, by who knows that', async () => {
