@@ -1,4 +1,6 @@
 /** Chat channels (IN-4): what comes in from a service, what goes out to one, and which session a chat's messages belong to. */
+import type { Attachment } from './artifact.ts';
+import type { MessageContext } from './turn.ts';
 
 export const CHANNEL_TYPES = ['telegram', 'slack', 'discord', 'web', 'webhook'] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
@@ -16,6 +18,19 @@ export interface ChannelPerson {
   readonly name: string;
 }
 
+/** A file that came with a message, as its service tells of it: nothing of it is proven. */
+export interface InboundFile {
+  /** By what the service gives it out: Telegram's file_id, else an address of the service. */
+  readonly source: string;
+  readonly name: string | undefined;
+  readonly type: string | undefined;
+  /** Bytes. */
+  readonly size: number | undefined;
+}
+
+/** Bytes of one that is taken: as much as Telegram gives a bot. */
+export const INBOUND_FILE_BYTES = 20_000_000;
+
 /** One thing that somebody did in a service. */
 export interface Inbound extends ChannelPlace {
   readonly kind: 'message' | 'press' | 'command';
@@ -29,8 +44,7 @@ export interface Inbound extends ChannelPlace {
   readonly repliesToBot: boolean;
   /** Somebody else's words. */
   readonly isForwarded?: boolean | undefined;
-  /** How many came along: they are not taken. */
-  readonly files: number;
+  readonly files: readonly InboundFile[];
   /** The session that a signed call names; else it follows from the chat. */
   readonly session?: string | undefined;
   /** Of a signed call: the words of a task. */
@@ -52,10 +66,31 @@ export interface ChannelPost {
   readonly buttons?: readonly ChannelButton[] | undefined;
 }
 
+/** A message whose files a worker fetches before it is submitted. A row keeps it, without secrets. */
+export interface WaitingMessage {
+  /** Of the message: the same for each repeat. */
+  readonly id: string;
+  readonly session: string;
+  readonly text: string;
+  readonly context: MessageContext;
+  readonly files: readonly InboundFile[];
+  /** How many more there were. */
+  readonly left: number;
+  /** The words are the user's own; all others are data (SC-4). */
+  readonly isOwn: boolean;
+  /** Of the markers around what is from outside, and where that is from. */
+  readonly marker: string;
+  readonly source: string;
+}
+
 /** What is said without an event: an answer to a stranger, or a tool's message. A row keeps it. */
 export interface DirectPost {
   readonly place: ChannelPlace;
   readonly markdown: string;
+  /** Sent after the words. */
+  readonly files?: readonly Attachment[] | undefined;
+  /** In place of all that: nothing is said, a message is taken in. */
+  readonly waiting?: WaitingMessage | undefined;
 }
 
 /** Opened credentials of a channel by their names: those of CREDENTIALS of its type. */

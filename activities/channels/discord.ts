@@ -3,7 +3,7 @@ import type { ChannelButton, ChannelPlace, ChannelPost } from '#domain/channel.t
 import { discordMarkdown } from '#domain/channel/discord-markdown.ts';
 import { splitText } from '#domain/channel/split-text.ts';
 import type { Fields } from '#domain/outside-value.ts';
-import { callService } from './call-service.ts';
+import { blobOf, callService, fetchBytes, ownAddress } from './call-service.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { postParts } from './post-parts.ts';
@@ -30,6 +30,24 @@ export const discordSender: ChannelSender = {
     } catch (error) {
       if (!(error instanceof ChannelError && error.message.includes(`(${UNKNOWN_MESSAGE})`))) throw error;
     }
+  },
+  // Of a server that nobody boosts.
+  mostBytes: 10_485_760,
+  async sendFile(context, place, file) {
+    const form = new FormData();
+    const told = { allowed_mentions: { parse: [] }, attachments: [{ id: 0, filename: file.name }] };
+    form.append('payload_json', JSON.stringify(told));
+    form.append('files[0]', blobOf(file), file.name);
+    return String((await call(context, 'POST', `${path(place)}/messages`, form))['id']);
+  },
+  async fetchFile(context, { source }) {
+    const address = ownAddress(
+      context,
+      'Discord',
+      source,
+      /^(?:cdn\.discordapp\.com|media\.discordapp\.net)$/,
+    );
+    return (await fetchBytes(context, 'Discord', address)).bytes;
   },
   async typing(context, place) {
     await call(context, 'POST', `${path(place)}/typing`);

@@ -50,7 +50,7 @@ export const webhookReader: ChannelReader = {
           text: fillTemplate(form.template, body, marked),
           mentionsBot: false,
           repliesToBot: false,
-          files: 0,
+          files: [],
           session: form.session && sessionOf(key, fillTemplate(form.session, body, plain)),
           subject: fillTemplate(form.subject, body, plain).replaceAll(/\s+/g, ' ').trim().slice(0, 200),
         },

@@ -150,8 +150,6 @@ describe('IN-4 a Telegram channel', () => {
     const update = textUpdate('hi');
     await chat.hears(update);
     await chat.hears(update);
-    const photo = { photo: [{ file_id: 'f' }] };
-    assert.match((await chat.hears(textUpdate('', { more: photo }))).body.text, /Files are not taken here/);
     const [said, ...others] = await messages(chat);
     assert.deepEqual(others, []);
     assert.match(said?.text ?? '', /^<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=telegram:42>>>/);

@@ -33,7 +33,7 @@ describe('IN-4 what Slack sends', () => {
       text: 'Look at the page (https://a.example) & tell @U7 <now>',
       mentionsBot: false,
       repliesToBot: false,
-      files: 0,
+      files: [],
     });
   });
 
@@ -54,9 +54,19 @@ describe('IN-4 what Slack sends', () => {
     assert.deepEqual([answer?.thread, answer?.repliesToBot, answer?.mentionsBot], ['17.0', true, false]);
   });
 
-  it('counts the files of a message', () => {
-    const files = [{ id: 'F1', name: 'a.pdf' }];
-    assert.equal(first(slackMessage('', { subtype: 'file_share', files }))?.files, 1);
+  it('has the files of a message, but those that it does not show', () => {
+    const pdf = {
+      id: 'F1',
+      name: 'a.pdf',
+      mimetype: 'application/pdf',
+      size: 7,
+      url_private: 'https://files.slack.com/a',
+    };
+    const files = [pdf, { id: 'F2', mode: 'tombstone' }];
+    assert.deepEqual(first(slackMessage('', { subtype: 'file_share', files }))?.files, [
+      { source: 'https://files.slack.com/a', name: 'a.pdf', type: 'application/pdf', size: 7 },
+    ]);
+    assert.deepEqual(read(slackMessage('', { subtype: 'file_share', files: files.slice(1) })).inbound, []);
   });
 
   it('hears neither bots nor changes nor what is none of its own', () => {
