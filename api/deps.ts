@@ -1,4 +1,5 @@
 /** What the API needs of the world; api/main.ts builds it, tests pass their own. */
+import type { ConnectChannel } from '#domain/channel.ts';
 import type { Readable } from 'node:stream';
 import type {
   FastifyBaseLogger,
@@ -149,6 +150,7 @@ export interface ApiDeps {
   /** Present when payloads are encrypted. */
   readonly codec?: CodecAccess | undefined;
   readonly mcpLogins: McpLogins;
+  readonly connectChannel: ConnectChannel;
   readonly metrics: Metrics;
   readonly models: ModelDirectory;
   readonly tools: ToolDirectory;

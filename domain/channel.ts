@@ -93,6 +93,22 @@ export interface DirectPost {
   readonly waiting?: WaitingMessage | undefined;
 }
 
+/** What came of registering a channel with its service. */
+export interface Connected {
+  /** As whom it speaks there, by the service's word. */
+  readonly account: string | null;
+  readonly done: readonly string[];
+  /** What is missing still, in words. */
+  readonly todo: readonly string[];
+}
+
+/** `address` is where the service has to call, where one is known. Undefined: there is no such channel. */
+export type ConnectChannel = (
+  tenant: string,
+  key: string,
+  address: string | undefined,
+) => Promise<Connected | undefined>;
+
 /** Opened credentials of a channel by their names: those of CREDENTIALS of its type. */
 export type ChannelCredentials = Readonly<Record<string, string>>;
 

@@ -7,6 +7,7 @@ export interface ServiceAnswer {
   readonly status: number;
   /** As `retry-after` says. */
   readonly retryAfter: number | undefined;
+  readonly headers: Headers;
   /** Empty when the answer is no JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -29,6 +30,7 @@ export async function callService(
   return {
     status: response.status,
     retryAfter: retryAfterOf(response),
+    headers: response.headers,
     body: parse(await response.text()),
   };
 }

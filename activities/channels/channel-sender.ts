@@ -1,5 +1,6 @@
 /** The way out to a chat service: its wire form over a door of ours, one request at a time. */
 import type { ChannelCredentials, ChannelPlace, ChannelPost, InboundFile } from '#domain/channel.ts';
+import type { ChannelSettings } from '#domain/schema/channel.ts';
 import type { Door } from '../egress/egress.ts';
 
 export interface SendContext {
@@ -15,6 +16,19 @@ export interface SentFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;
+}
+
+/** Written as it goes, so that what was done is told when something fails after it. */
+export interface ConnectReport {
+  account: string | null;
+  readonly done: string[];
+  readonly todo: string[];
+}
+
+export interface ConnectOptions {
+  /** Where the service has to call. */
+  readonly address: string | undefined;
+  readonly settings: ChannelSettings;
 }
 
 export interface TopicOptions {
@@ -38,6 +52,8 @@ export interface ChannelSender {
   sendFile(context: SendContext, place: ChannelPlace, file: SentFile): Promise<string>;
   /** Asks addresses of the service alone. A final refusal: it is gone, or none of the service's. */
   fetchFile(context: SendContext, file: InboundFile): Promise<Buffer>;
+  /** Registers `address` with the service, and says what somebody else has to do. Safe to repeat. */
+  connect(context: SendContext, options: ConnectOptions, report: ConnectReport): Promise<void>;
   typing?(context: SendContext, place: ChannelPlace): Promise<void>;
   /** The new topic's thread id. */
   createTopic?(context: SendContext, chat: string, name: string, options: TopicOptions): Promise<string>;

@@ -4,7 +4,7 @@ import type { ChannelButton, ChannelPost } from '#domain/channel.ts';
 import { slackMrkdwn } from '#domain/channel/slack-mrkdwn.ts';
 import { splitText } from '#domain/channel/split-text.ts';
 import type { Fields } from '#domain/outside-value.ts';
-import { callService, fetchBytes, ownAddress } from './call-service.ts';
+import { callService, fetchBytes, ownAddress, type ServiceAnswer } from './call-service.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { postParts } from './post-parts.ts';
@@ -65,8 +65,37 @@ export const slackSender: ChannelSender = {
       });
     return given.bytes;
   },
+  async connect(context, { address }, report) {
+    const headers = { authorization: `Bearer ${context.credentials['token']}` };
+    const answer = await callService(context, '/auth.test', {}, { headers });
+    const { user, team } = resultOf(answer);
+    report.account = `${String(user)} in ${String(team)}`;
+    report.done.push('Slack knows the token');
+    const given =
+      answer.headers
+        .get('x-oauth-scopes')
+        ?.split(',')
+        .map((scope) => scope.trim()) ?? [];
+    const missing = SCOPES.filter((scope) => !given.includes(scope));
+    if (missing.length > 0)
+      report.todo.push(`give the app the scopes ${missing.join(', ')}, and install it again`);
+    if (address !== undefined)
+      report.todo.push(
+        `have Event Subscriptions and Interactivity call ${address} at api.slack.com/apps: a bot cannot set that`,
+      );
+  },
 };
 
+/** What is done with each stands in docs/slack.md. */
+const SCOPES: readonly string[] = [
+  'app_mentions:read',
+  'channels:history',
+  'chat:write',
+  'files:read',
+  'files:write',
+  'groups:history',
+  'im:history',
+];
 const HOSTS = /(?:^|\.)slack\.com$/;
 
 /** @throws ChannelError, EgressError */
@@ -111,7 +140,11 @@ const PASSING =
 /** @throws ChannelError */
 async function call(context: SendContext, method: string, body: object): Promise<Fields> {
   const headers = { authorization: `Bearer ${context.credentials['token']}` };
-  const { status, retryAfter, body: answer } = await callService(context, `/${method}`, body, { headers });
+  return resultOf(await callService(context, `/${method}`, body, { headers }));
+}
+
+/** @throws ChannelError */
+function resultOf({ status, retryAfter, body: answer }: ServiceAnswer): Fields {
   if (answer['ok'] === true) return answer;
   const error = typeof answer['error'] === 'string' ? answer['error'].slice(0, 200) : undefined;
   throw new ChannelError(`Slack: ${error ?? `it answered ${status}`}`, {

@@ -52,6 +52,22 @@ export const telegramSender: ChannelSender = {
     const address = `${context.baseUrl}/file/bot${context.credentials['token']}/${encodeURI(path.replace(/^\/+/, ''))}`;
     return (await fetchBytes(context, 'Telegram', address)).bytes;
   },
+  async connect(context, { address, settings }, report) {
+    const me = await call(context, 'getMe', {});
+    const name = String(me['username'] ?? '');
+    report.account = `@${name}`;
+    if (address !== undefined) {
+      const secret_token = context.credentials['secret_token'];
+      await call(context, 'setWebhook', { url: address, secret_token, allowed_updates: UPDATES });
+      report.done.push(`Telegram calls ${address}`);
+    }
+    if (settings.username?.replace(/^@/, '').toLowerCase() !== name.toLowerCase())
+      report.todo.push(`set settings.username to ${name}: by it groups mention the bot`);
+    if (settings.groups === 'all' && me['can_read_all_group_messages'] !== true)
+      report.todo.push(
+        'turn privacy off with /setprivacy of @BotFather: else groups show the bot mentions and commands alone',
+      );
+  },
   async typing(context, place) {
     await call(context, 'sendChatAction', { ...placeFields(place), action: 'typing' });
   },
@@ -66,6 +82,8 @@ export const telegramSender: ChannelSender = {
   },
 };
 
+/** Those that api/channels/telegram.ts reads. */
+const UPDATES: readonly string[] = ['message', 'callback_query'];
 const PHOTOS: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 const PHOTO_BYTES = 10_000_000;
 

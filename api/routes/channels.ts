@@ -1,7 +1,7 @@
 /** Chat channels: rows behind the definition, credentials sealed and never told. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { CREDENTIALS, type ChannelCredentials, type ChannelType } from '#domain/channel.ts';
+import { CREDENTIALS, type ChannelCredentials, type ChannelType, POSTED } from '#domain/channel.ts';
 import { Failure } from '#domain/errors.ts';
 import { withoutNulls } from '#domain/outside-value.ts';
 import { channels } from '#domain/resource/channels.ts';
@@ -89,6 +89,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         // Its row is the last of it: what a crash leaves is deleted by asking again.
         if (row) await deleteWebhook(pool, tenant, row.webhook_id);
         return deleteChannel(pool, tenant, params.key);
+      },
+      async connectChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        if (row && !POSTED.has(row.type))
+          throw new Failure('Unprocessable', `A channel of type ${row.type} has no service to register with`);
+        const base = deps.settings.publicUrl?.replace(/\/+$/, '');
+        const address = row && base && `${base}${show(tenant, row).inbound}`;
+        const connected = await deps.connectChannel(tenant, params.key, address);
+        return connected && { ...connected, done: [...connected.done], todo: [...connected.todo] };
       },
       async pairChannelPerson({ tenant, by, params, body: { code, person, ...as } }) {
         const given = { ...as, code: code?.toUpperCase(), person };

@@ -6,6 +6,7 @@ import {
   channelCreateSchema,
   channelPersonSchema,
   channelSchema,
+  connectedSchema,
   pairingSchema,
 } from '../schema/channel.ts';
 import { nameSchema } from '../schema/scalars.ts';
@@ -102,6 +103,26 @@ export const channels = defineResource(
       scope: 'admin',
       summary: 'Delete a channel with its people and deliveries',
       command: { word: 'delete', help: 'delete one; its sessions stay', says: (key) => `deleted ${key}` },
+    }),
+    connectChannel: make.action('connect')({
+      scope: 'admin',
+      summary: 'Register a channel with its service',
+      description:
+        'As far as the service lets a bot do that: it is told where to call (below `api.publicUrl`) and what the bot understands. Safe to repeat.',
+      body: z.strictObject({}),
+      answer: connectedSchema,
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'connect',
+        help: 'register it with its service, and say what is missing',
+        body: () => ({}),
+        says: ({ account, done, todo }) =>
+          [
+            `speaks as ${account ?? 'nobody yet'}`,
+            ...done.map((line) => `done: ${line}`),
+            ...todo.map((line) => `to do: ${line}`),
+          ].join('\n'),
+      },
     }),
     pairChannelPerson: make.action('pairings')({
       scope: 'admin',

@@ -31,6 +31,8 @@ export interface SlackServer {
   readonly messages: SlackMessage[];
   /** What was uploaded, by its id; what people have sent, by its name. */
   readonly files: Map<string, Buffer>;
+  /** That the app has, as the service says them. */
+  scopes: string;
   /** Answers the next calls, in place of the service; undefined lets it. */
   answer: (call: SlackCall) => SlackAnswer | undefined;
 }
@@ -59,6 +61,8 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
       messages.push({ ts, channel, thread, text, buttons, edits: 0 });
       return ok({ channel, ts, message: { type: 'message', text, ts } });
     }
+    if (method === 'auth.test')
+      return { ...ok({ user: 'agent', team: 'Ours' }), headers: { 'x-oauth-scopes': slack.scopes } };
     if (method === 'files.getUploadURLExternal') {
       const id = `F${files.size + 1}`;
       return ok({ upload_url: `${slack.url.replace('/api', '')}/upload/${id}`, file_id: id });
@@ -109,7 +113,7 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-  const slack: SlackServer = { url, calls, messages, files, answer: () => undefined };
+  const slack: SlackServer = { url, calls, messages, files, scopes: '', answer: () => undefined };
   return slack;
 }
 

@@ -73,7 +73,9 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
     }
     if (method === 'createForumTopic')
       return ok({ message_thread_id: 7, name: body.name, icon_color: 7322096 });
-    if (method === 'sendChatAction') return ok(true);
+    if (method === 'getMe')
+      return ok({ id: 4711, is_bot: true, username: 'OurBot', can_read_all_group_messages: false });
+    if (method === 'sendChatAction' || method === 'setWebhook') return ok(true);
     return refusal(404, 'Not Found');
   }
 
