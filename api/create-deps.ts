@@ -148,6 +148,7 @@ function settingsOf({ api, temporal, sessions, stateDir }: Config): ApiDeps['set
     bodyLimitBytes: api.bodyLimitBytes,
     corsOrigins: api.corsOrigins,
     allowedHosts: [api.host, ...api.allowedHosts],
+    trustedProxies: api.trustedProxies,
     publicUrl: api.publicUrl,
     temporalUiUrl: temporal.uiUrl,
     temporalNamespace: temporal.namespace,

@@ -74,6 +74,8 @@ export interface ApiSettings {
   readonly rateLimitPerMinute: number;
   readonly bodyLimitBytes: number;
   readonly corsOrigins: readonly string[];
+  /** Addresses and prefixes of the proxies that say for whom they ask. */
+  readonly trustedProxies?: readonly string[];
   /** Beside localhost, addresses and the name in `publicUrl`. */
   readonly allowedHosts: readonly string[];
   /** The address others know us by; https turns on HSTS. */
