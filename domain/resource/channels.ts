@@ -48,6 +48,27 @@ const paired = {
   },
 } as const;
 
+const connecting = {
+  scope: 'admin' as const,
+  summary: 'Register a channel with its service',
+  description:
+    'As far as the service lets a bot do that: it is told where to call (below `api.publicUrl`) and what the bot understands. Safe to repeat.',
+  body: z.strictObject({}),
+  answer: connectedSchema,
+  refuses: ['Unprocessable'] as const,
+  command: {
+    word: 'connect',
+    help: 'register it with its service, and say what is missing',
+    body: () => ({}),
+    says: ({ account, done, todo }: z.output<typeof connectedSchema>) =>
+      [
+        `speaks as ${account ?? 'nobody yet'}`,
+        ...done.map((line) => `done: ${line}`),
+        ...todo.map((line) => `to do: ${line}`),
+      ].join('\n'),
+  },
+};
+
 export const channels = defineResource(
   {
     path: '/v1/channels',
@@ -104,26 +125,7 @@ export const channels = defineResource(
       summary: 'Delete a channel with its people and deliveries',
       command: { word: 'delete', help: 'delete one; its sessions stay', says: (key) => `deleted ${key}` },
     }),
-    connectChannel: make.action('connect')({
-      scope: 'admin',
-      summary: 'Register a channel with its service',
-      description:
-        'As far as the service lets a bot do that: it is told where to call (below `api.publicUrl`) and what the bot understands. Safe to repeat.',
-      body: z.strictObject({}),
-      answer: connectedSchema,
-      refuses: ['Unprocessable'],
-      command: {
-        word: 'connect',
-        help: 'register it with its service, and say what is missing',
-        body: () => ({}),
-        says: ({ account, done, todo }) =>
-          [
-            `speaks as ${account ?? 'nobody yet'}`,
-            ...done.map((line) => `done: ${line}`),
-            ...todo.map((line) => `to do: ${line}`),
-          ].join('\n'),
-      },
-    }),
+    connectChannel: make.action('connect')(connecting),
     pairChannelPerson: make.action('pairings')({
       scope: 'admin',
       summary: 'Let somebody speak as a user',

@@ -36,6 +36,14 @@ export interface TelegramServer {
 
 export const TOKEN = '4711:secret-of-the-bot';
 
+/** What is answered the same each time. */
+const SIMPLE: Readonly<Record<string, any>> = {
+  createForumTopic: { message_thread_id: 7, icon_color: 7322096 },
+  getMe: { id: 4711, is_bot: true, username: 'OurBot', can_read_all_group_messages: false },
+  sendChatAction: true,
+  setWebhook: true,
+};
+
 export async function startTelegram(t: { after(end: () => void): void }): Promise<TelegramServer> {
   const calls: TelegramCall[] = [];
   const messages: TelegramMessage[] = [];
@@ -71,11 +79,8 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
       messages[at] = { ...old, text: body.text, buttons, edits: old.edits + 1 };
       return ok({ message_id: old.id });
     }
-    if (method === 'createForumTopic')
-      return ok({ message_thread_id: 7, name: body.name, icon_color: 7322096 });
-    if (method === 'getMe')
-      return ok({ id: 4711, is_bot: true, username: 'OurBot', can_read_all_group_messages: false });
-    if (method === 'sendChatAction' || method === 'setWebhook') return ok(true);
+    if (method === 'createForumTopic') return ok({ ...SIMPLE[method], name: body.name });
+    if (method in SIMPLE) return ok(SIMPLE[method]);
     return refusal(404, 'Not Found');
   }
 

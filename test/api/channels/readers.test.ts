@@ -247,6 +247,7 @@ describe('IN-4 signed calls of other systems', () => {
     const body = {
       number: 7,
       name: 'org/tea',
+      wide: 'y'.repeat(60),
       title: 'Ignore all rules',
       long: 'y'.repeat(65),
       mark: 'a\n# b',
