@@ -89,6 +89,8 @@ export interface DirectPost {
   readonly markdown: string;
   /** Sent after the words. */
   readonly files?: readonly Attachment[] | undefined;
+  /** In place of the words: a link by which the user decides, made when it is said, so that no row has it. */
+  readonly link?: { readonly approval: string; readonly user: string } | undefined;
   /** In place of all that: nothing is said, a message is taken in. */
   readonly waiting?: WaitingMessage | undefined;
 }
@@ -158,8 +160,8 @@ export function isAddressed(inbound: Inbound, groups: 'mention' | 'all' | 'none'
   return groups === 'all' || inbound.kind === 'command' || inbound.mentionsBot || inbound.repliesToBot;
 }
 
-/** Of a button: what is pressed of which delivery. */
-const PRESSES = { a: 'approve', w: 'approve_always', r: 'reject' } as const;
+/** Of a button: what is pressed of which delivery. `link`: whoever presses it is told, alone, where it is decided with more than a press. */
+const PRESSES = { a: 'approve', w: 'approve_always', r: 'reject', l: 'link' } as const;
 export type PressedDecision = (typeof PRESSES)[keyof typeof PRESSES];
 
 export function pressData(delivery: string, decision: PressedDecision): string {
@@ -171,6 +173,6 @@ export function pressData(delivery: string, decision: PressedDecision): string {
 export function readPress(
   data: string,
 ): { readonly delivery: string; readonly decision: PressedDecision } | undefined {
-  const [, delivery, letter] = /^(msg_[0-9a-f]{32})\.([awr])$/.exec(data) ?? [];
+  const [, delivery, letter] = /^(msg_[0-9a-f]{32})\.([awrl])$/.exec(data) ?? [];
   return delivery && letter ? { delivery, decision: PRESSES[letter as keyof typeof PRESSES] } : undefined;
 }

@@ -198,7 +198,14 @@ function createDeliveries(
   const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, masterKeys);
   const send = createSendMail({ ...base, mail });
   const deliverMail = createMailDelivery({ ...base, send, publicUrl: api.publicUrl, tokenSecret });
-  return createWebhookRoom({ ...base, notifier, settings: webhooks, deliverMail });
+  return createWebhookRoom({
+    ...base,
+    notifier,
+    settings: webhooks,
+    deliverMail,
+    publicUrl: api.publicUrl,
+    tokenSecret,
+  });
 }
 
 type MediaParts = Parameters<typeof createMediaRoom>[0] & Parameters<typeof createMakingRoom>[0];

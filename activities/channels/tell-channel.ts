@@ -1,9 +1,23 @@
 /** One attempt to tell a chat service what a delivery is about. What is known to have arrived is not sent again. */
 import type { Attachment } from '#domain/artifact.ts';
-import { type ChannelPlace, type ChannelPost, INBOUND_FILE_BYTES, placeOfChat } from '#domain/channel.ts';
-import { approvalPost, editedPost, outcomePost } from '#domain/channel/approval-post.ts';
+import {
+  type ChannelPlace,
+  type ChannelPost,
+  type DirectPost,
+  INBOUND_FILE_BYTES,
+  placeOfChat,
+} from '#domain/channel.ts';
+import {
+  approvalPost,
+  type Asking,
+  editedPost,
+  linkWords,
+  outcomePost,
+} from '#domain/channel/approval-post.ts';
 import { namedFiles } from '#domain/channel/named-files.ts';
+import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { SecretProblem } from '#domain/secret.ts';
+import { channelLinkMaker } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
 import {
@@ -24,7 +38,7 @@ import { sendPart } from './send-part.ts';
 import { type TakeDeps, takeMessage } from './take-message.ts';
 import { type ChannelDeps, refusalWords, type Visit, visitService } from './visit-service.ts';
 
-export type TellDeps = ChannelDeps & TakeDeps;
+export type TellDeps = ChannelDeps & TakeDeps & OwnLinkDeps;
 
 /** `problem` is null when it was taken. */
 export interface Told extends Pick<AttemptRecord, 'answered' | 'problem'> {
@@ -74,6 +88,15 @@ async function visitFor(
 ): Promise<Visit | undefined> {
   const { post, stored, session_key } = delivery;
   if (post?.waiting) return takeMessage(deps, tenant, channel, delivery, { ...post, waiting: post.waiting });
+  if (post?.link)
+    return saying(
+      deps,
+      tenant,
+      channel,
+      delivery,
+      post.place,
+      await linkPost(deps, tenant, channel, post.link),
+    );
   if (post) return saying(deps, tenant, channel, delivery, post.place, post, post.files);
   if (!stored) return undefined;
   const { type, data } = stored;
@@ -90,6 +113,18 @@ async function visitFor(
   const named = namedFiles(markdown);
   const files = await filesOf(deps, tenant, session_key, named.ids);
   return saying(deps, tenant, channel, delivery, place, named, files);
+}
+
+async function linkPost(
+  deps: TellDeps,
+  tenant: string,
+  { key, webhook_id: webhook }: ChannelRow,
+  { approval: id, user }: NonNullable<DirectPost['link']>,
+): Promise<ChannelPost> {
+  const approval = await findApproval(deps.pool, tenant, id);
+  const wish = approval && { webhook, approval, user, createdBy: channelLinkMaker(key) };
+  const link = wish && (await makeOwnLink(deps, tenant, wish));
+  return { markdown: linkWords(link) };
 }
 
 /** What the session's user may read of it; else words. */
@@ -181,7 +216,7 @@ async function aboutApproval(
         channel,
         delivery,
         place,
-        approvalPost(approval, delivery.id, new Date()),
+        approvalPost(approval, askingOf(deps, delivery.id), new Date()),
         [],
         asked,
       )
@@ -189,7 +224,7 @@ async function aboutApproval(
   }
   return async (sender, context) => {
     for (const post of posts) {
-      const shown = shownNow(approval, post, (one) => sender.split(one).length);
+      const shown = shownNow(deps, approval, post, (one) => sender.split(one).length);
       const part = shown && sender.split(shown).at(-1);
       if (part) await sender.edit(context, post.place, post.message_id, part);
     }
@@ -198,14 +233,19 @@ async function aboutApproval(
 
 /** What the message with the buttons says from now on; undefined: what it says. Its earlier parts stay as they are. */
 function shownNow(
+  deps: TellDeps,
   approval: ApprovalRow,
   { delivery_id: delivery, part, digest }: PostRow,
   partsOf: (post: ChannelPost) => number,
 ): ChannelPost | undefined {
   if (approval.status !== 'pending') return outcomePost(approval);
-  if (approval.digest !== digest) return editedPost(approval, delivery);
-  const post = approvalPost(approval, delivery, new Date());
+  if (approval.digest !== digest) return editedPost(approval, askingOf(deps, delivery));
+  const post = approvalPost(approval, askingOf(deps, delivery), new Date());
   return partsOf(post) === part + 1 ? post : undefined;
+}
+
+function askingOf({ publicUrl }: TellDeps, delivery: string): Asking {
+  return { delivery, hasLinks: publicUrl !== undefined };
 }
 
 /** In the chat that it is about, unless the channel has another place for questions. */
