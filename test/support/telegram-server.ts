@@ -87,7 +87,7 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
   const server = createServer(async (request, reply) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const [, token, method = ''] = /^\/(?:file\/)?bot([^/]+)\/([\w/]+)$/.exec(request.url ?? '') ?? [];
+    const [, token, method = ''] = /^\/(?:file\/)?bot([^/]+)\/([\w/-]+)$/.exec(request.url ?? '') ?? [];
     const fields = await fieldsOf(request.headers['content-type'], Buffer.concat(chunks));
     const call = { method, body: fields ?? {} };
     calls.push(call);
