@@ -10,7 +10,8 @@ import { createCallRules } from '#policy/call-rules.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createConnectChannel } from '#activities/channels/connect-channel.ts';
+import { createEgress, type Egress } from '#activities/egress/egress.ts';
 import { createMcpLogins } from '#activities/mcp/oauth.ts';
 import { openArtifactObjects } from '#activities/snapshots/open-object-store.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
@@ -87,6 +88,7 @@ export async function createDeps(
     changes: secrets.changes,
     onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
   });
+  const wayOut = openEgress(pool, log);
   const deps: ApiDeps = {
     gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     pool,
@@ -95,7 +97,15 @@ export async function createDeps(
     notifier,
     secrets,
     codec: codecAccess(config.encryption),
-    mcpLogins: createLogins(config, pool, secrets.sealer, log),
+    mcpLogins: createLogins(config, pool, secrets.sealer, wayOut),
+    connectChannel: createConnectChannel({
+      pool,
+      sealer: secrets.sealer,
+      resolveOf: secrets.vault.resolve,
+      egress: wayOut,
+      egressSettings: config.egress,
+      services: config.channels,
+    }),
     metrics: createMetrics(),
     models: createModels(config.models, config.rehearsal),
     tools: createToolDirectory(catalog, catalogs),
@@ -138,6 +148,7 @@ function settingsOf({ api, temporal, sessions, stateDir }: Config): ApiDeps['set
     bodyLimitBytes: api.bodyLimitBytes,
     corsOrigins: api.corsOrigins,
     allowedHosts: [api.host, ...api.allowedHosts],
+    trustedProxies: api.trustedProxies,
     publicUrl: api.publicUrl,
     temporalUiUrl: temporal.uiUrl,
     temporalNamespace: temporal.namespace,
@@ -146,20 +157,19 @@ function settingsOf({ api, temporal, sessions, stateDir }: Config): ApiDeps['set
   };
 }
 
-function createLogins(
-  config: Config,
-  pool: Pool,
-  sealer: Sealer,
-  log: Pick<FastifyBaseLogger, 'warn'>,
-): McpLogins {
+function openEgress(pool: Pool, log: Pick<FastifyBaseLogger, 'warn'>): Egress {
   const record = (row: NewEgressRow): Promise<void> =>
     insertEgressRow(pool, row).catch((error: unknown) =>
       log.warn({ err: error }, 'what was asked of the outside was not kept'),
     );
+  return createEgress({ resolve: resolveHost, record });
+}
+
+function createLogins(config: Config, pool: Pool, sealer: Sealer, egress: Egress): McpLogins {
   return createMcpLogins({
     pool,
     sealer,
-    egress: createEgress({ resolve: resolveHost, record }),
+    egress,
     rulesOf: (tenant) => tenantEgress(pool, config.egress, tenant),
   });
 }

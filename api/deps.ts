@@ -1,4 +1,5 @@
 /** What the API needs of the world; api/main.ts builds it, tests pass their own. */
+import type { ConnectChannel } from '#domain/channel.ts';
 import type { Readable } from 'node:stream';
 import type {
   FastifyBaseLogger,
@@ -67,6 +68,8 @@ export interface ApiSettings {
   readonly rateLimitPerMinute: number;
   readonly bodyLimitBytes: number;
   readonly corsOrigins: readonly string[];
+  /** Addresses and prefixes of the proxies that say for whom they ask. */
+  readonly trustedProxies?: readonly string[];
   /** Beside localhost, addresses and the name in `publicUrl`. */
   readonly allowedHosts: readonly string[];
   /** The address others know us by; https turns on HSTS. */
@@ -143,6 +146,7 @@ export interface ApiDeps {
   /** Present when payloads are encrypted. */
   readonly codec?: CodecAccess | undefined;
   readonly mcpLogins: McpLogins;
+  readonly connectChannel: ConnectChannel;
   readonly metrics: Metrics;
   readonly models: ModelDirectory;
   readonly tools: ToolDirectory;

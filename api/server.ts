@@ -50,6 +50,8 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: settings.bodyLimitBytes,
+    // Whoever else sends X-Forwarded-For could be anybody, and would have no limit.
+    trustProxy: settings.trustedProxies?.length ? [...settings.trustedProxies] : false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, shouldUpgradeCallback: isForNode },
     // Requests that came in before the end are answered, not refused.

@@ -33,6 +33,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = 
   [['TEMPOCLAW_BODY_LIMIT_BYTES'], 'api.bodyLimitBytes', 'number'],
   [['TEMPOCLAW_CORS_ORIGINS'], 'api.corsOrigins', 'list'],
   [['TEMPOCLAW_ALLOWED_HOSTS'], 'api.allowedHosts', 'list'],
+  [['TEMPOCLAW_TRUSTED_PROXIES'], 'api.trustedProxies', 'list'],
   [['TEMPOCLAW_TASK_QUEUE'], 'temporal.taskQueue', 'text'],
   [['TEMPOCLAW_TEMPORAL_UI_URL', 'TEMPORAL_UI_URL'], 'temporal.uiUrl', 'text'],
   [['TEMPOCLAW_LINGER_SECONDS'], 'temporal.lingerSeconds', 'number'],

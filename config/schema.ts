@@ -102,6 +102,16 @@ const api = z.strictObject({
     .array(z.string().regex(HOST_NAME, 'must be a host name without a port'))
     .max(100)
     .default([]),
+  /** Addresses and prefixes of reverse proxies, whose X-Forwarded-For is believed. */
+  trustedProxies: z
+    .array(
+      z.union(
+        [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()],
+        'must be an address or a prefix such as 10.0.0.0/8',
+      ),
+    )
+    .max(100)
+    .default([]),
 });
 
 const temporal = z.strictObject({

@@ -1,4 +1,6 @@
 /** Chat channels (IN-4): what comes in from a service, what goes out to one, and which session a chat's messages belong to. */
+import type { Attachment } from './artifact.ts';
+import type { MessageContext } from './turn.ts';
 
 export const CHANNEL_TYPES = ['telegram', 'slack', 'discord', 'web', 'webhook'] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
@@ -16,6 +18,19 @@ export interface ChannelPerson {
   readonly name: string;
 }
 
+/** A file that came with a message, as its service tells of it: nothing of it is proven. */
+export interface InboundFile {
+  /** By what the service gives it out: Telegram's file_id, else an address of the service. */
+  readonly source: string;
+  readonly name: string | undefined;
+  readonly type: string | undefined;
+  /** Bytes. */
+  readonly size: number | undefined;
+}
+
+/** Bytes of one that is taken: as much as Telegram gives a bot. */
+export const INBOUND_FILE_BYTES = 20_000_000;
+
 /** One thing that somebody did in a service. */
 export interface Inbound extends ChannelPlace {
   readonly kind: 'message' | 'press' | 'command';
@@ -29,8 +44,7 @@ export interface Inbound extends ChannelPlace {
   readonly repliesToBot: boolean;
   /** Somebody else's words. */
   readonly isForwarded?: boolean | undefined;
-  /** How many came along: they are not taken. */
-  readonly files: number;
+  readonly files: readonly InboundFile[];
   /** The session that a signed call names; else it follows from the chat. */
   readonly session?: string | undefined;
   /** Of a signed call: the words of a task. */
@@ -52,11 +66,50 @@ export interface ChannelPost {
   readonly buttons?: readonly ChannelButton[] | undefined;
 }
 
+/** A message whose files a worker fetches before it is submitted. A row keeps it, without secrets. */
+export interface WaitingMessage {
+  /** Of the message: the same for each repeat. */
+  readonly id: string;
+  readonly session: string;
+  readonly text: string;
+  readonly context: MessageContext;
+  readonly files: readonly InboundFile[];
+  /** How many more there were. */
+  readonly left: number;
+  /** The words are the user's own; all others are data (SC-4). */
+  readonly isOwn: boolean;
+  /** Of the markers around what is from outside, and where that is from. */
+  readonly marker: string;
+  readonly source: string;
+}
+
 /** What is said without an event: an answer to a stranger, or a tool's message. A row keeps it. */
 export interface DirectPost {
   readonly place: ChannelPlace;
   readonly markdown: string;
+  /** Sent after the words. */
+  readonly files?: readonly Attachment[] | undefined;
+  /** In place of the words: a link by which the user decides, made when it is said, so that no row has it. */
+  readonly link?: { readonly approval: string; readonly user: string } | undefined;
+  /** In place of all that: nothing is said, a message is taken in. */
+  readonly waiting?: WaitingMessage | undefined;
 }
+
+/** What came of registering a channel with its service. */
+export interface Connected {
+  /** As whom it speaks there, by the service's word. */
+  readonly account: string | null;
+  readonly done: readonly string[];
+  /** What is missing still, in words. */
+  readonly todo: readonly string[];
+}
+
+/** `address` is where the service has to call, where one is known. Undefined: there is no such channel. */
+export type ConnectChannel = (
+  tenant: string,
+  key: string,
+  address: string | undefined,
+) => Promise<Connected | undefined>;
 
 /** Opened credentials of a channel by their names: those of CREDENTIALS of its type. */
 export type ChannelCredentials = Readonly<Record<string, string>>;
@@ -107,8 +160,8 @@ export function isAddressed(inbound: Inbound, groups: 'mention' | 'all' | 'none'
   return groups === 'all' || inbound.kind === 'command' || inbound.mentionsBot || inbound.repliesToBot;
 }
 
-/** Of a button: what is pressed of which delivery. */
-const PRESSES = { a: 'approve', w: 'approve_always', r: 'reject' } as const;
+/** Of a button: what is pressed of which delivery. `link`: whoever presses it is told, alone, where it is decided with more than a press. */
+const PRESSES = { a: 'approve', w: 'approve_always', r: 'reject', l: 'link' } as const;
 export type PressedDecision = (typeof PRESSES)[keyof typeof PRESSES];
 
 export function pressData(delivery: string, decision: PressedDecision): string {
@@ -120,6 +173,6 @@ export function pressData(delivery: string, decision: PressedDecision): string {
 export function readPress(
   data: string,
 ): { readonly delivery: string; readonly decision: PressedDecision } | undefined {
-  const [, delivery, letter] = /^(msg_[0-9a-f]{32})\.([awr])$/.exec(data) ?? [];
+  const [, delivery, letter] = /^(msg_[0-9a-f]{32})\.([awrl])$/.exec(data) ?? [];
   return delivery && letter ? { delivery, decision: PRESSES[letter as keyof typeof PRESSES] } : undefined;
 }

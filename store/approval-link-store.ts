@@ -39,6 +39,11 @@ export function webhookLinkMaker(webhook: string): string {
   return `webhook ${webhook}`;
 }
 
+/** As whom a channel's messages make links: these work while that user may decide there. */
+export function channelLinkMaker(key: string): string {
+  return `channel ${key}`;
+}
+
 /** Links of one approval that still work. */
 const MAX_OPEN = 100;
 
@@ -65,7 +70,10 @@ export function findApprovalLink(pool: Pool, hash: Buffer): Promise<ApprovalLink
     select l.tenant_id, l.id, l.approval_id, l.user_id, l.scopes, l.decision, l.expires_at,
       l.expires_at <= now() or l.created_by like 'webhook %' and not exists (select from webhooks w
         where w.tenant_id = l.tenant_id and ${webhookLinkMaker('')} || w.id = l.created_by and w.enabled
-          and coalesce(w.user_id, substr(w.url, length('mailto:') + 1)) = l.user_id) as is_over, l.used_at, l.revoked_at, d.decision as made
+          and coalesce(w.user_id, substr(w.url, length('mailto:') + 1)) = l.user_id)
+        or l.created_by like 'channel %' and not exists (select from channel_people p
+        where p.tenant_id = l.tenant_id and ${channelLinkMaker('')} || p.channel_key = l.created_by and p.user_id = l.user_id
+          and p.may_decide) as is_over, l.used_at, l.revoked_at, d.decision as made
      from approval_links l
      left join approval_decisions d on d.tenant_id = l.tenant_id and d.approval_id = l.approval_id
        and d.key = l.used_key

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { ARTIFACT_BYTES, ARTIFACTS_BYTES, plainFilename } from '#domain/artifact.ts';
+import { ARTIFACT_BYTES, ARTIFACTS_BYTES, type Attachment, plainFilename } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
 import { imageProblem, readImage } from '#domain/image.ts';
 import { detectType } from './detect-type.ts';
@@ -141,6 +141,23 @@ export function findArtifacts(
     select id, user_id, type, filename, digest, size, width, height, created_at from artifacts
      where tenant_id = ${tenant} and id = any (${[...ids]})
        and (${user === undefined} or user_id is null or user_id = ${user ?? null})`;
+}
+
+/** As messages name it. */
+export function asAttachment({ id, filename, type, digest, size, width, height }: ArtifactRow): Attachment {
+  return { artifact: id, name: filename, type, digest, size, width, height };
+}
+
+/** Undefined when they were removed, or are just being. */
+export async function readWhole(
+  places: ArtifactPlaces,
+  tenant: string,
+  { digest, size }: Pick<ArtifactRow, 'digest' | 'size'>,
+): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  for await (const piece of readArtifact(places, tenant, digest, 0, size)) pieces.push(piece);
+  const bytes = Buffer.concat(pieces);
+  return bytes.length < size ? undefined : bytes;
 }
 
 /** Bytes `from` up to `end`, which does not count, in pieces; ends early when they are removed meanwhile. */

@@ -10,6 +10,7 @@ import {
 } from '#domain/heartbeat.ts';
 import type { heartbeatChangeSchema } from '#domain/schema/heartbeat.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
+import type { ScheduleRights } from '#domain/schedule.ts';
 import { isZone } from '#domain/schedule/instants.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { readDocument } from '#store/document-store.ts';
@@ -20,7 +21,8 @@ import type { ScheduleMaker, Schedules } from './schedules.ts';
 export type HeartbeatChange = Kept<typeof heartbeatChangeSchema>;
 
 /**
- * Makes it, or changes what is given; null takes a field back. Where it speaks is only said of a new one, or by name. Safe to repeat.
+ * Makes it, or changes what is given; null takes a field back. Without `session` it speaks in `here`, when it is new or is set from another
+ * chat than before: the session and the chat whose rights it has are never two. Safe to repeat.
  * @throws Failure Unprocessable, Conflict when two make it at once
  */
 export async function setHeartbeat(
@@ -28,14 +30,16 @@ export async function setHeartbeat(
   schedules: Pick<Schedules, 'add' | 'change'>,
   maker: ScheduleMaker & { readonly agent: string },
   change: HeartbeatChange,
-  newSession?: string,
+  here?: string,
 ): Promise<ScheduleRow> {
   const { tenant, agent, user, rights } = maker;
   const old = await findHeartbeat(pool, tenant, agent, user);
   const { interval, enabled, prompt, session: wished, ...rest } = change;
   const message = prompt === null ? HEARTBEAT_PROMPT : prompt;
   const settingsOf = (row?: ScheduleRow) => {
-    const session = wished === undefined ? (row ? row.session_key : newSession) : wished;
+    const stays = row && (here === undefined || isSamePlace(row.rights, rights));
+    const usual = stays ? row.session_key : here;
+    const session = wished === undefined ? usual : wished;
     const heartbeat = changed(row?.heartbeat ?? HEARTBEAT_DEFAULTS, rest);
     if (!heartbeat.isolated_session && !session)
       throw new Failure('Unprocessable', 'session: say in which session, since isolated_session is false');
@@ -66,6 +70,11 @@ export async function setHeartbeat(
   }));
   if (row) return row;
   throw new Failure('Conflict', 'the heartbeat was removed meanwhile; set it again');
+}
+
+/** Its own beats are in the place that it has. */
+function isSamePlace(one: ScheduleRights, other: ScheduleRights): boolean {
+  return one.channel === other.channel && one.chat_id === other.chat_id;
 }
 
 type Settings = Omit<HeartbeatChange, 'interval' | 'enabled' | 'prompt' | 'session'>;

@@ -36,7 +36,7 @@ import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
 import { createToolCallRoom } from '#activities/tool-call/tool-call-room.ts';
 import { createSendToSession } from '#activities/turn/send-to-session.ts';
 import { createTurnRoom } from '#activities/turn/turn-room.ts';
-import { createWakeSession } from '#activities/turn/wake-session.ts';
+import { createWakeSession, type WakeSession } from '#activities/turn/wake-session.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import type { Gateway } from '#domain/gateway.ts';
@@ -152,7 +152,7 @@ export function createActivities(
     ...teams.activities,
     ...assignments.activities,
     ...memory.activities,
-    ...createDeliveries(parts, base),
+    ...createDeliveries(parts, { ...base, wake }),
     ...scheduling.activities,
     ...createForgettingRoom({ ...base, ...scheduling, workspaces: machine.workspaces, temporal }),
     ...createSweepActivities({
@@ -193,12 +193,19 @@ function subagentLimits({ subagents }: Config) {
 
 function createDeliveries(
   { config: { mail, api, approvals, webhooks }, masterKeys, notifier }: ActivityParts,
-  base: ReturnType<typeof sharedBy>,
+  base: ReturnType<typeof sharedBy> & { readonly wake: WakeSession },
 ) {
   const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, masterKeys);
   const send = createSendMail({ ...base, mail });
   const deliverMail = createMailDelivery({ ...base, send, publicUrl: api.publicUrl, tokenSecret });
-  return createWebhookRoom({ ...base, notifier, settings: webhooks, deliverMail });
+  return createWebhookRoom({
+    ...base,
+    notifier,
+    settings: webhooks,
+    deliverMail,
+    publicUrl: api.publicUrl,
+    tokenSecret,
+  });
 }
 
 type MediaParts = Parameters<typeof createMediaReadingRoom>[0] & Parameters<typeof createMediaMakingRoom>[0];

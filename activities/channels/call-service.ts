@@ -1,34 +1,84 @@
 /** One request to a chat service: its answer as JSON. */
 import { isRecord } from '#domain/outside-value.ts';
-import type { SendContext } from './channel-sender.ts';
+import { ChannelError } from './channel-error.ts';
+import type { SendContext, SentFile } from './channel-sender.ts';
 
 export interface ServiceAnswer {
   readonly status: number;
   /** As `retry-after` says. */
   readonly retryAfter: number | undefined;
+  readonly headers: Headers;
   /** Empty when the answer is no JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** `path` follows the base URL. The body is sent as JSON. @throws EgressError */
+/** `path` follows the base URL. The body is sent as JSON, unless it is a form. @throws EgressError */
 export async function callService(
   { door, baseUrl, signal }: SendContext,
   path: string,
   body?: object,
   { method = 'POST', headers = {} }: { method?: string; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<ServiceAnswer> {
+  const isForm = body instanceof FormData || body instanceof URLSearchParams;
   const response = await door.fetch(`${baseUrl}${path}`, {
     method,
     signal,
-    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    // A form brings its own type.
+    headers: body === undefined || isForm ? headers : { 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
   });
-  const seconds = Number(response.headers.get('retry-after') ?? NaN);
   return {
     status: response.status,
-    retryAfter: Number.isFinite(seconds) ? Math.ceil(seconds * 1000) : undefined,
+    retryAfter: retryAfterOf(response),
+    headers: response.headers,
     body: parse(await response.text()),
   };
+}
+
+/** The bytes at an address that is known to be the service's. @throws ChannelError, EgressError */
+export async function fetchBytes(
+  { door, signal }: SendContext,
+  service: string,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly bytes: Buffer; readonly type: string }> {
+  const response = await door.fetch(url, { signal, headers });
+  const { status } = response;
+  if (status !== 200) {
+    await response.body?.cancel();
+    throw new ChannelError(`${service} answered ${status} when the file was asked for`, {
+      status,
+      retryAfter: retryAfterOf(response),
+      isFinal: status < 500 && status !== 429,
+    });
+  }
+  const type = response.headers.get('content-type') ?? '';
+  return { bytes: Buffer.from(await response.arrayBuffer()), type };
+}
+
+/** A file as a part of a form. */
+export function blobOf({ bytes, type }: SentFile): Blob {
+  return new Blob([new Uint8Array(bytes)], { type });
+}
+
+/** Where a service itself has files: at its base URL, or at a host of it over https. @throws ChannelError */
+export function ownAddress(
+  { baseUrl }: SendContext,
+  service: string,
+  address: string,
+  hosts: RegExp,
+): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isOwn =
+    url?.origin === new URL(baseUrl).origin ||
+    (url?.protocol === 'https:' && url.port === '' && hosts.test(url.hostname));
+  if (url && isOwn) return url.href;
+  throw new ChannelError(`the file is not kept by ${service}`, { status: 0, isFinal: true });
+}
+
+function retryAfterOf({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? NaN);
+  return Number.isFinite(seconds) ? Math.ceil(seconds * 1000) : undefined;
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> {

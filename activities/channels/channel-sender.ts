@@ -1,5 +1,6 @@
 /** The way out to a chat service: its wire form over a door of ours, one request at a time. */
-import type { ChannelCredentials, ChannelPlace, ChannelPost } from '#domain/channel.ts';
+import type { ChannelCredentials, ChannelPlace, ChannelPost, InboundFile } from '#domain/channel.ts';
+import type { ChannelSettings } from '#domain/schema/channel.ts';
 import type { Door } from '../egress/egress.ts';
 
 export interface SendContext {
@@ -9,6 +10,25 @@ export interface SendContext {
   /** Of the service, without a slash at its end. */
   readonly baseUrl: string;
   readonly signal: AbortSignal;
+}
+
+export interface SentFile {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Written as it goes, so that what was done is told when something fails after it. */
+export interface ConnectReport {
+  account: string | null;
+  readonly done: string[];
+  readonly todo: string[];
+}
+
+export interface ConnectOptions {
+  /** Where the service has to call. */
+  readonly address: string | undefined;
+  readonly settings: ChannelSettings;
 }
 
 export interface TopicOptions {
@@ -26,6 +46,14 @@ export interface ChannelSender {
   send(context: SendContext, place: ChannelPlace, part: ChannelPost): Promise<string>;
   /** Gives a message another text and other buttons; one that is so already, or is gone, is no error. */
   edit(context: SendContext, place: ChannelPlace, id: string, part: ChannelPost): Promise<void>;
+  /** Bytes of a file that the service takes. */
+  readonly mostBytes: number;
+  /** Its id at the service, as `send`. */
+  sendFile(context: SendContext, place: ChannelPlace, file: SentFile): Promise<string>;
+  /** Asks addresses of the service alone. A final refusal: it is gone, or none of the service's. */
+  fetchFile(context: SendContext, file: InboundFile): Promise<Buffer>;
+  /** Registers `address` with the service, and says what somebody else has to do. Safe to repeat. */
+  connect(context: SendContext, options: ConnectOptions, report: ConnectReport): Promise<void>;
   typing?(context: SendContext, place: ChannelPlace): Promise<void>;
   /** The new topic's thread id. */
   createTopic?(context: SendContext, chat: string, name: string, options: TopicOptions): Promise<string>;

@@ -3,7 +3,7 @@ import type { ChannelButton, ChannelPlace, ChannelPost } from '#domain/channel.t
 import { discordMarkdown } from '#domain/channel/discord-markdown.ts';
 import { splitText } from '#domain/channel/split-text.ts';
 import type { Fields } from '#domain/outside-value.ts';
-import { callService } from './call-service.ts';
+import { blobOf, callService, fetchBytes, ownAddress } from './call-service.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { postParts } from './post-parts.ts';
@@ -31,6 +31,39 @@ export const discordSender: ChannelSender = {
       if (!(error instanceof ChannelError && error.message.includes(`(${UNKNOWN_MESSAGE})`))) throw error;
     }
   },
+  // Of a server that nobody boosts.
+  mostBytes: 10_485_760,
+  async sendFile(context, place, file) {
+    const form = new FormData();
+    const told = { allowed_mentions: { parse: [] }, attachments: [{ id: 0, filename: file.name }] };
+    form.append('payload_json', JSON.stringify(told));
+    form.append('files[0]', blobOf(file), file.name);
+    return String((await call(context, 'POST', `${path(place)}/messages`, form))['id']);
+  },
+  async fetchFile(context, { source }) {
+    const address = ownAddress(
+      context,
+      'Discord',
+      source,
+      /^(?:cdn\.discordapp\.com|media\.discordapp\.net)$/,
+    );
+    return (await fetchBytes(context, 'Discord', address)).bytes;
+  },
+  async connect(context, { address }, report) {
+    const { id, name, verify_key: key } = await call(context, 'GET', '/applications/@me');
+    report.account = String(name);
+    if (key !== context.credentials['public_key'])
+      report.todo.push(`set settings.public_key to ${String(key)}: the application's own`);
+    // One of the same name takes the place of the one before.
+    await call(context, 'POST', `/applications/${String(id)}/commands`, ASK);
+    report.done.push('the command /ask is made');
+    const invite = `https://discord.com/oauth2/authorize?client_id=${String(id)}&scope=bot+applications.commands&permissions=${PERMISSIONS}`;
+    report.todo.push(`invite the bot, where it is not yet, by ${invite}`);
+    if (address === undefined) return;
+    // Discord tries it before it answers.
+    await call(context, 'PATCH', '/applications/@me', { interactions_endpoint_url: address });
+    report.done.push(`Discord calls ${address}`);
+  },
   async typing(context, place) {
     await call(context, 'POST', `${path(place)}/typing`);
   },
@@ -44,6 +77,17 @@ export const discordSender: ChannelSender = {
     return String(thread['id']);
   },
 };
+
+const ASK = {
+  name: 'ask',
+  description: 'Ask the agent',
+  options: [
+    { type: 3, name: 'text', description: 'What to do', required: true },
+    { type: 11, name: 'file', description: 'A file for it' },
+  ],
+};
+/** View Channels, Send Messages, Attach Files, Create Public Threads, Send Messages in Threads. */
+const PERMISSIONS = (1n << 10n) | (1n << 11n) | (1n << 15n) | (1n << 35n) | (1n << 38n);
 
 /** @throws ChannelError */
 function refuse(words: string): never {

@@ -1,17 +1,22 @@
 /** What the tools `message` and `create_forum_topic` do: only in channels of the caller's agent, and where its user may be. */
 import { createHash } from 'node:crypto';
+import type { Attachment } from '#domain/artifact.ts';
 import { type ChannelPlace, chatIdOf, POSTED } from '#domain/channel.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
+import { Failure } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { type ArtifactPlaces, asAttachment, putArtifact } from '#store/artifact-store.ts';
 import { type ChannelRow, hasSpokenIn, insertDirectPost, listChannels } from '#store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { EgressError } from '../egress/egress-error.ts';
+import type { MediaFile } from '../media/open-media.ts';
+import { FileProblem, shown } from '../workspace/file-problem.ts';
 import { ChannelError } from './channel-error.ts';
 import type { TopicOptions } from './channel-sender.ts';
-import { type ChannelDeps, refusalWords, visitService } from './tell-channel.ts';
+import { type ChannelDeps, refusalWords, visitService } from './visit-service.ts';
 
 type Caller = Pick<
   RunningCall,
@@ -28,7 +33,9 @@ export interface OwnChannels {
   /** Why not, in words for the model, when the agent or its user may not be there. Without `channel` that of the session. */
   target(call: Caller, channel: string | undefined, place: ChannelPlace): Promise<Target | ToolFailure>;
   /** Once a call; a service that is away is told later. */
-  say(call: Caller, target: Target, markdown: string): Promise<void>;
+  say(call: Caller, target: Target, markdown: string, files?: readonly Attachment[]): Promise<void>;
+  /** A file of the workspace as an artifact of the caller's user. @throws FileProblem */
+  keep(call: RunningCall, file: Pick<MediaFile, 'name' | 'type' | 'bytes'>): Promise<Attachment>;
   /** Undefined where its service has no topics. Not safe to repeat: each makes one. */
   createTopic(
     call: Caller,
@@ -38,7 +45,7 @@ export interface OwnChannels {
   ): Promise<string | ToolFailure>;
 }
 
-export interface OwnChannelDeps extends ChannelDeps {
+export interface OwnChannelDeps extends ChannelDeps, ArtifactPlaces {
   readonly reach: Pick<WorkflowReach, 'start'>;
   readonly scrubberOf: (tenant: string) => Promise<Scrubber>;
 }
@@ -63,12 +70,24 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
         `${chat} of ${channel.key} is no chat of ${call.user ?? 'this user'}; an operator lists it in the channel’s settings.targets`,
       );
     },
-    async say(call, { channel, place }, markdown) {
+    async say(call, { channel, place }, markdown, files = []) {
       const stem = createHash('sha256').update(`${call.tenant}\n${call.callId}`).digest('hex').slice(0, 32);
       const { text } = await deps.scrubberOf(call.tenant);
-      const post = { id: `msg_${stem}`, session: call.sessionKey, post: { place, markdown: text(markdown) } };
+      const post = {
+        id: `msg_${stem}`,
+        session: call.sessionKey,
+        post: { place, markdown: text(markdown), files },
+      };
       await insertDirectPost(pool, call.tenant, channel.webhook_id, post);
       await startDueDeliveries(pool, deps.reach);
+    },
+    async keep({ tenant, user, hasSecret }, { name: filename, type, bytes }) {
+      try {
+        return asAttachment(await putArtifact(deps, tenant, { bytes, user, filename, type, hasSecret }));
+      } catch (error) {
+        if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
+        throw new FileProblem('ExecutionFailed', `${shown(filename)}: ${error.message}`);
+      }
     },
     async createTopic(call, { channel, place }, name, options) {
       let made: string | undefined;

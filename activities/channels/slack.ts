@@ -1,9 +1,10 @@
 /** Slack's Web API (docs.slack.dev/reference/methods): each method is one POST, answered with 200 and `ok: false` when it refuses. */
+import { ARTIFACT_BYTES } from '#domain/artifact.ts';
 import type { ChannelButton, ChannelPost } from '#domain/channel.ts';
 import { slackMrkdwn } from '#domain/channel/slack-mrkdwn.ts';
 import { splitText } from '#domain/channel/split-text.ts';
 import type { Fields } from '#domain/outside-value.ts';
-import { callService } from './call-service.ts';
+import { callService, fetchBytes, ownAddress, type ServiceAnswer } from './call-service.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { postParts } from './post-parts.ts';
@@ -34,7 +35,82 @@ export const slackSender: ChannelSender = {
         throw error;
     }
   },
+  mostBytes: ARTIFACT_BYTES,
+  async sendFile(context, { chat: channel_id, thread: thread_ts }, { name: filename, bytes }) {
+    const length = String(bytes.length);
+    // This method reads forms alone.
+    const place = await call(
+      context,
+      'files.getUploadURLExternal',
+      new URLSearchParams({ filename, length }),
+    );
+    const { upload_url: address, file_id: id } = place;
+    await upload(context, ownAddress(context, 'Slack', String(address), HOSTS), bytes);
+    await call(context, 'files.completeUploadExternal', {
+      files: [{ id, title: filename }],
+      channel_id,
+      thread_ts,
+    });
+    return String(id);
+  },
+  async fetchFile(context, { source, type }) {
+    const address = ownAddress(context, 'Slack', source, HOSTS);
+    const headers = { authorization: `Bearer ${context.credentials['token']}` };
+    const given = await fetchBytes(context, 'Slack', address, headers);
+    // Whoever may not read it is shown a page to sign in.
+    if (given.type.startsWith('text/html') && type !== 'text/html')
+      throw new ChannelError('Slack gives no files to this app: it needs the scope files:read', {
+        status: 200,
+        isFinal: true,
+      });
+    return given.bytes;
+  },
+  async connect(context, { address }, report) {
+    const headers = { authorization: `Bearer ${context.credentials['token']}` };
+    const answer = await callService(context, '/auth.test', {}, { headers });
+    const { user, team } = resultOf(answer);
+    report.account = `${String(user)} in ${String(team)}`;
+    report.done.push('Slack knows the token');
+    const given =
+      answer.headers
+        .get('x-oauth-scopes')
+        ?.split(',')
+        .map((scope) => scope.trim()) ?? [];
+    const missing = SCOPES.filter((scope) => !given.includes(scope));
+    if (missing.length > 0)
+      report.todo.push(`give the app the scopes ${missing.join(', ')}, and install it again`);
+    if (address !== undefined)
+      report.todo.push(
+        `have Event Subscriptions and Interactivity call ${address} at api.slack.com/apps: a bot cannot set that`,
+      );
+  },
 };
+
+/** What is done with each stands in docs/slack.md. */
+const SCOPES: readonly string[] = [
+  'app_mentions:read',
+  'channels:history',
+  'chat:write',
+  'files:read',
+  'files:write',
+  'groups:history',
+  'im:history',
+];
+const HOSTS = /(?:^|\.)slack\.com$/;
+
+/** @throws ChannelError, EgressError */
+async function upload({ door, signal }: SendContext, address: string, bytes: Buffer): Promise<void> {
+  const headers = { 'content-type': 'application/octet-stream' };
+  const response = await door.fetch(address, {
+    method: 'POST',
+    body: new Uint8Array(bytes),
+    headers,
+    signal,
+  });
+  await response.body?.cancel();
+  if (!response.ok)
+    throw new ChannelError(`Slack: the upload was answered ${response.status}`, { status: response.status });
+}
 
 function textsOf(markdown: string, hasButtons: boolean): readonly string[] {
   return splitText(markdown, hasButtons ? SECTION : MOST, (part) => slackMrkdwn(part).length);
@@ -64,7 +140,11 @@ const PASSING =
 /** @throws ChannelError */
 async function call(context: SendContext, method: string, body: object): Promise<Fields> {
   const headers = { authorization: `Bearer ${context.credentials['token']}` };
-  const { status, retryAfter, body: answer } = await callService(context, `/${method}`, body, { headers });
+  return resultOf(await callService(context, `/${method}`, body, { headers }));
+}
+
+/** @throws ChannelError */
+function resultOf({ status, retryAfter, body: answer }: ServiceAnswer): Fields {
   if (answer['ok'] === true) return answer;
   const error = typeof answer['error'] === 'string' ? answer['error'].slice(0, 200) : undefined;
   throw new ChannelError(`Slack: ${error ?? `it answered ${status}`}`, {

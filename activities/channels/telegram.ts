@@ -3,9 +3,9 @@ import type { ChannelButton, ChannelPlace } from '#domain/channel.ts';
 import { splitText } from '#domain/channel/split-text.ts';
 import { telegramHtml } from '#domain/channel/telegram-html.ts';
 import { type Fields, isRecord } from '#domain/outside-value.ts';
-import { callService } from './call-service.ts';
+import { blobOf, callService, fetchBytes } from './call-service.ts';
 import { ChannelError } from './channel-error.ts';
-import type { ChannelSender, SendContext } from './channel-sender.ts';
+import type { ChannelSender, SendContext, SentFile } from './channel-sender.ts';
 import { postParts } from './post-parts.ts';
 
 /** Characters of a message, after its marks are read. */
@@ -33,6 +33,41 @@ export const telegramSender: ChannelSender = {
         throw error;
     }
   },
+  mostBytes: 50_000_000,
+  async sendFile(context, place, file) {
+    const isPhoto = PHOTOS.has(file.type) && file.bytes.length <= PHOTO_BYTES;
+    const sent = await sendAs(context, place, file, isPhoto ? 'photo' : 'document').catch(
+      (error: unknown) => {
+        // Of sides that are too long or too unequal for a photo.
+        if (!(isPhoto && error instanceof ChannelError && error.refusal.status === 400)) throw error;
+        return sendAs(context, place, file, 'document');
+      },
+    );
+    return String(sent['message_id']);
+  },
+  async fetchFile(context, { source }) {
+    const { file_path: path } = await call(context, 'getFile', { file_id: source });
+    if (typeof path !== 'string' || path.split('/').includes('..'))
+      throw new ChannelError('Telegram gives no path of the file', { status: 200, isFinal: true });
+    const address = `${context.baseUrl}/file/bot${context.credentials['token']}/${encodeURI(path.replace(/^\/+/, ''))}`;
+    return (await fetchBytes(context, 'Telegram', address)).bytes;
+  },
+  async connect(context, { address, settings }, report) {
+    const me = await call(context, 'getMe', {});
+    const name = String(me['username'] ?? '');
+    report.account = `@${name}`;
+    if (address !== undefined) {
+      const secret_token = context.credentials['secret_token'];
+      await call(context, 'setWebhook', { url: address, secret_token, allowed_updates: UPDATES });
+      report.done.push(`Telegram calls ${address}`);
+    }
+    if (settings.username?.replace(/^@/, '').toLowerCase() !== name.toLowerCase())
+      report.todo.push(`set settings.username to ${name}: by it groups mention the bot`);
+    if (settings.groups === 'all' && me['can_read_all_group_messages'] !== true)
+      report.todo.push(
+        'turn privacy off with /setprivacy of @BotFather: else groups show the bot mentions and commands alone',
+      );
+  },
   async typing(context, place) {
     await call(context, 'sendChatAction', { ...placeFields(place), action: 'typing' });
   },
@@ -46,6 +81,18 @@ export const telegramSender: ChannelSender = {
     return String(topic['message_thread_id']);
   },
 };
+
+/** Those that api/channels/telegram.ts reads. */
+const UPDATES: readonly string[] = ['message', 'callback_query'];
+const PHOTOS: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
+const PHOTO_BYTES = 10_000_000;
+
+function sendAs(context: SendContext, place: ChannelPlace, file: SentFile, kind: 'photo' | 'document') {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(placeFields(place))) form.append(name, String(value));
+  form.append(kind, blobOf(file), file.name);
+  return call(context, kind === 'photo' ? 'sendPhoto' : 'sendDocument', form);
+}
 
 function placeFields({ chat, thread }: ChannelPlace) {
   return { chat_id: chat, ...(thread !== undefined && { message_thread_id: Number(thread) }) };

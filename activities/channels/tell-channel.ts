@@ -1,39 +1,44 @@
 /** One attempt to tell a chat service what a delivery is about. What is known to have arrived is not sent again. */
-import { Context } from '@temporalio/activity';
-import { type ChannelPlace, type ChannelPost, type ChannelType, placeOfChat } from '#domain/channel.ts';
-import { approvalPost, editedPost, outcomePost } from '#domain/channel/approval-post.ts';
-import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import type { Attachment } from '#domain/artifact.ts';
+import {
+  type ChannelPlace,
+  type ChannelPost,
+  type DirectPost,
+  INBOUND_FILE_BYTES,
+  placeOfChat,
+} from '#domain/channel.ts';
+import {
+  approvalPost,
+  type Asking,
+  editedPost,
+  linkWords,
+  outcomePost,
+} from '#domain/channel/approval-post.ts';
+import { namedFiles } from '#domain/channel/named-files.ts';
+import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { SecretProblem } from '#domain/secret.ts';
+import { channelLinkMaker } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
+import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
 import {
   type ChannelRow,
   findChannel,
   firstAsking,
-  openChannel,
   placeOfSession,
   postsOf,
   postsOfApproval,
   type PostRow,
   recordPost,
 } from '#store/channel-store.ts';
-import type { Pool } from '#store/pool.ts';
-import type { Sealer } from '#store/seal.ts';
+import { findSession } from '#store/session-store.ts';
 import type { AttemptRecord, DeliveryBasis } from '#store/webhook-store.ts';
-import type { Egress } from '../egress/egress.ts';
 import { EgressError } from '../egress/egress-error.ts';
-import { operatorRules } from '../egress/operator-rules.ts';
 import { ChannelError } from './channel-error.ts';
-import type { ChannelSender, SendContext } from './channel-sender.ts';
-import { SENDERS } from './services.ts';
+import { sendPart } from './send-part.ts';
+import { type TakeDeps, takeMessage } from './take-message.ts';
+import { type ChannelDeps, refusalWords, type Visit, visitService } from './visit-service.ts';
 
-export interface ChannelDeps {
-  readonly pool: Pool;
-  readonly sealer: Pick<Sealer, 'open'>;
-  readonly resolveOf: (tenant: string, text: string) => Promise<string>;
-  readonly egress: Egress;
-  readonly egressSettings: EgressSettings;
-  readonly services: Readonly<Partial<Record<ChannelType, { readonly baseUrl?: string }>>>;
-}
+export type TellDeps = ChannelDeps & TakeDeps & OwnLinkDeps;
 
 /** `problem` is null when it was taken. */
 export interface Told extends Pick<AttemptRecord, 'answered' | 'problem'> {
@@ -46,18 +51,19 @@ export interface Told extends Pick<AttemptRecord, 'answered' | 'problem'> {
 /** After which no further part is begun: the attempt has a limit, and one that runs into it would be repeated beside itself. */
 const VISIT_MS = 20_000;
 const TAKEN: Told = { answered: 200, problem: null };
-const LIMITS = { redirects: 0, bytes: 1_048_576, totalMs: 30_000, idleMs: 15_000 };
-
-/** What a service is said to do in one visit. */
-type Visit = (sender: ChannelSender, context: SendContext) => Promise<void>;
-
-export async function tellChannel(deps: ChannelDeps, tenant: string, delivery: DeliveryBasis): Promise<Told> {
+export async function tellChannel(deps: TellDeps, tenant: string, delivery: DeliveryBasis): Promise<Told> {
   const channel = await findChannel(deps.pool, tenant, delivery.webhook.channel_key ?? '');
   if (!channel) return { answered: null, problem: 'the channel was deleted', isFinal: true };
   const visit = await visitFor(deps, tenant, channel, delivery);
   if (!visit) return TAKEN;
   try {
-    await visitService(deps, tenant, channel, visit);
+    await visitService(
+      deps,
+      tenant,
+      channel,
+      visit,
+      delivery.post?.waiting ? { bytes: INBOUND_FILE_BYTES } : {},
+    );
     return TAKEN;
   } catch (error) {
     if (error instanceof SecretProblem) return { answered: null, problem: error.message };
@@ -73,49 +79,25 @@ export async function tellChannel(deps: ChannelDeps, tenant: string, delivery: D
   }
 }
 
-/** @throws ChannelError, EgressError */
-export async function visitService(
-  { sealer, resolveOf, egress, egressSettings, services }: ChannelDeps,
-  tenant: string,
-  channel: ChannelRow,
-  visit: Visit,
-): Promise<void> {
-  const sender = SENDERS[channel.type];
-  if (!sender)
-    throw new ChannelError(`there is no service behind a channel of type ${channel.type}`, {
-      status: 0,
-      isFinal: true,
-    });
-  const own = services[channel.type]?.baseUrl;
-  const baseUrl = (own ?? sender.usualUrl).replace(/\/+$/, '');
-  const rules = operatorRules({ url: baseUrl, isOwn: own !== undefined }, egressSettings);
-  const door = egress.open({ tenant, purpose: 'channel', rules, limits: LIMITS });
-  const { cancellationSignal: signal } = Context.current();
-  try {
-    const credentials = await openChannel(sealer, resolveOf, tenant, channel);
-    await visit(sender, { door, credentials, baseUrl, signal });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    await door.close();
-  }
-}
-
-/** Addresses that errors name may have a token in them. */
-export function refusalWords({ message }: ChannelError | EgressError): string {
-  return message.replace(/\/bot[^/\s]+/g, '/bot…').slice(0, 500);
-}
-
 /** Undefined: there is nothing to be said of it. */
 async function visitFor(
-  deps: ChannelDeps,
+  deps: TellDeps,
   tenant: string,
   channel: ChannelRow,
   delivery: DeliveryBasis,
 ): Promise<Visit | undefined> {
   const { post, stored, session_key } = delivery;
-  if (post) return saying(deps, tenant, channel, delivery, post.place, post);
+  if (post?.waiting) return takeMessage(deps, tenant, channel, delivery, { ...post, waiting: post.waiting });
+  if (post?.link)
+    return saying(
+      deps,
+      tenant,
+      channel,
+      delivery,
+      post.place,
+      await linkPost(deps, tenant, channel, post.link),
+    );
+  if (post) return saying(deps, tenant, channel, delivery, post.place, post, post.files);
   if (!stored) return undefined;
   const { type, data } = stored;
   if (type.startsWith('approval.'))
@@ -128,7 +110,37 @@ async function visitFor(
     return (sender, context) => sender.typing?.(context, place).catch(ignoreRefusal) ?? Promise.resolve();
   const markdown = type === 'turn.failed' ? failureWords(data) : String(data['text'] ?? '').trim();
   if (markdown === '' || SILENT.has(markdown)) return undefined;
-  return saying(deps, tenant, channel, delivery, place, { markdown });
+  const named = namedFiles(markdown);
+  const files = await filesOf(deps, tenant, session_key, named.ids);
+  return saying(deps, tenant, channel, delivery, place, named, files);
+}
+
+async function linkPost(
+  deps: TellDeps,
+  tenant: string,
+  { key, webhook_id: webhook }: ChannelRow,
+  { approval: id, user }: NonNullable<DirectPost['link']>,
+): Promise<ChannelPost> {
+  const approval = await findApproval(deps.pool, tenant, id);
+  const wish = approval && { webhook, approval, user, createdBy: channelLinkMaker(key) };
+  const link = wish && (await makeOwnLink(deps, tenant, wish));
+  return { markdown: linkWords(link) };
+}
+
+/** What the session's user may read of it; else words. */
+async function filesOf(
+  { pool }: TellDeps,
+  tenant: string,
+  session: string,
+  ids: readonly string[],
+): Promise<readonly (Attachment | string)[]> {
+  if (ids.length === 0) return [];
+  const user = (await findSession(pool, tenant, session))?.user_id ?? null;
+  const rows = await findArtifacts(pool, tenant, ids, user);
+  return ids.map((id) => {
+    const row = rows.find((one) => one.id === id);
+    return row ? asAttachment(row) : `There is no artifact:${id}.`;
+  });
 }
 
 /** What a model answers when it has nothing to say. */
@@ -148,19 +160,21 @@ function failureWords(data: Readonly<Record<string, unknown>>): string {
  * All parts of a question are about the same call: one that was edited meanwhile is asked from the beginning.
  */
 async function saying(
-  { pool }: ChannelDeps,
+  deps: TellDeps,
   tenant: string,
   channel: ChannelRow,
   { id }: DeliveryBasis,
   place: ChannelPlace,
   post: ChannelPost,
+  files: readonly (Attachment | string)[] = [],
   asked?: { readonly approval_id: string; readonly digest: string },
 ): Promise<Visit> {
   const digest = asked?.digest ?? null;
-  const posts = await postsOf(pool, tenant, id);
+  const posts = await postsOf(deps.pool, tenant, id);
   const arrived = posts.filter((arrivedPost) => arrivedPost.digest === digest).length;
   return async (sender, context) => {
-    const parts = sender.split(post);
+    const words = post.markdown === '' && files.length > 0 ? [] : sender.split(post);
+    const parts = [...words, ...files];
     const until = performance.now() + VISIT_MS;
     for (const [part, one] of parts.entries()) {
       if (part < arrived) continue;
@@ -169,17 +183,17 @@ async function saying(
           status: 200,
           retryAfter: 1_000,
         });
-      const message_id = await sender.send(context, place, one);
+      const message_id = await sendPart(deps, tenant, { sender, context, place }, one);
       const approval_id = (part === parts.length - 1 ? asked?.approval_id : undefined) ?? null;
       const row = { delivery_id: id, part, channel_key: channel.key, message_id, place, approval_id, digest };
-      await recordPost(pool, tenant, row);
+      await recordPost(deps.pool, tenant, row);
     }
   };
 }
 
 /** Asked once in a channel, on whichever feeds it is; what follows changes the message that asked. */
 async function aboutApproval(
-  deps: ChannelDeps,
+  deps: TellDeps,
   tenant: string,
   channel: ChannelRow,
   delivery: DeliveryBasis,
@@ -196,12 +210,21 @@ async function aboutApproval(
     const asked = { approval_id: id, digest: approval.digest };
     return (
       place &&
-      saying(deps, tenant, channel, delivery, place, approvalPost(approval, delivery.id, new Date()), asked)
+      saying(
+        deps,
+        tenant,
+        channel,
+        delivery,
+        place,
+        approvalPost(approval, askingOf(deps, delivery.id), new Date()),
+        [],
+        asked,
+      )
     );
   }
   return async (sender, context) => {
     for (const post of posts) {
-      const shown = shownNow(approval, post, (one) => sender.split(one).length);
+      const shown = shownNow(deps, approval, post, (one) => sender.split(one).length);
       const part = shown && sender.split(shown).at(-1);
       if (part) await sender.edit(context, post.place, post.message_id, part);
     }
@@ -210,19 +233,24 @@ async function aboutApproval(
 
 /** What the message with the buttons says from now on; undefined: what it says. Its earlier parts stay as they are. */
 function shownNow(
+  deps: TellDeps,
   approval: ApprovalRow,
   { delivery_id: delivery, part, digest }: PostRow,
   partsOf: (post: ChannelPost) => number,
 ): ChannelPost | undefined {
   if (approval.status !== 'pending') return outcomePost(approval);
-  if (approval.digest !== digest) return editedPost(approval, delivery);
-  const post = approvalPost(approval, delivery, new Date());
+  if (approval.digest !== digest) return editedPost(approval, askingOf(deps, delivery));
+  const post = approvalPost(approval, askingOf(deps, delivery), new Date());
   return partsOf(post) === part + 1 ? post : undefined;
+}
+
+function askingOf({ publicUrl }: TellDeps, delivery: string): Asking {
+  return { delivery, hasLinks: publicUrl !== undefined };
 }
 
 /** In the chat that it is about, unless the channel has another place for questions. */
 async function askedAt(
-  { pool }: ChannelDeps,
+  { pool }: TellDeps,
   tenant: string,
   { key, settings }: ChannelRow,
   session: string,

@@ -2,21 +2,16 @@
 import { deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { askingMail, mailAddressOf, outcomeMail, planMail, testMail } from '#domain/approval-mail.ts';
 import { NOTIFY_TEST } from '#domain/webhook.ts';
-import { hashToken, mailLinkToken } from '#policy/decision-token.ts';
-import { insertApprovalLink, webhookLinkMaker } from '#store/approval-link-store.ts';
+import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
+import { webhookLinkMaker } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
-import type { Pool } from '#store/pool.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { type DeliveryBasis, findAskedBefore } from '#store/webhook-store.ts';
 import type { Mail, MailOutcome, SendMail } from './send-mail.ts';
 
-export interface ApprovalMailDeps {
-  readonly pool: Pool;
+export interface ApprovalMailDeps extends OwnLinkDeps {
   readonly scrubberOf: ScrubberOf;
   readonly send: SendMail;
-  /** Where people reach the API; without one mails have no links. */
-  readonly publicUrl: string | undefined;
-  readonly tokenSecret: string;
 }
 
 export type MailDelivery = (
@@ -60,7 +55,8 @@ async function mailOf(
   if (typeof plan === 'object') return plan;
   const thread = { id, to, replyTo: first };
   if (plan === 'tell') return { ...thread, ...outcomeMail(approval) };
-  const link = await linkTo(deps, tenant, webhook.id, approval, user);
+  const createdBy = webhookLinkMaker(webhook.id);
+  const link = await makeOwnLink(deps, tenant, { webhook: webhook.id, approval, user, createdBy });
   return { ...thread, ...askingMail(approval, { event, user, link, now: new Date() }) };
 }
 
@@ -71,29 +67,5 @@ function whyNot(approval: ApprovalRow, user: string): string | undefined {
   return deciderProblem({ terms, requester, escalated: escalated_at !== null }, who);
 }
 
-/** Of whoever reads it: the right to decide, and no other. */
+/** As the link has them. */
 const SCOPES = ['approve'] as const;
-
-/** Undefined where there is no address for one, or no more may be made. */
-async function linkTo(
-  { pool, publicUrl, tokenSecret }: ApprovalMailDeps,
-  tenant: string,
-  webhook: string,
-  approval: ApprovalRow,
-  user: string,
-): Promise<string | undefined> {
-  if (publicUrl === undefined) return undefined;
-  const token = mailLinkToken(tokenSecret, webhook, approval, user);
-  const hash = hashToken(token);
-  const ends = await insertApprovalLink(pool, tenant, {
-    id: `lnk_${hash.toString('hex', 0, 9)}`,
-    approvalId: approval.id,
-    hash,
-    user,
-    scopes: SCOPES,
-    decision: null,
-    createdBy: webhookLinkMaker(webhook),
-    seconds: null,
-  });
-  return ends && `${publicUrl.replace(/\/+$/, '')}/a/${token}`;
-}

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type ArtifactPlaces, findArtifacts, readArtifact } from '#store/artifact-store.ts';
+import { type ArtifactPlaces, findArtifacts, readWhole } from '#store/artifact-store.ts';
 import { detectType, UNKNOWN_TYPE } from '#store/detect-type.ts';
 import type { Egress } from '../egress/egress.ts';
 import { EgressError } from '../egress/egress-error.ts';
@@ -42,11 +42,8 @@ async function openArtifact(
 ): Promise<MediaFile> {
   const ids = ARTIFACT_REF.exec(ref)?.slice(1) ?? [];
   const [row] = await findArtifacts(places.pool, tenant, ids, user);
-  const pieces: Buffer[] = [];
-  if (row)
-    for await (const piece of readArtifact(places, tenant, row.digest, 0, row.size)) pieces.push(piece);
-  const bytes = Buffer.concat(pieces);
-  if (!row || bytes.length < row.size)
+  const bytes = row && (await readWhole(places, tenant, row));
+  if (!row || !bytes)
     throw new FileProblem(
       'FileNotFound',
       `there is no ${shown(ref)}: it may have been removed, or is another user’s`,

@@ -16,7 +16,7 @@ export type OwnHeartbeat = ScheduleRow & { readonly next_runs: readonly string[]
 /** Throws Failures whose words are for the model. */
 export interface OwnHeartbeats {
   find(call: RunningCall): Promise<OwnHeartbeat | undefined>;
-  /** A new one speaks in the caller's session. */
+  /** A new one speaks in the caller's session, and so does one that is set from another chat. */
   set(call: RunningCall, change: HeartbeatChange): Promise<OwnHeartbeat>;
   runNow(call: RunningCall, heartbeat: ScheduleRow): Promise<void>;
   /** The newest first. */

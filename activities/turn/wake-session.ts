@@ -2,6 +2,7 @@
  * Wakes a session with a message that the system itself writes: its row first, its id given by the caller, then the
  * session's workflow, then the turn's row. Who repeats it with the same id wakes the session once.
  */
+import type { Attachment } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import {
@@ -21,11 +22,12 @@ export interface Wake {
   /** The same for each repeat; new for each message. */
   readonly messageId: string;
   readonly text: string;
+  readonly attachments?: readonly Attachment[];
   readonly mode: Extract<SubmitMode, 'queue' | 'steer'>;
   /** Of the turn that made the system speak, so that the new one has the same user and no more rights. */
   readonly context: MessageContext;
   /** Of a session that may not be there yet; else it must be. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** The session works for this team, whose budgets its use counts for. */
   readonly team?: string;
   /** The turn from which it follows that the system speaks: what the new turn uses counts for that one too (DU-7). */
@@ -53,6 +55,7 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
     session,
     messageId: id,
     text: message,
+    attachments = [],
     mode,
     context,
     agent,
@@ -68,6 +71,7 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
       id,
       session,
       text,
+      attachments: attachments.length > 0 ? attachments : undefined,
       mode,
       context: asked,
       team,

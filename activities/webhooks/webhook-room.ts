@@ -17,11 +17,11 @@ import {
 } from '#store/webhook-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import { type ChannelDeps, tellChannel, type Told } from '../channels/tell-channel.ts';
+import { type TellDeps, tellChannel, type Told } from '../channels/tell-channel.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import type { MailDelivery } from '../mail/approval-mails.ts';
 
-export interface WebhookDeps extends Omit<ChannelDeps, 'egressSettings'> {
+export interface WebhookDeps extends Omit<TellDeps, 'egressSettings'> {
   readonly notifier: Pick<EventNotifier, 'whenDue'>;
   readonly reach: Pick<WorkflowReach, 'start'>;
   readonly egressSettings: EgressSettings;

@@ -1,9 +1,9 @@
 /** Discord's interactions over HTTP (docs.discord.com/developers/interactions): the command `/ask` and the presses of buttons. */
-import type { ChannelPlace, Inbound } from '#domain/channel.ts';
+import type { ChannelPlace, Inbound, InboundFile } from '#domain/channel.ts';
 import { discordMarkdown } from '#domain/channel/discord-markdown.ts';
-import type { Fields } from '#domain/outside-value.ts';
+import { type Fields, fieldOf } from '#domain/outside-value.ts';
 import type { ChannelReader, Reading, ServiceReply } from './channel-reader.ts';
-import { record, text } from './fields.ts';
+import { record, sizeOf, text } from './fields.ts';
 import { isDiscordSigned } from './signatures.ts';
 
 /** Types of interactions. */
@@ -31,14 +31,29 @@ export const discordReader: ChannelReader = {
 
 type From = ChannelPlace & Pick<Inbound, 'isGroup' | 'person'>;
 
-/** Text that the person gives to a command, whatever it is named. The question is shown to the others of the chat, who read its answer below. */
+/** Types of a command's options. */
+const [TEXT, ATTACHMENT] = [3, 11];
+
+/** Text and files that the person gives to a command, whatever they are named. The question is shown to the others of the chat, who read its answer below. */
 function readCommand(from: From, id: string, call: Fields): Reading {
-  const { options } = record(call['data']);
-  const given = Array.isArray(options) ? options.map((option) => text(record(option)['value'])) : [];
-  const question = given.find((value) => value !== undefined) ?? '';
+  const { options, resolved } = record(call['data']);
+  const given = (Array.isArray(options) ? options : []).map(record);
+  const ofType = (type: number) =>
+    given.flatMap((one) => (one['type'] === type ? [text(one['value']) ?? ''] : []));
+  const [question = ''] = ofType(TEXT);
+  const attached = record(record(resolved)['attachments']);
+  const files = ofType(ATTACHMENT).flatMap((key) => fileOf(record(fieldOf(attached, key))));
   if (question === '') return { inbound: [], reply: said('Say what to do: /ask text', EPHEMERAL) };
-  const one: Inbound = { ...from, ...NOTHING, kind: 'command', id, text: question, mentionsBot: true };
+  const one: Inbound = { ...from, ...NOTHING, kind: 'command', id, text: question, mentionsBot: true, files };
   return { inbound: [one], reply: said(`> ${discordMarkdown(question.replaceAll(/\s+/g, ' '))}`) };
+}
+
+function fileOf(file: Fields): readonly InboundFile[] {
+  const source = text(file['url']);
+  if (source === undefined) return [];
+  return [
+    { source, name: text(file['filename']), type: text(file['content_type']), size: sizeOf(file['size']) },
+  ];
 }
 
 function readPress(from: From, id: string, call: Fields): Reading {
@@ -50,7 +65,7 @@ function readPress(from: From, id: string, call: Fields): Reading {
   };
 }
 
-const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: 0 } as const;
+const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: [] } as const;
 
 /** Kinds of channels that are threads of another. */
 const THREADS: ReadonlySet<unknown> = new Set([10, 11, 12]);

@@ -6,6 +6,11 @@ export function record(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
 
+/** Bytes. */
+export function sizeOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
 export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,10 +1,17 @@
 /** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
 import { createHash, createHmac, randomInt } from 'node:crypto';
-import { type ChannelType, chatIdOf, type Inbound, isAddressed } from '#domain/channel.ts';
+import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
+import {
+  type ChannelType,
+  chatIdOf,
+  type Inbound,
+  isAddressed,
+  type WaitingMessage,
+} from '#domain/channel.ts';
+import { heardText } from '#domain/channel/heard-text.ts';
 import { toolsFor } from '#domain/channel/tools-for.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
-import { markOutside } from '#domain/outside-text.ts';
 import { type ChannelRow, findPerson, insertDirectPost, offerPairing } from '#store/channel-store.ts';
 import { findUntaken } from '#store/message-store.ts';
 import { findSession } from '#store/session-store.ts';
@@ -17,7 +24,6 @@ import { decidePressed, type Speaker } from './decide-pressed.ts';
 
 /** Characters of a message; services take less. */
 const MOST = 100_000;
-const NO_FILES = 'Files are not taken here: say it in words.';
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
 /**
@@ -67,8 +73,8 @@ async function hear(
   }
   if (!isAddressed(inbound, groups)) return alone(type, 'I am not to be asked here.');
   if (!person && people !== 'open') return meet(deps, tenant, channel, inbound);
-  if (inbound.text.trim() === '')
-    return inbound.files > 0 ? NO_FILES : `Say something to ${channel.agent_key}.`;
+  if (inbound.text.trim() === '' && inbound.files.length === 0)
+    return `Say something to ${channel.agent_key}.`;
   return submit(deps, tenant, channel, inbound, person);
 }
 
@@ -113,11 +119,18 @@ async function submit(
     );
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key } = channel;
+  const said = {
+    text: inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST),
+    isOwn: person !== undefined && inbound.isForwarded !== true,
+    // The same update has the same text, and nobody who writes can know its markers.
+    marker: createHmac('sha256', deps.tokenSecret).update(stem).digest('hex').slice(0, 32),
+    source: `${channel.type}:${inbound.person.id}`,
+  };
   const message: Submission = {
     id: `msg_${stem}`,
     repeatable: true,
     session,
-    text: textOf(deps, channel, inbound, person !== undefined, stem),
+    text: heardText(said, ''),
     mode: null,
     context: {
       ...chat,
@@ -129,6 +142,7 @@ async function submit(
     },
     confinedTo: null,
   };
+  if (inbound.files.length > 0) return waitForFiles(deps, tenant, channel, inbound, { ...message, ...said });
   try {
     await submitMessage(deps, tenant, message);
     return undefined;
@@ -146,19 +160,38 @@ async function handInOld(deps: ApiDeps, tenant: string, message: Submission): Pr
   if (old) await submitMessage(deps, tenant, { ...message, ...old });
 }
 
-/** A paired person's words are his user's own; anybody else's, and what is forwarded, are data (SC-4). The same update has the same text. */
-function textOf(
-  { tokenSecret }: ApiDeps,
-  { type }: ChannelRow,
-  { text, files, person, isForwarded }: Inbound,
-  isPaired: boolean,
-  stem: string,
-): string {
-  const left = files === 0 ? '' : `\n[${files} file(s) were sent along, which this channel does not take]`;
-  const said = text.replaceAll('\0', '').toWellFormed().slice(0, MOST) + left;
-  if (isPaired && !isForwarded) return said;
-  const id = createHmac('sha256', tokenSecret).update(stem).digest('hex').slice(0, 32);
-  return markOutside({ id, source: `${type}:${person.id}`, text: said });
+/** A worker fetches the files and submits the message then: what it needs is a row among those of its chat, once an update. */
+async function waitForFiles(
+  deps: ApiDeps,
+  tenant: string,
+  { key, webhook_id }: ChannelRow,
+  { id: update, chat, thread, files }: Inbound,
+  message: Pick<WaitingMessage, 'id' | 'session' | 'text' | 'context' | 'isOwn' | 'marker' | 'source'>,
+): Promise<undefined> {
+  const { text: scrub } = await deps.secrets.vault.scrubberOf(tenant);
+  const { id, session, text, context, isOwn, marker, source } = message;
+  const waiting: WaitingMessage = {
+    id,
+    session,
+    context,
+    isOwn,
+    marker,
+    source,
+    text: scrub(text),
+    files: files.slice(0, MOST_ATTACHMENTS).map(({ source, name, type, size }) => ({
+      source: source.slice(0, 4_000),
+      name: name && scrub(name).slice(0, 300).toWellFormed(),
+      type: type?.slice(0, 200),
+      size,
+    })),
+    left: Math.max(0, files.length - MOST_ATTACHMENTS),
+  };
+  await insertDirectPost(deps.pool, tenant, webhook_id, {
+    id: `msg_${digestOf(tenant, key, 'files', update)}`,
+    session,
+    post: { place: { chat, thread }, markdown: '', waiting },
+  });
+  await startDueDeliveries(deps.pool, deps.temporal);
 }
 
 /** One a chat, and one a thread or topic of it. */

@@ -1,8 +1,8 @@
 /** Slack's Events API and the presses of buttons (docs.slack.dev): JSON events, and forms whose `payload` is JSON. */
-import type { Inbound } from '#domain/channel.ts';
+import type { Inbound, InboundFile } from '#domain/channel.ts';
 import type { Fields } from '#domain/outside-value.ts';
 import type { ChannelReader, Reading } from './channel-reader.ts';
-import { record, text } from './fields.ts';
+import { record, sizeOf, text } from './fields.ts';
 import { isSlackSigned } from './signatures.ts';
 
 export const slackReader: ChannelReader = {
@@ -29,8 +29,8 @@ function readEvent(call: Fields): Inbound | undefined {
   const said = text(event['text']) ?? '';
   const mention = bot === undefined ? undefined : `<@${bot}>`;
   const words = plainText(mention ? said.replaceAll(mention, '') : said);
-  const files = Array.isArray(event['files']) ? event['files'].length : 0;
-  if (words === '' && files === 0) return undefined;
+  const files = filesOf(event['files']);
+  if (words === '' && files.length === 0) return undefined;
   const isGroup = !isDirect(chat);
   return {
     kind: 'message',
@@ -46,6 +46,16 @@ function readEvent(call: Fields): Inbound | undefined {
     repliesToBot: bot !== undefined && event['parent_user_id'] === bot,
     files,
   };
+}
+
+/** One without an address is a tombstone, or hidden by a limit of the workspace. */
+function filesOf(given: unknown): readonly InboundFile[] {
+  return (Array.isArray(given) ? given : []).flatMap((one) => {
+    const file = record(one);
+    const source = text(file['url_private_download']) ?? text(file['url_private']);
+    if (source === undefined) return [];
+    return [{ source, name: text(file['name']), type: text(file['mimetype']), size: sizeOf(file['size']) }];
+  });
 }
 
 /** By a person or a program, and just now. */
@@ -114,7 +124,7 @@ function readPress(payload: Fields): Inbound | undefined {
     text: '',
     mentionsBot: false,
     repliesToBot: false,
-    files: 0,
+    files: [],
     press: { data },
   };
 }

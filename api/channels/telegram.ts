@@ -1,8 +1,8 @@
 /** Telegram's updates, as setWebhook has them sent (core.telegram.org/bots/api#update). Its secret is a header's word, no signature. */
-import type { Inbound } from '#domain/channel.ts';
+import type { Inbound, InboundFile } from '#domain/channel.ts';
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 import type { ChannelReader, ReadChannel } from './channel-reader.ts';
-import { record, text } from './fields.ts';
+import { record, sizeOf, text } from './fields.ts';
 import { isSame } from './signatures.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
@@ -39,7 +39,7 @@ function readPress(id: string, query: Fields): Inbound | undefined {
   return { ...from, ...NOTHING, kind: 'press', id, press: { data, answerTo } };
 }
 
-const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: 0 } as const;
+const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: [] } as const;
 
 function readMessage(id: string, message: Fields, { settings }: ReadChannel): Inbound | undefined {
   const from = placeOf(message, message['from']);
@@ -50,7 +50,7 @@ function readMessage(id: string, message: Fields, { settings }: ReadChannel): In
   const command = /^\/([a-z0-9_]{1,32})(?:@([a-z0-9_]+))?(?:\s+|$)/i.exec(said);
   if (command?.[2] !== undefined && !isSameName(command[2], bot)) return undefined;
   const files = filesOf(message);
-  if (said === '' && files === 0) return undefined;
+  if (said === '' && files.length === 0) return undefined;
   const words = command ? said.slice(command[0].length) : said;
   const plain = withoutMention(words, bot);
   return {
@@ -95,10 +95,23 @@ function placeOf(message: Fields, from: unknown) {
   };
 }
 
-function filesOf(message: Fields): number {
+/** Of a photo the largest; the sizes come in their order. A GIF is told twice, as a document too. */
+function filesOf(message: Fields): readonly InboundFile[] {
   const photos = Array.isArray(message['photo']) ? message['photo'] : [];
   const kinds = ['document', 'voice', 'audio', 'video', 'video_note'];
-  return [photos.at(-1), ...kinds.map((kind) => message[kind])].filter(isRecord).length;
+  return [photos.at(-1), ...kinds.map((kind) => message[kind])].flatMap((given) => {
+    const file = record(given);
+    const source = text(file['file_id']);
+    if (source === undefined) return [];
+    return [
+      {
+        source,
+        name: text(file['file_name']),
+        type: text(file['mime_type']),
+        size: sizeOf(file['file_size']),
+      },
+    ];
+  });
 }
 
 /** Ids are numbers of up to 52 bits. */

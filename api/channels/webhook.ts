@@ -50,17 +50,31 @@ export const webhookReader: ChannelReader = {
           text: fillTemplate(form.template, body, marked),
           mentionsBot: false,
           repliesToBot: false,
-          files: 0,
-          session: form.session && sessionOf(key, fillTemplate(form.session, body, plain)),
-          subject: fillTemplate(form.subject, body, plain).replaceAll(/\s+/g, ' ').trim().slice(0, 200),
+          files: [],
+          session: form.session && sessionOf(key, fillTemplate(form.session, body, nameOr(shortDigest))),
+          subject: fillTemplate(
+            form.subject,
+            body,
+            nameOr(() => '…'),
+          )
+            .replaceAll(/\s+/g, ' ')
+            .trim()
+            .slice(0, 200),
         },
       ],
     };
   },
 };
 
-function plain(words: string): string {
-  return words;
+/** One word, such as a login or a repository: what these two say stands unmarked, and a sentence there would be a stranger's (SC-4). */
+const NAME = /^[\p{L}\p{N}._@+#:/-]{1,64}$/u;
+
+function nameOr(other: (words: string) => string): (words: string) => string {
+  return (words) => (NAME.test(words) ? words : other(words));
+}
+
+function shortDigest(words: string): string {
+  return words === '' ? '' : digest(words).slice(0, 12);
 }
 
 /** By what is signed alone: who recorded a call could send it again with another header. @throws Failure InvalidInput for a call that could not be told from its repeat */
@@ -91,6 +105,6 @@ function sessionOf(key: string, words: string): string | undefined {
   const name = words.replaceAll(/[^A-Za-z0-9._@+-]+/g, '-').slice(0, 100);
   if (name === '') return undefined;
   // What was changed may look like another that was not.
-  const more = name === words ? '' : `.${digest(words).slice(0, 12)}`;
+  const more = name === words ? '' : `.${shortDigest(words)}`;
   return `${key}:${name}${more}`;
 }

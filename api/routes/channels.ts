@@ -1,7 +1,7 @@
 /** Chat channels: rows behind the definition, credentials sealed and never told. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { CREDENTIALS, type ChannelCredentials, type ChannelType } from '#domain/channel.ts';
+import { CREDENTIALS, type ChannelCredentials, type ChannelType, POSTED } from '#domain/channel.ts';
 import { Failure } from '#domain/errors.ts';
 import { withoutNulls } from '#domain/outside-value.ts';
 import { channels } from '#domain/resource/channels.ts';
@@ -34,7 +34,7 @@ import { deleteWebhook, listDeliveries, openWebhook, redeliver } from '#store/we
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
-import { serveResource } from '../serve-resource.ts';
+import { type Call, serveResource } from '../serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { showDelivery } from './webhooks.ts';
 
@@ -54,21 +54,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const row = await find(tenant, params.key);
         return row && show(tenant, row);
       },
-      async createChannel({ tenant, by, body: { settings: given, ...body } }) {
-        await checkAgent(deps, tenant, body.agent);
-        const written = await check(deps, tenant, body.type, given);
-        if (await isLabelInUse(pool, tenant, body.key))
-          throw new Failure(
-            'Conflict',
-            `Sessions name ${body.key} as their channel already, and what is answered there would be posted: delete them, or choose another key`,
-          );
-        const insert = insertChannel(pool, sealer, tenant, { ...body, ...written, id: randomUUID() }, by);
-        const row = await unlessTaken('full', insert);
-        if (row === 'taken') throw new Failure('Conflict', `There is a channel ${body.key} already`);
-        if (row === 'full')
-          throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks and channels`);
-        return show(tenant, row);
-      },
+      createChannel: (call) => create(deps, call),
       async updateChannel({ tenant, params, body: { agent, settings = {}, enabled } }) {
         const old = await find(tenant, params.key);
         if (!old) return undefined;
@@ -89,6 +75,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         // Its row is the last of it: what a crash leaves is deleted by asking again.
         if (row) await deleteWebhook(pool, tenant, row.webhook_id);
         return deleteChannel(pool, tenant, params.key);
+      },
+      async connectChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        return row && connect(deps, tenant, row);
       },
       async pairChannelPerson({ tenant, by, params, body: { code, person, ...as } }) {
         const given = { ...as, code: code?.toUpperCase(), person };
@@ -139,6 +129,35 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     },
     ({ tenant }, key) => find(tenant, key),
   );
+}
+
+async function create(
+  deps: ApiDeps,
+  { tenant, by, body: { settings: given, ...body } }: Call<(typeof channels.operations)['createChannel']>,
+) {
+  const { pool, secrets } = deps;
+  await checkAgent(deps, tenant, body.agent);
+  const written = await check(deps, tenant, body.type, given);
+  if (await isLabelInUse(pool, tenant, body.key))
+    throw new Failure(
+      'Conflict',
+      `Sessions name ${body.key} as their channel already, and what is answered there would be posted: delete them, or choose another key`,
+    );
+  const insert = insertChannel(pool, secrets.sealer, tenant, { ...body, ...written, id: randomUUID() }, by);
+  const row = await unlessTaken('full', insert);
+  if (row === 'taken') throw new Failure('Conflict', `There is a channel ${body.key} already`);
+  if (row === 'full')
+    throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks and channels`);
+  return show(tenant, row);
+}
+
+/** @throws Failure Unprocessable */
+async function connect({ settings, connectChannel }: ApiDeps, tenant: string, row: ChannelRow) {
+  if (!POSTED.has(row.type))
+    throw new Failure('Unprocessable', `A channel of type ${row.type} has no service to register with`);
+  const base = settings.publicUrl?.replace(/\/+$/, '');
+  const connected = await connectChannel(tenant, row.key, base && `${base}${show(tenant, row).inbound}`);
+  return connected && { ...connected, done: [...connected.done], todo: [...connected.todo] };
 }
 
 /** @throws Failure Unprocessable */

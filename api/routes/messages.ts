@@ -7,7 +7,7 @@ import { Failure } from '#domain/errors.ts';
 import { messageCreateSchema, messageReceiptSchema } from '#domain/schema/message.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
 import type { MessageContext } from '#domain/turn.ts';
-import { findArtifacts } from '#store/artifact-store.ts';
+import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
 import { type Caller, callerOf, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { followHandoff } from '../follow-handoff.ts';
@@ -101,8 +101,7 @@ async function attachmentsOf(
           errors: [{ pointer: `body/attachments/${index}`, message: 'no such artifact' }],
         },
       );
-    const { filename: name, type, digest, size, width, height } = row;
-    return { artifact, name, type, digest, size, width, height };
+    return asAttachment(row);
   });
 }
 

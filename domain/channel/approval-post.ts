@@ -15,17 +15,29 @@ export interface ShownApproval extends AskedApproval {
 /** Characters of arguments: some messages. Who cannot see the whole call here cannot allow it here. */
 const MOST = 12_000;
 
-/** `delivery` is what its buttons name. */
-export function approvalPost(approval: ShownApproval, delivery: string, now: Date): ChannelPost {
-  return { markdown: words(approval, now), buttons: buttonsOf(approval, delivery) };
+/** What its buttons name, and whether there may be links. */
+export interface Asking {
+  readonly delivery: string;
+  readonly hasLinks: boolean;
+}
+
+export function approvalPost(approval: ShownApproval, asking: Asking, now: Date): ChannelPost {
+  return { markdown: words(approval, now), buttons: buttonsOf(approval, asking) };
 }
 
 /** In place of a question whose call was edited, where its messages cannot show the new one whole. */
-export function editedPost(approval: ShownApproval, delivery: string): ChannelPost {
+export function editedPost(approval: ShownApproval, asking: Asking): ChannelPost {
   return {
     markdown: `${head(approval)}\n\nThe call was edited since: look at it and decide with ${showCommand(approval)}.`,
-    buttons: [rejectButton(delivery)],
+    buttons: otherButtons(asking),
   };
+}
+
+/** To one person alone, who decides by it. */
+export function linkWords(link: string | undefined): string {
+  return link === undefined
+    ? 'There is no link any more: it may be decided.'
+    : `Decide here, as yourself; show it to nobody: ${link}`;
 }
 
 /** Without buttons. */
@@ -70,19 +82,22 @@ function argsOf({ args }: ShownApproval): string {
   return showHidden(JSON.stringify(args, undefined, 1));
 }
 
-function buttonsOf(approval: ShownApproval, delivery: string): readonly ChannelButton[] {
-  const reject = rejectButton(delivery);
-  if (argsOf(approval).length > MOST || approval.form) return [reject];
+function buttonsOf(approval: ShownApproval, asking: Asking): readonly ChannelButton[] {
+  const { delivery } = asking;
+  const others = otherButtons(asking);
+  if (argsOf(approval).length > MOST || approval.form) return others;
   const always = { label: 'Always', data: pressData(delivery, 'approve_always') };
   return [
     { label: 'Approve', data: pressData(delivery, 'approve') },
     ...('refused' in approval.always ? [] : [always]),
-    reject,
+    ...others,
   ];
 }
 
-function rejectButton(delivery: string): ChannelButton {
-  return { label: 'Reject', data: pressData(delivery, 'reject') };
+/** There one sees the whole call, answers a form, and says why not. */
+function otherButtons({ delivery, hasLinks }: Asking): readonly ChannelButton[] {
+  const reject = { label: 'Reject', data: pressData(delivery, 'reject') };
+  return hasLinks ? [reject, { label: 'Say more', data: pressData(delivery, 'link') }] : [reject];
 }
 
 function capital(word: string): string {

@@ -6,6 +6,7 @@ import {
   channelCreateSchema,
   channelPersonSchema,
   channelSchema,
+  connectedSchema,
   pairingSchema,
 } from '../schema/channel.ts';
 import { nameSchema } from '../schema/scalars.ts';
@@ -46,6 +47,27 @@ const paired = {
     help: 'decides approvals by buttons',
   },
 } as const;
+
+const connecting = {
+  scope: 'admin' as const,
+  summary: 'Register a channel with its service',
+  description:
+    'As far as the service lets a bot do that: it is told where to call (below `api.publicUrl`) and what the bot understands. Safe to repeat.',
+  body: z.strictObject({}),
+  answer: connectedSchema,
+  refuses: ['Unprocessable'] as const,
+  command: {
+    word: 'connect',
+    help: 'register it with its service, and say what is missing',
+    body: () => ({}),
+    says: ({ account, done, todo }: z.output<typeof connectedSchema>) =>
+      [
+        `speaks as ${account ?? 'nobody yet'}`,
+        ...done.map((line) => `done: ${line}`),
+        ...todo.map((line) => `to do: ${line}`),
+      ].join('\n'),
+  },
+};
 
 export const channels = defineResource(
   {
@@ -103,6 +125,7 @@ export const channels = defineResource(
       summary: 'Delete a channel with its people and deliveries',
       command: { word: 'delete', help: 'delete one; its sessions stay', says: (key) => `deleted ${key}` },
     }),
+    connectChannel: make.action('connect')(connecting),
     pairChannelPerson: make.action('pairings')({
       scope: 'admin',
       summary: 'Let somebody speak as a user',

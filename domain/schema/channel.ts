@@ -105,6 +105,12 @@ export const channelSchema = z.object({
   created_at: timeSchema,
 });
 
+export const connectedSchema = z.object({
+  account: z.string().nullable().meta({ description: 'As whom it speaks there, by the service’s word' }),
+  done: z.array(z.string()),
+  todo: z.array(z.string()).meta({ description: 'What is missing still' }),
+});
+
 export const pairingSchema = z
   .strictObject({
     code: z.string().min(4).max(20).optional().meta({ description: 'As the stranger was told' }),

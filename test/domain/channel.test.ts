@@ -53,9 +53,11 @@ describe('IN-4 a channel', () => {
   });
 });
 
+const ASKING = { delivery: DELIVERY, hasLinks: false };
+
 describe('AP-1 an approval in a channel', () => {
   it('shows the whole call, and no line of it ends the code', () => {
-    const { markdown, buttons } = approvalPost(approval, DELIVERY, NOW);
+    const { markdown, buttons } = approvalPost(approval, ASKING, NOW);
     assert.ok(markdown.includes(JSON.stringify(approval.args, undefined, 1)));
     assert.equal(markdown.split('\n').filter((line) => line.startsWith('```')).length, 2);
     assert.deepEqual(
@@ -71,7 +73,7 @@ describe('AP-1 an approval in a channel', () => {
       args: { command: 'a\u200bb' },
       summary: 'a\u200bb',
     };
-    const { markdown } = approvalPost(risky, DELIVERY, NOW);
+    const { markdown } = approvalPost(risky, ASKING, NOW);
     for (const words of ['asked for: ann', 'until: 2030-01-02 03:04:05 UTC (in 4 min)', 'so⟨U+202E⟩it says'])
       assert.ok(markdown.includes(words), markdown);
     assert.equal(markdown.match(/a⟨U\+200B⟩b/g)?.length, 2);
@@ -79,7 +81,7 @@ describe('AP-1 an approval in a channel', () => {
   });
 
   it('that was edited since can only be rejected by the button that showed another call', () => {
-    const { markdown, buttons } = editedPost(approval, DELIVERY);
+    const { markdown, buttons } = editedPost(approval, ASKING);
     assert.match(markdown, /edited since.*`tempoclaw approvals show appr_1`/);
     assert.deepEqual(
       buttons?.map(({ label }) => label),
@@ -89,17 +91,25 @@ describe('AP-1 an approval in a channel', () => {
 
   it('can only be rejected where it is not seen whole, or asks for an answer', () => {
     const labels = (over: Partial<ShownApproval>) =>
-      approvalPost({ ...approval, ...over }, DELIVERY, NOW).buttons?.map(({ label }) => label);
+      approvalPost({ ...approval, ...over }, ASKING, NOW).buttons?.map(({ label }) => label);
     assert.deepEqual(labels({ args: { command: 'x'.repeat(12_000) } }), ['Reject']);
     assert.deepEqual(labels({ form: { server: 'x', message: 'which?', fields: [] } }), ['Reject']);
     assert.deepEqual(labels({ always: { refused: 'it deletes' } }), ['Approve', 'Reject']);
+    const linked = editedPost(approval, { ...ASKING, hasLinks: true }).buttons ?? [];
+    assert.deepEqual(
+      linked.map(({ label, data = '' }) => [label, readPress(data)?.decision]),
+      [
+        ['Reject', 'reject'],
+        ['Say more', 'link'],
+      ],
+    );
   });
 
   it('has no buttons when it is over, and tells how far it is before', () => {
     const over = outcomePost({ ...approval, status: 'denied', decided_by: 'ann', note: 'no' });
     assert.match(over.markdown, /^\*\*Denied\*\* by ann: no/);
     assert.deepEqual(over.buttons, []);
-    const counted = approvalPost({ ...approval, terms: { quorum: 2 }, agreed: ['ann'] }, DELIVERY, NOW);
+    const counted = approvalPost({ ...approval, terms: { quorum: 2 }, agreed: ['ann'] }, ASKING, NOW);
     assert.match(counted.markdown, /agreed: 1 of 2: ann/);
     assert.equal(counted.buttons?.length, 3);
   });

@@ -2,6 +2,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fieldsOf, type SentFile } from './sent-file.ts';
 
 export interface DiscordCall {
   /** `POST /channels/1/messages`. */
@@ -16,6 +17,7 @@ export interface DiscordMessage {
   readonly content: string;
   readonly buttons: readonly { readonly label: string; readonly custom_id: string }[];
   readonly edits: number;
+  readonly file?: SentFile;
 }
 
 interface DiscordAnswer {
@@ -27,6 +29,8 @@ export interface DiscordServer {
   readonly url: string;
   readonly calls: DiscordCall[];
   readonly messages: DiscordMessage[];
+  /** What people have sent, by its path. */
+  readonly files: Map<string, Buffer>;
   /** Answers the next calls, in place of the service; undefined lets it. */
   answer: (call: DiscordCall) => DiscordAnswer | undefined;
 }
@@ -38,15 +42,20 @@ export const DISCORD = { token: 'of-the-bot', public_key: publicKey } as const;
 export async function startDiscord(t: { after(end: () => void): void }): Promise<DiscordServer> {
   const calls: DiscordCall[] = [];
   const messages: DiscordMessage[] = [];
+  const files = new Map<string, Buffer>();
 
   function perform({ line, body = {} }: DiscordCall): DiscordAnswer {
+    if (line.includes('/applications/'))
+      return { status: 200, body: { id: '1', name: 'Our agent', verify_key: DISCORD.public_key } };
     const [, channel = '', rest = ''] = /^\w+ \/channels\/(\d+)\/(.*)$/.exec(line) ?? [];
     const { content = '', components = [] } = body;
     const buttons = components.flatMap((row: any) => row.components);
     if (content.length > 2_000) return { status: 400, body: { code: 50035, message: 'Invalid Form Body' } };
     switch (rest.split('/')[0]) {
       case 'messages':
-        return line.startsWith('POST') ? post(channel, content, buttons) : change(rest, content, buttons);
+        return line.startsWith('POST')
+          ? post(channel, content, buttons, body['files[0]'])
+          : change(rest, content, buttons);
       case 'threads':
         return { status: 201, body: { id: '77', name: body.name, type: body.type } };
       case 'typing':
@@ -56,9 +65,14 @@ export async function startDiscord(t: { after(end: () => void): void }): Promise
     }
   }
 
-  function post(channel: string, content: string, buttons: DiscordMessage['buttons']): DiscordAnswer {
+  function post(
+    channel: string,
+    content: string,
+    buttons: DiscordMessage['buttons'],
+    file?: SentFile,
+  ): DiscordAnswer {
     const id = String(900 + messages.length);
-    messages.push({ id, channel, content, buttons, edits: 0 });
+    messages.push({ id, channel, content, buttons, edits: 0, ...(file && { file }) });
     return { status: 200, body: { id, channel_id: channel } };
   }
 
@@ -73,10 +87,12 @@ export async function startDiscord(t: { after(end: () => void): void }): Promise
   const server = createServer(async (request, reply) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const sent = Buffer.concat(chunks).toString();
+    const kept = files.get(request.url ?? '');
+    if (kept) return void reply.writeHead(200, { 'content-type': 'application/octet-stream' }).end(kept);
+    const sent = Buffer.concat(chunks);
     const call = {
       line: `${request.method} ${request.url}`,
-      body: sent === '' ? undefined : JSON.parse(sent),
+      body: await fieldsOf(request.headers['content-type'], sent),
     };
     calls.push(call);
     const isKnown =
@@ -94,7 +110,7 @@ export async function startDiscord(t: { after(end: () => void): void }): Promise
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const discord: DiscordServer = { url, calls, messages, answer: () => undefined };
+  const discord: DiscordServer = { url, calls, messages, files, answer: () => undefined };
   return discord;
 }
 
@@ -121,8 +137,16 @@ function interaction(more: object) {
 const member = (id: string) => ({ user: { id, username: 'ann', global_name: 'Ann Lee' }, roles: [] });
 
 /** `/ask text:…` as Discord sends it. */
-export function discordAsk(text: string, { user = '42', channel = { id: '5', type: 0 } as object } = {}) {
-  const data = { id: '9', name: 'ask', type: 1, options: [{ name: 'text', type: 3, value: text }] };
+export function discordAsk(
+  text: string,
+  { user = '42', channel = { id: '5', type: 0 } as object, file = undefined as object | undefined } = {},
+) {
+  const options = [
+    { name: 'text', type: 3, value: text },
+    ...(file ? [{ name: 'file', type: 11, value: '88' }] : []),
+  ];
+  const resolved = file && { attachments: { '88': { id: '88', ...file } } };
+  const data = { id: '9', name: 'ask', type: 1, options, resolved };
   return interaction({ type: 2, guild_id: '3', channel, member: member(user), data });
 }
 

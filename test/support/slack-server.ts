@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fieldsOf } from './sent-file.ts';
 
 export interface SlackCall {
   readonly method: string;
@@ -28,6 +29,10 @@ export interface SlackServer {
   readonly url: string;
   readonly calls: SlackCall[];
   readonly messages: SlackMessage[];
+  /** What was uploaded, by its id; what people have sent, by its name. */
+  readonly files: Map<string, Buffer>;
+  /** That the app has, as the service says them. */
+  scopes: string;
   /** Answers the next calls, in place of the service; undefined lets it. */
   answer: (call: SlackCall) => SlackAnswer | undefined;
 }
@@ -41,6 +46,7 @@ const BOT = 'U0BOT';
 export async function startSlack(t: { after(end: () => void): void }): Promise<SlackServer> {
   const calls: SlackCall[] = [];
   const messages: SlackMessage[] = [];
+  const files = new Map<string, Buffer>();
 
   function perform({ method, body }: SlackCall): SlackAnswer {
     const ok = (more: object = {}): SlackAnswer => ({ status: 200, body: { ok: true, ...more } });
@@ -54,6 +60,19 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
       const { channel, thread_ts: thread, text } = body;
       messages.push({ ts, channel, thread, text, buttons, edits: 0 });
       return ok({ channel, ts, message: { type: 'message', text, ts } });
+    }
+    if (method === 'auth.test')
+      return { ...ok({ user: 'agent', team: 'Ours' }), headers: { 'x-oauth-scopes': slack.scopes } };
+    if (method === 'files.getUploadURLExternal') {
+      const id = `F${files.size + 1}`;
+      return ok({ upload_url: `${slack.url.replace('/api', '')}/upload/${id}`, file_id: id });
+    }
+    if (method === 'files.completeUploadExternal') {
+      const [{ id, title }] = body.files;
+      if (!files.has(id)) return slackRefusal('file_not_found');
+      const { channel_id: channel, thread_ts: thread } = body;
+      messages.push({ ts: id, channel, thread, text: `file ${title}`, buttons: [], edits: 0 });
+      return ok({ files: [{ id, title }] });
     }
     if (method === 'chat.update') {
       if (body.text.length > 4_000) return slackRefusal('msg_too_long');
@@ -70,9 +89,19 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const bytes = Buffer.concat(chunks);
-    const call = { method: (request.url ?? '').replace('/api/', ''), body: JSON.parse(bytes.toString()) };
-    calls.push(call);
     const isKnown = request.headers.authorization === `Bearer ${SLACK.token}`;
+    const [, way, name = ''] = /^\/(upload|files)\/(.+)$/.exec(request.url ?? '') ?? [];
+    if (way === 'upload') {
+      files.set(name, bytes);
+      return void reply.end(`OK - ${bytes.length}`);
+    }
+    // A page to sign in, as for an app without the scope.
+    const type = files.has(name) && isKnown ? 'application/octet-stream' : 'text/html; charset=utf-8';
+    if (way === 'files')
+      return void reply.writeHead(200, { 'content-type': type }).end(files.get(name) ?? '<html>');
+    const method = (request.url ?? '').replace('/api/', '');
+    const call = { method, body: await fieldsOf(request.headers['content-type'], bytes) };
+    calls.push(call);
     const { status, headers, body } = isKnown
       ? (slack.answer(call) ?? perform(call))
       : slackRefusal('invalid_auth');
@@ -84,7 +113,7 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-  const slack: SlackServer = { url, calls, messages, answer: () => undefined };
+  const slack: SlackServer = { url, calls, messages, files, scopes: '', answer: () => undefined };
   return slack;
 }
 

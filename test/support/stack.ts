@@ -12,6 +12,8 @@ import { resolveHost } from '#policy/explain/resolve-host.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { createConnectChannel } from '#activities/channels/connect-channel.ts';
+import type { ChannelDeps } from '#activities/channels/visit-service.ts';
 import { createEgress } from '#activities/egress/egress.ts';
 import { createMcpLogins } from '#activities/mcp/oauth.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
@@ -77,6 +79,8 @@ export interface TestApiOptions {
   readonly objects?: ApiDeps['objects'];
   /** As the worker's settings have it. */
   readonly egress?: RuleSource['settings']['egress'];
+  /** Where chat services are. */
+  readonly services?: ChannelDeps['services'];
   /** Given, the API logs all it can to it. */
   readonly logs?: ApiDeps['logs'];
 }
@@ -148,6 +152,7 @@ async function serve(
   ]);
   const catalogs = createAgentCatalogs({ pool, catalog, changes: secrets.changes, onError: ignore });
   const root = options.workspaceRoot ?? worker?.workspaceRoot ?? '/nowhere';
+  const egress = createEgress({ resolve: resolveHost, record: (row) => insertEgressRow(pool, row) });
   const deps: ApiDeps = {
     gateway: gatewayOf(parts, secrets.changes, worker),
     pool,
@@ -156,10 +161,18 @@ async function serve(
     notifier,
     secrets,
     tokenSecret: worker?.tokenSecret ?? 'of nobody',
+    connectChannel: createConnectChannel({
+      pool,
+      sealer: secrets.sealer,
+      resolveOf: secrets.vault.resolve,
+      egress,
+      egressSettings: {},
+      services: options.services ?? {},
+    }),
     mcpLogins: createMcpLogins({
       pool,
       sealer: secrets.sealer,
-      egress: createEgress({ resolve: resolveHost, record: (row) => insertEgressRow(pool, row) }),
+      egress,
       rulesOf: (of) => tenantEgress(pool, options.egress, of),
     }),
     metrics: createMetrics(),

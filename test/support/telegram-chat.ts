@@ -28,7 +28,7 @@ export async function startTelegramChat(
 ): Promise<Chat> {
   const telegram = await startTelegram(t);
   const stack = await startStack({
-    settings: `webhooks: { retrySeconds: ${RETRIES} }\nchannels: { telegram: { baseUrl: "${telegram.url}" } }`,
+    settings: `webhooks: { retrySeconds: ${RETRIES} }\nchannels: { telegram: { baseUrl: "${telegram.url}" } }\napi: { publicUrl: "https://agents.example.com" }`,
     agents: [{ key: 'other', model: 'rehearsal/follow' }, ...agents],
   });
   t.after(() => stack.stop());

@@ -1,6 +1,7 @@
 /** A server on this machine that speaks the wire forms of Telegram's Bot API, and people who write to a bot there. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fieldsOf, type SentFile } from './sent-file.ts';
 
 export interface TelegramCall {
   readonly method: string;
@@ -15,6 +16,9 @@ export interface TelegramMessage {
   readonly text: string;
   readonly buttons: readonly { readonly text: string; readonly callback_data: string }[];
   readonly edits: number;
+  /** How it was sent, and the file itself. */
+  readonly photo?: SentFile;
+  readonly document?: SentFile;
 }
 
 export interface TelegramServer {
@@ -22,6 +26,8 @@ export interface TelegramServer {
   readonly place: string;
   readonly calls: TelegramCall[];
   readonly messages: TelegramMessage[];
+  /** What people have sent, by their file_id. */
+  readonly files: Map<string, Buffer>;
   /** Answers the next calls, in place of the service; undefined lets it. */
   answer: (call: TelegramCall) => { readonly status: number; readonly body: object } | undefined;
   /** Does what it is asked, and is cut off before it says so. */
@@ -30,9 +36,18 @@ export interface TelegramServer {
 
 export const TOKEN = '4711:secret-of-the-bot';
 
+/** What is answered the same each time. */
+const SIMPLE: Readonly<Record<string, any>> = {
+  createForumTopic: { message_thread_id: 7, icon_color: 7322096 },
+  getMe: { id: 4711, is_bot: true, username: 'OurBot', can_read_all_group_messages: false },
+  sendChatAction: true,
+  setWebhook: true,
+};
+
 export async function startTelegram(t: { after(end: () => void): void }): Promise<TelegramServer> {
   const calls: TelegramCall[] = [];
   const messages: TelegramMessage[] = [];
+  const files = new Map<string, Buffer>();
   let ids = 100;
 
   function perform({ method, body }: TelegramCall): { status: number; body: object } {
@@ -45,6 +60,18 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
       messages.push({ id: ids, chat: String(chat_id), thread, text, buttons, edits: 0 });
       return ok({ message_id: ids });
     }
+    if (method === 'sendPhoto' || method === 'sendDocument') {
+      ids += 1;
+      const { chat_id, message_thread_id, photo, document } = body;
+      const thread = message_thread_id === undefined ? undefined : Number(message_thread_id);
+      messages.push({ id: ids, chat: chat_id, thread, text: '', buttons, edits: 0, photo, document });
+      return ok({ message_id: ids });
+    }
+    if (method === 'getFile') {
+      const size = files.get(body.file_id)?.length;
+      if (size === undefined) return refusal(400, 'Bad Request: invalid file_id');
+      return ok({ file_id: body.file_id, file_size: size, file_path: `documents/${body.file_id}` });
+    }
     if (method === 'editMessageText') {
       const at = messages.findIndex(({ id }) => id === body.message_id);
       const old = messages[at];
@@ -52,18 +79,21 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
       messages[at] = { ...old, text: body.text, buttons, edits: old.edits + 1 };
       return ok({ message_id: old.id });
     }
-    if (method === 'createForumTopic')
-      return ok({ message_thread_id: 7, name: body.name, icon_color: 7322096 });
-    if (method === 'sendChatAction') return ok(true);
+    if (method === 'createForumTopic') return ok({ ...SIMPLE[method], name: body.name });
+    if (method in SIMPLE) return ok(SIMPLE[method]);
     return refusal(404, 'Not Found');
   }
 
   const server = createServer(async (request, reply) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const [, token, method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(request.url ?? '') ?? [];
-    const call = { method, body: JSON.parse(Buffer.concat(chunks).toString() || '{}') };
+    const [, token, method = ''] = /^\/(?:file\/)?bot([^/]+)\/([\w/-]+)$/.exec(request.url ?? '') ?? [];
+    const fields = await fieldsOf(request.headers['content-type'], Buffer.concat(chunks));
+    const call = { method, body: fields ?? {} };
     calls.push(call);
+    const file = files.get(method.replace('documents/', ''));
+    if (request.method === 'GET' && token === TOKEN && file && !telegram.answer(call))
+      return void reply.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file);
     const { status, body } =
       token === TOKEN ? (telegram.answer(call) ?? perform(call)) : refusal(401, 'Unauthorized');
     if (telegram.loses(call)) return void request.socket.destroy();
@@ -80,6 +110,7 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
     place,
     calls,
     messages,
+    files,
     answer: () => undefined,
     loses: () => false,
   };

@@ -58,6 +58,32 @@ describe('AP-2 approvals in a Telegram channel', () => {
     assert.equal(still.data.length, 1);
   });
 
+  it('are decided with a reason behind a link that whoever presses gets alone, as long as he may', async (t) => {
+    const chat = await start(t, { approvals_to: { chat: '-500' }, approvals_for: ['main'] });
+    await chat.pair('42', 'ann');
+    await chat.pair('43', 'bob', false);
+    await chat.hears(textUpdate('poke {"note":"x"}'));
+    const question = await chat.shows('the question', ({ buttons }) => buttons.length > 0);
+    assert.match((await chat.hears(pressUpdate(question, 'Say more', 43))).body.text, /may not decide/);
+    assert.match((await chat.hears(pressUpdate(question, 'Say more'))).body.text, /direct message/);
+    const told = await chat.shows('the link', ({ text }) => text.includes('/a/'));
+    assert.equal(told.chat, '42');
+    const [, path = ''] = /https:\/\/agents\.example\.com(\/a\/[\w-]+)/.exec(told.text) ?? [];
+    const { rows } = await chat.pool.query('select post::text as kept from webhook_deliveries');
+    assert.ok(rows.every(({ kept }) => !String(kept).includes(path.slice(3))));
+    const open = () => fetch(chat.url + path);
+    assert.match(await (await open()).text(), /You decide as <strong>ann/);
+    await chat.pair('42', 'ann', false);
+    assert.equal((await open()).status, 404);
+    await chat.pair('42', 'ann');
+    const [waits] = (await chat.ask('GET', '/v1/approvals?status=pending')).body.data;
+    const body = new URLSearchParams({ decision: 'reject', digest: waits.digest, reason: 'not today' });
+    const origin = chat.url;
+    await fetch(chat.url + path, { method: 'POST', body, headers: { origin }, redirect: 'manual' });
+    const over = await chat.shows('the outcome', ({ id, edits }) => id === question.id && edits > 0);
+    assert.match(over.text, /^<b>Denied<\/b> by ann: not today/);
+  });
+
   it('of a subagent are asked once, though the feed above it tells of them too', async (t) => {
     const chat = await start(t, { approvals_to: { chat: '-500' }, approvals_for: ['main'] });
     await chat.worker.say('above', 'spawn {"task":"poke {\\"note\\":\\"x\\"}"}');

@@ -140,6 +140,27 @@ describe('IN-4 one agent in several services', () => {
     assert.deepEqual([body.data[0].status, body.data[0].decided_by], ['approved', 'bob']);
   });
 
+  it('what one session says to another is answered where that one is', async (t) => {
+    const all = await start(t);
+    await all.add('tg', 'telegram', { token: TOKEN, secret_token: 'x' });
+    await all.add('slack', 'slack', SLACK);
+    await all.pair('tg', '42', 'ann');
+    await all.pair('slack', 'U42', 'ann');
+    await all.slackSays(slackMessage('say hello'));
+    const first = await all.worker.until('the greeting', () => all.slack.messages[0]);
+    const args = JSON.stringify({ session_key: 'slack:D1', message: 'say the tea is ready' });
+    const update = JSON.stringify(textUpdate(`sessions_send ${args}\nthen\ntold`));
+    for (const _ of [1, 2]) await all.hears('tg', update, { 'x-telegram-bot-api-secret-token': 'x' });
+    const told = await all.worker.until('it there', () =>
+      all.slack.messages.find(({ text }) => text.includes('the tea is ready')),
+    );
+    assert.deepEqual([told.channel, told.thread], [first.channel, first.thread]);
+    const { text } = await all.worker.until('the answer here', () => all.telegram.messages.at(-1));
+    assert.equal(text, 'told');
+    assert.equal(all.telegram.messages.length, 1);
+    assert.equal(all.slack.messages.length, 2);
+  });
+
   it('Slack: the challenge of a new address, a forged request, and an answer in the thread of a mention, once', async (t) => {
     const all = await start(t);
     await all.add('slack', 'slack', SLACK);

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { withMediaProblems } from '#activities/media-reading/reading-tool.ts';
+import { type Attachment, MOST_ATTACHMENTS } from '#domain/artifact.ts';
 import { chatIdOf, placeOfChat } from '#domain/channel.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -12,6 +14,13 @@ const input = z.object({
     .min(1)
     .max(50_000)
     .describe('What to say, as Markdown; a long text goes in several messages'),
+  media: z
+    .array(z.string().min(1).max(1_000))
+    .max(MOST_ATTACHMENTS)
+    .default([])
+    .describe(
+      `Files to send along, at most ${MOST_ATTACHMENTS}: artifact:ID or a path of the workspace, 50 MB each`,
+    ),
   channel: textField(64, 'Key of a channel of yours; that of this conversation unless given').optional(),
   target: textField(
     200,
@@ -24,15 +33,15 @@ const input = z.object({
   forward_reason: textField(500, 'With forward: in which words your user asked for it').optional(),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels' | 'media'>>({
   name: 'message',
   description:
-    'Say something in a chat service, beside your answer: during long work, or in another chat when your user asks for that. Your answer itself is sent without it.',
+    'Say something in a chat service, beside your answer: during long work, or in another chat when your user asks for that. Your answer itself is sent without it; a link to artifact:ID in it, such as [name](artifact:ID), sends that file.',
   group: 'messaging',
   // Its row's id follows from the call, so that it is said once.
   replay: 'idempotent',
   input,
-  limits: { duration: 'short', timeoutSeconds: 10 },
+  limits: { duration: 'short', timeoutSeconds: 30 },
   parameterAliases: { content: 'message', chat_id: 'target' },
   forms: {
     clawft: {
@@ -45,11 +54,20 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>
     },
   },
   summary: ({ channel, target }) => [channel, target].filter(Boolean).join(' ') || 'here',
-  async run({ channels }, { message, channel, target, forward, forward_reason: reason }, call) {
+  async run(
+    { channels, media },
+    { message, media: refs, channel, target, forward, forward_reason: reason },
+    call,
+  ) {
     if (message.trim() === '' || message.includes('\0'))
       return toolError('InvalidArgs', 'message must be text that is not empty');
     if (call.subagent)
       return toolError('PermissionDenied', 'a subagent speaks to whoever gave it its work, not to people');
+    if (refs.some((ref) => /^https?:/i.test(ref)))
+      return toolError(
+        'InvalidArgs',
+        'media are artifacts and files of the workspace; name an address in message',
+      );
     const chat = target ?? call.chatId;
     if (!chat) return toolError('InvalidArgs', 'target is required: this conversation is in no chat');
     const isHere = chat === call.chatId && (channel ?? call.channel) === call.channel;
@@ -60,7 +78,11 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>
       );
     const found = await channels.target(call, channel, placeOfChat(chat));
     if ('ok' in found) return found;
-    await channels.say(call, found, message);
-    return { ok: true, text: `It is on its way to ${chatIdOf(found.place)} of ${found.channel.key}.` };
+    return withMediaProblems(async () => {
+      const files: Attachment[] = [];
+      for (const ref of refs) files.push(await channels.keep(call, await media.open(call, ref)));
+      await channels.say(call, found, message, files);
+      return { ok: true, text: `It is on its way to ${chatIdOf(found.place)} of ${found.channel.key}.` };
+    });
   },
 });

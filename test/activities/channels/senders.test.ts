@@ -8,6 +8,8 @@ import { createEgress } from '#activities/egress/egress.ts';
 import type { ChannelPlace, ChannelPost } from '#domain/channel.ts';
 import { DISCORD, startDiscord } from '#test/support/discord-server.ts';
 import { SLACK, slackRefusal, startSlack } from '#test/support/slack-server.ts';
+import { telegramSender } from '#activities/channels/telegram.ts';
+import { refusal, startTelegram, TOKEN } from '#test/support/telegram-server.ts';
 
 function contextOf(t: TestContext, baseUrl: string, token: string): SendContext {
   const egress = createEgress({ resolve: async () => ['127.0.0.1'], record: async () => undefined });
@@ -32,6 +34,8 @@ async function refusalOf(doing: Promise<unknown>): Promise<Refusal & { readonly 
   }
   throw new assert.AssertionError({ message: 'it was taken' });
 }
+
+const UNKNOWN = { name: undefined, type: undefined, size: undefined };
 
 const buttons = [
   { label: 'Approve', data: 'msg_1.a' },
@@ -190,5 +194,77 @@ describe('IN-4 what Discord is told', () => {
     assert.equal((await refused()).isFinal, false);
     const stranger = contextOf(t, discord.url, 'wrong');
     assert.equal((await refusalOf(discordSender.send(stranger, place, { markdown: 'x' }))).isFinal, false);
+  });
+});
+
+const photo = { name: 'a.png', type: 'image/png', bytes: Buffer.from('picture') };
+
+describe('IN-4 files of a chat service', () => {
+  it('Slack takes one in three steps into the thread, and gives those of its own hosts to this app alone', async (t) => {
+    const slack = await startSlack(t);
+    const context = contextOf(t, slack.url, SLACK.token);
+    const place = { chat: 'C1', thread: '17.0' };
+    const id = await slackSender.sendFile(context, place, photo);
+    assert.equal(String(slack.files.get(id)), 'picture');
+    const [said] = slack.messages;
+    assert.deepEqual([said?.channel, said?.thread, said?.text], ['C1', '17.0', 'file a.png']);
+    slack.files.set('plan', Buffer.from('plan'));
+    const at = (path: string) => ({ ...UNKNOWN, source: new URL(path, slack.url).href });
+    assert.equal(String(await slackSender.fetchFile(context, at('/files/plan'))), 'plan');
+    const hidden = await refusalOf(slackSender.fetchFile(context, at('/files/other')));
+    assert.deepEqual([hidden.isFinal, /files:read/.test(hidden.message)], [true, true]);
+    const elsewhere = await startSlack(t);
+    elsewhere.files.set('plan', Buffer.from('plan'));
+    for (const source of [
+      `${elsewhere.url}/files/plan`,
+      'https://slack.com.evil.example/x',
+      'http://files.slack.com/x',
+      '?',
+    ])
+      assert.equal((await refusalOf(slackSender.fetchFile(context, { ...UNKNOWN, source }))).isFinal, true);
+    assert.deepEqual(elsewhere.calls, []);
+  });
+
+  it('Discord takes one with a message that mentions nobody, and gives those of its own hosts', async (t) => {
+    const discord = await startDiscord(t);
+    const context = contextOf(t, discord.url, DISCORD.token);
+    await discordSender.sendFile(context, { chat: '5', thread: '6' }, photo);
+    const [said] = discord.messages;
+    assert.deepEqual([said?.channel, said?.file], ['6', photo]);
+    const told = JSON.parse(discord.calls[0]?.body.payload_json);
+    assert.deepEqual(told.allowed_mentions, { parse: [] });
+    discord.files.set('/attachments/1/2/plan.txt', Buffer.from('plan'));
+    const source = `${discord.url}/attachments/1/2/plan.txt`;
+    assert.equal(String(await discordSender.fetchFile(context, { ...UNKNOWN, source })), 'plan');
+    const far = { ...UNKNOWN, source: 'https://cdn.discordapp.com.evil.example/x' };
+    assert.equal((await refusalOf(discordSender.fetchFile(context, far))).isFinal, true);
+  });
+
+  it('Telegram takes a picture as a photo, else as a document, and gives those that it has', async (t) => {
+    const telegram = await startTelegram(t);
+    const context = contextOf(t, telegram.url, TOKEN);
+    telegram.answer = ({ method }) =>
+      method === 'sendPhoto' && telegram.messages.length > 0
+        ? refusal(400, 'Bad Request: PHOTO_INVALID_DIMENSIONS')
+        : undefined;
+    for (const file of [photo, photo, { ...photo, name: 'a.txt', type: 'text/plain' }])
+      await telegramSender.sendFile(context, { chat: '-1', thread: '7' }, file);
+    assert.deepEqual(
+      telegram.messages.map(({ chat, thread, photo: picture, document }) => [
+        chat,
+        thread,
+        picture?.name,
+        document?.name,
+      ]),
+      [
+        ['-1', 7, 'a.png', undefined],
+        ['-1', 7, undefined, 'a.png'],
+        ['-1', 7, undefined, 'a.txt'],
+      ],
+    );
+    telegram.files.set('plan', Buffer.from('plan'));
+    const file = (source: string) => telegramSender.fetchFile(context, { ...UNKNOWN, source });
+    assert.equal(String(await file('plan')), 'plan');
+    assert.equal((await refusalOf(file('none'))).isFinal, true);
   });
 });

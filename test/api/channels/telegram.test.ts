@@ -45,14 +45,18 @@ describe('IN-4 what Telegram sends', () => {
     assert.deepEqual(read(textUpdate('/ask@another what now')), []);
   });
 
-  it('counts files, a photo once, and knows what is forwarded', () => {
+  it('has its files, a photo in its largest size, and knows what is forwarded', () => {
     const photo = [
       { file_id: 'small', file_size: 10 },
       { file_id: 'large', file_size: 99 },
     ];
     const document = { file_id: 'doc', file_name: 'a.pdf', mime_type: 'application/pdf', file_size: 7 };
     const [said] = read(textUpdate('', { more: { caption: 'look', photo, document } }));
-    assert.deepEqual([said?.text, said?.files, said?.isForwarded], ['look', 2, false]);
+    assert.deepEqual([said?.text, said?.isForwarded], ['look', false]);
+    assert.deepEqual(said?.files, [
+      { source: 'large', name: undefined, type: undefined, size: 99 },
+      { source: 'doc', name: 'a.pdf', type: 'application/pdf', size: 7 },
+    ]);
     const [passed] = read(textUpdate('x', { more: { forward_origin: { type: 'hidden_user' } } }));
     assert.equal(passed?.isForwarded, true);
   });

@@ -1,30 +1,44 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { OwnChannels } from '#activities/channels/own-channels.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { tool } from '#activities/tools/messaging/message.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { toolCall } from '#test/support/tool-call.ts';
 import { toolError } from '#domain/tool.ts';
+import { FileProblem } from '#activities/workspace/file-problem.ts';
 
 type Call = Partial<RunningCall>;
+type Bench = Pick<ToolDeps, 'channels' | 'media'>;
 
 /** What was said where; `refused` is not to be reached. */
-function bench(said: string[], refused?: string): { readonly channels: OwnChannels } {
+function bench(said: string[], refused?: string): Bench {
   return {
+    media: {
+      open: async (_call: unknown, ref: string) => {
+        if (ref === 'gone.txt') throw new FileProblem('FileNotFound', 'there is no gone.txt');
+        return { ref, name: ref, type: 'text/plain', bytes: Buffer.from(ref) };
+      },
+    } as never,
     channels: {
       target: async (_call, channel = 'tg', place) =>
         place.chat === refused
           ? toolError('PermissionDenied', 'no')
           : { channel: { key: channel } as never, place },
-      say: async (_call, { channel, place }, words) =>
-        void said.push(`${channel.key} ${place.chat} ${place.thread ?? ''}: ${words}`),
+      keep: async (_call, { name }) => ({ name }) as never,
+      say: async (_call, { channel, place }, words, files = []) =>
+        void said.push(
+          [
+            `${channel.key} ${place.chat} ${place.thread ?? ''}: ${words}`,
+            ...files.map(({ name }) => name),
+          ].join(' + '),
+        ),
       createTopic: async () => '7',
     },
   };
 }
 
-const run = (deps: { readonly channels: OwnChannels }, args: object, call: Call = {}) =>
+const run = (deps: Bench, args: object, call: Call = {}) =>
   tool.run(deps, tool.input.parse(args), toolCall('/ws', { channel: 'tg', chatId: '42', ...call }));
 
 describe('the tool message', () => {
@@ -51,6 +65,17 @@ describe('the tool message', () => {
     assert.ok(!denied.ok && denied.code === 'PermissionDenied');
     assert.ok((await run(bench(said), wished)).ok);
     assert.deepEqual(said, ['tg 43 : Hi.']);
+  });
+
+  test('sends files along, and nothing when one of them is not to be had', async () => {
+    const said: string[] = [];
+    const ok = await run(bench(said), { message: 'Here.', media: ['a.pdf', 'artifact:art_1'] });
+    assert.ok(ok.ok);
+    const gone = await run(bench(said), { message: 'Here.', media: ['a.pdf', 'gone.txt'] });
+    assert.ok(!gone.ok && gone.code === 'FileNotFound');
+    const far = await run(bench(said), { message: 'Here.', media: ['https://a.example/x'] });
+    assert.ok(!far.ok && far.code === 'InvalidArgs');
+    assert.deepEqual(said, ['tg 42 : Here. + a.pdf + artifact:art_1']);
   });
 
   test('understands the words of clawft', () => {

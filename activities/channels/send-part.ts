@@ -1,0 +1,39 @@
+/** One part of what is said in a chat: words, or a file. */
+import type { Attachment } from '#domain/artifact.ts';
+import type { ChannelPlace, ChannelPost } from '#domain/channel.ts';
+import { markdownText } from '#domain/markdown.ts';
+import { type ArtifactPlaces, readWhole } from '#store/artifact-store.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender, SendContext } from './channel-sender.ts';
+import { refusalWords } from './visit-service.ts';
+
+export interface Spot {
+  readonly sender: ChannelSender;
+  readonly context: SendContext;
+  readonly place: ChannelPlace;
+}
+
+/** A file that the service does not take is told in words, so that nothing waits behind it. */
+export async function sendPart(
+  places: ArtifactPlaces,
+  tenant: string,
+  { sender, context, place }: Spot,
+  part: ChannelPost | Attachment | string,
+): Promise<string> {
+  const say = (markdown: string) => sender.send(context, place, { markdown });
+  if (typeof part === 'string') return say(part);
+  if ('markdown' in part) return sender.send(context, place, part);
+  const name = part.name ?? part.artifact;
+  if (part.size > sender.mostBytes)
+    return say(
+      `${markdownText(name)} is not sent: it has more than the ${sender.mostBytes} bytes that are taken here.`,
+    );
+  const bytes = await readWhole(places, tenant, part);
+  if (!bytes) return say(`${markdownText(name)} is not sent: it is kept no more.`);
+  try {
+    return await sender.sendFile(context, place, { name, type: part.type, bytes });
+  } catch (error) {
+    if (!(error instanceof ChannelError && error.refusal.isFinal)) throw error;
+    return say(`${markdownText(name)} could not be sent: ${markdownText(refusalWords(error))}`);
+  }
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startTelegramChat as start, type Chat } from '#test/support/telegram-chat.ts';
+import { refusal, textUpdate } from '#test/support/telegram-server.ts';
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+interface Heard {
+  readonly text: string;
+  readonly attachments: readonly {
+    readonly artifact: string;
+    readonly type: string;
+    readonly width: number | null;
+  }[];
+}
+
+async function heard({ pool }: Chat): Promise<readonly Heard[]> {
+  const { rows } = await pool.query<Heard>(
+    `select text, attachments from messages where role = 'user' order by created_at`,
+  );
+  return rows;
+}
+
+const isOver = (chat: Chat) =>
+  chat.worker.until('all deliveries', async () => {
+    const { body } = await chat.ask('GET', '/v1/channels/tg/deliveries?status=pending');
+    return body.data.length === 0 ? true : undefined;
+  });
+
+describe('IN-4 files of a chat', () => {
+  it('a photo is kept for its user and shown to the model, once however often it is told', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    chat.telegram.files.set('large', PNG);
+    let failed = 0;
+    chat.telegram.answer = ({ method }) =>
+      method === 'getFile' && (failed += 1) <= 2 ? refusal(502, 'Bad Gateway') : undefined;
+    const photo = [{ file_id: 'small' }, { file_id: 'large', file_size: PNG.length }];
+    const update = textUpdate('', { more: { caption: 'echo Look', photo } });
+    for (const _ of [1, 2]) assert.equal((await chat.hears(update)).status, 200);
+    await chat.shows('the answer', ({ text }) => text.includes('Look'));
+    await chat.hears(update);
+    await isOver(chat);
+    const [said, ...others] = await heard(chat);
+    assert.deepEqual(others, []);
+    const [attached] = said?.attachments ?? [];
+    assert.deepEqual([attached?.type, attached?.width], ['image/png', 1]);
+    assert.match(
+      said?.text ?? '',
+      /^echo Look\n<<<EXTERNAL.* source=telegram:42>>>\n.*\n\[attached: artifact:art_/,
+    );
+    const { rows } = await chat.pool.query('select user_id, filename from artifacts');
+    assert.deepEqual(rows, [{ user_id: 'ann', filename: null }]);
+    assert.equal(chat.telegram.calls.filter(({ method }) => method === 'getFile').length, 3);
+  });
+
+  it('what is too large or gone is told to both, and what came with it is taken', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    chat.telegram.files.set('plan', Buffer.from('Buy tea'));
+    const document = { file_id: 'plan', file_name: '../plan.txt', mime_type: 'image/png' };
+    const video = { file_id: 'film', file_name: 'film.mp4', file_size: 20_000_001 };
+    const voice = { file_id: 'none', mime_type: 'audio/ogg' };
+    await chat.hears(textUpdate('', { more: { document, video, voice } }));
+    const words = await chat.shows('what is missing', ({ text }) => text.includes('I could not take'));
+    assert.match(words.text, /film\.mp4: it has more than 20 MB/);
+    assert.match(words.text, /the file: Telegram: Bad Request: invalid file/);
+    await isOver(chat);
+    const [said] = await heard(chat);
+    assert.match(said?.text ?? '', /\[attached: artifact:art_\w+ plan\.txt, text\/plain, 7 bytes\]/);
+    assert.match(said?.text ?? '', /\[sent along, but not taken: film\.mp4: it has more than 20 MB\]/);
+    assert.deepEqual(
+      said?.attachments.map(({ type }) => type),
+      ['text/plain'],
+    );
+  });
+
+  it('nothing of a stranger’s is fetched', async (t) => {
+    const chat = await start(t);
+    chat.telegram.files.set('f', PNG);
+    const met = await chat.hears(textUpdate('', { more: { photo: [{ file_id: 'f' }] } }));
+    assert.match(met.body.text, /pair tg/);
+    assert.deepEqual(chat.telegram.calls, []);
+    assert.deepEqual(await heard(chat), []);
+  });
+
+  it('are sent by the tool message from the workspace, and by an answer that links to them, each once', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    await chat.hears(textUpdate('write_file {"path":"plan.txt","content":"Buy tea"}'));
+    await chat.shows('the file', ({ text }) => text.includes('plan.txt'));
+    await chat.hears(textUpdate('message {"message":"Here","media":["plan.txt"]}'));
+    const sent = await chat.shows('it', ({ document }) => document !== undefined);
+    assert.deepEqual([sent.document?.name, String(sent.document?.bytes)], ['plan.txt', 'Buy tea']);
+    const { rows } = await chat.pool.query<{ id: string }>('select id from artifacts');
+    await isOver(chat);
+    const before = chat.telegram.messages.length;
+    chat.telegram.loses = ({ method }) =>
+      method === 'sendMessage' && chat.telegram.messages.length === before + 1;
+    await chat.hears(
+      textUpdate(`Again: [the plan](artifact:${rows[0]?.id}) and [x](artifact:art_${'0'.repeat(32)})`),
+    );
+    await chat.shows('what is not there', ({ text }) => text.startsWith('There is no artifact:art_000'));
+    await isOver(chat);
+    const said = chat.telegram.messages.slice(before).map(({ text, document }) => document?.name ?? text);
+    assert.deepEqual(said.slice(-3, -1), ['Again: the plan and x', 'plan.txt']);
+    assert.equal(said.filter((one) => one === 'plan.txt').length, 1);
+  });
+});
