@@ -72,7 +72,8 @@ const OF_HEAD = /^(?:base|link|meta|script|style|title)$/;
 /** Pages may leave out `<head>` and `<body>`: what stands beside them is moved where browsers put it. */
 function settle(document: { documentElement: PageRoot; head: PageRoot; body: PageRoot }): void {
   const { documentElement, head, body } = document;
-  for (const node of [...documentElement.childNodes]) {
+  // A copy: what is moved leaves the list.
+  for (const node of Array.from(documentElement.childNodes)) {
     if (node === head || node === body) continue;
     if (node.localName !== 'head' && node.localName !== 'body') {
       (OF_HEAD.test(node.localName) ? head : body).append(node);
