@@ -13,6 +13,7 @@ import {
   type Entry,
   type FileEntry,
   type FolderEntry,
+  type LinkEntry,
   MODE,
   type Objects,
   seenOf,
@@ -64,11 +65,11 @@ async function scanFolder(
   old: FolderEntry | undefined,
   asked: readonly string[] | undefined,
 ): Promise<FolderEntry> {
-  const { limits, objects } = scan;
-  if (place.depth > limits.depth) throw tooMuch(place.inside, `is more than ${limits.depth} folders deep`);
+  const { depth } = scan.limits;
+  if (place.depth > depth) throw tooMuch(place.inside, `is more than ${depth} folders deep`);
   const only = old ? asked : undefined;
   const names = only ? new Set(only.map((path) => firstOf(path))) : await namesIn(place);
-  const entries = new Map(only ? old?.entries : []);
+  const entries = new Map<string, Entry>(only ? old?.entries : []);
   const folders: (readonly [name: string, mode: number])[] = [];
   let looked = 0;
   await eachOf(names, AT_ONCE, async (name) => {
@@ -88,6 +89,17 @@ async function scanFolder(
     if (child) entries.set(name, child);
     else entries.delete(name);
   }
+  return listed(scan, place, mode, old, entries);
+}
+
+/** The folder with these in it. One that has what it had is not written, nor read through. */
+async function listed(
+  { limits, objects }: Scan,
+  place: Place,
+  mode: number,
+  old: FolderEntry | undefined,
+  entries: ReadonlyMap<string, Entry>,
+): Promise<FolderEntry> {
   let count = entries.size;
   for (const entry of entries.values()) count += entry.kind === 'folder' ? entry.count : 0;
   if (count > limits.entries)
@@ -123,10 +135,7 @@ async function entryOf(
     const stat = lstatSync(place.folder.at(name), { bigint: true });
     const mode = Number(stat.mode) & MODE;
     if (stat.isDirectory()) return { kind: 'folder', mode };
-    if (stat.isSymbolicLink()) {
-      const target = await readlink(place.folder.at(name));
-      return old?.kind === 'link' && old.target === target ? old : { kind: 'link', target };
-    }
+    if (stat.isSymbolicLink()) return linkTo(await readlink(place.folder.at(name)), old);
     if (!stat.isFile()) return undefined;
     const seen = seenOf(stat);
     const before = old?.kind === 'file' ? old : undefined;
@@ -140,6 +149,10 @@ async function entryOf(
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw fileProblem(error, NOT_KEPT, path);
   }
+}
+
+function linkTo(target: string, old: Entry | undefined): LinkEntry {
+  return old?.kind === 'link' && old.target === target ? old : { kind: 'link', target };
 }
 
 async function readChunks(

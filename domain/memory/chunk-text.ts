@@ -39,12 +39,16 @@ export function chunkText(text: string): readonly Chunk[] {
     if (marks !== undefined) trail.splice(marks.length - 1, trail.length, title.trim().slice(0, TITLE));
     for (let at = 0; at === 0 || at < line.length; at += MOST) {
       const piece = line.slice(at, at + MOST);
-      const whole = open.text.length + piece.length;
-      if (whole > MOST || (whole > ENOUGH && open.text.length >= LEAST)) next(index + 1);
+      if (isFull(open.text.length, piece.length)) next(index + 1);
       if (open.text.trim() === '') open.heading = trail.filter(Boolean).join(' > ');
       open = { ...open, to: index + 1, text: `${open.text}${piece}\n` };
     }
   }
   next(0);
   return chunks;
+}
+
+/** Of a piece of such a length, for so much more. */
+function isFull(length: number, more: number): boolean {
+  return length + more > (length < LEAST ? MOST : ENOUGH);
 }
