@@ -29,6 +29,8 @@ export interface ImportAsked {
   readonly key: string;
   /** What is there and differs is overwritten; it is refused else. */
   readonly replace: boolean;
+  /** Its marks count: anybody can write a file with a digest that says a text is the agent's own, or a skill agreed to. */
+  readonly trusted: boolean;
 }
 
 interface PlannedSkill extends Numbered<SkillToPublish> {
@@ -41,7 +43,7 @@ const NAMED = 10;
 
 /** @throws Failure Unprocessable with the line and why, Conflict with what would be overwritten */
 export async function importAgent(deps: Deps, asked: ImportAsked, bytes: Buffer): Promise<Imported> {
-  const { tenant, by, key, replace } = asked;
+  const { tenant, by, key, replace, trusted } = asked;
   const { pool } = deps;
   const { text: hide } = await deps.secrets.vault.scrubberOf(tenant);
   const lines = readLines(bytes);
@@ -58,7 +60,7 @@ export async function importAgent(deps: Deps, asked: ImportAsked, bytes: Buffer)
   if (agent !== 'unchanged') await saveAgent(deps, asked, old, config);
   for (const { line, user, path, outside, text } of documents) {
     const expected = replace ? undefined : 0;
-    const change = { path, author: by, outside, expected, by: () => text };
+    const change = { path, author: by, outside: outside || !trusted, expected, by: () => text };
     await atLine(line, () => writeDocument(pool, { tenant, agent: key, user }, change));
   }
   const remembered = documents.filter(({ path }) => documentKind(path) === 'memory');
@@ -143,7 +145,7 @@ async function planDocuments(
 
 async function planSkills(
   { pool }: Deps,
-  { tenant, by, key }: ImportAsked,
+  { tenant, by, key, trusted }: ImportAsked,
   lines: readonly Line<'skill'>[],
   hide: Hide,
   conflicts: string[],
@@ -156,7 +158,7 @@ async function planSkills(
     const there = await findSkill(pool, tenant, read.skill.name);
     const isThere = there?.sha256 === skillDigest(files);
     if (there && !isThere) conflicts.push(`the skill ${there.name}`);
-    const imported = { owner: owned ? `agent:${key}` : null, agreed };
+    const imported = { owner: owned ? `agent:${key}` : null, agreed: agreed && trusted };
     planned.push({ ...read.skill, visibility, files, by, imported, line, isThere });
   }
   return planned;

@@ -5,6 +5,7 @@ import { ConfigError, loadConfig, preflight } from '#config';
 import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { migrate } from '#store/migrate.ts';
+import { indexVectors } from '#store/vector-index.ts';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
@@ -29,6 +30,11 @@ async function main(): Promise<void> {
 
   notifySupervisor({ type: 'progress', step: 'migrations' });
   await migrate(config.database.url);
+  // Beside all else: search goes without an index until it is there.
+  indexVectors(config.database.url).then(
+    (made) => made.length > 0 && log.info({ made }, 'made an index for search by meaning'),
+    (error: unknown) => log.warn({ err: error }, 'made no index for search by meaning; it goes without one'),
+  );
   const owned = await createDeps(live, config.database.url, log, logs);
   const { deps } = owned;
   const keyFile = await prepareFirstStart(deps.pool, config.stateDir);

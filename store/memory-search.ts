@@ -8,7 +8,9 @@ import type { FoundBy } from '#domain/memory/fuse-hits.ts';
 import { IS_MEMORY } from './document-scope.ts';
 import { fromHalves, signsOf } from './memory-index-store.ts';
 import type { Pool } from './pool.ts';
-import { readRow, readRows } from './statements.ts';
+import { execute, readRow, readRows } from './statements.ts';
+import { inTransaction } from './transaction.ts';
+import { distanceFrom, isIndexed } from './vector-index.ts';
 
 /** Which piece. */
 export interface ChunkKey {
@@ -47,6 +49,8 @@ const SLIPS = 3;
 const ALIKE = 0.35;
 /** Vectors that are compared whole: those whose signs differ the least. All, where there are no more. */
 const COMPARED = 400;
+/** Of the index, at least: the more, the less it misses. */
+const LOOKED_AT = 200;
 /** Models find any two texts somewhat alike: less is no find. */
 const LEAST_LIKENESS = 0.2;
 /** What a word counts in the text, and in path and heading: D, C, B, A of Postgres. */
@@ -159,26 +163,61 @@ function quoted(lexeme: string): string {
   return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
-/** By cosine. Up to COMPARED vectors exactly; of more, those that differ in the fewest signs are compared. */
+/** By cosine. Up to COMPARED vectors exactly; of more, those that are near by their signs, or by the index where there is one, are compared. */
 export async function findByVector(
   pool: Pool,
   scope: Searched,
   model: string,
   vector: readonly number[],
 ): Promise<readonly FoundBy<ChunkKey>[]> {
-  const rows = await readRows<ChunkKey & { vector: Buffer }>(pool)`
-    select v.user_id, v.path, v.n, v.vector from (
-      select c.user_id, c.path, c.n from memory_vectors c where ${isSearched(scope)} and c.model = ${model}
-        and length(c.signs) = ${vector.length}
-      order by bit_count(c.signs # ${signsOf(vector)}::bit varying) limit ${COMPARED}) near
-    join memory_vectors v on v.tenant_id = ${scope.tenant} and v.agent_key = ${scope.agent} and v.user_id = near.user_id
-      and v.path = near.path and v.n = near.n`;
+  const rows =
+    (await nearByIndex(pool, scope, model, vector)) ?? (await nearBySigns(pool, scope, model, vector));
   return rows
     .map(({ vector: bytes, ...item }) => ({ item, likeness: cosine(vector, fromHalves(bytes)) }))
     .filter(({ likeness }) => likeness >= LEAST_LIKENESS)
     .toSorted((one, other) => other.likeness - one.likeness)
     .slice(0, PLACES)
     .map(({ item, likeness }) => ({ item, why: `meaning ${likeness.toFixed(2)}` }));
+}
+
+interface VectorRow extends ChunkKey {
+  readonly vector: Buffer;
+}
+
+/** Undefined where there is no index for it, or it has not come by enough of the memory. */
+async function nearByIndex(
+  pool: Pool,
+  scope: Searched,
+  model: string,
+  vector: readonly number[],
+): Promise<readonly VectorRow[] | undefined> {
+  if (!vector.every(Number.isFinite) || !(await isIndexed(pool, vector.length, isSearched(scope))))
+    return undefined;
+  const { ofLength, distance } = distanceFrom(vector);
+  const rows = await inTransaction(pool, async (tx) => {
+    // Without a way to sort the planner takes the index, whatever it thinks of its cost.
+    await execute(tx)`select set_config('hnsw.ef_search', ${String(LOOKED_AT)}, true),
+      set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_sort', 'off', true)`;
+    return readRows<VectorRow>(tx)`
+      select c.user_id, c.path, c.n, c.vector from memory_vectors c
+      where ${isSearched(scope)} and c.model = ${model} and ${ofLength} order by ${distance} limit ${PLACES}`;
+  });
+  return rows.length < PLACES ? undefined : rows;
+}
+
+function nearBySigns(
+  pool: Pool,
+  scope: Searched,
+  model: string,
+  vector: readonly number[],
+): Promise<readonly VectorRow[]> {
+  return readRows<VectorRow>(pool)`
+    select v.user_id, v.path, v.n, v.vector from (
+      select c.user_id, c.path, c.n from memory_vectors c where ${isSearched(scope)} and c.model = ${model}
+        and length(c.signs) = ${vector.length}
+      order by bit_count(c.signs # ${signsOf(vector)}::bit varying) limit ${COMPARED}) near
+    join memory_vectors v on v.tenant_id = ${scope.tenant} and v.agent_key = ${scope.agent} and v.user_id = near.user_id
+      and v.path = near.path and v.n = near.n`;
 }
 
 /** Both are of length 1. */

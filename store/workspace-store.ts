@@ -30,10 +30,10 @@ export function takeWorkspace(
 ): Promise<WorkspaceLease | undefined> {
   return readRow<WorkspaceLease>(pool)`
     insert into workspaces as w (tenant_id, name, holder, held_until, fence)
-    values (${tenant}, ${name}, ${holder}, clock_timestamp() + ${LEASE}::interval, 1)
+    values (${tenant}, ${name}, ${holder}, clock_timestamp() + ${LEASE}::interval, extract(epoch from clock_timestamp()) * 1000000)
     on conflict (tenant_id, name) do update set holder = excluded.holder, held_until = excluded.held_until, fence = w.fence + 1
       where w.held_until is null or w.held_until < clock_timestamp()
-    returning fence, roots[1] as root`;
+    returning fence::float8, roots[1] as root`;
 }
 
 /** False when somebody else has it by now. */

@@ -18,6 +18,12 @@ const exportQuery = z.strictObject({
 });
 const importQuery = z.strictObject({
   replace: z.enum(['true', 'false']).optional().describe('Whether what is there and differs is overwritten'),
+  trusted: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      'Whether its word counts for which documents are not from outside, and which skills somebody has agreed to; none else',
+    ),
 });
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -66,9 +72,14 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
       async (request) => {
         const caller = callerOf(request);
-        const { replace } = request.query;
-        const key = request.params.agent;
-        const asked = { tenant: caller.tenant, by: signatureOf(caller), key, replace: replace === 'true' };
+        const { replace, trusted } = request.query;
+        const asked = {
+          tenant: caller.tenant,
+          by: signatureOf(caller),
+          key: request.params.agent,
+          replace: replace === 'true',
+          trusted: trusted === 'true',
+        };
         return importAgent(deps, asked, (request.body as Buffer | undefined) ?? Buffer.alloc(0));
       },
     );

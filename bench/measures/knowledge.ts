@@ -52,8 +52,8 @@ async function fill({ stack: { pool } }: Bench, entities: number, relations: num
     `with made as (
        insert into knowledge_entities (tenant_id, agent_key, user_id, name, type)
        select $1, $2, $3, 'entity' || n, 'thing' from generate_series(1, $4::int) n returning id, name)
-     insert into knowledge_names (tenant_id, agent_key, user_id, type, key, name, entity_id)
-     select $1, $2, $3, 'thing', name, name, id from made`,
+     insert into knowledge_names (tenant_id, agent_key, user_id, type, key, name, entity_id, outside)
+     select $1, $2, $3, 'thing', name, name, id, false from made`,
     [...owner, entities],
   );
   await pool.query(

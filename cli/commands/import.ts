@@ -9,6 +9,7 @@ import { printJson } from '#cli/output.ts';
 interface ImportOptions extends ApiOptions {
   readonly as?: string;
   readonly replace?: true;
+  readonly trusted?: true;
 }
 
 export function register(command: Command): void {
@@ -16,6 +17,7 @@ export function register(command: Command): void {
     .argument('<file>', '- is a pipe')
     .option('--as <key>', 'of the agent that is made; that of the file when absent')
     .option('--replace', 'overwrite what is there and differs')
+    .option('--trusted', 'the file is your own: what it says is not from outside, or agreed to, is so')
     .action(async (file: string, options: ImportOptions) => {
       const { client, out, json } = createContext(options);
       const text = file === '-' ? await readPipe(EXPORT_BYTES, 'The file is too long.') : readTextFile(file);
@@ -23,7 +25,7 @@ export function register(command: Command): void {
       if (key === undefined)
         throw usageError(`${file} is no export of an agent.`, 'Make one: npx tempoclaw export AGENT > FILE');
       const answer = await client.raw('PUT', pathOf('agents', key, 'import'), {
-        query: { replace: options.replace },
+        query: { replace: options.replace, trusted: options.trusted },
         headers: { 'content-type': EXPORT_TYPE },
         body: Buffer.from(text),
       });

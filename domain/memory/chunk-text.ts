@@ -9,10 +9,12 @@ export interface Chunk {
   readonly text: string;
 }
 
-/** Characters that a piece has at most, so that it says one thing; a longer line is cut. */
+/** Characters that a piece of several lines has at most: a vector of more says nothing of one sentence in it any more (docs/memory.md). */
+const ENOUGH = 240;
+/** Of one line, which is cut if it is longer. */
 const MOST = 600;
-/** Shorter ones go on over a heading, which bounds the pieces of a document by its length. */
-const LEAST = 160;
+/** Shorter ones go on over a heading and into a long line, which bounds the pieces of a document by its length. */
+const LEAST = 80;
 /** Characters of a heading. */
 const TITLE = 200;
 
@@ -33,15 +35,20 @@ export function chunkText(text: string): readonly Chunk[] {
     if (FENCE.test(line)) isCode = !isCode;
     const [, marks, title = ''] = (isCode ? null : HEADING.exec(line)) ?? [];
     const { length } = open.text;
-    if (marks === undefined ? line.trim() === '' && length >= MOST / 2 : length >= LEAST) next(index + 1);
+    if (marks === undefined ? line.trim() === '' && length >= ENOUGH / 2 : length >= LEAST) next(index + 1);
     if (marks !== undefined) trail.splice(marks.length - 1, trail.length, title.trim().slice(0, TITLE));
     for (let at = 0; at === 0 || at < line.length; at += MOST) {
       const piece = line.slice(at, at + MOST);
-      if (open.text.length + piece.length > MOST) next(index + 1);
+      if (isFull(open.text.length, piece.length)) next(index + 1);
       if (open.text.trim() === '') open.heading = trail.filter(Boolean).join(' > ');
       open = { ...open, to: index + 1, text: `${open.text}${piece}\n` };
     }
   }
   next(0);
   return chunks;
+}
+
+/** Of a piece of such a length, for so much more. */
+function isFull(length: number, more: number): boolean {
+  return length + more > (length < LEAST ? MOST : ENOUGH);
 }

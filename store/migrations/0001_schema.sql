@@ -1236,8 +1236,8 @@ create table workspaces (
   holder     text not null,
   -- Null when it was given back.
   held_until timestamptz,
-  -- Counts its holders.
-  fence      int not null,
+  -- Counts its holders, from the microsecond of the first: a workspace that was forgotten and is there again goes on above what it had.
+  fence      bigint not null,
   -- The revision at which objects that nothing names were last removed.
   cleaned    int not null default 0,
   primary key (tenant_id, name)

@@ -100,7 +100,7 @@ describe('DU-8 export and import of an agent', () => {
   test('an import elsewhere is the same agent, with the users that were asked for, and without secrets', async () => {
     const file = await exported('?user=ann&user=ann&user=nobody');
     assert.ok(!file.includes(CANARY) && !file.includes('Ben is elsewhere') && !file.includes('others'));
-    const first = await imported('scribe', file, { key: other.key });
+    const first = await imported('scribe', file, { key: other.key, query: '?trusted=true' });
     assert.deepEqual(first.body, { key: 'scribe', agent: 'made', documents: 4, skills: 2 });
     const { body: agent } = await api.ask('GET', '/v1/agents/scribe', { key: other.key });
     assert.deepEqual([agent.instructions, agent.limits], ['Write.', { output_tokens: 7 }]);
@@ -127,6 +127,28 @@ describe('DU-8 export and import of an agent', () => {
     assert.deepEqual(
       grants.body.data.map((one: Record<string, unknown>) => [one['kind'], one['subject']]),
       [['agent', 'scribe']],
+    );
+  });
+
+  test('SC-4 a file that nobody vouches for is from outside, whatever it says, and nothing in it agreed to', async () => {
+    const another = await api.makeTenant();
+    await imported('scribe', await exported('?user=ann'), { key: another.key });
+    const seen = (await files('scribe', 'ann', another.key)) as unknown[][];
+    assert.deepEqual(
+      seen.map(([path, , outside]) => [path, outside]),
+      [
+        ['MEMORY.md', true],
+        ['SOUL.md', true],
+        ['memory/house.md', true],
+      ],
+    );
+    const skills = await api.ask('GET', '/v1/skills', { key: another.key });
+    assert.deepEqual(
+      skills.body.data.map((one: Record<string, unknown>) => [one['name'], one['agreed']]),
+      [
+        ['granted', false],
+        ['owned', false],
+      ],
     );
   });
 

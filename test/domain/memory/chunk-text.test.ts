@@ -15,8 +15,19 @@ describe('VF-2 pieces of a document', () => {
         [1, 2, 'Home'],
         [3, 4, 'Home > Kitchen'],
         [5, 6, 'Home > Kitchen > Tap'],
-        [7, 9, 'Home > Garden'],
+        [7, 8, 'Home > Garden'],
       ],
+    );
+  });
+
+  test('of several lines are short, and one long line is whole', () => {
+    const sentence = 'Something was said.';
+    const lines = [`${sentence} `.repeat(25).trim(), ...Array.from({ length: 12 }, () => sentence.repeat(4))];
+    const chunks = chunkText(lines.join('\n'));
+    assert.equal(chunks[0]?.text, lines[0]);
+    assert.deepEqual(
+      chunks.slice(1).map(({ from, to }) => to - from + 1),
+      [3, 3, 3, 3],
     );
   });
 
@@ -46,6 +57,6 @@ describe('VF-2 pieces of a document', () => {
         assert.equal(kept.replace(/\s/g, ''), text.replace(/\s/g, ''));
       }),
     );
-    assert.ok(chunkText('# a\nx\n'.repeat(10_000)).length <= 60_000 / 160);
+    assert.ok(chunkText('# a\nx\n'.repeat(10_000)).length <= 60_000 / 80);
   });
 });
