@@ -1,8 +1,7 @@
 /** Brings what has changed in a workspace into the store. What runs there is hostile: no link is followed, and all has a bound. */
-import { constants, lstatSync } from 'node:fs';
-import { open, readdir, readlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
 import { FileProblem, fileProblem, errnoOf, shown } from '../workspace/file-problem.ts';
 import { type Folder, openChild } from '../workspace/open-folder.ts';
 import { isTemporary } from '../workspace/replace-file.ts';
@@ -13,7 +12,6 @@ import {
   type Entry,
   type FileEntry,
   type FolderEntry,
-  type LinkEntry,
   MODE,
   type Objects,
   seenOf,
@@ -24,10 +22,8 @@ import {
 export const SNAPSHOT_LIMITS = { fileBytes: 1024 ** 3, entries: 100_000, depth: 100 } as const;
 export type SnapshotLimits = { readonly [Limit in keyof typeof SNAPSHOT_LIMITS]: number };
 
-/** Read at once. */
+/** Looked at, and read, at once. */
 const AT_ONCE = 16;
-/** Looked at before other work of the worker has its turn, within half a millisecond. */
-const LOOKED_AT = 100;
 /** A change within one tick of the file system's clock (10 ms) of another cannot be told from it. */
 const TICK_MS = 20;
 
@@ -65,15 +61,13 @@ async function scanFolder(
   old: FolderEntry | undefined,
   asked: readonly string[] | undefined,
 ): Promise<FolderEntry> {
-  const { depth } = scan.limits;
-  if (place.depth > depth) throw tooMuch(place.inside, `is more than ${depth} folders deep`);
+  const { limits, objects } = scan;
+  if (place.depth > limits.depth) throw tooMuch(place.inside, `is more than ${limits.depth} folders deep`);
   const only = old ? asked : undefined;
   const names = only ? new Set(only.map((path) => firstOf(path))) : await namesIn(place);
-  const entries = new Map<string, Entry>(only ? old?.entries : []);
+  const entries = new Map(only ? old?.entries : []);
   const folders: (readonly [name: string, mode: number])[] = [];
-  let looked = 0;
   await eachOf(names, AT_ONCE, async (name) => {
-    if (++looked % LOOKED_AT === 0) await breathe();
     const found = await entryOf(scan, place, name, old?.entries.get(name));
     if (found?.kind === 'folder') folders.push([name, found.mode]);
     else if (found) entries.set(name, found);
@@ -89,17 +83,6 @@ async function scanFolder(
     if (child) entries.set(name, child);
     else entries.delete(name);
   }
-  return listed(scan, place, mode, old, entries);
-}
-
-/** The folder with these in it. One that has what it had is not written, nor read through. */
-async function listed(
-  { limits, objects }: Scan,
-  place: Place,
-  mode: number,
-  old: FolderEntry | undefined,
-  entries: ReadonlyMap<string, Entry>,
-): Promise<FolderEntry> {
   let count = entries.size;
   for (const entry of entries.values()) count += entry.kind === 'folder' ? entry.count : 0;
   if (count > limits.entries)
@@ -107,17 +90,9 @@ async function listed(
       place.inside,
       `has more than ${limits.entries} files and folders; remove what can be made again`,
     );
-  if (old && isSame(entries, old.entries)) return old.mode === mode ? old : { ...old, mode };
   const listing = writeListing(entries);
   const isNew = old === undefined || digestOf(listing) !== old.digest;
   return { kind: 'folder', mode, digest: isNew ? await objects.put(listing) : old.digest, entries, count };
-}
-
-/** What was not looked into again is the same object. */
-function isSame(entries: ReadonlyMap<string, Entry>, old: ReadonlyMap<string, Entry>): boolean {
-  if (entries.size !== old.size) return false;
-  for (const [name, entry] of entries) if (entry !== old.get(name)) return false;
-  return true;
 }
 
 /** Of a folder its mode alone. Undefined for what is gone, and what has no place. */
@@ -131,11 +106,10 @@ async function entryOf(
   // What is no text in UTF-8 comes with this in its place, and could not be named again.
   if (name.includes('\ufffd')) throw tooMuch(path, 'has a name that is not UTF-8');
   try {
-    // Of a file on this disk it takes microseconds, many times less than a promise of it.
-    const stat = lstatSync(place.folder.at(name), { bigint: true });
+    const stat = await lstat(place.folder.at(name), { bigint: true });
     const mode = Number(stat.mode) & MODE;
     if (stat.isDirectory()) return { kind: 'folder', mode };
-    if (stat.isSymbolicLink()) return linkTo(await readlink(place.folder.at(name)), old);
+    if (stat.isSymbolicLink()) return { kind: 'link', target: await readlink(place.folder.at(name)) };
     if (!stat.isFile()) return undefined;
     const seen = seenOf(stat);
     const before = old?.kind === 'file' ? old : undefined;
@@ -149,10 +123,6 @@ async function entryOf(
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw fileProblem(error, NOT_KEPT, path);
   }
-}
-
-function linkTo(target: string, old: Entry | undefined): LinkEntry {
-  return old?.kind === 'link' && old.target === target ? old : { kind: 'link', target };
 }
 
 async function readChunks(

@@ -33,7 +33,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'memory'>>(
     const { hits, by } = await memory.search(call, query.replaceAll('\0', ' '), {
       most: maxResults,
       leastScore: minScore,
-      around: depth === 'l2' ? 1 : 0,
+      around: depth === 'l2' ? 2 : 0,
       after: createdAfter,
       before: createdBefore,
     });
