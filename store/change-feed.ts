@@ -19,6 +19,8 @@ export type ChangeKind = 'secrets' | 'custom_tools' | 'nodes' | 'node_results' |
 export interface ChangeFeed {
   /** `onChange` gets the tenant whose rows changed, or undefined when any may have. It must not throw. */
   subscribe(kind: ChangeKind, onChange: (tenant: string | undefined) => void): void;
+  /** To this process at once, by who has just written the rows here; the others hear the notice. */
+  tell(kind: ChangeKind, tenant: string): void;
   close(): Promise<void>;
 }
 
@@ -108,6 +110,7 @@ export function createChangeFeed(options: {
     subscribe(kind, onChange) {
       readers.set(kind, [...(readers.get(kind) ?? []), onChange]);
     },
+    tell,
     async close() {
       clearInterval(timer);
       await polling;
