@@ -1,4 +1,5 @@
 /** Turns away what pages of other sites send, before anything else looks at it (domain/net/judge-visitor.ts). */
+import type { IncomingMessage } from 'node:http';
 import { Failure } from '#domain/errors.ts';
 import { type DoorProblem, doorProblem, hostNames } from '#domain/net/judge-visitor.ts';
 import type { Api, ApiSettings } from './deps.ts';
@@ -12,8 +13,7 @@ export function keepDoors(
   const doors = { hosts: hostNames(publicUrl, ...allowedHosts), origins: new Set([...own, ...origins]) };
   app.addHook('onRequest', async (request, reply) => {
     const { raw, method, headers, is404 } = request;
-    const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
-    if (hosts.length > 1) {
+    if (rawValues(raw, 'host').length > 1) {
       // What follows on such a connection may not be what it seems.
       reply.header('connection', 'close');
       throw new Failure('InvalidInput', 'The request names more than one host');
@@ -22,6 +22,11 @@ export function keepDoors(
     // What is not there changes nothing, and says so itself.
     if (problem && !(is404 && problem.kind === 'origin')) throw refusal(problem);
   });
+}
+
+/** All that a request says under one name, which Node's own `headers` join or leave out. */
+export function rawValues({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+  return rawHeaders.filter((_value, at) => rawHeaders[at - 1]?.toLowerCase() === name && at % 2 === 1);
 }
 
 function refusal({ kind, name }: DoorProblem): Failure {

@@ -13,7 +13,7 @@ import type { Api, ApiDeps } from './deps.ts';
 import { drainOnClose } from './drain.ts';
 import { serveErrorPage } from './error-page.ts';
 import { toProblem } from './errors.ts';
-import { keepDoors } from './keep-doors.ts';
+import { keepDoors, rawValues } from './keep-doors.ts';
 import { useIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { describeApi, serveOpenApi } from './openapi.ts';
@@ -160,9 +160,10 @@ function addAuthentication(app: Api, deps: ApiDeps): Authenticator {
     const { url } = request.routeOptions;
     const scope = url?.startsWith('/docs') ? 'public' : request.routeOptions.config.scope;
     if (scope === 'public') return;
+    // Two keys are none: a proxy before us may have judged the other one.
+    const keys = rawValues(request.raw, 'authorization');
     const caller = await authenticator
-      // Two of them are none: a proxy before us may have judged the other one.
-      .authenticate(request.raw.headersDistinct['authorization']?.join(', '))
+      .authenticate(keys.length > 1 ? keys.join(', ') : keys[0])
       .catch((error: unknown) => slowDown(request, error));
     request.caller = deps.settings.sharedSessions ? { ...caller, confinedTo: null } : caller;
     if (scope) requireScope(caller, scope);

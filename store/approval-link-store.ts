@@ -72,6 +72,8 @@ export function findApprovalLink(pool: Pool, hash: Buffer): Promise<ApprovalLink
         where w.tenant_id = l.tenant_id and ${webhookLinkMaker('')} || w.id = l.created_by and w.enabled
           and coalesce(w.user_id, substr(w.url, length('mailto:') + 1)) = l.user_id)
         or l.created_by like 'channel %' and not exists (select from channel_people p
+        join channels c on c.tenant_id = p.tenant_id and c.key = p.channel_key
+        join webhooks w on w.tenant_id = c.tenant_id and w.id = c.webhook_id and w.enabled
         where p.tenant_id = l.tenant_id and ${channelLinkMaker('')} || p.channel_key = l.created_by and p.user_id = l.user_id
           and p.may_decide) as is_over, l.used_at, l.revoked_at, d.decision as made
      from approval_links l

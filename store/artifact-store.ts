@@ -40,6 +40,8 @@ export interface NewArtifact {
   readonly filename?: string | undefined;
   /** Whether a text has parts that no model is shown: an image that holds one is not shown. */
   readonly hasSecret: (text: string) => boolean;
+  /** What all artifacts of users whose names begin so may have together. */
+  readonly within?: { readonly users: string; readonly bytes: number } | undefined;
 }
 
 /** Safe to repeat: the same file of the same user is one artifact. @throws Failure TooLarge, Unprocessable */
@@ -61,8 +63,12 @@ export async function putArtifact(
   const filename = plainFilename(given.filename);
   const digest = sha256(bytes);
   const id = `art_${sha256(JSON.stringify([tenant, user, filename, digest])).slice(0, 32)}`;
-  const kept = await readRow<{ bytes: string }>(pool)`
-    select coalesce(sum(size), 0) as bytes from artifacts where tenant_id = ${tenant} and id <> ${id}`;
+  const { within } = given;
+  const kept = await readRow<{ bytes: string; within: string }>(pool)`
+    select coalesce(sum(size), 0) as bytes, coalesce(sum(size) filter (where starts_with(user_id, ${within?.users ?? ''})), 0) as within
+    from artifacts where tenant_id = ${tenant} and id <> ${id}`;
+  if (within && Number(kept?.within) + bytes.length > within.bytes)
+    throw new Failure('TooLarge', 'There is no more room for files here');
   if (Number(kept?.bytes) + bytes.length > ARTIFACTS_BYTES)
     throw new Failure(
       'TooLarge',
@@ -216,10 +222,10 @@ export async function removeUnneededObjects(
   for (const { id, tenant_id, digest, made } of gone) {
     await removeObjects(objects, prefixOf(tenant_id, digest, made));
     const row = sql`tenant_id = ${tenant_id} and id = ${id}`;
-    const known = await execute(
+    await execute(
       pool,
-    )`update gone_objects set removed_at = now() where ${row} and removed_at is null`;
-    if (known === 0) await execute(pool)`delete from gone_objects where ${row}`;
+    )`delete from gone_objects where ${row} and removed_at < now() - ${LONGEST_PUT}::interval`;
+    await execute(pool)`update gone_objects set removed_at = now() where ${row} and removed_at is null`;
   }
   return gone.length;
 }

@@ -219,6 +219,19 @@ export function insertDirectPost(
     on conflict do nothing`;
 }
 
+/** Messages of a chat whose files are still to be fetched. */
+export async function countWaiting(
+  pool: Pool,
+  tenant: string,
+  webhook: string,
+  session: string,
+): Promise<number> {
+  const row = await readRow<{ count: number }>(pool)`
+    select count(*)::int as count from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${webhook}
+      and session_key = ${session} and status = 'pending' and post ? 'waiting'`;
+  return row?.count ?? 0;
+}
+
 export type PostRow = RowOf<'channel_posts', 'created_at'>;
 
 /** The part has arrived. Safe to repeat. */

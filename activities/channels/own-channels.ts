@@ -82,6 +82,9 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
       await startDueDeliveries(pool, deps.reach);
     },
     async keep({ tenant, user, hasSecret }, { name: filename, type, bytes }) {
+      // Words are said without what is secret; a file goes as it is, or not at all.
+      if (!/^(?:image|audio|video)\//.test(type) && hasSecret(bytes.toString('latin1')))
+        throw new FileProblem('PermissionDenied', `${shown(filename)} holds what no chat is told: a secret`);
       try {
         return asAttachment(await putArtifact(deps, tenant, { bytes, user, filename, type, hasSecret }));
       } catch (error) {

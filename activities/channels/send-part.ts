@@ -1,8 +1,10 @@
 /** One part of what is said in a chat: words, or a file. */
 import type { Attachment } from '#domain/artifact.ts';
 import type { ChannelPlace, ChannelPost } from '#domain/channel.ts';
+import { Failure } from '#domain/errors.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { type ArtifactPlaces, readWhole } from '#store/artifact-store.ts';
+import { EgressError } from '../egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { refusalWords } from './visit-service.ts';
@@ -11,13 +13,15 @@ export interface Spot {
   readonly sender: ChannelSender;
   readonly context: SendContext;
   readonly place: ChannelPlace;
+  /** A file that is refused now is given up: what is said in the chat waits behind it. */
+  readonly isLast: boolean;
 }
 
 /** A file that the service does not take is told in words, so that nothing waits behind it. */
 export async function sendPart(
   places: ArtifactPlaces,
   tenant: string,
-  { sender, context, place }: Spot,
+  { sender, context, place, isLast }: Spot,
   part: ChannelPost | Attachment | string,
 ): Promise<string> {
   const say = (markdown: string) => sender.send(context, place, { markdown });
@@ -28,12 +32,19 @@ export async function sendPart(
     return say(
       `${markdownText(name)} is not sent: it has more than the ${sender.mostBytes} bytes that are taken here.`,
     );
-  const bytes = await readWhole(places, tenant, part);
+  const bytes = await readWhole(places, tenant, part).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    // The store of files is away: as when the service is.
+    if (!isLast) throw new ChannelError(error.message, { status: 0 });
+    return undefined;
+  });
   if (!bytes) return say(`${markdownText(name)} is not sent: it is kept no more.`);
   try {
     return await sender.sendFile(context, place, { name, type: part.type, bytes });
   } catch (error) {
-    if (!(error instanceof ChannelError && error.refusal.isFinal)) throw error;
+    context.signal.throwIfAborted();
+    if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+    if (!isLast && !(error instanceof ChannelError && error.refusal.isFinal)) throw error;
     return say(`${markdownText(name)} could not be sent: ${markdownText(refusalWords(error))}`);
   }
 }

@@ -13,7 +13,13 @@ import {
 import { heardText } from '#domain/channel/heard-text.ts';
 import { Failure } from '#domain/errors.ts';
 import { markdownText } from '#domain/markdown.ts';
-import { type ArtifactPlaces, asAttachment, findArtifacts, putArtifact } from '#store/artifact-store.ts';
+import {
+  type ArtifactPlaces,
+  asAttachment,
+  findArtifacts,
+  type NewArtifact,
+  putArtifact,
+} from '#store/artifact-store.ts';
 import { type ChannelRow, insertDirectPost, postsOf, recordPost } from '#store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
@@ -31,8 +37,15 @@ export interface TakeDeps extends ArtifactPlaces {
 
 /** Attempts: some minutes. The words are more urgent than what came with them, and what is said in the chat waits behind them. */
 const TRIES = 8;
+/** Bytes of all strangers' files of a channel. */
+const STRANGERS_BYTES = 1024 ** 3;
 /** After which no further file is begun in one attempt. */
 const VISIT_MS = 20_000;
+
+/** Files that do not go through now are left out. What the service asked to wait for is no try. */
+export function isLastTryOfFiles({ attempts, waits }: DeliveryBasis): boolean {
+  return attempts - waits + 1 >= TRIES;
+}
 
 interface Refused {
   readonly name: string;
@@ -48,6 +61,7 @@ export function takeMessage(
 ): Visit {
   return async (sender, context) => {
     const { files, left } = waiting;
+    const isLast = isLastTryOfFiles(delivery);
     const posts = await postsOf(deps.pool, tenant, delivery.id);
     const kept = new Map(posts.map(({ part, message_id }) => [part, message_id]));
     const refused: Refused[] = [];
@@ -56,13 +70,7 @@ export function takeMessage(
       if (kept.has(part)) continue;
       if (performance.now() > until)
         throw new ChannelError('more files are to come', { status: 200, retryAfter: 1_000 });
-      const taken = await takeFile(
-        deps,
-        tenant,
-        waiting,
-        { file, sender, context },
-        delivery.attempts + 1 >= TRIES,
-      );
+      const taken = await takeFile(deps, tenant, channel, waiting, { file, sender, context, isLast });
       if (typeof taken === 'string') {
         const row = { delivery_id: delivery.id, part, channel_key: channel.key, message_id: taken };
         await recordPost(deps.pool, tenant, {
@@ -78,7 +86,7 @@ export function takeMessage(
     const ids = [...kept].toSorted(([one], [other]) => one - other).map(([, id]) => id);
     if (refused.length > 0) await tellRefused(deps, tenant, channel, delivery, place, refused);
     if (ids.length > 0 || waiting.text.trim() !== '')
-      await submit(deps, tenant, channel, waiting, ids, refused);
+      await submit(deps, tenant, channel, { delivery, place, waiting }, ids, refused);
   };
 }
 
@@ -86,24 +94,28 @@ interface Asked {
   readonly file: InboundFile;
   readonly sender: ChannelSender;
   readonly context: SendContext;
+  readonly isLast: boolean;
 }
 
 /** The artifact's id, or why there is none. @throws what another attempt may help against */
 async function takeFile(
   deps: TakeDeps,
   tenant: string,
-  { context: { user } }: WaitingMessage,
-  { file, sender, context }: Asked,
-  isLast: boolean,
+  { key }: ChannelRow,
+  { context }: WaitingMessage,
+  { file, sender, context: service, isLast }: Asked,
 ): Promise<string | Refused> {
   const name = file.name ?? 'the file';
   const tooLarge = { name, why: `it has more than ${INBOUND_FILE_BYTES / 1_000_000} MB` };
   if ((file.size ?? 0) > INBOUND_FILE_BYTES) return tooLarge;
   try {
-    const bytes = await sender.fetchFile(context, file);
-    return await keep(deps, tenant, bytes, user ?? null, file);
+    const bytes = await sender.fetchFile(service, file);
+    const user = context.user ?? null;
+    const strangers = `${key}:`;
+    const within = user?.startsWith(strangers) ? { users: strangers, bytes: STRANGERS_BYTES } : undefined;
+    return await keep(deps, tenant, { bytes, user, within }, file);
   } catch (error) {
-    context.signal.throwIfAborted();
+    service.signal.throwIfAborted();
     if (error instanceof EgressError && error.rule === 'too_large') return tooLarge;
     if (error instanceof Failure && error.type !== 'Unavailable') return { name, why: error.message };
     if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
@@ -117,12 +129,11 @@ async function takeFile(
 async function keep(
   deps: TakeDeps,
   tenant: string,
-  bytes: Buffer,
-  user: string | null,
+  brought: Pick<NewArtifact, 'bytes' | 'user' | 'within'>,
   { name: filename, type }: InboundFile,
 ): Promise<string> {
   const { text: scrub } = await deps.scrubberOf(tenant);
-  const given = { bytes, user, filename, hasSecret: (text: string) => scrub(text) !== text };
+  const given = { ...brought, filename, hasSecret: (text: string) => scrub(text) !== text };
   const put = (called: string | undefined) => putArtifact(deps, tenant, { ...given, type: called });
   const row = await put(type).catch((error: unknown) => {
     if (!(error instanceof Failure && error.type === 'Unprocessable')) throw error;
@@ -145,12 +156,18 @@ async function tellRefused(
   await insertDirectPost(pool, tenant, webhook_id, { id: `${id}.left`, session, post: { place, markdown } });
 }
 
-/** @throws Failure Unavailable, QueueFull; ChannelError for what another attempt would not change */
+interface Taken {
+  readonly delivery: DeliveryBasis;
+  readonly place: ChannelPlace;
+  readonly waiting: WaitingMessage;
+}
+
+/** What another attempt would not change is told to the sender. @throws Failure Unavailable, QueueFull */
 async function submit(
   { pool, wake }: TakeDeps,
   tenant: string,
-  { agent_key }: ChannelRow,
-  waiting: WaitingMessage,
+  { agent_key, webhook_id }: ChannelRow,
+  { delivery, place, waiting }: Taken,
   ids: readonly string[],
   refused: readonly Refused[],
 ): Promise<void> {
@@ -171,6 +188,9 @@ async function submit(
   } catch (error) {
     if (!(error instanceof Failure) || error.type === 'Unavailable' || error.type === 'QueueFull')
       throw error;
+    const markdown = `That was not taken: ${markdownText(error.message)}`;
+    const id = `${delivery.id}.lost`;
+    await insertDirectPost(pool, tenant, webhook_id, { id, session, post: { place, markdown } });
     throw new ChannelError(error.message, { status: 0, isFinal: true });
   }
 }

@@ -35,7 +35,7 @@ import type { AttemptRecord, DeliveryBasis } from '#store/webhook-store.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
 import { sendPart } from './send-part.ts';
-import { type TakeDeps, takeMessage } from './take-message.ts';
+import { isLastTryOfFiles, type TakeDeps, takeMessage } from './take-message.ts';
 import { type ChannelDeps, refusalWords, type Visit, visitService } from './visit-service.ts';
 
 export type TellDeps = ChannelDeps & TakeDeps & OwnLinkDeps;
@@ -163,13 +163,15 @@ async function saying(
   deps: TellDeps,
   tenant: string,
   channel: ChannelRow,
-  { id }: DeliveryBasis,
+  delivery: DeliveryBasis,
   place: ChannelPlace,
   post: ChannelPost,
   files: readonly (Attachment | string)[] = [],
   asked?: { readonly approval_id: string; readonly digest: string },
 ): Promise<Visit> {
+  const { id } = delivery;
   const digest = asked?.digest ?? null;
+  const isLast = isLastTryOfFiles(delivery);
   const posts = await postsOf(deps.pool, tenant, id);
   const arrived = posts.filter((arrivedPost) => arrivedPost.digest === digest).length;
   return async (sender, context) => {
@@ -183,7 +185,7 @@ async function saying(
           status: 200,
           retryAfter: 1_000,
         });
-      const message_id = await sendPart(deps, tenant, { sender, context, place }, one);
+      const message_id = await sendPart(deps, tenant, { sender, context, place, isLast }, one);
       const approval_id = (part === parts.length - 1 ? asked?.approval_id : undefined) ?? null;
       const row = { delivery_id: id, part, channel_key: channel.key, message_id, place, approval_id, digest };
       await recordPost(deps.pool, tenant, row);

@@ -31,8 +31,10 @@ export interface VisitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A file of the largest size goes at 1 MB a second. */
-const LIMITS = { redirects: 0, totalMs: 60_000, idleMs: 15_000 };
+/** A file of the largest size goes at 1 MB a second. While it goes nothing is heard, which counts as idle. */
+const LIMITS = { redirects: 0, totalMs: 60_000, idleMs: 60_000 };
+/** Of all that is asked: below the time of an activity, which would be repeated beside itself with nothing recorded. */
+const VISIT_MS = 100_000;
 const ANSWER_BYTES = 1_048_576;
 
 /** @throws ChannelError, EgressError */
@@ -53,11 +55,13 @@ export async function visitService(
   const baseUrl = (own ?? sender.usualUrl).replace(/\/+$/, '');
   const rules = operatorRules({ url: baseUrl, isOwn: own !== undefined }, egressSettings);
   const door = egress.open({ tenant, purpose: 'channel', rules, limits: { ...LIMITS, bytes } });
+  const late = AbortSignal.timeout(VISIT_MS);
   try {
     const credentials = await openChannel(sealer, resolveOf, tenant, channel);
-    await visit(sender, { door, credentials, baseUrl, signal });
+    await visit(sender, { door, credentials, baseUrl, signal: AbortSignal.any([signal, late]) });
   } catch (error) {
     signal.throwIfAborted();
+    if (late.aborted) throw new ChannelError(`it took longer than ${VISIT_MS / 1000} seconds`, { status: 0 });
     throw error;
   } finally {
     await door.close();

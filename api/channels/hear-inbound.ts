@@ -12,7 +12,13 @@ import { heardText } from '#domain/channel/heard-text.ts';
 import { toolsFor } from '#domain/channel/tools-for.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
-import { type ChannelRow, findPerson, insertDirectPost, offerPairing } from '#store/channel-store.ts';
+import {
+  type ChannelRow,
+  countWaiting,
+  findPerson,
+  insertDirectPost,
+  offerPairing,
+} from '#store/channel-store.ts';
 import { findUntaken } from '#store/message-store.ts';
 import { findSession } from '#store/session-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
@@ -160,6 +166,9 @@ async function handInOld(deps: ApiDeps, tenant: string, message: Submission): Pr
   if (old) await submitMessage(deps, tenant, { ...message, ...old });
 }
 
+/** Of one chat, whose files are still to be fetched; its service comes again with more. */
+const MOST_WAITING = 10;
+
 /** A worker fetches the files and submits the message then: what it needs is a row among those of its chat, once an update. */
 async function waitForFiles(
   deps: ApiDeps,
@@ -186,6 +195,8 @@ async function waitForFiles(
     })),
     left: Math.max(0, files.length - MOST_ATTACHMENTS),
   };
+  if ((await countWaiting(deps.pool, tenant, webhook_id, session)) >= MOST_WAITING)
+    throw new Failure('QueueFull', `${MOST_WAITING} messages with files wait in ${session} already`);
   await insertDirectPost(deps.pool, tenant, webhook_id, {
     id: `msg_${digestOf(tenant, key, 'files', update)}`,
     session,

@@ -63,7 +63,12 @@ export function isStandardSigned({ headers, body }: ServiceRequest, secret: stri
   );
 }
 
-/** Undefined for a secret that is no base64: it was never one of theirs. */
+/** What is no base64 was never one of theirs. */
+export function isStandardSecret(secret: string): boolean {
+  return standardSignature(secret, 'id', new Date(0), '') !== undefined;
+}
+
+/** Undefined for a secret that is no base64. */
 function standardSignature(secret: string, id: string, at: Date, body: string): string | undefined {
   try {
     return new Webhook(secret).sign(id, at, body);

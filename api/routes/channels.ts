@@ -32,6 +32,7 @@ import { findAgent } from '#store/agent-store.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
 import { deleteWebhook, listDeliveries, openWebhook, redeliver } from '#store/webhook-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import { isStandardSecret } from '../channels/signatures.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
@@ -176,12 +177,18 @@ async function check(
   const { credentials, settings } = splitSettings(type, read.data);
   const problem = credentialProblem(type, credentials);
   if (problem !== undefined) throw wrongSettings(problem);
-  for (const text of Object.values(credentials as ChannelCredentials))
-    await vault.resolve(tenant, text).catch((error: unknown) => {
-      throw error instanceof SecretProblem ? wrongSettings(error.message) : error;
-    });
   const form = type === 'webhook' ? inboundWebhookSchema.safeParse(settings) : undefined;
   if (form?.error) throw wrongIssue(form.error);
+  for (const text of Object.values(credentials as ChannelCredentials)) {
+    const opened = await vault.resolve(tenant, text).catch((error: unknown) => {
+      throw error instanceof SecretProblem ? wrongSettings(error.message) : error;
+    });
+    if (form?.data.signature === 'standard' && !isStandardSecret(opened))
+      throw wrongSettings(
+        'must be whsec_ and base64, by which Standard Webhooks sign; name another signature: github, stripe or hmac',
+        ['secret'],
+      );
+  }
   if (form?.data.action === 'schedule' && settings.allowed_tools)
     throw wrongSettings('means nothing with the action schedule, whose run has its own', ['allowed_tools']);
   if (settings.approvals_for && settings.approvals_for.length > 0 && !settings.approvals_to)

@@ -161,6 +161,10 @@ export const decisionSchema = z
     path: ['scope'],
     message: 'only approve can be for always',
   })
+  .refine((body) => body.scope !== 'once' || readDecision(body.decision) !== 'approve_always', {
+    path: ['scope'],
+    message: 'must be always, or the decision approve',
+  })
   .meta({ examples: [{ decision: 'approve' }, { decision: 'reject', reason: 'Not on a Friday' }] });
 
 export const decisionReceiptSchema = z.object({

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startTelegramChat as start, type Chat } from '#test/support/telegram-chat.ts';
 import { refusal, textUpdate } from '#test/support/telegram-server.ts';
@@ -108,5 +110,41 @@ describe('IN-4 files of a chat', () => {
     const said = chat.telegram.messages.slice(before).map(({ text, document }) => document?.name ?? text);
     assert.deepEqual(said.slice(-3, -1), ['Again: the plan and x', 'plan.txt']);
     assert.equal(said.filter((one) => one === 'plan.txt').length, 1);
+  });
+
+  it('a file that the service refuses for minutes is told in words, and what is behind it goes on', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    chat.telegram.answer = ({ method }) =>
+      method === 'sendDocument' ? refusal(413, 'Request Entity Too Large') : undefined;
+    await chat.hears(textUpdate('write_file {"path":"plan.txt","content":"Buy tea"}'));
+    await chat.shows('the file', ({ text }) => text.includes('plan.txt'));
+    await chat.hears(textUpdate('message {"message":"Here","media":["plan.txt"]}'));
+    await chat.shows('why not', ({ text }) => text.startsWith('plan.txt could not be sent: Telegram:'));
+    await isOver(chat);
+    const tries = chat.telegram.calls.filter(({ method }) => method === 'sendDocument').length;
+    assert.ok(tries <= 8, `${tries} tries`);
+  });
+
+  it('a message with files to an agent that is gone is answered, and kept by nobody', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    chat.telegram.files.set('f', PNG);
+    await chat.hears(textUpdate('', { more: { photo: [{ file_id: 'f' }] } }));
+    await chat.shows('what became of it', ({ text }) => text.startsWith('That was not taken:'));
+    assert.deepEqual(await heard(chat), []);
+  });
+
+  it('a file with a secret in it is not sent', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    await chat.hears(textUpdate('write_file {"path":"app.env","content":"nothing"}'));
+    await chat.shows('the file', ({ text }) => text.includes('app.env'));
+    const root = chat.worker.workspaceRoot;
+    const path = (await readdir(root, { recursive: true })).find((name) => name.endsWith('app.env'));
+    await writeFile(join(root, path ?? ''), `TOKEN=ghp_${'Ab1'.repeat(12)}`);
+    await chat.hears(textUpdate('message {"message":"Here","media":["app.env"]}'));
+    await chat.shows('the refusal', ({ text }) => text.includes('holds what no chat is told'));
+    assert.ok(chat.telegram.messages.every(({ document }) => document === undefined));
   });
 });

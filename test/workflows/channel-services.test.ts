@@ -268,7 +268,7 @@ describe('IN-4 signed calls', () => {
     await all.add('calls', 'webhook', { secret, signature: 'stripe' });
     const wrong = async (settings: object) =>
       (await all.ask('POST', '/v1/channels', { body: { key: 'x', type: 'webhook', settings } })).body.detail;
-    assert.match(await wrong({ secret }), /signature/);
+    assert.match(await wrong({ secret }), /settings\/secret: must be whsec_ .* name another signature/);
     assert.match(await wrong({ secret, signature: 'hmac' }), /idempotency: is needed/);
     assert.match(await wrong({ secret, signature: 'github', action: 'task' }), /team: is needed/);
     assert.match(await wrong({ secret, signature: 'github', action: 'schedule' }), /schedule: is needed/);

@@ -41,7 +41,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels' 
   // Its row's id follows from the call, so that it is said once.
   replay: 'idempotent',
   input,
-  limits: { duration: 'short', timeoutSeconds: 30 },
+  limits: { duration: 'long', timeoutSeconds: 300 },
   parameterAliases: { content: 'message', chat_id: 'target' },
   forms: {
     clawft: {
