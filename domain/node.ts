@@ -39,6 +39,14 @@ export function nodeWorkPlace(id: string, part: 'asked' | 'result'): string {
   return `${id}/${part}`;
 }
 
+/**
+ * What is left of the time of such an activity that has waited so long by two clocks, Temporal's and the node's. Temporal gives out
+ * nothing whose time is over: when they say so, or that it was asked in the future, they differ and say nothing.
+ */
+export function timeLeft(milliseconds: number, waited: number): number {
+  return waited > 0 && waited < milliseconds ? milliseconds - waited : milliseconds;
+}
+
 /** What a node says that it can be asked. */
 export interface Capability {
   readonly name: string;

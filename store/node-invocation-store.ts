@@ -140,7 +140,10 @@ export async function takeInvocations(
   }));
 }
 
-/** Notes that it is sent by a task queue; undefined where that is not its node's way, or it is over. Safe to repeat. */
+/**
+ * Notes that it is sent by a task queue; undefined where that is not its node's way, or it is over. Safe to repeat: what was sent may be
+ * asked after when its time is over too, with `milliseconds` of 0 or less.
+ */
 export async function sendByQueue(pool: Pool, sealer: Seal, tenant: string, id: string) {
   const row = await readRow<{
     node: string;
@@ -151,7 +154,7 @@ export async function sendByQueue(pool: Pool, sealer: Seal, tenant: string, id: 
     milliseconds: number;
   }>(pool)`
     update node_invocations i set status = 'sent', sent_at = coalesce(i.sent_at, now()) from nodes n
-    where i.tenant_id = ${tenant} and i.id = ${id} and i.status in ('waiting','sent') and i.expires_at > now() and i.journal is null
+    where i.tenant_id = ${tenant} and i.id = ${id} and (i.status = 'sent' or i.status = 'waiting' and i.expires_at > now()) and i.journal is null
       and n.tenant_id = i.tenant_id and n.id = i.node_id and n.about ->> 'task_queue' is not null
     returning n.id as node, n.about ->> 'task_queue' as queue, n.token_hash as "tokenHash", i.capability, i.sealed,
       ceil(extract(epoch from i.expires_at - now()) * 1000)::float8 as milliseconds`;

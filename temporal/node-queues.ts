@@ -3,10 +3,12 @@ import {
   type ActivityClient,
   ActivityExecutionAlreadyStartedError,
   ActivityExecutionFailedError,
+  ActivityNotFoundError,
   type Connection,
   isGrpcServiceError,
 } from '@temporalio/client';
 import { TimeoutFailure } from '@temporalio/common';
+import { Failure } from '#domain/errors.ts';
 import { NODE_WORK } from '#domain/node.ts';
 
 export interface NodeWork {
@@ -14,14 +16,15 @@ export interface NodeWork {
   readonly queue: string;
   /** Sealed, as is what comes of it. */
   readonly asked: Uint8Array;
-  /** What it may take, its waiting for the node with it. */
+  /** What it may take, its waiting for the node with it; 0 or less when that is over: it is not begun any more. */
   readonly milliseconds: number;
 }
 
 export interface NodeQueues {
   /**
    * Begins it, or goes on waiting for it. `unsent`: the node has not taken it in time; `unknown`: it has, and does not say what came of
-   * it; `unsupported`: the server is older than 1.31, and has no activities without a workflow.
+   * it; `unsupported`: the server is older than 1.31, and has no activities without a workflow. Throws Failures: `Unavailable` while
+   * Temporal may still say what comes of it.
    */
   run(
     work: NodeWork,
@@ -72,17 +75,20 @@ export function nodeQueuesOf(
 
   return {
     async run(work, signal) {
-      if (!(await start(work))) return 'unsupported';
+      if (work.milliseconds > 0 && !(await start(work))) return 'unsupported';
       try {
         const handle = activity.getHandle<Uint8Array>(work.id);
         return { result: await connection.withAbortSignal(signal, () => handle.result()) };
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof ActivityExecutionFailedError)) throw error;
-        const { cause } = error;
-        return cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START'
-          ? 'unsent'
-          : 'unknown';
+        if (error instanceof ActivityExecutionFailedError) {
+          const { cause } = error;
+          const isUntaken = cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
+          return isUntaken ? 'unsent' : 'unknown';
+        }
+        // Else a server that never says would be asked for ever.
+        if (error instanceof ActivityNotFoundError || work.milliseconds <= -GRACE_MS) return 'unknown';
+        throw new Failure('Unavailable', 'Temporal does not answer; try again in a moment');
       }
     },
     cancel: (id) => ask(() => activity.getHandle(id).cancel('nobody waits for it')),

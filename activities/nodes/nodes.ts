@@ -77,8 +77,9 @@ export function createNodes(parts: NodesParts): Nodes {
         const over = overResult(state);
         if (over) return over;
         const left = state.left + (state.status === 'sent' ? GRACE_MS : 0);
-        if (left <= 0 && (await giveUpInvocation(pool, tenant, callId))) continue;
+        // Before it is given up: what came of it may lie in Temporal while nobody waited.
         if (await workByQueue(parts, call)) continue;
+        if (left <= 0 && (await giveUpInvocation(pool, tenant, callId))) continue;
         await someResult(waiter, left, signal);
       } catch (error) {
         // The end of a worker ends nothing at the node: the next attempt goes on.

@@ -5,7 +5,7 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { z } from 'zod';
 import type { OfficialSettings } from '#config/temporal-connection.ts';
-import { NODE_LIMITS, NODE_WORK, nodeWorkPlace, PING_MS } from '#domain/node.ts';
+import { NODE_LIMITS, NODE_WORK, nodeWorkPlace, PING_MS, timeLeft } from '#domain/node.ts';
 import { openFromNode, sealForNode } from '#domain/node-seal.ts';
 import { jsonObjectSchema } from '#domain/schema/scalars.ts';
 import { createRunner, type NodeConnectionParts, revoked, type Runner } from './node-connection.ts';
@@ -49,13 +49,17 @@ const askedSchema = z.object({
 function createActivity(runner: Runner, hash: Buffer): (sealed: Uint8Array) => Promise<Uint8Array> {
   const tokenHash = Uint8Array.from(hash);
   return async (sealed) => {
-    const { activityId: work } = activityInfo();
+    const { activityId: work, scheduledTimestampMs: since } = activityInfo();
     const asked = askedSchema.parse(await openFromNode(tokenHash, nodeWorkPlace(work, 'asked'), sealed));
     const alive = setInterval(() => heartbeat(), NODE_WORK.heartbeatMs / 5);
     const stop = (): void => runner.hear({ type: 'cancel', id: asked.id });
     cancellationSignal().addEventListener('abort', stop, { once: true });
     try {
-      const result = await runner.take({ type: 'invoke', ...asked });
+      const result = await runner.take({
+        type: 'invoke',
+        ...asked,
+        milliseconds: timeLeft(asked.milliseconds, Date.now() - since),
+      });
       if (!result) throw new Error(`${asked.id} runs already`);
       const iv = crypto.getRandomValues(new Uint8Array(12));
       return await sealForNode(tokenHash, nodeWorkPlace(work, 'result'), iv, result);

@@ -1,7 +1,7 @@
 /** TL nodes: what a node was started for decides what it runs. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mayRun, offeredCapabilities, onlyReadsThere, reconnectDelay } from '#domain/node.ts';
+import { mayRun, offeredCapabilities, onlyReadsThere, reconnectDelay, timeLeft } from '#domain/node.ts';
 
 const RUNS: readonly (readonly [pattern: string, argv: readonly string[], may: boolean])[] = [
   ['git status', ['git', 'status'], true],
@@ -46,6 +46,13 @@ describe('TL nodes rules of a node', () => {
     assert.deepEqual(
       ['system.info', 'file.read', 'system.run', 'lamp.read', undefined, 7].map(onlyReadsThere),
       [true, true, false, false, false, false],
+    );
+  });
+
+  it('what was late to be taken has the time that is left, unless two clocks only differ', () => {
+    assert.deepEqual(
+      [0, 400, 999, -400, 1_000, 3_600_000].map((waited) => timeLeft(1_000, waited)),
+      [1_000, 600, 1, 1_000, 1_000, 1_000],
     );
   });
 
