@@ -130,6 +130,9 @@ describe('IN-4 files of a chat', () => {
     const chat = await start(t);
     await chat.pair('42', 'ann');
     chat.telegram.files.set('f', PNG);
+    assert.equal((await chat.ask('PATCH', '/v1/channels/tg', { body: { agent: 'other' } })).status, 200);
+    const gone = await chat.ask('DELETE', '/v1/agents/other');
+    assert.equal(gone.status, 204, JSON.stringify(gone.body));
     await chat.hears(textUpdate('', { more: { photo: [{ file_id: 'f' }] } }));
     await chat.shows('what became of it', ({ text }) => text.startsWith('That was not taken:'));
     assert.deepEqual(await heard(chat), []);
