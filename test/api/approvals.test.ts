@@ -47,6 +47,7 @@ describe('AP-2 approvals over HTTP', () => {
   it('AP-3 takes the scope of an approval beside the word: `always` is approve_always, and of nothing else', async () => {
     const first = await askFor('scoped');
     assert.equal((await decide(first.approval, { decision: 'reject', scope: 'always' })).status, 400);
+    assert.equal((await decide(first.approval, { decision: 'approve_always', scope: 'once' })).status, 400);
     assert.equal((await decide(first.approval, { decision: 'approve', scope: 'session' })).status, 400);
     const once = await decide(first.approval, { decision: 'approve', scope: 'once' });
     assert.deepEqual([once.status, once.body.decision], [200, 'approve']);
