@@ -170,7 +170,7 @@ const approvals = z.strictObject({
   expirySeconds: z.int().min(1).max(31_536_000).default(DEFAULT_APPROVAL_SECONDS),
   decisionToken: z
     .strictObject({
-      /** `auto`: where commands may run unboxed, which then reach Temporal as its clients do. */
+      /** `auto`: where commands may run unboxed, or nodes on task queues, which then reach Temporal as its clients do. */
       required: z.union([z.literal('auto'), z.boolean()]).default('auto'),
       /** Without it one that follows from the master key. */
       secret: z.string().min(32).exactOptional(),

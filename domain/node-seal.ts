@@ -1,17 +1,26 @@
-/** What goes between a node and its server by way of Temporal, which keeps it: sealed under the hash of the node's token, which both have. */
+/** What goes between a node and its server by way of Temporal, which keeps it: sealed under a key that follows from the node's token. */
 const ALGORITHM = 'AES-GCM';
 const IV_BYTES = 12;
 
+/** By HKDF (RFC 5869), so that what a row has in clear to find the node by is no key. The token has all the chance that it needs. */
+export async function nodeKeyOf(token: string): Promise<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  const from = await crypto.subtle.importKey('raw', encoder.encode(token), 'HKDF', false, ['deriveBits']);
+  const info = encoder.encode('node-seal');
+  const parameters = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
+  return new Uint8Array(await crypto.subtle.deriveBits(parameters, from, 256));
+}
+
 /** `place` says what it is and of which invocation, so that none stands for another. `iv`: 12 bytes of chance. */
 export async function sealForNode(
-  tokenHash: Uint8Array<ArrayBuffer>,
+  key: Uint8Array<ArrayBuffer>,
   place: string,
   iv: Uint8Array<ArrayBuffer>,
   value: unknown,
 ): Promise<Uint8Array> {
-  const key = await crypto.subtle.importKey('raw', tokenHash, ALGORITHM, false, ['encrypt']);
+  const cryptoKey = await crypto.subtle.importKey('raw', key, ALGORITHM, false, ['encrypt']);
   const text = new TextEncoder().encode(JSON.stringify(value));
-  const sealed = await crypto.subtle.encrypt(parametersOf(iv, place), key, text);
+  const sealed = await crypto.subtle.encrypt(parametersOf(iv, place), cryptoKey, text);
   const whole = new Uint8Array(iv.length + sealed.byteLength);
   whole.set(iv);
   whole.set(new Uint8Array(sealed), iv.length);
@@ -20,14 +29,14 @@ export async function sealForNode(
 
 /** Throws when it is sealed under another token, or for another place. */
 export async function openFromNode(
-  tokenHash: Uint8Array<ArrayBuffer>,
+  key: Uint8Array<ArrayBuffer>,
   place: string,
   sealed: Uint8Array,
 ): Promise<unknown> {
-  const key = await crypto.subtle.importKey('raw', tokenHash, ALGORITHM, false, ['decrypt']);
+  const cryptoKey = await crypto.subtle.importKey('raw', key, ALGORITHM, false, ['decrypt']);
   const bytes = Uint8Array.from(sealed);
   const parameters = parametersOf(bytes.subarray(0, IV_BYTES), place);
-  const text = await crypto.subtle.decrypt(parameters, key, bytes.subarray(IV_BYTES));
+  const text = await crypto.subtle.decrypt(parameters, cryptoKey, bytes.subarray(IV_BYTES));
   return JSON.parse(new TextDecoder().decode(text));
 }
 

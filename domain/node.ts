@@ -34,6 +34,11 @@ export const CLOSED = { revoked: 4401, replaced: 4409, wrong: 4400 } as const;
 /** The activity by which a node is asked that takes its work from a task queue. One that is silent for so long is taken for dead. */
 export const NODE_WORK = { type: 'node_invoke', heartbeatMs: PING_MS } as const;
 
+/** Where one takes them from: said by the server, so that no two share one. */
+export function nodeQueue(tenant: string, id: string): string {
+  return `node/${tenant}/${id}`;
+}
+
 /** What a payload of such an activity is, to who seals and opens it. */
 export function nodeWorkPlace(id: string, part: 'asked' | 'result'): string {
   return `${id}/${part}`;

@@ -1,13 +1,17 @@
 /** Rows that hold sealed values, whatever they are about: which keys they need, and their way to a new key. */
 import type { Pool } from './pool.ts';
 
-/** Tables whose rows outlive a call; `place` is what their ciphertext is bound to (secretPlace and its peers). */
+/**
+ * Tables whose rows outlive a call; `place` is what their ciphertext is bound to (secretPlace and its peers). One that has nothing
+ * sealed has no `key_id`.
+ */
 const TABLES = [
   { table: 'secrets', place: `tenant_id || '/secrets/' || name` },
   { table: 'secure_cli_binaries', place: `tenant_id || '/secure_cli_binaries/' || name` },
   { table: 'custom_tool_env', place: `tenant_id || '/custom_tools/' || tool_id` },
   { table: 'mcp_servers', place: `tenant_id || '/mcp_servers/' || id` },
   { table: 'mcp_credentials', place: `tenant_id || '/mcp_credentials/' || server_id || '/' || user_id` },
+  { table: 'nodes', place: `tenant_id || '/nodes/' || id` },
   { table: 'webhooks', place: `tenant_id || '/webhooks/' || id` },
 ] as const;
 
@@ -23,7 +27,7 @@ export async function countSealedRows(pool: Pool): Promise<ReadonlyMap<string, n
     ]);
     if (!known.rows[0]?.is_there) continue;
     const { rows } = await pool.query<{ key_id: string; count: string }>(
-      `select key_id, count(*) from ${table} group by key_id`,
+      `select key_id, count(*) from ${table} where key_id is not null group by key_id`,
     );
     for (const { key_id, count } of rows) counts.set(key_id, (counts.get(key_id) ?? 0) + Number(count));
   }

@@ -4,7 +4,7 @@
  */
 import { NODE_LIMITS, type NodeResult } from '#domain/node.ts';
 import { noteChange } from './change-feed.ts';
-import { isConnected } from './node-store.ts';
+import { isConnected, nodePlace } from './node-store.ts';
 import type { Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
@@ -148,7 +148,7 @@ export async function sendByQueue(pool: Pool, sealer: Seal, tenant: string, id: 
   const row = await readRow<{
     node: string;
     queue: string;
-    tokenHash: Buffer;
+    sealedKey: string;
     capability: string;
     sealed: string;
     milliseconds: number;
@@ -156,12 +156,13 @@ export async function sendByQueue(pool: Pool, sealer: Seal, tenant: string, id: 
     update node_invocations i set status = 'sent', sent_at = coalesce(i.sent_at, now()) from nodes n
     where i.tenant_id = ${tenant} and i.id = ${id} and (i.status = 'sent' or i.status = 'waiting' and i.expires_at > now()) and i.journal is null
       and n.tenant_id = i.tenant_id and n.id = i.node_id and n.about ->> 'task_queue' is not null
-    returning n.id as node, n.about ->> 'task_queue' as queue, n.token_hash as "tokenHash", i.capability, i.sealed,
+    returning n.id as node, n.about ->> 'task_queue' as queue, n.sealed as "sealedKey", i.capability, i.sealed,
       ceil(extract(epoch from i.expires_at - now()) * 1000)::float8 as milliseconds`;
   if (!row) return undefined;
-  const { sealed, ...due } = row;
+  const { sealed, sealedKey, ...due } = row;
+  const key = Buffer.from(sealer.open(sealedKey, nodePlace(tenant, row.node)), 'base64');
   const params = JSON.parse(sealer.open(sealed, place(tenant, id, 'params'))) as Record<string, unknown>;
-  return { ...due, params };
+  return { ...due, key, params };
 }
 
 /** What a node says of one of its own; the first word counts. */

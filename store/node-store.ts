@@ -1,13 +1,14 @@
-/** Nodes as rows. Of codes and tokens only hashes are kept. */
+/** Nodes as rows. Of codes and tokens only hashes are kept, and sealed the key that follows from a token. */
 import { CODE_MINUTES, CODE_TRIES, NODE_LIMITS, type NodeAbout, PING_MS } from '#domain/node.ts';
 import { sql } from 'kysely';
 import { noteChange } from './change-feed.ts';
 import type { Pool } from './pool.ts';
+import type { Sealer } from './seal.ts';
 import { affects, execute, readRow, readRows, type RowOf } from './statements.ts';
 import { inTransaction } from './transaction.ts';
 import { unlessTaken } from './unless-taken.ts';
 
-type Hidden = 'code_id' | 'code_hash' | 'code_tries' | 'token_hash' | 'seen_at';
+type Hidden = 'code_id' | 'code_hash' | 'code_tries' | 'token_hash' | 'sealed' | 'key_id' | 'seen_at';
 
 export interface NodeRow extends RowOf<'nodes', Hidden> {
   readonly seen_at: Date | null;
@@ -54,23 +55,31 @@ export function inviteNode(
   });
 }
 
+/** What a node's key is bound to. */
+export function nodePlace(tenant: string, id: string): string {
+  return `${tenant}/nodes/${id}`;
+}
+
 /** Its name; undefined when the code is wrong, over or used. The same token again is the same joining. */
 export function joinNode(
   pool: Pool,
-  codeId: string,
-  codeHash: Buffer,
-  tokenHash: Buffer,
+  sealer: Pick<Sealer, 'seal' | 'keyId'>,
+  code: { readonly id: string; readonly hash: Buffer },
+  token: { readonly hash: Buffer; readonly key: Uint8Array },
 ): Promise<string | undefined> {
   return inTransaction(pool, async (tx) => {
     const row = await readRow<{ tenant_id: string; id: string; name: string; fits: boolean; free: boolean }>(
       tx,
     )`
-      select tenant_id, id, name, code_hash = ${codeHash} as fits, token_hash is null or token_hash = ${tokenHash} as free
-      from nodes where code_id = ${codeId} and code_expires_at > now() and code_tries < ${CODE_TRIES} for update`;
+      select tenant_id, id, name, code_hash = ${code.hash} as fits, token_hash is null or token_hash = ${token.hash} as free
+      from nodes where code_id = ${code.id} and code_expires_at > now() and code_tries < ${CODE_TRIES} for update`;
     if (!row) return undefined;
     const { tenant_id: tenant, id, name, fits, free } = row;
     if (fits && !free) return undefined;
-    const set = fits ? sql`token_hash = ${tokenHash}` : sql`code_tries = code_tries + 1`;
+    const sealed = sealer.seal(Buffer.from(token.key).toString('base64'), nodePlace(tenant, id));
+    const set = fits
+      ? sql`token_hash = ${token.hash}, sealed = ${sealed}, key_id = ${sealer.keyId}`
+      : sql`code_tries = code_tries + 1`;
     await execute(tx)`update nodes set ${set} where tenant_id = ${tenant} and id = ${id}`;
     return fits ? name : undefined;
   });
@@ -83,6 +92,11 @@ export function findNodeByToken(
 ): Promise<{ readonly tenant_id: string; readonly id: string } | undefined> {
   return readRow<{ tenant_id: string; id: string }>(pool)`
     select tenant_id, id from nodes where token_hash = ${tokenHash}`;
+}
+
+/** Whether any tenant's takes its work from a task queue, and so is a client of Temporal. */
+export function hasQueueNodes(pool: Pool): Promise<boolean> {
+  return affects(pool)`select from nodes where about ->> 'task_queue' is not null limit 1`;
 }
 
 export function findNode(pool: Pool, tenant: string, name: string): Promise<NodeRow | undefined> {

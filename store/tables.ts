@@ -314,6 +314,8 @@ export interface Tables {
     code_tries: Generated<number>;
     code_expires_at: Timestamp;
     token_hash: Buffer | null;
+    sealed: string | null;
+    key_id: string | null;
     about: Json<NodeAbout> | null;
     connection: string | null;
     seen_at: Timestamp | null;

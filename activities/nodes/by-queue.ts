@@ -28,11 +28,10 @@ export async function workByQueue(
 ): Promise<boolean> {
   const due = await sendByQueue(pool, sealer, tenant, callId);
   if (!due) return false;
-  const { node, queue, milliseconds, capability, params } = due;
-  const tokenHash = Uint8Array.from(due.tokenHash);
+  const { node, queue, key, milliseconds, capability, params } = due;
   const id = `node/${tenant}/${callId}`;
   const iv = crypto.getRandomValues(new Uint8Array(12));
-  const asked = await sealForNode(tokenHash, nodeWorkPlace(id, 'asked'), iv, {
+  const asked = await sealForNode(key, nodeWorkPlace(id, 'asked'), iv, {
     id: callId,
     capability,
     params,
@@ -46,7 +45,7 @@ export async function workByQueue(
         : typeof came === 'string'
           ? undefined
           : // Somebody else on its queue may have said it.
-            await openFromNode(tokenHash, nodeWorkPlace(id, 'result'), came.result).then(
+            await openFromNode(key, nodeWorkPlace(id, 'result'), came.result).then(
               (value) => nodeResultSchema.safeParse(value).data,
               () => undefined,
             );

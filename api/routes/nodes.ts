@@ -3,9 +3,10 @@ import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Failure } from '#domain/errors.ts';
-import { NODE_LIMITS, offeredCapabilities } from '#domain/node.ts';
+import { NODE_LIMITS, nodeQueue, offeredCapabilities } from '#domain/node.ts';
+import { nodeKeyOf } from '#domain/node-seal.ts';
 import { NODE_JOIN, nodes } from '#domain/resource/nodes.ts';
-import { nodeHelloSchema } from '#domain/schema/node.ts';
+import { nodeGreetedSchema, nodeHelloSchema } from '#domain/schema/node.ts';
 import { listInvocations } from '#store/node-invocation-store.ts';
 import {
   connectNode,
@@ -83,7 +84,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   addConnecting(app, deps);
 }
 
-function addJoining(app: Api, { pool }: Pick<ApiDeps, 'pool'>): void {
+function addJoining(app: Api, { pool, secrets }: Pick<ApiDeps, 'pool' | 'secrets'>): void {
   app.post(
     NODE_JOIN.path,
     {
@@ -100,7 +101,9 @@ function addJoining(app: Api, { pool }: Pick<ApiDeps, 'pool'>): void {
     },
     async ({ body: { code, token } }) => {
       const [, id, secret] = CODE.exec(code.toUpperCase()) ?? [];
-      const name = id && secret && (await joinNode(pool, id, hashOf(secret), hashOf(token)));
+      const asked = { hash: hashOf(token), key: await nodeKeyOf(token) };
+      const name =
+        id && secret && (await joinNode(pool, secrets.sealer, { id, hash: hashOf(secret) }, asked));
       if (!name) throw new Failure('Unauthorized', 'The pairing code is wrong, was used or has expired');
       return { name };
     },
@@ -128,11 +131,20 @@ function addConnecting(app: Api, deps: Pick<ApiDeps, 'pool' | 'secrets'>): void 
   });
   app.post(
     HELLO,
-    { config: { scope: 'public' }, schema: { hide: true, operationId: 'greetNode', body: nodeHelloSchema } },
-    async ({ headers, body: { run, ...about } }, reply) => {
+    {
+      config: { scope: 'public' },
+      schema: {
+        hide: true,
+        operationId: 'greetNode',
+        body: nodeHelloSchema,
+        response: { 200: nodeGreetedSchema },
+      },
+    },
+    async ({ headers, body: { run, ...about } }) => {
       const { tenant_id: tenant, id } = await nodeOf(deps.pool, headers.authorization);
-      if (!(await connectNode(deps.pool, tenant, id, run, about))) throw unknownToken();
-      return reply.code(204).send();
+      const task_queue = nodeQueue(tenant, id);
+      if (!(await connectNode(deps.pool, tenant, id, run, { ...about, task_queue }))) throw unknownToken();
+      return { task_queue };
     },
   );
   app.get(

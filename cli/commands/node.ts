@@ -23,7 +23,7 @@ interface NodeOptions {
   readonly stateDir?: string;
   readonly code?: string;
   readonly folder?: string;
-  readonly taskQueue?: string;
+  readonly overTemporal?: boolean;
   readonly allowRun?: readonly string[];
 }
 
@@ -40,8 +40,8 @@ export function register(command: Command): void {
       (pattern: string, before: readonly string[] | undefined) => [...(before ?? []), pattern],
     )
     .option(
-      '--task-queue <name>',
-      'take work from this queue of Temporal (TEMPORAL_ADDRESS and its like), not by WebSocket',
+      '--over-temporal',
+      'take work from a task queue of Temporal (TEMPORAL_ADDRESS and its like), not by WebSocket',
     )
     .option('--state-dir <folder>', 'where its token and its journal are (default: ~/.tempoclaw-node)')
     .action(node);
@@ -79,12 +79,11 @@ async function node(options: NodeOptions): Promise<void> {
       say: out.line,
       signal: stop.signal,
     };
-    const { taskQueue } = options;
-    if (taskQueue === undefined) return await stayConnected(parts);
+    if (!options.overTemporal) return await stayConnected(parts);
     const temporal = readOfficialSettings(childEnvironment({}));
     if (typeof temporal === 'string') throw new CliError(temporal);
     const { workOnQueue } = await import('#cli/node/queue-worker.ts');
-    await workOnQueue({ ...parts, taskQueue, temporal });
+    await workOnQueue({ ...parts, temporal });
   } finally {
     releaseLock(dir);
   }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawData, WebSocket } from 'ws';
 import { CLOSED, NODE_LIMITS, type NodeResult, PING_MS, reconnectDelay } from '#domain/node.ts';
 import { type ToNode, toNodeSchema } from '#domain/schema/node.ts';
+import { scrubArgs } from '#domain/scrub/scrub-args.ts';
 import { CliError } from '../cli-error.ts';
 import { oneLine } from '../text.ts';
 import type { OwnCapability } from './capabilities.ts';
@@ -79,7 +80,7 @@ export function createRunner({
       if (begun === 'full') return BUSY;
       if (begun === 'lost') return LOST;
       if (begun !== 'new') return begun;
-      const what = JSON.stringify(asked.params);
+      const what = JSON.stringify(scrubArgs(asked.params));
       say(oneLine(`${asked.capability}${what === '{}' ? '' : ` ${what}`}`, 200));
       const result = stop.signal.aborted ? NOT_BEGUN : await run(asked, stop.signal);
       await journal.end(asked.id, result);

@@ -82,10 +82,12 @@ const aboutShape = {
 /** What a node that takes its work from a task queue says, again and again while it is there. */
 export const nodeHelloSchema = z.strictObject({
   ...aboutShape,
-  task_queue: z.string().min(1).max(200),
   /** Of the program that runs. */
   run: z.uuid(),
 });
+
+/** Where it takes its work from. */
+export const nodeGreetedSchema = z.object({ task_queue: z.string().min(1).max(1_000) });
 
 /** What a node sends: `hello` first. */
 export const fromNodeSchema = z.discriminatedUnion('type', [

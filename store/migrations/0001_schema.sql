@@ -1499,6 +1499,9 @@ create table nodes (
   code_expires_at timestamptz not null,
   -- Null: it has not joined.
   token_hash      bytea unique,
+  -- The key that follows from its token, and the master key that sealed it.
+  sealed          text,
+  key_id          text,
   -- What it said of itself when it connected last.
   about           jsonb,
   -- Of the API process that has it; null: it is away.
@@ -1510,6 +1513,8 @@ create table nodes (
   unique (tenant_id, name)
 );
 create unique index nodes_by_connection on nodes (connection) where connection is not null;
+-- Whether there is any, of all tenants.
+create index nodes_on_queues on nodes (tenant_id) where about ->> 'task_queue' is not null;
 
 -- What is asked of one, under the id of the call that asks. It outlives its node.
 create table node_invocations (

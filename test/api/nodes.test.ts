@@ -104,6 +104,34 @@ describe('TL nodes over HTTP and WebSocket', () => {
     await untilState('shown', 'away');
   });
 
+  it('the server names the queue of one that works by Temporal: one node’s, and no other’s', async () => {
+    const about = {
+      platform: 'test',
+      version: '1',
+      journal: randomUUID(),
+      capabilities: [],
+      run: randomUUID(),
+    };
+    const hello = async (name: string, key: string, body: object): Promise<Answer> => {
+      const headers = { authorization: `Bearer ${await joinFakeNode(api, name, { key })}` };
+      return api.ask('POST', '/v1/nodes/hello', { body, headers, key: null });
+    };
+    const { key } = await api.makeTenant();
+    for (const [name, owner] of [
+      ['by-queue', api.key],
+      ['by-queue', key],
+      ['by-queue-2', key],
+    ] as const) {
+      const { status, body } = await hello(name, owner, { ...about, run: randomUUID() });
+      const { rows } = await api.pool.query(
+        `select 'node/' || tenant_id || '/' || id as task_queue from nodes where about ->> 'task_queue' = $1`,
+        [body.task_queue],
+      );
+      assert.deepEqual([status, [body]], [200, rows]);
+    }
+    assert.equal((await hello('wishes', key, { ...about, task_queue: 'tempoclaw' })).status, 400);
+  });
+
   it('another tenant sees and revokes none of it', async () => {
     const { key } = await api.makeTenant();
     assert.deepEqual((await api.ask('GET', '/v1/nodes', { key })).body.data, []);

@@ -1,4 +1,4 @@
-/** TL nodes: a real `tempoclaw node --task-queue` is asked by activities of Temporal; what it is asked runs once, whoever is killed. */
+/** TL nodes: a real `tempoclaw node --over-temporal` is asked by activities of Temporal; what it is asked runs once, whoever is killed. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
@@ -11,7 +11,6 @@ import { temporaryFolder } from '#test/support/tool-call.ts';
 
 /** Says that it runs, and goes on until it may end. */
 const HELD = 'echo ran >> $0.ran; while ! [ -e $0.go ]; do sleep 0.05; done; echo over $0';
-const QUEUE = 'box-queue';
 
 interface Call {
   readonly id: string;
@@ -51,16 +50,7 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
   const cli = (...args: string[]) =>
     runCli(args, { url: stand.apiUrl, env: { TEMPOCLAW_API_KEY: stand.tenants[0].key } });
   async function started(...args: string[]): Promise<void> {
-    const given = [
-      '--state-dir',
-      state,
-      '--folder',
-      folder,
-      '--allow-run',
-      'sh -c **',
-      '--task-queue',
-      QUEUE,
-    ];
+    const given = ['--state-dir', state, '--folder', folder, '--allow-run', 'sh -c **', '--over-temporal'];
     node = startCli(['node', ...given, ...args], {
       env: { TEMPOCLAW_URL: '', TEMPORAL_ADDRESS: stand.temporalAddress() },
     });
@@ -133,6 +123,8 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
     const client = await stand.client();
     const kept = await client.activity.getHandle(`node/${stand.tenants[0].id}/${id}`).describe();
     assert.doesNotMatch(JSON.stringify(kept), /tea-of-ann|Earl Grey/);
+    const { rows } = await stand.pool.query<{ id: string }>('select id from nodes');
+    assert.equal(kept.taskQueue, `node/${stand.tenants[0].id}/${rows[0]?.id}`);
   });
 
   it('a person is asked before it runs, as for any node', async () => {

@@ -28,9 +28,12 @@ async function needs(
   agents: readonly Own[],
   sandbox: SandboxSettings = {},
   required: boolean | 'auto' = 'auto',
+  hasQueueNode = false,
 ): Promise<boolean> {
   const placeOf = machine(kind, sandbox);
-  return createNeedsToken({ required, sandbox, placeOf, sandboxesOf: async () => agents })('default');
+  const hasQueueNodes = async (): Promise<boolean> => hasQueueNode;
+  const parts = { required, hasQueueNodes, sandbox, placeOf, sandboxesOf: async () => agents };
+  return createNeedsToken(parts)('default');
 }
 
 describe('B10 a token is needed', () => {
@@ -50,6 +53,11 @@ describe('B10 a token is needed', () => {
     assert.equal(await needs('bubblewrap', [{ network: true }], { network: false }), false);
     assert.equal(await needs('bubblewrap', [], { network: true }), true);
     assert.equal(await needs('engine', [{ network: true }]), false);
+  });
+
+  it('where a node works on a task queue, whatever boxes there are, unless the settings say never', async () => {
+    assert.equal(await needs('engine', [null], { mode: 'required' }, 'auto', true), true);
+    assert.equal(await needs('engine', [null], {}, false, true), false);
   });
 
   it('never where the settings demand boxes, and as the settings say when they do', async () => {

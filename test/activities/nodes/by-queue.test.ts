@@ -1,10 +1,10 @@
 /** TL nodes on a task queue: an invocation whose worker was gone until its time was over gets the result that lies in Temporal. */
 import assert from 'node:assert/strict';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createNodes } from '#activities/nodes/nodes.ts';
 import { nodeWorkPlace } from '#domain/node.ts';
-import { sealForNode } from '#domain/node-seal.ts';
+import { nodeKeyOf, sealForNode } from '#domain/node-seal.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import { insertInvocation, readInvocation } from '#store/node-invocation-store.ts';
 import { connectNode, findNode } from '#store/node-store.ts';
@@ -17,11 +17,11 @@ type Came = Awaited<ReturnType<NodeQueues['run']>>;
 describe('TL nodes on a task queue, after the time is over', () => {
   let api: TestApi;
   let node: string;
-  let tokenHash: Uint8Array<ArrayBuffer>;
+  let key: Uint8Array<ArrayBuffer>;
   before(async () => {
     api = await startApi();
     const token = await joinFakeNode(api, 'box');
-    tokenHash = Uint8Array.from(createHash('sha256').update(token).digest());
+    key = await nodeKeyOf(token);
     node = (await findNode(api.pool, api.tenant, 'box'))?.id ?? assert.fail();
     const about = { platform: 'x', version: '1', journal: randomUUID(), capabilities: [] };
     await connectNode(api.pool, api.tenant, node, randomUUID(), { ...about, task_queue: 'box-queue' });
@@ -59,7 +59,7 @@ describe('TL nodes on a task queue, after the time is over', () => {
     const { result, times, status } = await followed('sent', async (id) => {
       const iv = crypto.getRandomValues(new Uint8Array(12));
       const said = { ok: true, text: 'done in time' };
-      return { result: await sealForNode(tokenHash, nodeWorkPlace(id, 'result'), iv, said) };
+      return { result: await sealForNode(key, nodeWorkPlace(id, 'result'), iv, said) };
     });
     assert.match(result.ok ? result.text : '', /done in time/);
     assert.equal(status, 'done');

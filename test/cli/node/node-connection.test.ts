@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { stayConnected } from '#cli/node/node-connection.ts';
+import { createRunner, stayConnected } from '#cli/node/node-connection.ts';
 import type { NodeResult } from '#domain/node.ts';
 
 it('TL nodes a stop that comes while the journal is written stops it all the same', async (t) => {
@@ -52,4 +52,20 @@ it('TL nodes a stop that comes while the journal is written stops it all the sam
   assert.deepEqual([runs, ended], [0, [result]]);
   end.abort();
   await staying;
+});
+
+it('TL nodes what it says of what it is asked has no secrets in it, cut off or not', async () => {
+  const said: string[] = [];
+  const { take } = createRunner({
+    journal: { id: 'j', begin: async () => 'new', end: async () => undefined, close: async () => undefined },
+    capabilities: [{ name: 'door.open', description: '', run: async () => ({ ok: true, text: '' }) }],
+    say: (line) => void said.push(line),
+  });
+  for (let at = 0; at < 200; at += 20) {
+    const text = `${'x'.repeat(at)} sk-ant-api03-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFy`;
+    const params = { door: 'front', args: ['--password', 'Tr0ub4dor&3x'], text };
+    await take({ type: 'invoke', id: `${at}`, capability: 'door.open', params, milliseconds: 1 });
+  }
+  assert.match(said[0] ?? '', /^door\.open \{"door":"front".*REDACTED/);
+  assert.doesNotMatch(said.join('\n'), /sk-ant|Tr0ub4dor/);
 });
