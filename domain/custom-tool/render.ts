@@ -64,12 +64,16 @@ function isScalar(value: unknown): value is Scalar {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** Which words programs take for the name of a file to read. A form's field has it behind its `=`. */
-const FIELD_FILE = /^@|[=:][@<]/;
-const FILE_READERS: readonly (readonly [programs: string, word: RegExp])[] = [
-  ['curl curlie http https xh wget ab gh', FIELD_FILE],
+/** Which words programs take for the name of a file to read; with a third: only behind such a word. */
+const FILE_READERS: readonly (readonly [programs: string, word: RegExp, previous?: RegExp])[] = [
+  ['curl curlie', /^(?:-\w+)?@|^-\w*F.*=[@<]/s],
+  ['curl curlie', /=[@<]/, /^(?:-\w*F|--form)?$/],
+  ['curl curlie', /^[^=]*@/, /^(?:--(?:data-u|url-q|var).*)?$/],
+  ['curlie http https xh', /^(?:\\.|[^=:@\\])*[=:]{0,2}@/],
+  ['gh', /^(?:-\w*F|--field=)[^=]*=@/],
+  ['gh', /^[^=]*=@/, /^(?:-\w*F|--field)?$/],
   ['gcc g++ cc c++ clang clang++ ld ar java javac 7z 7za 7zr', /^@/],
-  ['aws', /^fileb?:\/\//],
+  ['aws', /(?:^|=)fileb?:\/\//],
 ];
 
 function wordProblem(text: string, place: Placeholder, property: Property): string | undefined {
@@ -77,11 +81,18 @@ function wordProblem(text: string, place: Placeholder, property: Property): stri
   if (!text.isWellFormed()) return 'is not valid Unicode';
   if (Buffer.byteLength(text) > MAX_VALUE_BYTES) return `is too long: at most ${MAX_VALUE_BYTES} bytes`;
   if (isExpected(text, property)) return undefined;
-  const { head, program, isAfterDashes } = place;
+  const { head, written, previous, program, isAfterDashes } = place;
   if (head === '' && text.startsWith('-') && !isAfterDashes)
     return 'begins with -, which the program would take for an option';
-  const reads = FILE_READERS.find(([programs]) => programs.split(' ').includes(program))?.[1];
-  return reads?.test(head + text) ? `is such that ${program} would read a file by it` : undefined;
+  const reads = FILE_READERS.some(
+    ([programs, word, behind]) =>
+      programs.split(' ').includes(program) &&
+      (behind?.test(previous) ?? true) &&
+      // Where the author asks for a file, the argument may name it.
+      !word.test(written) &&
+      word.test(head + text),
+  );
+  return reads ? `is such that ${program} would read a file by it` : undefined;
 }
 
 /** The schema itself speaks of such values: the author wants them. */

@@ -21,6 +21,10 @@ export interface Placeholder {
   readonly isWord: boolean;
   /** What stands before it in its word; when nothing does, what the argument begins with is what the program sees first. */
   readonly head: string;
+  /** What the author wrote in its word before the first placeholder. */
+  readonly written: string;
+  /** The word before its own; empty when that is chosen by a placeholder. */
+  readonly previous: string;
   /** Stands behind a literal `--` of the same command: the program takes no option there. */
   readonly isAfterDashes: boolean;
   /** The program that gets it, without its folder. */
@@ -116,7 +120,15 @@ function placeOf(
   problems: string[],
   { parameters, before }: Surroundings,
 ): Placeholder {
-  const place: Placeholder = { key, isWord: false, head: '', isAfterDashes: false, program: '' };
+  const place: Placeholder = {
+    key,
+    isWord: false,
+    head: '',
+    written: '',
+    previous: '',
+    isAfterDashes: false,
+    program: '',
+  };
   const shown = `{{.${key}}}`;
   const refuse = (why: string): Placeholder => {
     problems.push(`${shown} ${why}`);
@@ -141,12 +153,15 @@ function placeOf(
   const reader = commands.map((each) => shellReader(each, mark)).find((program) => program !== undefined);
   if (reader !== undefined) return refuse(`would be read as shell text by ${reader}`);
   const isWord = head === '' && tail === '';
-  const absent = absenceProblem(key, isWord, command.words[at - 1]?.text ?? '', parameters);
+  const previous = command.words[at - 1]?.text ?? '';
+  const absent = absenceProblem(key, isWord, previous, parameters);
   if (absent !== undefined) return refuse(absent);
   return {
     key,
     isWord,
     head: head.replace(MARK, ''),
+    written: head.split(MARK, 1)[0] ?? '',
+    previous: previous.replace(MARK, ''),
     isAfterDashes: receiver.before.some((each) => each.text === '--'),
     program: receiver.program,
   };

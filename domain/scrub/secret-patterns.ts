@@ -195,10 +195,10 @@ const SHAPES: readonly SecretPattern[] = [
     /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|X-Amz-Security-Token)=)[\w%+/=-]{16,}/gi,
     ['ig=', 'IG=', 'ature=', 'ATURE=', 'oken=', 'OKEN='],
   ),
-  // `key` names much else: only a value with digits and capitals counts.
+  // `key` names much else: only a value with digits and capitals counts, and no words joined by dashes.
   row(
     'url_token',
-    /(?<=[?&]key=)(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Z])(?=[\w-]{0,40}[a-z])[\w-]{24,256}(?=[&\s"'#<]|$)/g,
+    /(?<=[?&]key=)(?=[A-Za-z_-]{0,40}\d)(?=[\da-z_-]{0,40}[A-Z])(?=[\dA-Z_-]{0,40}[a-z])(?=(?:[\dA-Za-z]{0,15}[_-]){0,8}[\dA-Za-z]{16})[\w-]{24,256}(?=[&\s"'#<]|$)/g,
     ['?key=', '&key='],
   ),
   row(
@@ -233,7 +233,7 @@ const SHAPES: readonly SecretPattern[] = [
   ),
   row(
     'command_line',
-    /(?<=(?<![\w-])(?:docker|podman|nerdctl|helm|oras|az)[ ](?:[^\n|;&]{1,100}[ ])?login[ ](?:[^\n|;&]{1,200}[ ])?-p[ ]{1,3}["']?)(?![$<{["'-])[^\s"']{4,128}/g,
+    /(?<=(?<![\w-])(?:(?:docker|podman|nerdctl|oras|helm registry|az(?: acr)?) login)[ ](?:[^\s|;&]{1,64}[ ]){0,8}-p[ ]{1,3}["']?)(?![$<{["'-])[^\s"']{4,128}/g,
     ['login'],
   ),
   // The private part of a JSON Web Key (RFC 7517).

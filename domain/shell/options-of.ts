@@ -39,6 +39,7 @@ const VALUE_LETTERS: Readonly<Record<string, string>> = {
   mkdir: 'm',
   mv: 'tS',
   node: 'epr',
+  pandoc: 'ofrtwMVHBATFLcD',
   python: 'cmWX',
   rg: 'ABCEegfjmMrtTd',
   rm: '',

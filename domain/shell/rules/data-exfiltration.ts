@@ -107,7 +107,8 @@ export const dataExfiltration = categoryOf('data_exfiltration', [
     rule: 'file_url',
     confirm: 'reads files by URL',
     programs: USE_NETWORK,
-    argument: /^(?:file|gopher|dict|ldap|scp|sftp|smb|telnet):/i,
+    // curl has letters of the scheme out of braces and brackets, too.
+    argument: /^(?:file|gopher|dict|ldap|scp|sftp|smb|telnet):|^\w*[[{][^\s"':]*:\//i,
   },
   {
     rule: 'sends_output',

@@ -1,6 +1,28 @@
 /** Harmless programs with an option that starts another program or writes a file (GoClaw #1206). */
-import { argumentsOf } from '../shell-command.ts';
+import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { categoryOf } from './rule.ts';
+
+/** Options of compilers, package managers and downloaders that start a program or load code. */
+const STARTING =
+  /^--?(?:filt|exec|toolexec|vettool|config|script-shell|fplugin|wrapper|plugin|engine|provider-path|javaagent|agent(?:path|lib)|on-|downloader|shell-escape|enable-write18|eval|options|rsh-command|speller)|use_?askpass/;
+
+/** Switches of go and java that take no value. */
+const SWITCH = /^-(?:jar|race|trimpath|[anvx])$/;
+
+/** The words that the program reads itself: not those of the script, package or class that it starts. */
+function ownWordsOf(command: ShellCommand): readonly string[] {
+  const words = argumentsOf(command).map((word) => word.value);
+  const program = programOf(command);
+  const isStarter = program === 'java' || (program === 'go' && words[0] === 'run');
+  const end = words.findIndex((word, at) => {
+    if (program === 'npm' || program === 'cargo') return word === '--';
+    if (!isStarter || word.startsWith('-') || (program === 'go' && at === 0)) return false;
+    // It may be the value of the option before it.
+    const previous = words[at - 1] ?? '';
+    return !previous.startsWith('-') || previous.includes('=') || SWITCH.test(previous);
+  });
+  return end < 0 ? words : words.slice(0, end);
+}
 
 export const filterBypass = categoryOf('filter_bypass', [
   { deny: 'starts a program for sorting', programs: 'sort gsort', names: 'compress-program' },
@@ -24,15 +46,21 @@ export const filterBypass = categoryOf('filter_bypass', [
   {
     deny: 'starts a program that git is told',
     programs: 'git',
-    names:
-      'upload-pack receive-pack exec ext-diff extcmd open-files-in-pager tool-help sendmail-cmd to-cmd cc-cmd header-cmd',
+    names: 'upload-pack receive-pack exec ext-diff extcmd open-files-in-pager',
+  },
+  // Perl reads these: with one dash, in capitals and cut short, too. A server that is a path is a program.
+  {
+    deny: 'starts a program that git is told',
+    programs: 'git',
+    subcommand: /^send-email\b/,
+    line: /(?:^|\s)--?(?:sendm|he(?!lp)|(?:to|cc)-cm|smtp-server[= ][/~])/i,
   },
   // The same options in their short forms.
   {
     deny: 'starts a program that git is told',
     programs: 'git',
     subcommand: /^grep\b/,
-    argument: /^-[acEFGHhIiLlnoPpqrvWwz]*O/,
+    argument: /^-[^\Wef]*O/,
   },
   { deny: 'starts a program that git is told', programs: 'git', subcommand: /^clone\b/, letters: 'u' },
   {
@@ -53,9 +81,9 @@ export const filterBypass = categoryOf('filter_bypass', [
   {
     confirm: 'starts a program from git',
     programs: 'git',
-    subcommand: /^(?:bisect run|submodule foreach|difftool|mergetool|filter-branch|rebase)\b/,
-    line: /run|foreach|tool|filter|--exec|(?:^|\s)-x/,
+    subcommand: /^(?:bisect run|submodule foreach|difftool|mergetool|filter-branch)\b/,
   },
+  { confirm: 'starts a program from git', programs: 'git', subcommand: /^rebase\b/, argument: /^-\w*x/ },
   {
     deny: 'starts a program from tar',
     programs: 'tar gtar bsdtar',
@@ -68,8 +96,7 @@ export const filterBypass = categoryOf('filter_bypass', [
     confirm: 'starts a program, or loads code, that its options name',
     programs:
       'split go cargo npm gcc g++ cc c++ clang clang++ ld openssl java javac aria2c yt-dlp youtube-dl tex latex pdflatex xelatex lualatex rpm ctags cpio nano wget',
-    argument:
-      /^--?(?:filt|exec|toolexec|vettool|config|script-shell|fplugin|wrapper|plugin|engine|provider-path|javaagent|agent(?:path|lib)|on-|downloader|shell-escape|enable-write18|eval|options|rsh-command|speller)|use_?askpass/,
+    when: (command) => ownWordsOf(command).some((word) => STARTING.test(word)),
   },
   {
     confirm: 'starts a program from a shell of a database',

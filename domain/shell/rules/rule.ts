@@ -119,9 +119,12 @@ function isProgram(programs: ReadonlySet<string> | RegExp, program: string): boo
   return programs instanceof RegExp ? programs.test(program) : programs.has(program);
 }
 
+/** Options before git's subcommand whose value may be the next word. */
+const GIT_VALUES = ['git-dir', 'work-tree', 'namespace', 'super-prefix', 'attr-source', 'config-env'];
+
 /** The first two operands. */
 export function subcommandOf(command: ShellCommand): string {
-  const { operands } = optionsOf(command);
+  const { operands } = optionsOf(command, programOf(command) === 'git' ? GIT_VALUES : []);
   return operands
     .slice(0, 2)
     .map((word) => word.value)

@@ -41,7 +41,7 @@ const SUBCOMMANDS = byWord<ArgumentCheck>({
   'rev-parse': without(/^--(?:parseopt|sq-quote)/),
   'ls-files': without(/^-X/),
   'cat-file': without(/^--(?:batch|textconv)/),
-  grep: without(/^-[a-zA-Z]*[Of]/),
+  grep: without(/^-[a-zA-Z\d]*[Of]/),
   branch: without(/^-[a-zA-Z]*[dDmMfC]/),
   tag: without(/^-[a-zA-Z]*[dfFsu]/),
   add: without(/^-[a-zA-Z]*[ipfe]/),

@@ -164,8 +164,22 @@ describe('CU-2 arguments that are not one word', () => {
     assert.equal(rendered('sort {{.n}}', lines({ enum: ['-r', '-n'] }), { n: '-r' }), "sort '-r'");
     assert.equal(rendered('head {{.n}}', lines({ type: 'integer', minimum: -5 }), { n: -3 }), "head '-3'");
     assert.match(refusal('head {{.n}}', lines({ type: 'integer' }), { n: -3 }), /begins with -/);
+  });
+
+  test('what would make the program read a file is refused, but where the author asks for one', () => {
     for (const [template, n] of [
       ['timeout 5 curl {{.n}}', '@/etc/passwd'],
+      ['curl -d{{.n}} x', '@/etc/passwd'],
+      ['curl --data-urlencode {{.n}} x', 'a@/etc/passwd'],
+      ['curl -F {{.n}} x', 'a[0]=@/etc/passwd'],
+      ['curl -F{{.n}} x', 'a=@/etc/passwd'],
+      ['curl -F {{.n}}={{.n}} x', '@/etc/passwd'],
+      ['curl -F a={{.n}} x', 'b;headers=@/etc/passwd'],
+      ['http POST x {{.n}}', 'a@/etc/passwd'],
+      ['http POST x {{.n}}', 'a==@/etc/passwd'],
+      ['gh api x --field={{.n}}', 'a=@/etc/passwd'],
+      ['gh api x -F {{.n}}', 'a=@/etc/passwd'],
+      ['aws lambda invoke --payload={{.n}}', 'fileb:///etc/passwd'],
       ['curl -d {{.n}} x', '@/etc/passwd'],
       ['curl -F a={{.n}} x', '@/etc/passwd'],
       ['curl -F a={{.n}} x', '</etc/passwd'],
@@ -176,9 +190,31 @@ describe('CU-2 arguments that are not one word', () => {
       ['aws s3api put-object --body {{.n}}', 'fileb:///etc/passwd'],
     ] as const)
       assert.match(refusal(template, texts('n'), { n }), /would read a file/, template);
-    assert.equal(rendered('curl -d a={{.n}} x', texts('n'), { n: 'me@x.test' }), "curl -d a='me@x.test' x");
-    assert.equal(rendered('curl -d {{.n}} x', texts('n'), { n: '<b>' }), "curl -d '<b>' x");
-    assert.equal(rendered('echo {{.n}}', texts('n'), { n: '@all' }), "echo '@all'");
+    for (const [template, n] of [
+      ['curl -d a={{.n}} x', 'me@x.test'],
+      ['curl -d a={{.n}} x', 'size=<5'],
+      ['curl -d {{.n}} x', '<b>'],
+      ['curl -d {{.n}} x', '{"a":"http://x.test"}'],
+      ['curl {{.n}}', 'http://[::1]:80/?q=@ann'],
+      ['curl --data-urlencode a={{.n}} x', 'me@x.test'],
+      ['http POST x a={{.n}}', 'me@x.test'],
+      ['gh issue comment 1 --body {{.n}}', '@ann, cc:@bob'],
+      ['gh api x -f body={{.n}}', '@ann'],
+      ['echo {{.n}}', '@all'],
+      ['curl --data-binary @{{.n}} x', 'a.json'],
+      ['curl -F file=@{{.n}} x', 'a.json'],
+      ['aws lambda invoke --payload fileb://{{.n}}', 'a.json'],
+      ['gcc @{{.n}}', 'a.txt'],
+    ] as const)
+      assert.equal(rendered(template, texts('n'), { n }), template.replace('{{.n}}', `'${n}'`));
+    const { properties } = texts('n');
+    const chosen: Parameters = {
+      type: 'object',
+      properties: { ...properties, option: { enum: ['-F', '-d'] } },
+      required: ['option', 'n'],
+    };
+    assert.match(refusal('curl {{.option}} {{.n}}', chosen, { option: '-F', n: 'a=@/x' }), /would read/);
+    assert.match(refusal('curl -d {{.a}}@{{.n}}', texts('a', 'n'), { a: '', n: '/x' }), /would read/);
   });
 
   test('what no command line takes is refused in words', () => {

@@ -105,7 +105,7 @@ describe('CU-2 where a placeholder may stand', () => {
     const read = readTemplate('timeout 5 curl -- {{.a}}', parameters);
     assert.ok(read.ok);
     assert.deepEqual(read.template.placeholders, [
-      { key: 'a', isWord: true, head: '', isAfterDashes: true, program: 'curl' },
+      { key: 'a', isWord: true, head: '', written: '', previous: '--', isAfterDashes: true, program: 'curl' },
     ]);
   });
 });

@@ -77,6 +77,9 @@ describe('SC-1 a value under the name of a secret goes, however the two are writ
     [`cmd --client-secret "FAKE 99 words"`, 'FAKE 99 words'],
     [`--password ${PASSWORD} at the beginning`, PASSWORD],
     [`docker login registry.test -u me -p ${PASSWORD}`, PASSWORD],
+    [`sudo podman login -p ${PASSWORD} -u me registry.test`, PASSWORD],
+    [`helm registry login -u me -p ${PASSWORD} registry.test`, PASSWORD],
+    [`az login --service-principal -u me -p ${PASSWORD} -t it`, PASSWORD],
     [`https://maps.test/js?key=${KEY}zz${KEY}&v=3`, KEY],
     [`{"kty":"EC","crv":"P-256","d":"${KEY.repeat(3)}"}`, KEY],
     [`mysql --password=${PASSWORD} -u root`, PASSWORD],
@@ -220,6 +223,9 @@ describe('SC-1 what only looks like a secret stays', () => {
     'https://example.test/list?key=customer-address-of-1999',
     'docker login registry.test -u me --password-stdin',
     'docker run -p 8080:8080 image',
+    'docker run --name login -p 8080:80 nginx',
+    'docker compose run login -p 3000:3000',
+    'https://example.test/img?key=ProductImages-2024-summer-large-v2',
   ];
   for (const text of texts) test(text.slice(0, 60), () => assert.equal(scrub(text), text));
 });
@@ -311,6 +317,15 @@ describe('SC-1 what holds for every text', () => {
     ['u:p@tcp(', 125_000],
     ['DSN="host=a password=b ', 40_000],
     ['Bearer 1', 125_000],
+    [' login -p ', 100_000],
+    ['docker login a ', 70_000],
+    ['docker login -p ', 65_000],
+    ['?key=', 200_000],
+    [`?key=${KEY}~`, 30_000],
+    [`"kty","d":"${KEY} `, 30_000],
+    ['-fio-u-', 140_000],
+    ['t1.-', 250_000],
+    ['vercel_blob_rw_', 70_000],
   ];
   // A quadratic reading of one of them would take minutes.
   for (const [piece, times] of hostile)

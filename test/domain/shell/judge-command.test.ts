@@ -68,10 +68,42 @@ describe('SH-2 security and ask', () => {
       'git clone -c core.sshCommand=frob x',
       'git clone --conf core.sshCommand=frob x',
       'git init --template=/tmp/x',
+      'git grep -3Ofrob x',
+      'git grep -n3Ofrob x',
+      'git grep -hC3Ofrob x',
+      'git --git-dir .git grep -Ofrob x',
+      'git --work-tree . clone -u frob a b',
+      'git --namespace n --git-dir .git difftool -x frob',
+      'git --attr-source HEAD grep -Ofrob x',
+      'git rebase -ix frob',
+      'git rebase -i -x frob main',
+      'git bisect run frob',
+      'git send-email --sendm=frob a',
+      'git send-email -to-cmd=frob a',
+      'git send-email --CC-CMD frob a',
+      'git send-email --hea=frob a',
+      'git send-email --smtp-server ./frob --smtp-server /frob a',
     ])
       assert.equal(judgeCommand(command, rules).decision, 'deny', command);
-    for (const command of ['git grep -in OTTER', 'git grep -e FOO', 'git clone -b main x', 'git rebase main'])
+    for (const command of [
+      'git grep -in OTTER',
+      'git grep -e FOO',
+      'git grep -neTODO',
+      'git grep -3 OTTER',
+      'git --git-dir .git grep x',
+      'git clone -b main x',
+      'git rebase main',
+      'git rebase -i trunk',
+      'git show --cc HEAD',
+      'git log --cc -p',
+      'git diff --cc',
+      'git format-patch --to=a@b.test --cc a@b.test HEAD~1',
+      'git send-email --to=a@b.test --to-cover --cc=a@b.test --smtp-server mail.b.test a',
+    ])
       assert.equal(judgeCommand(command, rules).decision, 'allow', command);
+    for (const command of ['git grep -3Ofrob x', 'git grep -n3Ofrob x', 'git grep -3ffrob'])
+      assert.notEqual(judgeCommand(command, DEFAULT_RULES).decision, 'allow', command);
+    assert.equal(judgeCommand('git grep -n3 OTTER', DEFAULT_RULES).decision, 'allow');
   });
 
   test('nor are other programs with theirs', () => {
@@ -85,11 +117,21 @@ describe('SH-2 security and ask', () => {
       "psql -c '\\! frob'",
       "sqlite3 x '.shell frob'",
       'pandoc -F ./x y',
+      'pandoc -sFx y',
       'go test -exec frob',
+      'go test ./... -exec frob',
+      'go run -exec frob . -config y',
+      'go run -tags . -exec frob .',
+      'go run -race -C x -toolexec frob .',
       'cargo --config build.rustc-wrapper=frob build',
+      'cargo --config build.rustc-wrapper=frob run -- x',
       'npm test --script-shell=./x',
+      'npm test --script-shell ./x -- --config y',
       'gcc -wrapper frob,x y',
       'java -javaagent:x y',
+      'java -cp x -javaagent:x Main',
+      'java -cp -jar -javaagent:x Main',
+      'java -jar -javaagent:x y.jar',
       'yt-dlp --exec frob x',
       "vimdiff -c ':!frob'",
     ]) {
@@ -97,7 +139,7 @@ describe('SH-2 security and ask', () => {
       const rules = { ...DEFAULT_RULES, security: 'allowlist', ask: 'off', allowlist } as const;
       assert.equal(judgeCommand(command, rules).decision, 'deny', command);
     }
-    const allowlist = ['tar', 'go', 'npm', 'gcc', 'psql', 'wget'];
+    const allowlist = ['tar', 'go', 'npm', 'gcc', 'psql', 'wget', 'cargo', 'java', 'pandoc'];
     const rules = { ...DEFAULT_RULES, security: 'allowlist', ask: 'off', allowlist } as const;
     for (const command of [
       'tar -czf x.tgz src',
@@ -106,6 +148,15 @@ describe('SH-2 security and ask', () => {
       'gcc -O2 -Wall x.c -o x',
       "psql -c 'select 1'",
       'wget -O x https://x.test/a',
+      'npm test -- --config jest.ci.js',
+      'npm run lint -- --config .eslintrc',
+      'cargo run -- --config dev.toml',
+      'go run . -config dev.yaml',
+      'go run -race -tags x ./cmd/y --exec z',
+      'java -jar app.jar --config=x',
+      'java -Xmx1g -cp x Main --config=x',
+      'pandoc -oFinal.pdf a.md',
+      'pandoc -fLatex -o Final.pdf a.md',
     ])
       assert.equal(judgeCommand(command, rules).decision, 'allow', command);
   });
