@@ -63,17 +63,7 @@ export async function putArtifact(
   const filename = plainFilename(given.filename);
   const digest = sha256(bytes);
   const id = `art_${sha256(JSON.stringify([tenant, user, filename, digest])).slice(0, 32)}`;
-  const { within } = given;
-  const kept = await readRow<{ bytes: string; within: string }>(pool)`
-    select coalesce(sum(size), 0) as bytes, coalesce(sum(size) filter (where starts_with(user_id, ${within?.users ?? ''})), 0) as within
-    from artifacts where tenant_id = ${tenant} and id <> ${id}`;
-  if (within && Number(kept?.within) + bytes.length > within.bytes)
-    throw new Failure('TooLarge', 'There is no more room for files here');
-  if (Number(kept?.bytes) + bytes.length > ARTIFACTS_BYTES)
-    throw new Failure(
-      'TooLarge',
-      `All artifacts together would have more than ${ARTIFACTS_BYTES} bytes; artifacts_days of the retention removes old ones`,
-    );
+  await checkRoom(pool, tenant, id, given);
   const facts = readImage(bytes);
   const isShown =
     imageProblem(facts, bytes.length) === undefined && !given.hasSecret(bytes.toString('latin1'));
@@ -95,6 +85,25 @@ export async function putArtifact(
         insert into gone_objects (tenant_id, digest, made) values (${tenant}, ${digest}, ${made})`;
   }
   throw new Failure('Unavailable', `The bytes of artifact ${id} are being removed; put it again`);
+}
+
+/** @throws Failure TooLarge */
+async function checkRoom(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  { bytes, within = { users: '', bytes: ARTIFACTS_BYTES } }: NewArtifact,
+): Promise<void> {
+  const kept = await readRow<{ all: number; within: number }>(pool)`
+    select coalesce(sum(size), 0)::float8 as all, coalesce(sum(size) filter (where starts_with(user_id, ${within.users})), 0)::float8 as within
+    from artifacts where tenant_id = ${tenant} and id <> ${id}`;
+  if (kept && kept.all + bytes.length > ARTIFACTS_BYTES)
+    throw new Failure(
+      'TooLarge',
+      `All artifacts together would have more than ${ARTIFACTS_BYTES} bytes; artifacts_days of the retention removes old ones`,
+    );
+  if (kept && kept.within + bytes.length > within.bytes)
+    throw new Failure('TooLarge', 'There is no more room for files of people whom nobody has paired');
 }
 
 /** Bytes from here on are large: what is smaller is a row faster than an object. */

@@ -110,10 +110,7 @@ async function takeFile(
   if ((file.size ?? 0) > INBOUND_FILE_BYTES) return tooLarge;
   try {
     const bytes = await sender.fetchFile(service, file);
-    const user = context.user ?? null;
-    const strangers = `${key}:`;
-    const within = user?.startsWith(strangers) ? { users: strangers, bytes: STRANGERS_BYTES } : undefined;
-    return await keep(deps, tenant, { bytes, user, within }, file);
+    return await keep(deps, tenant, { bytes, ...ownerOf(context.user, key) }, file);
   } catch (error) {
     service.signal.throwIfAborted();
     if (error instanceof EgressError && error.rule === 'too_large') return tooLarge;
@@ -123,6 +120,13 @@ async function takeFile(
     if (isFinal || isLast) return { name, why: refusalWords(error) };
     throw error;
   }
+}
+
+/** People whom nobody has paired share what room there is for them. */
+function ownerOf(user: string | undefined, channel: string): Pick<NewArtifact, 'user' | 'within'> {
+  const strangers = `${channel}:`;
+  if (!user?.startsWith(strangers)) return { user: user ?? null };
+  return { user, within: { users: strangers, bytes: STRANGERS_BYTES } };
 }
 
 /** Also what is no such file as its sender's program says. The same bytes are the same artifact. @throws Failure */

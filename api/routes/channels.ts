@@ -13,7 +13,7 @@ import {
   splitSettings,
 } from '#domain/schema/channel.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import { inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
+import { type InboundWebhook, inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
 import { MAX_WEBHOOKS } from '#domain/webhook.ts';
 import {
   type ChannelRow,
@@ -179,21 +179,28 @@ async function check(
   if (problem !== undefined) throw wrongSettings(problem);
   const form = type === 'webhook' ? inboundWebhookSchema.safeParse(settings) : undefined;
   if (form?.error) throw wrongIssue(form.error);
-  for (const text of Object.values(credentials as ChannelCredentials)) {
-    const opened = await vault.resolve(tenant, text).catch((error: unknown) => {
-      throw error instanceof SecretProblem ? wrongSettings(error.message) : error;
-    });
-    if (form?.data.signature === 'standard' && !isStandardSecret(opened))
-      throw wrongSettings(
-        'must be whsec_ and base64, by which Standard Webhooks sign; name another signature: github, stripe or hmac',
-        ['secret'],
-      );
-  }
+  for (const text of Object.values(credentials as ChannelCredentials))
+    checkSecret(form?.data.signature, await open(vault, tenant, text));
   if (form?.data.action === 'schedule' && settings.allowed_tools)
     throw wrongSettings('means nothing with the action schedule, whose run has its own', ['allowed_tools']);
   if (settings.approvals_for && settings.approvals_for.length > 0 && !settings.approvals_to)
     throw wrongSettings('needs approvals_to: the chat in which they are asked', ['approvals_for']);
   return { settings, credentials: credentials as ChannelCredentials };
+}
+
+/** @throws Failure Unprocessable */
+function open(vault: ApiDeps['secrets']['vault'], tenant: string, text: string): Promise<string> {
+  return vault.resolve(tenant, text).catch((error: unknown) => {
+    throw error instanceof SecretProblem ? wrongSettings(error.message) : error;
+  });
+}
+
+/** @throws Failure Unprocessable */
+function checkSecret(signature: InboundWebhook['signature'] | undefined, secret: string): void {
+  if (signature !== 'standard' || isStandardSecret(secret)) return;
+  const words =
+    'must be whsec_ and base64, by which Standard Webhooks sign; name another signature: github, stripe or hmac';
+  throw wrongSettings(words, ['secret']);
 }
 
 function wrongIssue({ issues: [issue] }: z.ZodError): Failure {
