@@ -231,10 +231,10 @@ export function recordPost(pool: Pool, tenant: string, row: PostRow): Promise<nu
       approval_id = excluded.approval_id, digest = excluded.digest`;
 }
 
-/** Of a delivery, in the order of its parts. */
+/** What a delivery has said, in the order of its parts. */
 export function postsOf(pool: Pool, tenant: string, delivery: string): Promise<PostRow[]> {
   return readRows<PostRow>(pool)`
-    select * from channel_posts where tenant_id = ${tenant} and delivery_id = ${delivery} order by part`;
+    select * from channel_posts where tenant_id = ${tenant} and delivery_id = ${delivery} and part >= 0 order by part`;
 }
 
 /** Where a channel asks the question. */
