@@ -1,11 +1,10 @@
 /** The message of a chat that grows while an answer is written: a post of the delivery that shows it, until the answer's own takes it. */
-import type { ChannelPlace } from '#domain/channel.ts';
 import type { Pool } from './pool.ts';
 import { affects, execute, readRow } from './statements.ts';
 import type { DeliveryBasis } from './webhook-store.ts';
 
-/** Before all parts that are said. */
-const GROWING = -1;
+/** As its part: before all that are said. */
+export const GROWING = -1;
 /** Of a channel's first attempts that may be made at once, those among which answers may be shown as they grow: others have places. */
 const AMONG = 10;
 
@@ -26,19 +25,6 @@ export function mayGrow(
         and o.session_key = ${session_key} and o.status = 'pending' and o.id <> d.id)
       and (select count(*) from webhook_deliveries o where o.tenant_id = ${tenant} and o.webhook_id = ${webhook_id}
         and o.status = 'pending' and o.attempts = 0 and o.claimed_until > now()) <= ${AMONG}`;
-}
-
-export function recordGrowing(
-  pool: Pool,
-  tenant: string,
-  channel: string,
-  { delivery_id, message_id }: GrowingPost,
-  place: ChannelPlace,
-): Promise<number> {
-  return execute(pool)`
-    insert into channel_posts (tenant_id, delivery_id, part, channel_key, message_id, place)
-    values (${tenant}, ${delivery_id}, ${GROWING}, ${channel}, ${message_id}, ${JSON.stringify(place)}::jsonb)
-    on conflict (tenant_id, delivery_id, part) do update set message_id = excluded.message_id, place = excluded.place`;
 }
 
 /** The newest of the turn that the delivery tells of. */

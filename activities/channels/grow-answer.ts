@@ -1,14 +1,14 @@
 /** An answer is seen while it is written: one message of the chat grows by edits, until the next thing is to be told there. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import type { ChannelPlace, ChannelPost } from '#domain/channel.ts';
 import { namedFiles } from '#domain/channel/named-files.ts';
 import { isWorthShowing, readPieces, type WrittenText } from '#domain/channel/written-text.ts';
+import { recordPost } from '#store/channel-store.ts';
 import { readEvents } from '#store/event-store.ts';
-import { findGrowing, mayGrow, recordGrowing, takeGrowing } from '#store/growing-post-store.ts';
+import { findGrowing, GROWING, mayGrow, takeGrowing } from '#store/growing-post-store.ts';
 import type { DeliveryBasis } from '#store/webhook-store.ts';
 import { ChannelError } from './channel-error.ts';
-import type { ChannelSender, SendContext } from './channel-sender.ts';
+import type { ChannelSender } from './channel-sender.ts';
 import type { Spot } from './send-part.ts';
 import type { ChannelDeps, Visit } from './visit-service.ts';
 
@@ -24,7 +24,7 @@ const EVENTS = 500;
 
 /**
  * Holds the chat while the turn's next answer is written, since its deliveries come one after the other: nobody else changes the message.
- * An attempt that follows a lost one shows nothing.
+ * An attempt that follows a lost one goes on with its message.
  */
 export function growingAnswer(
   deps: Pick<ChannelDeps, 'pool'>,
@@ -35,7 +35,6 @@ export function growingAnswer(
 ): Visit {
   const until = performance.now() + GROW_MS;
   return async (sender, context) => {
-    if (delivery.attempts > 0 || Context.current().info.attempt > 1) return;
     try {
       await grow(deps, tenant, channel, delivery, { sender, context, place }, until);
     } catch {
@@ -58,7 +57,7 @@ async function grow(
   if (!stored || turn === undefined) return;
   let written: WrittenText = { last: stored.id, text: '', origin: '', isOver: false };
   let shown = { text: '', at: 0 };
-  let message: string | undefined;
+  let message = (await findGrowing(pool, tenant, channel, delivery))?.message_id;
   while (performance.now() < until) {
     written = readPieces(written, await readEvents(pool, tenant, session_key, written.last, EVENTS), turn);
     if (written.isOver || !(await mayGrow(pool, tenant, delivery))) return;
@@ -66,19 +65,17 @@ async function grow(
     const now = performance.now();
     if (part && shown.at === 0) shown = { text: '', at: now };
     if (part && part.markdown !== shown.text && now - shown.at >= EDIT_MS) {
-      const request = limited(context);
+      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(REQUEST_MS)]);
+      const request = { ...context, signal };
       if (message === undefined) {
         message = await sender.send(request, place, part);
-        await recordGrowing(pool, tenant, channel, { delivery_id: id, message_id: message }, place);
+        const row = { delivery_id: id, part: GROWING, channel_key: channel, message_id: message, place };
+        await recordPost(pool, tenant, { ...row, approval_id: null, digest: null });
       } else if (!(await sender.edit(request, place, message, part))) return;
       shown = { text: part.markdown, at: performance.now() };
     }
     await sleep(LOOK_MS, undefined, { signal: context.signal });
   }
-}
-
-function limited(context: SendContext): SendContext {
-  return { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(REQUEST_MS)]) };
 }
 
 /** As much as one message takes. */

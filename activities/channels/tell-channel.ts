@@ -196,14 +196,8 @@ async function saying(
           retryAfter: 1_000,
         });
       const spot = { sender, context, place };
-      const isText = typeof one === 'object' && 'markdown' in one;
-      if (
-        mayTake &&
-        part === 0 &&
-        isText &&
-        (await takeGrown(deps, tenant, channel.key, delivery, spot, one))
-      )
-        continue;
+      const first = mayTake && part === 0 ? words[0] : undefined;
+      if (first && (await takeGrown(deps, tenant, channel.key, delivery, spot, first))) continue;
       const message_id = await sendPart(deps, tenant, spot, one);
       const approval_id = (part === parts.length - 1 ? asked?.approval_id : undefined) ?? null;
       const row = { delivery_id: id, part, channel_key: channel.key, message_id, place, approval_id, digest };

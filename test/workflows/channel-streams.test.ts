@@ -17,12 +17,19 @@ interface Writer extends Chat {
   edits(): readonly string[];
 }
 
+const DONE = 'data: [DONE]\n\n';
+
 /** A chat whose model writes what the test says, when it says so. */
 async function startWriter(t: TestContext, settings: object = { stream: true }): Promise<Writer> {
-  const responses: ServerResponse[] = [];
-  const model = await startServer((_request, response) => {
+  // By step: an attempt that asks again is told what the one before was.
+  const answers: { readonly chunks: string[]; readonly open: ServerResponse[] }[] = [];
+  const model = await startServer(({ body }, response) => {
+    const said = (body['messages'] as readonly { readonly role: string }[]).map(({ role }) => role);
+    const answer = (answers[said.filter((role) => role === 'assistant').length] ??= { chunks: [], open: [] });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    responses.push(response);
+    for (const chunk of answer.chunks) response.write(chunk);
+    if (answer.chunks.at(-1) === DONE) response.end();
+    answer.open.push(response);
   });
   t.after(() => model.close());
   const chat = await startTelegramChat(
@@ -37,14 +44,22 @@ async function startWriter(t: TestContext, settings: object = { stream: true }):
   const send = (delta: object, end: string | null = null): void => {
     const choices = [{ index: 0, delta, finish_reason: end }];
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices };
-    responses.at(-1)?.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    tell(`data: ${JSON.stringify(chunk)}\n\n`);
+  };
+  const tell = (chunk: string): void => {
+    const answer = answers.at(-1);
+    answer?.chunks.push(chunk);
+    for (const response of answer?.open ?? []) {
+      response.write(chunk);
+      if (chunk === DONE) response.end();
+    }
   };
   return {
     ...chat,
     async asked(nth) {
       if (nth === 1) assert.equal((await chat.hears(textUpdate('Write.'))).status, 200);
       await chat.worker.until('the model being asked', async () =>
-        responses.length >= nth ? true : undefined,
+        answers.length >= nth ? true : undefined,
       );
     },
     write: (content) => send({ role: 'assistant', content }),
@@ -52,7 +67,7 @@ async function startWriter(t: TestContext, settings: object = { stream: true }):
       const called = { index: 0, id: 'call_1', type: 'function', function: { name, arguments: '{}' } };
       if (name !== undefined) send({ tool_calls: [called] });
       send({}, name === undefined ? 'stop' : 'tool_calls');
-      responses.at(-1)?.end('data: [DONE]\n\n');
+      tell(DONE);
     },
     async told() {
       await chat.worker.until('the end of all deliveries', async () => {
