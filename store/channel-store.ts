@@ -4,7 +4,6 @@ import {
   CHANNEL_EVENTS,
   type ChannelCredentials,
   type ChannelType,
-  type DirectPost,
   MAX_PAIRINGS,
   PAIRING_SECONDS,
   POSTED,
@@ -12,7 +11,7 @@ import {
 import type { ChannelSettings } from '#domain/schema/channel.ts';
 import type { Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
-import { affects, execute, readRow, readRows, type RowOf } from './statements.ts';
+import { affects, execute, type RowOf, readRow, readRows } from './statements.ts';
 import { inTransaction } from './transaction.ts';
 import { insertWebhook, openWebhook, sealWebhook } from './webhook-store.ts';
 
@@ -204,88 +203,12 @@ export function pairPerson(
   });
 }
 
-/** Something to say there, told after what the session has said by now. Safe to repeat by its id. */
-export function insertDirectPost(
-  pool: Pool,
-  tenant: string,
-  webhook: string,
-  { id, session, post }: { readonly id: string; readonly session: string; readonly post: DirectPost },
-): Promise<boolean> {
-  return affects(pool)`
-    insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, post)
-    values (${tenant}, ${id}, ${webhook}, ${session},
-      coalesce((select event_seq from sessions where tenant_id = ${tenant} and key = ${session}), 0), 'channel.post',
-      ${JSON.stringify(post)}::jsonb)
-    on conflict do nothing`;
-}
-
-/** Messages of a chat whose files are still to be fetched. */
-export async function countWaiting(
-  pool: Pool,
-  tenant: string,
-  webhook: string,
-  session: string,
-): Promise<number> {
-  const row = await readRow<{ count: number }>(pool)`
-    select count(*)::int as count from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${webhook}
-      and session_key = ${session} and status = 'pending' and post ? 'waiting'`;
-  return row?.count ?? 0;
-}
-
-export type PostRow = RowOf<'channel_posts', 'created_at'>;
-
-/** The part has arrived. Safe to repeat. */
-export function recordPost(pool: Pool, tenant: string, row: PostRow): Promise<number> {
-  return execute(pool)`
-    insert into channel_posts (tenant_id, delivery_id, part, channel_key, message_id, place, approval_id, digest)
-    values (${tenant}, ${row.delivery_id}, ${row.part}, ${row.channel_key}, ${row.message_id},
-      ${JSON.stringify(row.place)}::jsonb, ${row.approval_id}, ${row.digest})
-    on conflict (tenant_id, delivery_id, part) do update set message_id = excluded.message_id, place = excluded.place,
-      approval_id = excluded.approval_id, digest = excluded.digest`;
-}
-
-/** Of a delivery, in the order of its parts. */
-export function postsOf(pool: Pool, tenant: string, delivery: string): Promise<PostRow[]> {
-  return readRows<PostRow>(pool)`
-    select * from channel_posts where tenant_id = ${tenant} and delivery_id = ${delivery} order by part`;
-}
-
-/** Where a channel asks the question. */
-export function postsOfApproval(
-  pool: Pool,
-  tenant: string,
-  channel: string,
-  approval: string,
-): Promise<PostRow[]> {
-  return readRows<PostRow>(pool)`
-    select * from channel_posts where tenant_id = ${tenant} and approval_id = ${approval} and channel_key = ${channel}`;
-}
-
 /** Whether sessions have it as a label, which anybody may have given them: a channel of that name would speak for them. */
 export async function isLabelInUse(pool: Pool, tenant: string, key: string): Promise<boolean> {
   const row = await readRow(
     pool,
   )`select 1 as found from sessions where tenant_id = ${tenant} and channel = ${key} limit 1`;
   return row !== undefined;
-}
-
-/** Of the deliveries by which a channel hears of a question, all of one commit, the one by which it asks: in the chat's own session first. */
-export async function firstAsking(
-  pool: Pool,
-  tenant: string,
-  { webhook_id, created_at }: Pick<RowOf<'webhook_deliveries'>, 'webhook_id' | 'created_at'>,
-  approval: string,
-): Promise<string | undefined> {
-  const row = await readRow<{ id: string }>(pool)`
-    select d.id from webhook_deliveries d
-      join events e on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
-      join sessions s on s.tenant_id = d.tenant_id and s.key = d.session_key
-      join webhooks w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
-    where d.tenant_id = ${tenant} and d.webhook_id = ${webhook_id} and d.event = 'approval.requested'
-      and d.created_at between ${created_at}::timestamptz - interval '1 minute' and ${created_at}::timestamptz + interval '1 minute'
-      and e.data ->> 'approval_id' = ${approval}
-    order by s.channel is not distinct from w.channel_key desc, d.id limit 1`;
-  return row?.id;
 }
 
 /** The chat in which a session of the channel speaks; undefined when it has none. */

@@ -44,8 +44,8 @@ export interface ChannelSender {
   split(post: ChannelPost): readonly ChannelPost[];
   /** Posts one part of `split`; its id at the service. */
   send(context: SendContext, place: ChannelPlace, part: ChannelPost): Promise<string>;
-  /** Gives a message another text and other buttons; one that is so already, or is gone, is no error. */
-  edit(context: SendContext, place: ChannelPlace, id: string, part: ChannelPost): Promise<void>;
+  /** Gives a message another text and other buttons, which it may have already. False: it is gone, or cannot be changed any more. */
+  edit(context: SendContext, place: ChannelPlace, id: string, part: ChannelPost): Promise<boolean>;
   /** Bytes of a file that the service takes. */
   readonly mostBytes: number;
   /** Its id at the service, as `send`. */

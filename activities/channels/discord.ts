@@ -27,8 +27,10 @@ export const discordSender: ChannelSender = {
     const [text = ''] = textsOf(markdown);
     try {
       await call(context, 'PATCH', `${path(place)}/messages/${id}`, messageOf({ markdown: text, buttons }));
+      return true;
     } catch (error) {
       if (!(error instanceof ChannelError && error.message.includes(`(${UNKNOWN_MESSAGE})`))) throw error;
+      return false;
     }
   },
   // Of a server that nobody boosts.

@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { Attachment } from '#domain/artifact.ts';
 import { type ChannelPlace, chatIdOf, POSTED } from '#domain/channel.ts';
-import type { RunningCall } from '#policy/define-tool.ts';
 import { Failure } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
 import { type ArtifactPlaces, asAttachment, putArtifact } from '#store/artifact-store.ts';
-import { type ChannelRow, hasSpokenIn, insertDirectPost, listChannels } from '#store/channel-store.ts';
+import { insertDirectPost } from '#store/channel-post-store.ts';
+import { type ChannelRow, hasSpokenIn, listChannels } from '#store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { EgressError } from '../egress/egress-error.ts';

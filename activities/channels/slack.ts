@@ -25,6 +25,7 @@ export const slackSender: ChannelSender = {
     const [text = ''] = textsOf(markdown, buttons.length > 0);
     try {
       await call(context, 'chat.update', { channel, ts, ...said({ markdown: text, buttons }) });
+      return true;
     } catch (error) {
       if (
         !(
@@ -33,6 +34,7 @@ export const slackSender: ChannelSender = {
         )
       )
         throw error;
+      return false;
     }
   },
   mostBytes: ARTIFACT_BYTES,

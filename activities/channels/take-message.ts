@@ -3,6 +3,7 @@
  * repeats it fetches what is missing, and submits the same message.
  */
 import { type Attachment, attachmentLine } from '#domain/artifact.ts';
+import { heardText } from '#domain/channel/heard-text.ts';
 import {
   type ChannelPlace,
   type DirectPost,
@@ -10,7 +11,6 @@ import {
   type InboundFile,
   type WaitingMessage,
 } from '#domain/channel.ts';
-import { heardText } from '#domain/channel/heard-text.ts';
 import { Failure } from '#domain/errors.ts';
 import { markdownText } from '#domain/markdown.ts';
 import {
@@ -20,7 +20,8 @@ import {
   type NewArtifact,
   putArtifact,
 } from '#store/artifact-store.ts';
-import { type ChannelRow, insertDirectPost, postsOf, recordPost } from '#store/channel-store.ts';
+import { insertDirectPost, postsOf, recordPost } from '#store/channel-post-store.ts';
+import { type ChannelRow } from '#store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
 import type { DeliveryBasis } from '#store/webhook-store.ts';

@@ -28,9 +28,11 @@ export const telegramSender: ChannelSender = {
     const text = splitText(markdown, MOST)[0] ?? '';
     try {
       await sayText(context, 'editMessageText', fields, text);
+      return true;
     } catch (error) {
       if (!(error instanceof ChannelError && /not modified|not found|can't be edited/.test(error.message)))
         throw error;
+      return error.message.includes('not modified');
     }
   },
   mostBytes: 50_000_000,

@@ -1,39 +1,39 @@
 /** One attempt to tell a chat service what a delivery is about. What is known to have arrived is not sent again. */
 import type { Attachment } from '#domain/artifact.ts';
 import {
+  type Asking,
+  approvalPost,
+  editedPost,
+  linkWords,
+  outcomePost,
+} from '#domain/channel/approval-post.ts';
+import { namedFiles } from '#domain/channel/named-files.ts';
+import { SILENT } from '#domain/channel/written-text.ts';
+import {
   type ChannelPlace,
   type ChannelPost,
   type DirectPost,
   INBOUND_FILE_BYTES,
   placeOfChat,
 } from '#domain/channel.ts';
-import {
-  approvalPost,
-  type Asking,
-  editedPost,
-  linkWords,
-  outcomePost,
-} from '#domain/channel/approval-post.ts';
-import { namedFiles } from '#domain/channel/named-files.ts';
-import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { SecretProblem } from '#domain/secret.ts';
+import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { channelLinkMaker } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
 import {
-  type ChannelRow,
-  findChannel,
   firstAsking,
-  placeOfSession,
+  type PostRow,
   postsOf,
   postsOfApproval,
-  type PostRow,
   recordPost,
-} from '#store/channel-store.ts';
+} from '#store/channel-post-store.ts';
+import { type ChannelRow, findChannel, placeOfSession } from '#store/channel-store.ts';
 import { findSession } from '#store/session-store.ts';
 import type { AttemptRecord, DeliveryBasis } from '#store/webhook-store.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
+import { growingAnswer, takeGrown } from './grow-answer.ts';
 import { sendPart } from './send-part.ts';
 import { isLastTryOfFiles, type TakeDeps, takeMessage } from './take-message.ts';
 import { type ChannelDeps, refusalWords, type Visit, visitService } from './visit-service.ts';
@@ -105,14 +105,24 @@ async function visitFor(
   const chat = await placeOfSession(deps.pool, tenant, channel.key, session_key);
   if (chat === undefined) return undefined;
   const place = placeOfChat(chat);
-  // To be seen at once or not at all.
+  const grow = channel.settings.stream
+    ? growingAnswer(deps, tenant, channel.key, delivery, place)
+    : () => Promise.resolve();
   if (type === 'turn.started')
-    return (sender, context) => sender.typing?.(context, place).catch(ignoreRefusal) ?? Promise.resolve();
+    return async (sender, context) => {
+      // To be seen at once or not at all.
+      await sender.typing?.(context, place).catch(ignoreRefusal);
+      await grow(sender, context);
+    };
   const markdown = type === 'turn.failed' ? failureWords(data) : String(data['text'] ?? '').trim();
   if (markdown === '' || SILENT.has(markdown)) return undefined;
   const named = namedFiles(markdown);
   const files = await filesOf(deps, tenant, session_key, named.ids);
-  return saying(deps, tenant, channel, delivery, place, named, files);
+  const say = await saying(deps, tenant, channel, delivery, place, named, files);
+  return async (sender, context) => {
+    await say(sender, context);
+    if (type === 'message.completed') await grow(sender, context);
+  };
 }
 
 async function linkPost(
@@ -143,9 +153,6 @@ async function filesOf(
   });
 }
 
-/** What a model answers when it has nothing to say. */
-const SILENT: ReadonlySet<string> = new Set(['NO_REPLY', 'HEARTBEAT_OK']);
-
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
 }
@@ -170,6 +177,8 @@ async function saying(
   asked?: { readonly approval_id: string; readonly digest: string },
 ): Promise<Visit> {
   const { id } = delivery;
+  // Only what the turn itself says, or that it failed.
+  const mayTake = channel.settings.stream && !asked && !delivery.post;
   const digest = asked?.digest ?? null;
   const isLast = isLastTryOfFiles(delivery);
   const posts = await postsOf(deps.pool, tenant, id);
@@ -185,7 +194,10 @@ async function saying(
           status: 200,
           retryAfter: 1_000,
         });
-      const message_id = await sendPart(deps, tenant, { sender, context, place, isLast }, one);
+      const spot = { sender, context, place, isLast };
+      const first = mayTake && part === 0 ? words[0] : undefined;
+      if (first && (await takeGrown(deps, tenant, channel.key, delivery, spot, first))) continue;
+      const message_id = await sendPart(deps, tenant, spot, one);
       const approval_id = (part === parts.length - 1 ? asked?.approval_id : undefined) ?? null;
       const row = { delivery_id: id, part, channel_key: channel.key, message_id, place, approval_id, digest };
       await recordPost(deps.pool, tenant, row);

@@ -6,9 +6,10 @@ import { type Inbound, readPress } from '#domain/channel.ts';
 import { Failure } from '#domain/errors.ts';
 import { makeOwnLink } from '#policy/own-link.ts';
 import { channelLinkMaker } from '#store/approval-link-store.ts';
-import { type ChannelRow, insertDirectPost, type PersonRow, postsOf } from '#store/channel-store.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
+import { insertDirectPost, postsOf } from '#store/channel-post-store.ts';
+import { type ChannelRow, type PersonRow } from '#store/channel-store.ts';
+import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { sendDecision } from '../decide-as.ts';
 import type { ApiDeps } from '../deps.ts';
 

@@ -1,6 +1,8 @@
 /** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
 import { createHash, createHmac, randomInt } from 'node:crypto';
 import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
+import { heardText } from '#domain/channel/heard-text.ts';
+import { toolsFor } from '#domain/channel/tools-for.ts';
 import {
   type ChannelType,
   chatIdOf,
@@ -8,17 +10,10 @@ import {
   isAddressed,
   type WaitingMessage,
 } from '#domain/channel.ts';
-import { heardText } from '#domain/channel/heard-text.ts';
-import { toolsFor } from '#domain/channel/tools-for.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
-import {
-  type ChannelRow,
-  countWaiting,
-  findPerson,
-  insertDirectPost,
-  offerPairing,
-} from '#store/channel-store.ts';
+import { countWaiting, insertDirectPost } from '#store/channel-post-store.ts';
+import { type ChannelRow, findPerson, offerPairing } from '#store/channel-store.ts';
 import { findUntaken } from '#store/message-store.ts';
 import { findSession } from '#store/session-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';

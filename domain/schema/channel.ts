@@ -34,6 +34,9 @@ const known = z.looseObject({
   targets: z.array(serviceId).max(1_000).optional().meta({
     description: 'Chats that the tool `message` may write to beside those in which its user has spoken',
   }),
+  stream: z.boolean().optional().meta({
+    description: 'Answers are seen while they are written: a message grows by edits. Off unless true',
+  }),
   username: textSchema(64).optional().meta({ description: 'The bot’s own name, by which groups mention it' }),
 });
 

@@ -25,10 +25,11 @@ export async function startTelegramChat(
   t: TestContext,
   settings: object = {},
   agents: NonNullable<NonNullable<Parameters<typeof startStack>[0]>['agents']> = [],
+  more = '',
 ): Promise<Chat> {
   const telegram = await startTelegram(t);
   const stack = await startStack({
-    settings: `webhooks: { retrySeconds: ${RETRIES} }\nchannels: { telegram: { baseUrl: "${telegram.url}" } }\napi: { publicUrl: "https://agents.example.com" }`,
+    settings: `webhooks: { retrySeconds: ${RETRIES} }\nchannels: { telegram: { baseUrl: "${telegram.url}" } }\napi: { publicUrl: "https://agents.example.com" }\n${more}`,
     agents: [{ key: 'other', model: 'rehearsal/follow' }, ...agents],
   });
   t.after(() => stack.stop());

@@ -61,12 +61,10 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
     await node.ended;
   }
 
-  /** With a queue that no node has asked: on its own a poll of the killed one may still take what comes, and that is lost. */
-  async function away(queue: string): Promise<void> {
-    await killed();
-    await stand.pool.query(`update nodes set about = about || jsonb_build_object('task_queue', $1::text)`, [
-      queue,
-    ]);
+  /** Ended as its owner ends it: nobody asks its queue any more. */
+  async function away(): Promise<void> {
+    node.child.kill('SIGTERM');
+    await node.ended;
   }
 
   async function begun(args: object, agent = 'main'): Promise<string> {
@@ -178,21 +176,21 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
   });
 
   it('one that is away does it when it is back in time; one that stays away does nothing', async () => {
-    await away('late-queue');
+    await away();
     const late = await running('late');
     await stand.until('the invocation', async () => {
       const { rows } = await stand.pool.query(`select from node_invocations where status = 'sent'`);
       return rows.length > 0 ? true : undefined;
     });
-    await started('--task-queue', 'late-queue');
+    await started();
     await go('late');
     await ranOnce('late', late);
-    await away('never-queue');
+    await away();
     const { id, code, result } = await ended(await running('never', undefined, 1));
     assert.equal(code, 'Timeout', result);
     assert.match(result, /Nothing was done there/);
     assert.equal(await statusOf(id), 'unsent');
-    await started('--task-queue', 'never-queue');
+    await started();
     assert.equal(await lines('never'), 0);
   });
 

@@ -61,10 +61,11 @@ describe('IN-4 what Slack is told', () => {
         ['Look', undefined],
       ],
     );
-    await slackSender.edit(context, place, id ?? '', { markdown: 'Allowed.', buttons: [] });
+    const allowed = { markdown: 'Allowed.', buttons: [] };
+    assert.equal(await slackSender.edit(context, place, id ?? '', allowed), true);
     const { text, buttons: left, edits } = slack.messages[1] ?? {};
     assert.deepEqual([text, left, edits], ['Allowed.', [], 1]);
-    await slackSender.edit(context, place, '1.gone', { markdown: 'x' });
+    assert.equal(await slackSender.edit(context, place, '1.gone', { markdown: 'x' }), false);
   });
 
   it('comes in messages that it takes, long as it may be', async (t) => {
@@ -151,7 +152,7 @@ describe('IN-4 what Discord is told', () => {
       buttons: [],
     });
     assert.deepEqual([discord.messages[0]?.content, discord.messages[0]?.buttons], ['Allowed.', []]);
-    await discordSender.edit(context, place, '1', { markdown: 'x' });
+    assert.equal(await discordSender.edit(context, place, '1', { markdown: 'x' }), false);
   });
 
   it('comes in messages that it takes, in threads that it makes', async (t) => {
