@@ -1,7 +1,6 @@
 /** What stands on this machine, made for real: files, commands on the host and in boxes, programs with credentials. */
 import { createHash } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
 import { createBrowsers } from '#activities/browser/browsers.ts';
@@ -18,6 +17,7 @@ import type { WorldDeps } from '#activities/tool-call/tool-deps.ts';
 import { createProcesses, processesFolder } from '#activities/process/background.ts';
 import { createLauncher, socketsFolder } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
+import { THIS_MACHINE } from '#activities/process/reap-orphans.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import type { HostWall } from '#activities/process/wall.ts';
@@ -88,7 +88,7 @@ export async function createMachine(
       host,
       boxes,
       bubblewrap,
-      worker: `${hostname()}/${worker}`,
+      worker: `${THIS_MACHINE}${worker}`,
     }),
     processes: createProcesses({
       dir: processesFolder(config.stateDir),

@@ -11,6 +11,7 @@ import { commandEnvironment } from '#policy/command-environment.ts';
 import { createProcesses, type Processes } from '#activities/process/background.ts';
 import { createLauncher } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
+import { THIS_MACHINE } from '#activities/process/reap-orphans.ts';
 import { createShell } from '#activities/process/shell.ts';
 import type { Boxes } from '#activities/sandbox/boxes.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
@@ -109,7 +110,7 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
     processes,
     secureClis: NO_SECURE_CLIS,
     shell: boxes
-      ? createBoxedShell({ host, boxes, bubblewrap, worker: `test/${ownIdentity()}`, ...grace })
+      ? createBoxedShell({ host, boxes, bubblewrap, worker: `${THIS_MACHINE}${ownIdentity()}`, ...grace })
       : host,
   };
   return {

@@ -143,8 +143,13 @@ models:
 
     const looked = media.killAt(worker, 'GET /v2/query', 'before');
     const body = { decision: 'approve' };
-    const decided = await stand.ask(tenant, 'POST', `/v1/approvals/${approval}/decision`, { body });
-    assert.equal(decided?.status, 200, JSON.stringify(decided?.body));
+    // Until the new worker has started the approval's workflow, which the killed one may not have done.
+    await stand.until('the decision', async () => {
+      const decided = await stand.ask(tenant, 'POST', `/v1/approvals/${approval}/decision`, { body });
+      if (decided?.status === 503) return undefined;
+      assert.equal(decided?.status, 200, JSON.stringify(decided?.body));
+      return true;
+    });
     await duringTurn(turn, looked);
     const [, film] = media.jobs.values();
     assert.ok(film);

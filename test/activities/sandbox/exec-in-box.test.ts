@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
 import type { ToolResult } from '#domain/tool.ts';
@@ -139,6 +140,18 @@ describe('SH-5 F14 what a command leaves in its container', () => {
       assert.deepEqual(runningWith(seconds), []);
     });
   }
+
+  test('another worker that starts on the machine ends nothing of one that lives', async (t, engine) => {
+    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address), graceMs: 300 });
+    const seconds = uniqueSeconds();
+    const stopping = new AbortController();
+    const running = bench.run(tool, { command: `sleep ${seconds}` }, { ...boxed(), signal: stopping.signal });
+    assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0));
+    await reapOrphans();
+    assert.notDeepEqual(runningWith(`sleep ${seconds}`), []);
+    stopping.abort();
+    await running;
+  });
 
   test('what is cancelled while it is being started is ended, whenever that is', async (t, engine) => {
     const bench = await toolBench(t, { boxes: testBoxes(t, engine.address), graceMs: 300 });
