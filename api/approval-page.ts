@@ -1,5 +1,5 @@
 /**
- * The page behind an approval link: what will run, exactly and harmlessly, and two buttons. No script, nothing from
+ * The page behind an approval link: what will run, exactly and harmlessly, and buttons. No script, nothing from
  * elsewhere, and nothing happens by looking at it.
  */
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { approvalFacts } from '#domain/approval-facts.ts';
 import type { FormField, McpForm } from '#domain/mcp/form.ts';
 import { promptLines } from '#domain/mcp/sampling.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
-import { showHidden } from '#domain/hidden-text.ts';
+import { showHidden, unhideJson } from '#domain/hidden-text.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; --yes: #1a7f37; --no: #b42318; }
@@ -22,6 +22,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; ma
 dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
 form { margin: 1rem 0; } label { display: block; margin-bottom: .25rem; }
 input:not([type=checkbox]), select { width: 100%; font: inherit; padding: .5rem; }
+summary { cursor: pointer; padding: .5rem 0; } #args { font: 14px/1.45 ui-monospace, monospace; }
 textarea { width: 100%; min-height: 4rem; font: inherit; padding: .5rem; border: 1px solid var(--line); border-radius: 8px; }
 button { font: inherit; font-weight: 600; width: 100%; min-height: 3rem; border: 0; border-radius: 8px; color: #fff; cursor: pointer; }
 button.approve { background: var(--yes); } button.reject { background: var(--no); margin-top: .5rem; }
@@ -31,6 +32,9 @@ button:focus-visible, textarea:focus-visible { outline: 3px solid #4493f8; outli
 /** Only our style, by its hash, and forms that come back to us. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
+/** UTF-16 units of JSON: as a form it is three to nine times as long at worst. */
+const MOST_EDITED = 6_000;
+
 export interface AskedOf {
   readonly user: string;
   readonly decision: LinkDecision | null;
@@ -38,14 +42,16 @@ export interface AskedOf {
 
 /** Asks; `user` decides by it. */
 export function askingPage(row: ApprovalRow, { user, decision }: AskedOf, now: Date): string {
+  const mayDecide = (one: LinkDecision): boolean => decision === null || decision === one;
   const shown = approvalFacts(row, now).map(([name, value]) => `<dt>${name}</dt><dd>${marked(value)}</dd>`);
   return page(
     'Approval',
     `<p class="who">You decide as <strong>${marked(user)}</strong></p>
 ${row.form ? question(row.form) : call(row)}
 <dl>${shown.join('')}</dl>
-${decision === 'reject' ? '' : form(row, 'approve', `${(row.form?.fields ?? []).map(input).join('')}<button class="approve">${row.form ? 'Send' : 'Approve'}</button>`)}
-${decision === 'approve' ? '' : form(row, 'reject', '<label for="reason">Why not? The agent is told.</label><textarea id="reason" name="reason" maxlength="2000"></textarea><button class="reject">Reject</button>')}`,
+${mayDecide('approve') ? form(row, 'approve', `${(row.form?.fields ?? []).map(input).join('')}<button class="approve">${row.form ? 'Send' : 'Approve'}</button>`) : ''}
+${mayDecide('edit') ? changing(row) : ''}
+${mayDecide('reject') ? form(row, 'reject', '<label for="reason">Why not? The agent is told.</label><textarea id="reason" name="reason" maxlength="2000"></textarea><button class="reject">Reject</button>') : ''}`,
   );
 }
 
@@ -54,6 +60,17 @@ function call({ summary, tool, args }: ApprovalRow): string {
 <pre>${marked(summary)}</pre>
 <p>${marked(tool)} with these arguments (secrets are masked):</p>
 <pre>${marked(JSON.stringify(args, null, 2))}</pre>`;
+}
+
+/** What is masked cannot be edited here, nor what is too long to be sent back. */
+function changing(row: ApprovalRow): string {
+  if (row.form) return '';
+  const json = unhideJson(JSON.stringify(row.args, null, 2));
+  if (row.is_masked || json.length > MOST_EDITED)
+    return `<p>To change it before it runs: <code>tempoclaw approve ${marked(row.id)} --args '{…}'</code></p>`;
+  const area = `<label for="args">The arguments to run instead, in JSON. They are checked as the agent’s are.</label><textarea id="args" name="args" rows="8" spellcheck="false">
+${escapeHtml(json)}</textarea><button class="approve">Run it so</button>`;
+  return `<details><summary>Change it before it runs</summary>${form(row, 'edit', area)}</details>`;
 }
 
 /** Of an MCP server; its words are anybody's, so that no link is made of them. */

@@ -4,8 +4,8 @@ import { FAILURES, Failure } from '#domain/errors.ts';
 import { noticePage, PAGE_POLICY } from './approval-page.ts';
 import type { Api } from './deps.ts';
 
-/** A reason, percent-encoded at worst, and some fields. */
-const FORM_BYTES = 32_768;
+/** A reason, some fields, or the arguments of a call, percent-encoded at worst. */
+const FORM_BYTES = 65_536;
 
 /** A form as it was sent: its fields in their order, a name as often as it was chosen. */
 export type FormFields = readonly (readonly [name: string, text: string])[];

@@ -15,6 +15,8 @@ interface GivenWork {
 export interface ApprovalRow
   extends RowOf<'approvals', 'args' | 'args_sealed' | 'reminders' | 'used_at' | 'changed_at'> {
   readonly args: Record<string, unknown>;
+  /** Secrets are masked in `args`: who edits them has to give them again. */
+  readonly is_masked: boolean;
   /** Whose call it is, when a subagent asks, or another agent's turn. */
   readonly subagent: GivenWork | null;
   readonly delegation: GivenWork | null;
@@ -28,6 +30,8 @@ export interface ApprovalRow
 const COLUMNS = sql`id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
   decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, form, escalated_at, created_at, created_at::text as created_text,
   expires_at, expires_at <= now() as is_over,
+  (args_sealed is not null or exists(select from tool_calls c where c.tenant_id = approvals.tenant_id and c.id = approvals.call_id
+     and c.args_sealed is not null)) as is_masked,
   (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.origin_session) from assignments s
      where s.kind = 'subagent' and s.tenant_id = approvals.tenant_id and s.session_key = approvals.session_key) as subagent,
   (select jsonb_build_object('id', d ->> 'id', 'label', d ->> 'label', 'parent_session', d ->> 'session')

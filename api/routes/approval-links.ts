@@ -8,9 +8,9 @@ import { readAnswer } from '#domain/mcp/form.ts';
 import { Failure } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
 import { LINK_DECISIONS } from '#domain/schema/approval-link.ts';
-import { textSchema } from '#domain/schema/scalars.ts';
+import { jsonObjectSchema, textSchema } from '#domain/schema/scalars.ts';
 import { askingPage, noticePage } from '../approval-page.ts';
-import { sendDecision } from '../decide-as.ts';
+import { type DecisionBody, sendDecision } from '../decide-as.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { addPage, type FormFields } from '../page-routes.ts';
 
@@ -22,7 +22,17 @@ const formSchema = z.object({
     .transform((text) => text.trim() || undefined)
     .pipe(textSchema(2_000).optional())
     .optional(),
+  args: z.string().optional(),
   fields: z.array(z.tuple([z.string(), z.string()])),
+});
+
+const jsonText = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : 'it cannot be read');
+    return z.NEVER;
+  }
 });
 
 /** Before the name of a field that an MCP server asks for. */
@@ -62,25 +72,37 @@ async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<voi
   );
   const form = formSchema.safeParse({ ...Object.fromEntries(sent), fields: named });
   if (!form.success) throw new Failure('InvalidInput', 'The form was not sent as this page makes it');
-  const { decision, digest, reason, fields } = form.data;
+  const { decision } = form.data;
   if (link.decision !== null && link.decision !== decision)
     throw new Failure('Forbidden', `This link can only ${link.decision}`);
   if (link.used_at) throw new Failure('Conflict', 'This link was used');
-  await sendDecision(
-    deps,
-    link.tenant_id,
-    approval,
-    decision === 'approve' && approval.form && approval.form.fields.length > 0
-      ? { decision: 'edit', args: { ...readAnswer(approval.form, fields) }, digest }
-      : { decision, digest, reason },
-    {
-      by: link.user_id,
-      user: link.user_id,
-      scopes: SCOPES.filter((scope) => link.scopes.includes(scope)),
-      keyId: null,
-      via: 'link',
-      linkId: link.id,
-    },
+  await sendDecision(deps, link.tenant_id, approval, bodyOf(form.data, approval), {
+    by: link.user_id,
+    user: link.user_id,
+    scopes: SCOPES.filter((scope) => link.scopes.includes(scope)),
+    keyId: null,
+    via: 'link',
+    linkId: link.id,
+  });
+}
+
+function bodyOf(
+  { decision, digest, reason, args, fields }: z.output<typeof formSchema>,
+  { form }: ApprovalRow,
+): DecisionBody {
+  if (decision === 'reject') return { decision, digest, reason };
+  if (form && form.fields.length > 0)
+    return { decision: 'edit', args: { ...readAnswer(form, fields) }, digest };
+  return decision === 'edit' ? { decision, args: readArgs(args), digest } : { decision, digest };
+}
+
+function readArgs(json = ''): Record<string, unknown> {
+  const read = jsonText.pipe(jsonObjectSchema).safeParse(json);
+  if (read.success) return read.data;
+  const why = read.error.issues[0]?.message ?? '';
+  throw new Failure(
+    'InvalidInput',
+    `The arguments are not an object in JSON: ${why}. Nothing was decided: go back and correct them.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { TERM_LIMITS } from '../approval-terms.ts';
 import { labelSchema, timeSchema } from './scalars.ts';
 
 /** What can be decided by a link; the rest needs the API. */
-export const LINK_DECISIONS = ['approve', 'reject'] as const;
+export const LINK_DECISIONS = ['approve', 'edit', 'reject'] as const;
 export type LinkDecision = (typeof LINK_DECISIONS)[number];
 
 export const approvalLinkCreateSchema = z
@@ -13,7 +13,7 @@ export const approvalLinkCreateSchema = z
     decision: z
       .enum(LINK_DECISIONS)
       .optional()
-      .describe('The only decision it can make; without it the page offers both'),
+      .describe('The only decision it can make; without it the page offers all'),
     expires_seconds: z
       .int()
       .min(1)

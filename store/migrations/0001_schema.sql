@@ -554,7 +554,7 @@ create table approval_links (
   user_id     text not null,
   scopes      text[] not null,
   -- When set, the only decision that the link can make.
-  decision    text check (decision in ('approve','reject')),
+  decision    text check (decision in ('approve','edit','reject')),
   created_by  text not null,
   created_at  timestamptz not null default now(),
   expires_at  timestamptz not null,

@@ -14,8 +14,11 @@ describe('AP-2 links that decide an approval', () => {
   let ann: string;
   before(async () => {
     const asking = (terms: object) => ({ ask: [{ tool: 'poke', ...terms }] });
+    const call = { tool: 'poke', args: { note: `ghp_${'k1'.repeat(18)}` } };
     stack = await startStack({
+      scripts: { leaky: JSON.stringify({ rules: [{ reply: { calls: [call] } }] }) },
       agents: [
+        { key: 'leaky', model: 'rehearsal/leaky', tools: asking({}) },
         { key: 'two', tools: asking({ quorum: 2 }) },
         { key: 'named', tools: asking({ approvers: { users: ['ann'] } }) },
       ],
@@ -121,6 +124,40 @@ describe('AP-2 links that decide an approval', () => {
     assert.equal(pokes('link-5-edited'), 1);
   });
 
+  it('change the arguments, which are checked again, and run what the page said', async () => {
+    const { turn, id } = await askFor('link-edit');
+    const url = await linkFor(id, 'ann');
+    const { html } = await open(url);
+    assert.match(
+      html,
+      /<textarea id="args"[^>]*>\n\{\n {2}&quot;note&quot;: &quot;link-edit&quot;\n\}<\/textarea>/,
+    );
+    const wrong = await send(url, 'edit', { args: '{"note": ' });
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.html, /not an object in JSON: .*Nothing was decided/);
+    const unfit = await send(url, 'edit', { args: '{"note": 7}' });
+    assert.equal(unfit.status, 422);
+    assert.match(unfit.html, /note/);
+    assert.equal((await show(id)).status, 'pending');
+    assert.equal((await send(url, 'edit', { args: '{"note":\r\n"link-changed"}' })).status, 303);
+    await stack.worker.ended(turn);
+    assert.deepEqual([pokes('link-edit'), pokes('link-changed')], [0, 1]);
+    assert.match((await open(url)).html, /You decided: edit/);
+  });
+
+  it('change nothing where a secret is masked, nor by a link that may only approve', async () => {
+    await stack.ask('POST', '/v1/sessions/link-secret/messages', { body: { text: 'go', agent: 'leaky' } });
+    const { html } = await open(await linkFor(await stack.worker.approvalOf('link-secret'), 'ann'));
+    assert.match(html, /poke: \[REDACTED\]/);
+    assert.doesNotMatch(html, /<textarea id="args"/);
+    assert.match(html, /tempoclaw approve .* --args/);
+    const other = await askFor('link-plain');
+    const url = await linkFor(other.id, 'ann', { decision: 'approve' });
+    assert.doesNotMatch((await open(url)).html, /<textarea id="args"/);
+    assert.equal((await send(url, 'edit', { args: '{"note":"x"}' })).status, 403);
+    assert.equal((await show(other.id)).status, 'pending');
+  });
+
   it('end with their time, when they are revoked, and with the approval', async () => {
     const { turn, id } = await askFor('link-6');
     const brief = await make(id, { for: 'ann', expires_seconds: 1 });
@@ -150,7 +187,7 @@ describe('AP-2 links that decide an approval', () => {
     assert.equal((await make(id, { for: 'ann' }, await stack.makeKey(['read', 'run']))).status, 403);
     const { key } = await stack.makeTenant();
     assert.equal((await make(id, { for: 'ann' }, key)).status, 404);
-    for (const body of [{}, { for: '' }, { for: 'ann', decision: 'edit' }, { for: 'ann', by: 'x' }])
+    for (const body of [{}, { for: '' }, { for: 'ann', decision: 'respond' }, { for: 'ann', by: 'x' }])
       assert.equal((await make(id, body)).status, 400);
   });
 
@@ -179,7 +216,7 @@ describe('AP-2 links that decide an approval', () => {
     ];
     for (const form of forms)
       assert.equal((await open(url, form)).status, 400, JSON.stringify(form).slice(0, 80));
-    assert.equal((await open(url, { decision: 'approve', digest, pad: 'x'.repeat(40_000) })).status, 413);
+    assert.equal((await open(url, { decision: 'approve', digest, pad: 'x'.repeat(70_000) })).status, 413);
     const elsewhere = await fetch(`${stack.url}/v1/approvals/${id}/decision`, {
       method: 'POST',
       headers: { authorization: `Bearer ${stack.key}` },

@@ -64,11 +64,30 @@ describe('AP-2 the page of an approval link', { skip }, () => {
       assert.equal(stack.worker.probes.effects.filter((effect) => effect.note === note).length, 1);
     });
 
+  it('changes the call before it runs, and shows what is wrong with a change', async () => {
+    const { turn, url } = await askFor('page-change', 'as asked\u202e');
+    const { page } = await look(url, 360);
+    await page.getByText('Change it before it runs').click();
+    const args = page.getByLabel(/The arguments to run instead/);
+    assert.equal(await args.inputValue(), '{\n  "note": "as asked\\u202e"\n}');
+    assert.equal(await overflow(page), 0);
+    await args.fill('{"note": "changed"');
+    await page.getByRole('button', { name: 'Run it so' }).click();
+    await sees(page, /not an object in JSON/);
+    await page.goBack();
+    await page.getByText('Change it before it runs').click();
+    assert.equal(await args.inputValue(), '{"note": "changed"');
+    await args.fill('{"note": "changed"}');
+    await page.getByRole('button', { name: 'Run it so' }).click();
+    await sees(page, /You decided: edit/);
+    await stack.worker.ended(turn);
+    assert.equal(stack.worker.probes.effects.filter((effect) => effect.note === 'changed').length, 1);
+  });
+
   it('rejects with a reason, by the keyboard alone', async () => {
     const { turn, url } = await askFor('page-keys', 'keys');
     const { page } = await look(url, 360);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
+    for (const _ of ['approve', 'change', 'why not']) await page.keyboard.press('Tab');
     await page.keyboard.type('not today');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
