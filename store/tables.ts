@@ -61,7 +61,7 @@ export interface Tables {
     hash: Buffer;
     user_id: string;
     scopes: string[];
-    decision: 'approve' | 'reject' | null;
+    decision: 'approve' | 'edit' | 'reject' | null;
     created_by: string;
     created_at: Generated<Timestamp>;
     expires_at: Timestamp;
