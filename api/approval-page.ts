@@ -38,10 +38,12 @@ const MOST_EDITED = 6_000;
 export interface AskedOf {
   readonly user: string;
   readonly decision: LinkDecision | null;
+  /** What was sent in place of the arguments, and why it was not taken. */
+  readonly tried?: { readonly args: string; readonly problem: string } | undefined;
 }
 
 /** Asks; `user` decides by it. */
-export function askingPage(row: ApprovalRow, { user, decision }: AskedOf, now: Date): string {
+export function askingPage(row: ApprovalRow, { user, decision, tried }: AskedOf, now: Date): string {
   const mayDecide = (one: LinkDecision): boolean => decision === null || decision === one;
   const shown = approvalFacts(row, now).map(([name, value]) => `<dt>${name}</dt><dd>${marked(value)}</dd>`);
   return page(
@@ -50,7 +52,7 @@ export function askingPage(row: ApprovalRow, { user, decision }: AskedOf, now: D
 ${row.form ? question(row.form) : call(row)}
 <dl>${shown.join('')}</dl>
 ${mayDecide('approve') ? form(row, 'approve', `${(row.form?.fields ?? []).map(input).join('')}<button class="approve">${row.form ? 'Send' : 'Approve'}</button>`) : ''}
-${mayDecide('edit') ? changing(row) : ''}
+${mayDecide('edit') ? changing(row, tried) : ''}
 ${mayDecide('reject') ? form(row, 'reject', '<label for="reason">Why not? The agent is told.</label><textarea id="reason" name="reason" maxlength="2000"></textarea><button class="reject">Reject</button>') : ''}`,
   );
 }
@@ -62,15 +64,23 @@ function call({ summary, tool, args }: ApprovalRow): string {
 <pre>${marked(JSON.stringify(args, null, 2))}</pre>`;
 }
 
-/** What is masked cannot be edited here, nor what is too long to be sent back. */
-function changing(row: ApprovalRow): string {
+/** Not what is masked, nor what is too long to be sent back, nor the answer to a question. */
+export function isChangeable({ form, is_masked, args }: ApprovalRow): boolean {
+  return !form && !is_masked && editable(args).length <= MOST_EDITED;
+}
+
+function editable(args: ApprovalRow['args']): string {
+  return unhideJson(JSON.stringify(args, null, 2));
+}
+
+function changing(row: ApprovalRow, tried: AskedOf['tried']): string {
   if (row.form) return '';
-  const json = unhideJson(JSON.stringify(row.args, null, 2));
-  if (row.is_masked || json.length > MOST_EDITED)
+  if (!isChangeable(row))
     return `<p>To change it before it runs: <code>tempoclaw approve ${marked(row.id)} --args '{…}'</code></p>`;
-  const area = `<label for="args">The arguments to run instead, in JSON. They are checked as the agent’s are.</label><textarea id="args" name="args" rows="8" spellcheck="false">
-${escapeHtml(json)}</textarea><button class="approve">Run it so</button>`;
-  return `<details><summary>Change it before it runs</summary>${form(row, 'edit', area)}</details>`;
+  const wrong = tried ? `<p role="alert">${marked(tried.problem)} Nothing was decided.</p>` : '';
+  const area = `${wrong}<label for="args">The arguments to run instead, in JSON. They are checked as the agent’s are.</label><textarea id="args" name="args" rows="8" spellcheck="false">
+${escapeHtml(tried?.args ?? editable(row.args))}</textarea><button class="approve">Run it so</button>`;
+  return `<details${tried ? ' open' : ''}><summary>Change it before it runs</summary>${form(row, 'edit', area)}</details>`;
 }
 
 /** Of an MCP server; its words are anybody's, so that no link is made of them. */

@@ -10,8 +10,11 @@ const FORM_BYTES = 65_536;
 /** A form as it was sent: its fields in their order, a name as often as it was chosen. */
 export type FormFields = readonly (readonly [name: string, text: string])[];
 
-/** The page; `again` sends the browser there instead, so that reloading repeats nothing. */
-type Answered = string | { readonly again: string };
+/** The page; `again` sends the browser there instead, so that reloading repeats nothing; `status`: it says what is wrong with what was sent. */
+export type Answered =
+  | string
+  | { readonly again: string }
+  | { readonly status: number; readonly page: string };
 
 export interface FormPage {
   readonly path: string;
@@ -42,8 +45,10 @@ async function answerPage(reply: FastifyReply, make: () => Promise<Answered>): P
     .header('referrer-policy', 'same-origin');
   try {
     const made = await make();
-    if (typeof made === 'object') return await reply.code(303).header('location', made.again).send('');
-    return await reply.type('text/html; charset=utf-8').send(made);
+    if (typeof made === 'object' && 'again' in made)
+      return await reply.code(303).header('location', made.again).send('');
+    const { status, page } = typeof made === 'string' ? { status: 200, page: made } : made;
+    return await reply.code(status).type('text/html; charset=utf-8').send(page);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { status, title } = FAILURES[error.type];

@@ -5,14 +5,14 @@ import { hashToken } from '#policy/decision-token.ts';
 import { type ApprovalLinkRow, findApprovalLink } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { readAnswer } from '#domain/mcp/form.ts';
-import { Failure } from '#domain/errors.ts';
+import { FAILURES, Failure, type FailureType } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
 import { LINK_DECISIONS } from '#domain/schema/approval-link.ts';
 import { jsonObjectSchema, textSchema } from '#domain/schema/scalars.ts';
-import { askingPage, noticePage } from '../approval-page.ts';
+import { askingPage, isChangeable, noticePage } from '../approval-page.ts';
 import { type DecisionBody, sendDecision } from '../decide-as.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { addPage, type FormFields } from '../page-routes.ts';
+import { addPage, type Answered, type FormFields } from '../page-routes.ts';
 
 const formSchema = z.object({
   decision: z.enum(LINK_DECISIONS),
@@ -35,6 +35,9 @@ const jsonText = z.string().transform((text, context): unknown => {
   }
 });
 
+/** Of arguments that can be corrected. */
+const UNFIT: ReadonlySet<FailureType> = new Set(['InvalidInput', 'Unprocessable']);
+
 /** Before the name of a field that an MCP server asks for. */
 const FIELD = 'field:';
 
@@ -43,9 +46,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     path: '/a/:token',
     show: (request) => showPage(deps, request),
     async submit(request) {
-      await decideByLink(deps, request);
       // Back to the link, which then tells the outcome.
-      return { again: tokenOf(request) };
+      return (await decideByLink(deps, request)) ?? { again: tokenOf(request) };
     },
   });
 }
@@ -64,7 +66,8 @@ async function showPage(deps: ApiDeps, request: FastifyRequest): Promise<string>
   return askingPage(approval, { user: link.user_id, decision: link.decision }, new Date());
 }
 
-async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<void> {
+/** Gives the page again, with all that was written, when changed arguments are not taken. */
+async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<Answered | undefined> {
   const { link, approval } = await linkOr404(deps, request);
   const sent = request.body as FormFields;
   const named = sent.flatMap(([name, text]) =>
@@ -76,14 +79,24 @@ async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<voi
   if (link.decision !== null && link.decision !== decision)
     throw new Failure('Forbidden', `This link can only ${link.decision}`);
   if (link.used_at) throw new Failure('Conflict', 'This link was used');
-  await sendDecision(deps, link.tenant_id, approval, bodyOf(form.data, approval), {
+  const sender = {
     by: link.user_id,
     user: link.user_id,
     scopes: SCOPES.filter((scope) => link.scopes.includes(scope)),
     keyId: null,
     via: 'link',
     linkId: link.id,
-  });
+  } as const;
+  try {
+    await sendDecision(deps, link.tenant_id, approval, bodyOf(form.data, approval), sender);
+    return undefined;
+  } catch (error) {
+    if (!(decision === 'edit' && isChangeable(approval) && error instanceof Failure && UNFIT.has(error.type)))
+      throw error;
+    const tried = { args: form.data.args ?? '', problem: error.message };
+    const asked = { user: link.user_id, decision: link.decision, tried };
+    return { status: FAILURES[error.type].status, page: askingPage(approval, asked, new Date()) };
+  }
 }
 
 function bodyOf(
@@ -100,10 +113,7 @@ function readArgs(json = ''): Record<string, unknown> {
   const read = jsonText.pipe(jsonObjectSchema).safeParse(json);
   if (read.success) return read.data;
   const why = read.error.issues[0]?.message ?? '';
-  throw new Failure(
-    'InvalidInput',
-    `The arguments are not an object in JSON: ${why}. Nothing was decided: go back and correct them.`,
-  );
+  throw new Failure('InvalidInput', `The arguments are not an object in JSON: ${why}.`);
 }
 
 /** One that never was, was revoked, or has expired unused gets the same words. */

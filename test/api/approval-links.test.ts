@@ -134,10 +134,13 @@ describe('AP-2 links that decide an approval', () => {
     );
     const wrong = await send(url, 'edit', { args: '{"note": ' });
     assert.equal(wrong.status, 400);
-    assert.match(wrong.html, /not an object in JSON: .*Nothing was decided/);
+    assert.match(
+      wrong.html,
+      /role="alert">The arguments are not an object in JSON: .*Nothing was decided[^]*&quot;note&quot;: <\/textarea>/,
+    );
     const unfit = await send(url, 'edit', { args: '{"note": 7}' });
     assert.equal(unfit.status, 422);
-    assert.match(unfit.html, /note/);
+    assert.match(unfit.html, /role="alert">[^<]*note/);
     assert.equal((await show(id)).status, 'pending');
     assert.equal((await send(url, 'edit', { args: '{"note":\r\n"link-changed"}' })).status, 303);
     await stack.worker.ended(turn);

@@ -74,8 +74,6 @@ describe('AP-2 the page of an approval link', { skip }, () => {
     await args.fill('{"note": "changed"');
     await page.getByRole('button', { name: 'Run it so' }).click();
     await sees(page, /not an object in JSON/);
-    await page.goBack();
-    await page.getByText('Change it before it runs').click();
     assert.equal(await args.inputValue(), '{"note": "changed"');
     await args.fill('{"note": "changed"}');
     await page.getByRole('button', { name: 'Run it so' }).click();
