@@ -77,7 +77,7 @@ function changing(row: ApprovalRow, tried: AskedOf['tried']): string {
   if (row.form) return '';
   if (!isChangeable(row))
     return `<p>To change it before it runs: <code>tempoclaw approve ${marked(row.id)} --args '{…}'</code></p>`;
-  const wrong = tried ? `<p role="alert">${marked(tried.problem)} Nothing was decided.</p>` : '';
+  const wrong = tried ? `<p role="alert">Nothing was decided: ${marked(tried.problem)}</p>` : '';
   const area = `${wrong}<label for="args">The arguments to run instead, in JSON. They are checked as the agent’s are.</label><textarea id="args" name="args" rows="8" spellcheck="false">
 ${escapeHtml(tried?.args ?? editable(row.args))}</textarea><button class="approve">Run it so</button>`;
   return `<details${tried ? ' open' : ''}><summary>Change it before it runs</summary>${form(row, 'edit', area)}</details>`;

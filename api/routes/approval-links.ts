@@ -113,7 +113,7 @@ function readArgs(json = ''): Record<string, unknown> {
   const read = jsonText.pipe(jsonObjectSchema).safeParse(json);
   if (read.success) return read.data;
   const why = read.error.issues[0]?.message ?? '';
-  throw new Failure('InvalidInput', `The arguments are not an object in JSON: ${why}.`);
+  throw new Failure('InvalidInput', `the arguments are not an object in JSON: ${why}`);
 }
 
 /** One that never was, was revoked, or has expired unused gets the same words. */

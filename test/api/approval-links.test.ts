@@ -136,7 +136,7 @@ describe('AP-2 links that decide an approval', () => {
     assert.equal(wrong.status, 400);
     assert.match(
       wrong.html,
-      /role="alert">The arguments are not an object in JSON: .*Nothing was decided[^]*&quot;note&quot;: <\/textarea>/,
+      /role="alert">Nothing was decided: the arguments are not an object in JSON: [^]*&quot;note&quot;: <\/textarea>/,
     );
     const unfit = await send(url, 'edit', { args: '{"note": 7}' });
     assert.equal(unfit.status, 422);
