@@ -85,6 +85,13 @@ describe('AP-4 a quorum of two under faults', { timeout: 900_000 }, () => {
         [tenant.id, id],
       )
     ).rows.map(({ by }) => by);
+  const outcomeOf = async ({ tenant, turn }: Accepted): Promise<{ ok: boolean; code: string | null }> => {
+    const { rows } = await stand.pool.query<{ ok: boolean; code: string | null }>(
+      'select ok, code from tool_calls where tenant_id = $1 and turn_id = $2',
+      [tenant.id, turn],
+    );
+    return rows[0] ?? assert.fail(`no call of ${turn}`);
+  };
   const happened = async ({ token }: Accepted): Promise<number> =>
     (await stand.effects()).filter((line) => line === token).length;
 
@@ -121,7 +128,12 @@ describe('AP-4 a quorum of two under faults', { timeout: 900_000 }, () => {
       await untilAllEnded(stand, [message]);
       assert.deepEqual(await recorded(message, id), ['p0', 'p1']);
       assert.equal((await rowOf(message))?.status, 'approved');
-      assert.equal(await happened(message), 1);
+      // A kill after the second decision may fall between the claim of the command and its effect: it is not run again then (F2).
+      const { ok, code } = await outcomeOf(message);
+      const isUnknown = second !== undefined && code === 'OutcomeUnknown';
+      const effects = await happened(message);
+      assert.ok(effects === 1 || (isUnknown && effects === 0), `${effects} effects, ${code}`);
+      assert.ok(ok || isUnknown, `${code}`);
     }
     t.diagnostic(`n = ${ROUNDS}, 0 failures bound the rate at 3/n = ${(3 / ROUNDS).toFixed(2)}`);
   });
