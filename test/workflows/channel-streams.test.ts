@@ -8,7 +8,10 @@ import { refusal, textUpdate } from '#test/support/telegram-server.ts';
 interface Writer extends Chat {
   /** Begins the turn, and resolves when its model is asked for the nth time. */
   asked(nth: number): Promise<void>;
-  /** Words are told when they have ended. */
+  /**
+   * Words are told when they have ended. A piece that is to be seen ends in a mark and a blank: a letter may begin a
+   * secret, which this run's own ones are drawn for.
+   */
   write(text: string): void;
   /** Ends the answer: with a call of a tool, or as the last one. */
   end(call?: string): void;
@@ -88,15 +91,18 @@ describe('IN-4 an answer that is seen while it is written', () => {
   it('grows in one message, and takes its place when it is whole; what is too long for one follows', async (t) => {
     const chat = await startWriter(t);
     await chat.asked(1);
-    chat.write('The first words ');
-    const { id } = await chat.shows('the first words', ({ text }) => text === 'The first words');
-    chat.write('and the next ');
-    await chat.shows('the next', ({ text }) => text === 'The first words and the next');
+    chat.write('The first words, ');
+    const { id } = await chat.shows('the first words', ({ text }) => text === 'The first words,');
+    chat.write('and the next, ');
+    await chat.shows('the next', ({ text }) => text === 'The first words, and the next,');
     const rest = `one.\n\n${'a'.repeat(3_000)}\n\n${'b'.repeat(3_000)}`;
     chat.write(rest);
     chat.end();
     const told = await chat.told();
-    assert.deepEqual(told, [`The first words and the next one.\n\n${'a'.repeat(3_000)}`, 'b'.repeat(3_000)]);
+    assert.deepEqual(told, [
+      `The first words, and the next, one.\n\n${'a'.repeat(3_000)}`,
+      'b'.repeat(3_000),
+    ]);
     assert.equal(chat.telegram.messages[0]?.id, id);
   });
 
@@ -106,11 +112,11 @@ describe('IN-4 an answer that is seen while it is written', () => {
     chat.write('I look.');
     chat.end('datetime');
     await chat.asked(2);
-    chat.write('It is ');
-    await chat.shows('what is begun', ({ text }) => text === 'It is');
+    chat.write('It is: ');
+    await chat.shows('what is begun', ({ text }) => text === 'It is:');
     chat.write('noon.');
     chat.end();
-    assert.deepEqual(await chat.told(), ['I look.', 'It is noon.']);
+    assert.deepEqual(await chat.told(), ['I look.', 'It is: noon.']);
   });
 
   it('is posted anew where the service changes no messages', async (t) => {
@@ -118,12 +124,12 @@ describe('IN-4 an answer that is seen while it is written', () => {
     chat.telegram.answer = ({ method }) =>
       method === 'editMessageText' ? refusal(400, "Bad Request: message can't be edited") : undefined;
     await chat.asked(1);
-    chat.write('Half ');
-    await chat.shows('the half', ({ text }) => text === 'Half');
+    chat.write('Half, ');
+    await chat.shows('the half', ({ text }) => text === 'Half,');
     chat.write('and half. ');
     await chat.worker.until('a refusal', async () => (chat.edits().length > 0 ? true : undefined));
     chat.end();
-    assert.deepEqual(await chat.told(), ['Half', 'Half and half.']);
+    assert.deepEqual(await chat.told(), ['Half,', 'Half, and half.']);
   });
 
   it('grows no more once the service has asked for patience, and is told when that is over', async (t) => {
@@ -135,13 +141,13 @@ describe('IN-4 an answer that is seen while it is written', () => {
       return refusal(429, 'Too Many Requests: retry after 1', { retry_after: 1 });
     };
     await chat.asked(1);
-    chat.write('Half ');
-    await chat.shows('the half', ({ text }) => text === 'Half');
+    chat.write('Half, ');
+    await chat.shows('the half', ({ text }) => text === 'Half,');
     chat.write('and half. ');
     await chat.worker.until('the refusal', async () => (refused > 0 ? true : undefined));
     chat.write('That is all.');
     chat.end();
-    assert.deepEqual(await chat.told(), ['Half and half. That is all.']);
+    assert.deepEqual(await chat.told(), ['Half, and half. That is all.']);
     assert.equal(chat.edits().length, 2, 'the refused one, and the whole answer');
   });
 
@@ -150,11 +156,11 @@ describe('IN-4 an answer that is seen while it is written', () => {
     let lost = 0;
     chat.telegram.loses = ({ method }) => method === 'sendMessage' && (lost += 1) === 1;
     await chat.asked(1);
-    chat.write('Half ');
+    chat.write('Half, ');
     await chat.worker.until('the loss', async () => (lost > 0 ? true : undefined));
     chat.write('and half. ');
     chat.end();
-    assert.deepEqual(await chat.told(), ['Half', 'Half and half.']);
+    assert.deepEqual(await chat.told(), ['Half,', 'Half, and half.']);
   });
 
   it('is not seen when it says nothing, nor in a channel that does not ask for it', async (t) => {
@@ -166,10 +172,10 @@ describe('IN-4 an answer that is seen while it is written', () => {
     assert.deepEqual(await silent.told(), []);
     const plain = await startWriter(t, {});
     await plain.asked(1);
-    plain.write('Half ');
+    plain.write('Half, ');
     plain.write('and half. ');
     plain.end();
-    assert.deepEqual(await plain.told(), ['Half and half.']);
+    assert.deepEqual(await plain.told(), ['Half, and half.']);
     assert.deepEqual(plain.edits(), []);
   });
 });
