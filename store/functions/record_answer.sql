@@ -69,7 +69,7 @@ begin
   end if;
   -- Last, as everywhere: accounts are locked after sessions.
   if held is not null then perform settle_budget(p_tenant, p_answer ->> 'id', held, p_answer #> '{budget,spent}'); end if;
-  if (p_answer ->> 'ends')::boolean and not unwritten and not exists (select from messages x
+  if coalesce((p_answer ->> 'ends')::boolean, false) and not unwritten and not exists (select from messages x
       where x.tenant_id = p_tenant and x.session_key = p_session and x.position is null and x.turn_id is null) then
     perform end_turn(p_tenant, p_session, p_turn, p_step, 'completed', null, null, '[]', '[]', '[]', '', '');
     return 'ended';

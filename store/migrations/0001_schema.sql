@@ -365,6 +365,8 @@ create table messages (
   primary key (tenant_id, id)
 );
 create unique index messages_in_order on messages (tenant_id, session_key, position) where position is not null;
+-- Not yet taken by a turn: each answer that is to end one looks for such.
+create index messages_waiting on messages (tenant_id, session_key) where position is null and turn_id is null;
 create unique index messages_answer on messages (tenant_id, turn_id, step) where role = 'assistant';
 -- Rows come in the order of time, so a range of days is found by summaries of blocks, which cost an insert next to nothing.
 create index messages_by_time on messages using brin (created_at);
