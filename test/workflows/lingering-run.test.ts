@@ -32,7 +32,11 @@ describe('DU-4 a run that lingers', () => {
   it('takes the next messages, each a turn with its own answer, and ends when no more come', async () => {
     const first = await say('talk', 'One.');
     const run = await runIdOf('talk');
-    assert.equal((await live.state('talk'))?.status, 'idle');
+    // The answer is recorded, and said, a moment before its workflow has heard of it.
+    await live.until(
+      'the run to wait',
+      async () => (await live.state('talk'))?.status === 'idle' || undefined,
+    );
     const second = await say('talk', 'datetime {}\nthen\nTwo.');
     const third = await say('talk', 'Three.');
     assert.equal(await runIdOf('talk'), run);
