@@ -37,17 +37,6 @@ const DROP = `
   end $drop$`;
 
 /**
- * Their statements find rows by keys, so one plan serves all values: planned again for each, as Postgres otherwise may, a step
- * takes a quarter longer in the database.
- */
-const PLAN_ONCE = `
-  do $plan$ declare f regprocedure; begin
-    for f in select p.oid::regprocedure from pg_proc p join pg_language l on l.oid = p.prolang
-      where p.pronamespace = current_schema()::regnamespace and p.proname = any (%NAMES%) and l.lanname = 'plpgsql'
-    loop execute 'alter function ' || f || ' set plan_cache_mode = force_generic_plan'; end loop;
-  end $plan$`;
-
-/**
  * Resolves with whether anything had to change. One transaction: callers see the old set or the new one. Safe to run
  * again and by many at once; the last release that starts decides, so parameters stay compatible within a release.
  */
@@ -60,11 +49,10 @@ export async function applyFunctions(databaseUrl: string): Promise<boolean> {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
     const { rows } = await client.query<{ digest: string }>('select digest from function_set');
     if (rows[0]?.digest === wanted.digest) return false;
-    const names = `array[${wanted.names.map((name) => pg.escapeLiteral(name)).join(', ')}]`;
+    const names = wanted.names.map((name) => pg.escapeLiteral(name)).join(', ');
     await client.query('set local check_function_bodies = off');
-    await client.query(DROP.replace('%NAMES%', names));
+    await client.query(DROP.replace('%NAMES%', `array[${names}]`));
     await client.query(wanted.sql);
-    await client.query(PLAN_ONCE.replace('%NAMES%', names));
     await client.query(
       'insert into function_set (digest) values ($1) on conflict (singleton) do update set digest = excluded.digest',
       [wanted.digest],

@@ -36,13 +36,12 @@ describe('IN-1 what a turn reads', () => {
     const first = await say(session, calls.join('\nthen\n'));
     const approval = await worker.approvalOf(session);
     await say(session, 'Do nothing.', 'steer');
-    const decided = await worker.until('the decision', async () => {
+    await worker.until('the decision', async () => {
       const { status } = await stack.ask('POST', `/v1/approvals/${approval}/decision`, {
         body: { decision: 'approve' },
       });
       return status === 200 ? status : undefined;
     });
-    assert.equal(decided, 200);
     assert.equal((await worker.ended(first)).status, 'completed');
     assert.equal((await worker.ended(await say(session, 'Only answer.'))).status, 'completed');
   }
