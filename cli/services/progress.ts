@@ -60,6 +60,8 @@ export async function runSteps(
       registerSignalListeners: false,
       renderer: options.json ? 'silent' : 'default',
       fallbackRenderer: 'simple',
+      // A terminal that names no width would get a letter a line.
+      fallbackRendererCondition: process.stdout.columns === 0,
     }).run();
     if (failures.length > 0) throw failures[0];
   }
