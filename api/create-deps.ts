@@ -1,4 +1,5 @@
 /** The composition root of the API: real parts from settings, for the process and for tests of the whole stack. */
+import { deniedPrefixes } from '#domain/path-rules.ts';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
@@ -48,7 +49,6 @@ export async function createDeps(
   logs?: LogStream,
 ): Promise<OwnedDeps> {
   const { config } = live;
-  const { tools, exec, sandbox, egress, hooks } = config;
   const pool = createPool({
     url: databaseUrl,
     size: config.database.poolSize,
@@ -109,16 +109,17 @@ export async function createDeps(
     metrics: createMetrics(),
     models: createModels(config.models, config.rehearsal),
     tools: createToolDirectory(catalog, catalogs),
-    rules: createCallRules({ catalog, tools, exec }),
+    rules: createCallRules({ catalog, ...rulesOf(config) }),
     policy: {
       catalogs,
-      settings: { tools, exec, sandbox, egress, hooks },
+      settings: rulesOf(config),
       workspaceOf: createWorkspaceOf(config.workspaceRoot),
       judgePath,
       resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
     },
     workspaces: createWorkspaceDoor({
       root: config.workspaceRoot,
+      deniedPaths: rulesOf(config).deniedPaths,
       follow: config.workspaces.follow !== 'none',
       pool,
       journalDir: join(config.stateDir, 'changes'),
@@ -140,6 +141,11 @@ export async function createDeps(
       await pool.end();
     },
   };
+}
+
+/** The objects of the settings themselves, which a reload changes in place. */
+function rulesOf({ tools, exec, sandbox, egress, hooks }: Config) {
+  return { tools, exec, deniedPaths: deniedPrefixes(tools.denied_paths), sandbox, egress, hooks };
 }
 
 function settingsOf({ api, temporal, sessions, stateDir }: Config): ApiDeps['settings'] {

@@ -1,4 +1,5 @@
 /** What the API needs of the world; api/main.ts builds it, tests pass their own. */
+import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { ConnectChannel } from '#domain/channel.ts';
 import type { Readable } from 'node:stream';
 import type {
@@ -38,6 +39,8 @@ export interface ToolDirectory {
   isNative(name: string): boolean;
   /** What an agent may be given, whatever its policy leaves of it. */
   list(tenant: string, agent: string, dialect?: ToolDialect): Promise<readonly ToolDescription[]>;
+  /** The same as policies see them. */
+  policyTools(tenant: string, agent: string): Promise<readonly PolicyTool[]>;
   /** Those of TempoClaw's own. */
   native(dialect?: ToolDialect): readonly ToolDescription[];
   /** By name or alias. */

@@ -2,6 +2,7 @@
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { ToolDialect } from '#domain/agent.ts';
 import type { OfferedTool } from '#domain/model.ts';
+import { policyToolOf } from '#policy/call-rules.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { jsonSchemaOf } from '#policy/read-arguments.ts';
@@ -26,6 +27,9 @@ export function createToolDirectory(native: Catalog, catalogs: AgentCatalogs): T
     native: (dialect) => shownIn(native, dialect),
     async list(tenant, agent, dialect) {
       return shownIn(await catalogs.of(tenant, agent), dialect);
+    },
+    async policyTools(tenant, agent) {
+      return (await catalogs.of(tenant, agent)).list().map(policyToolOf);
     },
     async find(tenant, agent, name) {
       const found = (await catalogs.of(tenant, agent)).find(name);

@@ -20,7 +20,7 @@ export interface LiveSettings {
 
 /** Sections whose every reader looks at each time; `but` names their fields that are taken over at the start. */
 const LIVE: readonly { readonly section: keyof Config; readonly only?: RegExp; readonly but?: RegExp }[] = [
-  { section: 'tools', but: /^rate_limit/ },
+  { section: 'tools', but: /^(?:rate_limit|denied_paths)/ },
   { section: 'exec' },
   { section: 'hooks' },
   { section: 'budgets' },

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
-import { POLICY_ALIASES, policyObjectSchema, sharedExecPolicySchema } from '#domain/schema/agent.ts';
+import { sharedExecPolicySchema } from '#domain/schema/agent.ts';
 import { settingsBudgetsSchema } from '#domain/schema/budget.ts';
 import { retentionSchema } from '#domain/schema/forgetting.ts';
 import { MAX_LINGER_SECONDS } from '#domain/start-problem.ts';
@@ -15,7 +15,8 @@ import { hooksSchema } from '#domain/schema/hook.ts';
 import { mcpServersSettingsSchema } from '#domain/schema/mcp-server.ts';
 import { mediaSchema } from '#domain/schema/media.ts';
 import { sandboxFields } from '#domain/schema/sandbox.ts';
-import { httpUrl, withAliases } from '#domain/schema/scalars.ts';
+import { httpUrl } from '#domain/schema/scalars.ts';
+import { toolsSection } from './tools-section.ts';
 import { webSearchSchema } from '#domain/schema/web-search.ts';
 
 const port = z.int().min(0).max(65535);
@@ -200,16 +201,6 @@ const subagents = z.strictObject({
     .exactOptional(),
 });
 
-/** What holds for every agent, below its own policy. */
-const tools = withAliases(
-  POLICY_ALIASES,
-  policyObjectSchema.safeExtend({
-    rate_limit_per_hour: z.int().min(0).max(1_000_000).optional(),
-    /** Of these, made at once; a tenth of them unless given. */
-    rate_limit_burst: z.int().min(1).max(1_000_000).optional(),
-  }),
-);
-
 const hostAndPort = z
   .string()
   .regex(
@@ -365,7 +356,7 @@ export const configSchema = z.strictObject({
   skills: z.strictObject({ folders: z.array(z.string().min(1).max(4_096)).max(20).default([]) }).prefault({}),
   approvals: approvals.prefault({}),
   sessions: sessions.prefault({}),
-  tools: tools.prefault({}),
+  tools: toolsSection.prefault({}),
   subagents: subagents.prefault({}),
   /** DU-7: for every tenant, each for itself, beside what its own rows say. */
   budgets: settingsBudgetsSchema.default([]),

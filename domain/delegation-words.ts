@@ -18,6 +18,7 @@ export interface DelegationTarget {
   readonly key: string;
   readonly name: string | null;
   readonly description: string | null;
+  readonly frontmatter?: string | null;
 }
 
 const RESULT_OF_SEVERAL = 8_000;
@@ -92,8 +93,8 @@ export function delegationGuide(targets: readonly DelegationTarget[], total: num
   if (total > DELEGATION_LIMITS.inlineTargets)
     return `# DELEGATION.md\n\n${how}\n\nYou can delegate to ${total} agents. Find the right one with delegate_search (query: what it should be good at) before you delegate.`;
   const lines = targets.map(
-    ({ key, name, description }) =>
-      `- ${key}${name && name !== key ? ` (${oneLine(name)})` : ''}${description ? `: ${oneLine(description)}` : ''}`,
+    ({ key, name, description, frontmatter }) =>
+      `- ${key}${name && name !== key ? ` (${oneLine(name)})` : ''}${description ? `: ${oneLine(description)}` : ''}${frontmatter ? ` [${oneLine(frontmatter)}]` : ''}`,
   );
   return `# DELEGATION.md\n\n${how}\n\nAgents:\n${lines.join('\n')}`;
 }

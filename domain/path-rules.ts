@@ -15,8 +15,19 @@ export interface PathRules {
   readonly restrict: boolean;
 }
 
+/** Closed whatever the settings say: the state folder's name. */
+const OWN_PREFIX = '.tempoclaw';
+
+/** `denied_paths` of the settings unless given: GoClaw keeps its state in folders of this name. */
+export const DEFAULT_DENIED_PATHS = ['.goclaw'];
+
+/** What no tool reads, writes, lists or names in a command; `more` are the settings' own. */
+export function deniedPrefixes(more: readonly string[] = DEFAULT_DENIED_PATHS): readonly string[] {
+  return [OWN_PREFIX, ...more];
+}
+
 export const DEFAULT_PATH_RULES: PathRules = {
-  deniedPrefixes: ['.tempoclaw'],
+  deniedPrefixes: deniedPrefixes(),
   extraRoots: [],
   restrict: true,
 };

@@ -7,6 +7,10 @@ import type { Kept } from './schema/scalars.ts';
 import type { taskReceiptSchema } from './schema/team-task.ts';
 import type { ReturnedWork, TaskGates, TaskJudging } from './team/task-judging.ts';
 
+/** Of a list: by number, or by priority and then number. */
+export const TASK_ORDERS = ['newest', 'priority'] as const;
+export type TaskOrder = (typeof TASK_ORDERS)[number];
+
 export const TASK_STATUSES = [
   'pending',
   'in_progress',

@@ -25,7 +25,7 @@ import { agentOfTurn } from '#domain/subagent-agent.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
-import { isCommand, lineOf } from './exec-rules.ts';
+import { COMMAND_NAMES, isCommand, lineOf } from './exec-rules.ts';
 import { createUsedTools } from './used-tools.ts';
 
 /** Whose rules hold. */
@@ -100,12 +100,15 @@ export interface CallRuleDeps {
   /** The settings' layer. */
   readonly tools: ToolPolicy;
   readonly exec?: ExecPolicy;
+  /** Relative names that no command may name; the default's when absent. */
+  readonly deniedPaths?: readonly string[] | undefined;
   /** Without it no command is allowed always. */
   readonly resolveProgram?: ResolveProgram;
 }
 
 export function createCallRules(deps: CallRuleDeps): CallRules {
   const resolve = deps.resolveProgram ?? (() => null);
+  const deniedPaths = deps.deniedPaths ?? DEFAULT_PATH_RULES.deniedPrefixes;
   const facts = new WeakMap<Tool, PolicyTool>();
   const factOf = (tool: Tool): PolicyTool => {
     const fact = facts.get(tool) ?? policyToolOf(tool);
@@ -123,12 +126,12 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     if (line !== undefined)
       return judgeCommand(line, {
         ...exec,
-        deniedPaths: DEFAULT_PATH_RULES.deniedPrefixes,
+        deniedPaths,
         stored: storedFor(call),
         resolve: resolveAt(call.place ?? 'host', resolve),
         openHost: call.place === 'open_host',
       });
-    return call.tool.judge?.(call.args, exec) ?? null;
+    return call.tool.judge?.(call.args, { ...exec, deniedPaths }) ?? null;
   };
   const ruleOn = (
     call: Omit<CallToJudge, 'allowlist'>,
@@ -283,8 +286,7 @@ function storedFor(call: CallToJudge): readonly string[] {
 export function policyToolOf(tool: Tool): PolicyTool {
   return {
     name: tool.name,
-    // Rules that name exec are about commands, whichever tool runs them.
-    aliases: [...Object.keys(tool.aliases ?? {}), ...(isCommand(tool.name) ? ['exec'] : [])],
+    aliases: [...Object.keys(tool.aliases ?? {}), ...(isCommand(tool.name) ? COMMAND_NAMES : [])],
     group: tool.group,
     readOnly: tool.replay === 'readonly',
     ...(tool.mcp && { mcpServer: tool.mcp.server, isInternal: tool.mcp.isInternal }),

@@ -91,9 +91,11 @@ function catalogOf({ find, list }: ToolSet): Catalog {
       if (dialect === 'canonical') return this;
       const shown = new Map<string, FoundTool>();
       for (const tool of list()) {
-        const name = tool.forms?.[dialect]?.name;
+        const { name, toCanonical } = tool.forms?.[dialect] ?? {};
+        const known = name ?? (toCanonical && tool.name);
         // Native ones come first, and no other takes their names.
-        if (name !== undefined && !shown.has(name)) shown.set(name, foundAs(tool, name));
+        if (known !== undefined && !shown.has(known))
+          shown.set(known, toCanonical ? { tool, alias: { toCanonical } } : foundAs(tool, known));
       }
       return catalogOf({ list, find: (name) => shown.get(name) ?? find(name) });
     },

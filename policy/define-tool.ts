@@ -41,6 +41,8 @@ export interface ToolForm {
   readonly description?: string;
   /** Shown to the model in place of the canonical schema. */
   readonly input?: z.ZodType;
+  /** From the form's arguments to the canonical ones, in this dialect alone. */
+  readonly toCanonical?: ToolAlias['toCanonical'];
 }
 
 /** A call of another tool. */
@@ -129,7 +131,10 @@ export interface ToolSpec<Input, Needs> {
   /** Why it cannot run any more. */
   readonly gone?: string;
   /** The verdict on the command that canonical arguments make, for tools that are one. */
-  readonly judge?: (args: Readonly<Record<string, unknown>>, exec: EffectiveExec) => ShellVerdict;
+  readonly judge?: (
+    args: Readonly<Record<string, unknown>>,
+    exec: EffectiveExec & { readonly deniedPaths: readonly string[] },
+  ) => ShellVerdict;
   /** Which files of the workspace a call with these canonical arguments runs or hands on. */
   readonly runsFiles?: (args: Readonly<Record<string, unknown>>) => RunFiles;
   /** The queue of the worker that alone has what a call is for; undefined: this one can run it. `here`: that one has not taken it. */

@@ -19,6 +19,9 @@ export function lineOf(tool: string, args: Arguments): string | undefined {
   return Object.hasOwn(LINES, tool) ? LINES[tool]?.(args) : undefined;
 }
 
+/** What a shell's tool is called here and elsewhere: a rule that names one is about commands, whichever tool runs them. */
+export const COMMAND_NAMES = ['exec', 'bash', 'exec_shell'] as const;
+
 /** Whether calls of the tool are judged as commands of a shell. */
 export function isCommand(tool: string): boolean {
   return Object.hasOwn(LINES, tool);

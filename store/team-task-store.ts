@@ -1,6 +1,6 @@
 /** Tasks' rows as readers ask for them, and what is written beside a task's changes (team-task-record.ts). */
 import { sql } from 'kysely';
-import type { TaskStatus } from '#domain/team-task.ts';
+import type { TaskStatus, TaskOrder } from '#domain/team-task.ts';
 import type { Pool } from './pool.ts';
 import type { TaskKey } from './recorded-task.ts';
 import { execute, readRow, readRows, type RowOf } from './statements.ts';
@@ -16,6 +16,8 @@ export interface TaskFilter {
   readonly priority?: number | undefined;
   /** Words of subject and description, as in a search box. */
   readonly query?: string | undefined;
+  /** Of pages by `before` only `newest`. */
+  readonly order?: TaskOrder | undefined;
 }
 
 export type TaskEventRow = RowOf<'team_task_events', 'team_key' | 'run' | 'cause' | 'notices'>;
@@ -46,12 +48,12 @@ export function findTask(
       and t.number = ${number}`;
 }
 
-/** Newest first, below the number `before`. */
+/** Newest first, below the number `before`; or the most urgent first, and of these the newest. */
 export function listTasks(
   pool: Pool,
   tenant: string,
   team: string,
-  { statuses, owner, priority, query }: TaskFilter,
+  { statuses, owner, priority, query, order = 'newest' }: TaskFilter,
   limit: number,
   before: number | undefined,
 ): Promise<readonly TeamTaskRow[]> {
@@ -62,7 +64,7 @@ export function listTasks(
        and (${priority}::int is null or t.priority = ${priority})
        and (${query}::text is null or t.words @@ websearch_to_tsquery('simple', ${query}))
        and (${before}::int is null or t.number < ${before})
-     order by t.number desc limit ${limit}`;
+     order by case when ${order} = 'priority' then t.priority end desc, t.number desc limit ${limit}`;
 }
 
 /** Tasks that the turn has made and whose members wait for its end. */

@@ -1,4 +1,5 @@
 /** All activities of a worker: its rooms, each made of what it needs and giving what others need of it. */
+import { deniedPrefixes } from '#domain/path-rules.ts';
 import { join } from 'node:path';
 import { childEnvironment, commandFolders, type Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
@@ -270,6 +271,7 @@ function sharedBy({
       catalog,
       tools,
       exec: config.exec,
+      deniedPaths: deniedPrefixes(tools.denied_paths),
       resolveProgram: createHostPrograms(childEnvironment({}), workspaceRoot),
     }),
     placeOf,

@@ -1,4 +1,5 @@
 /** The files of this worker's workspaces: one folder that is all there is, or copies that follow the work (VF-6). */
+import { deniedPrefixes } from '#domain/path-rules.ts';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '#config';
@@ -24,13 +25,17 @@ export interface Workspaces {
 }
 
 export function createWorkspaces(
-  config: Pick<Config, 'stateDir' | 'workspaceRoot' | 'workspaces'>,
+  config: Pick<Config, 'stateDir' | 'tools' | 'workspaceRoot' | 'workspaces'>,
   pool: Pool,
   resolveSetting: (text: string) => Promise<string>,
   onError: (error: unknown) => void,
 ): Workspaces {
   const files = withDocuments(
-    createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now }),
+    createFiles({
+      rules: { deniedPrefixes: deniedPrefixes(config.tools.denied_paths) },
+      journalDir: join(config.stateDir, 'changes'),
+      now: Date.now,
+    }),
     pool,
   );
   const { workspaceRoot: root } = config;

@@ -17,6 +17,7 @@ export interface DoorParts {
   /** They follow the work: a folder on this machine is nothing but a copy. */
   readonly follow: boolean;
   readonly pool: Pool;
+  readonly deniedPaths: readonly string[];
   readonly journalDir: string;
   readonly scrubberOf: (tenant: string) => Promise<Pick<Scrubber, 'text'>>;
 }
@@ -29,8 +30,11 @@ interface Asked {
   readonly by: string;
 }
 
-export function createWorkspaceDoor({ root, follow, pool, journalDir, scrubberOf }: DoorParts) {
-  const files = withDocuments(createFiles({ journalDir, now: Date.now }), pool);
+export function createWorkspaceDoor({ root, deniedPaths, follow, pool, journalDir, scrubberOf }: DoorParts) {
+  const files = withDocuments(
+    createFiles({ rules: { deniedPrefixes: deniedPaths }, journalDir, now: Date.now }),
+    pool,
+  );
   const workspaceOf = createWorkspaceOf(root);
 
   async function scopeOf({ tenant, agent, user, session, by }: Asked): Promise<FileScope> {

@@ -14,6 +14,7 @@ import { agents } from '#domain/resource/agents.ts';
 import { agentConfigSchema, type agentPatchSchema } from '#domain/schema/agent.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
+import { warningsOf } from '../policy-warnings.ts';
 import { serveResource } from '../serve-resource.ts';
 import { MAIN_AGENT } from '../tenant-care.ts';
 
@@ -22,6 +23,10 @@ const PATCH_TRIES = 5;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
+  const showWhole = async (tenant: string, row: AgentRow) => ({
+    ...showAgent(row),
+    warnings: await warningsOf(deps, tenant, row.config.tools, row.config.key),
+  });
 
   serveResource(
     app,
@@ -31,13 +36,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         readTextPage(query, 'key', showAgent, (limit, after) => listAgents(pool, tenant, limit, after)),
       async getAgent({ tenant, params }) {
         const row = await findAgent(pool, tenant, params.key);
-        return row && showAgent(row);
+        return row && showWhole(tenant, row);
       },
       async createAgent({ tenant, by, body }) {
         const config = toConfig(body);
         checkModels(deps, config);
         const row = await insertAgent(pool, tenant, config, by);
-        if (row) return showAgent(row);
+        if (row) return showWhole(tenant, row);
         throw new Failure('Conflict', `There is an agent ${config.key} already; PATCH it to change it`);
       },
       async updateAgent({ tenant, by, params, body }) {
@@ -47,7 +52,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           const config = keepFiles(old.config, merge(old.config, body));
           checkModels(deps, config);
           const row = await updateAgent(pool, tenant, old.revision, config, by);
-          if (row) return showAgent(row);
+          if (row) return showWhole(tenant, row);
         }
         throw new Failure('Conflict', 'The agent is being changed by others at the same time; try again');
       },

@@ -9,7 +9,6 @@ import {
   saveTenantPolicy,
 } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
-import { policyWarnings } from '#domain/policy/check-policy.ts';
 import { policy as resource } from '#domain/resource/policy.ts';
 import {
   type backtestReportSchema,
@@ -21,6 +20,7 @@ import {
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../pages.ts';
+import { warningsOf } from '../policy-warnings.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -34,10 +34,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   };
 
   serveResource(app, resource, {
-    getPolicy: async ({ tenant }) => showPolicy((await findTenantPolicy(pool, tenant)) ?? {}),
+    getPolicy: async ({ tenant }) => showPolicy(deps, tenant, (await findTenantPolicy(pool, tenant)) ?? {}),
     async setPolicy({ tenant, by, body }) {
       await saveTenantPolicy(pool, tenant, body, by);
-      return showPolicy(body);
+      return showPolicy(deps, tenant, body);
     },
     listPolicyChanges: ({ tenant, query }) =>
       readPage(
@@ -57,7 +57,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           `The policy of then cannot be put back: ${z.prettifyError(before.error).replaceAll('\n', ' ').slice(0, 500)}`,
         );
       await saveTenantPolicy(pool, tenant, before.data, by);
-      return showPolicy(before.data);
+      return showPolicy(deps, tenant, before.data);
     },
     async backtestPolicy({ tenant, body }) {
       const { limit, after, days, settings, tenant: tenant_policy, agents } = body;
@@ -112,10 +112,17 @@ function showDiffering({ call, now }: Differing): z.infer<typeof backtestReportS
   };
 }
 
-function showPolicy(policy: TenantPolicy): z.infer<typeof shownTenantPolicySchema> {
-  const warnings = policyWarnings(policy.tools ?? {}).map(
-    ({ path, message }) => `tools.${path.join('.')}: ${message}`,
-  );
+async function showPolicy(
+  deps: ApiDeps,
+  tenant: string,
+  policy: TenantPolicy,
+): Promise<z.infer<typeof shownTenantPolicySchema>> {
+  const warnings = [
+    ...(await warningsOf(deps, tenant, policy.tools)),
+    ...(await warningsOf(deps, tenant, deps.policy.settings.tools)).map(
+      (warning) => `in the settings, ${warning}`,
+    ),
+  ];
   // Rows were checked when they were written.
   return { ...(policy as Omit<z.infer<typeof shownTenantPolicySchema>, 'warnings'>), warnings };
 }

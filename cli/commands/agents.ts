@@ -85,10 +85,21 @@ function addUpdate(agents: Command): void {
   });
 }
 
-function printAgent({ out }: CommandContext, agent: Agent): void {
+function printAgent({ out, err }: CommandContext, agent: Agent): void {
   const now = Date.now();
-  const { key, name, description, type, model, revision, created_at, updated_at, instructions, ...rest } =
-    agent;
+  const {
+    key,
+    name,
+    description,
+    type,
+    model,
+    revision,
+    created_at,
+    updated_at,
+    instructions,
+    warnings = [],
+    ...rest
+  } = agent;
   printFields(out, {
     agent: key,
     name,
@@ -99,6 +110,7 @@ function printAgent({ out }: CommandContext, agent: Agent): void {
     ...Object.fromEntries(Object.entries(rest).map(([field, value]) => [field, asYaml(value)])),
     instructions,
   });
+  for (const warning of warnings) err.line(err.paint('yellow', warning));
   out.line(`\n${out.paint('dim', `talk to it: npx tempoclaw chat --agent ${key}`)}`);
 }
 

@@ -1,4 +1,5 @@
 /** `tempoclaw policy`: the tenant's own, trying changed rules on the calls of the last days, and rules that decisions suggest. */
+import { toolPolicyOf } from '#domain/policy/settings-tools.ts';
 import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import type { backtestReportSchema, policyChangeSchema } from '#domain/schema/policy.ts';
@@ -77,8 +78,7 @@ export function register(policy: Command): void {
     },
     sends({ config, ...given }) {
       const { tools, exec } = loadConfig({ flags: { config } });
-      const { rate_limit_per_hour: _limit, ...policy } = tools;
-      return { ...given, settings: { tools: policy, exec } };
+      return { ...given, settings: { tools: toolPolicyOf(tools), exec } };
     },
     print: printReport,
   });

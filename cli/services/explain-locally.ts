@@ -1,4 +1,6 @@
 /** Explains without a server: the same functions as in a turn, under the settings of this folder and no rows. */
+import { deniedPrefixes } from '#domain/path-rules.ts';
+import { toolPolicyOf } from '#domain/policy/settings-tools.ts';
 import { resolve as resolvePath } from 'node:path';
 import { childEnvironment, loadConfig } from '#config';
 import { createHostPrograms } from '#policy/host-programs.ts';
@@ -21,11 +23,10 @@ export async function createLocalExplain(
   options: { readonly config?: string | undefined } = {},
 ): Promise<Explain> {
   const { tools, exec, models, workspaceRoot, sandbox } = loadConfig({ flags: { config: options.config } });
-  const { rate_limit_per_hour: _limit, ...policy } = tools;
   const catalog = await loadCatalog();
   const deps = {
     catalogOf: async () => catalog,
-    settings: { tools: policy, exec, sandbox },
+    settings: { tools: toolPolicyOf(tools), exec, sandbox, deniedPaths: deniedPrefixes(tools.denied_paths) },
     // Without rows an agent is its key: the rules of its own are in the case or on the server.
     agentOf: async (key = 'main') => ({
       agent: unknownAgent(key, models.default),

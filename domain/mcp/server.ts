@@ -63,6 +63,11 @@ export function mcpToolName(base: string, tool: string): string {
   return `${base}__${tool}`;
 }
 
+/** GoClaw's, with one underscore. */
+export function goclawToolName(base: string, tool: string): string {
+  return `${base}_${tool}`;
+}
+
 /** MC-2. The name that clawft's agents know. */
 export function clawftToolName(server: string, tool: string): string {
   return `${server}__${tool}`;

@@ -1,7 +1,11 @@
-/** What is wrong with a policy before it is used: unknown profiles and groups are refused where it is written (PO-2). */
+/**
+ * What is wrong with a policy before it is used (PO-2): unknown profiles and groups are refused where it is written; a name
+ * that no tool has now is a warning, since tools of MCP servers and of tenants come and go.
+ */
 import type { ToolPolicy } from '#domain/agent.ts';
 import { profileProblem } from './profiles.ts';
-import { patternProblem } from './tool-groups.ts';
+import { nearest } from '../nearest-name.ts';
+import { CAPABILITY, isNativeGroup, matchesTool, patternProblem, type PolicyTool } from './tool-groups.ts';
 
 export interface PolicyProblem {
   /** Where in the policy, as keys and indexes. */
@@ -12,26 +16,23 @@ export interface PolicyProblem {
 export function policyProblems(policy: ToolPolicy): readonly PolicyProblem[] {
   return [
     ...profileProblems(policy.profile, []),
-    ...listProblems(policy.allow, ['allow']),
-    ...listProblems(policy.deny, ['deny']),
-    ...listProblems(policy.also_allow, ['also_allow']),
-    ...(['rules', 'ask'] as const).flatMap((list) =>
-      (policy[list] ?? []).flatMap((rule, at) => [
-        ...patternProblems(rule.tool, [list, at, 'tool']),
-        ...listProblems(rule.after, [list, at, 'after']),
-      ]),
+    ...patternsOf(policy).flatMap(({ pattern, path }) => {
+      const message = patternProblem(pattern);
+      return message === undefined ? [] : [{ path, message }];
+    }),
+    ...Object.entries(policy.by_provider ?? {}).flatMap(([provider, layer]) =>
+      profileProblems(layer.profile, ['by_provider', provider]),
     ),
-    ...Object.entries(policy.by_provider ?? {}).flatMap(([provider, layer]) => [
-      ...profileProblems(layer.profile, ['by_provider', provider]),
-      ...listProblems(layer.allow, ['by_provider', provider, 'allow']),
-    ]),
   ];
 }
 
-/** Rules that do what they say and perhaps not what was meant; for people, none is an error. */
-export function policyWarnings(policy: ToolPolicy): readonly PolicyProblem[] {
+/**
+ * Rules that do what they say and perhaps not what was meant; for people, none is an error. `tools` are those there are:
+ * without them names are not looked at.
+ */
+export function policyWarnings(policy: ToolPolicy, tools?: readonly PolicyTool[]): readonly PolicyProblem[] {
   const denied = new Set(policy.deny);
-  return (policy.also_allow ?? []).flatMap((pattern, at) =>
+  const givenBack = (policy.also_allow ?? []).flatMap((pattern, at) =>
     denied.has(pattern)
       ? [
           {
@@ -41,6 +42,44 @@ export function policyWarnings(policy: ToolPolicy): readonly PolicyProblem[] {
         ]
       : [],
   );
+  return tools === undefined ? givenBack : [...givenBack, ...unmatchedPatterns(policy, tools)];
+}
+
+/** Names that only the deny lists of GoClaw have: no version of it has a tool of that name. */
+const RESERVED_NAMES = ['whatsapp_login'];
+
+function unmatchedPatterns(policy: ToolPolicy, tools: readonly PolicyTool[]): readonly PolicyProblem[] {
+  const names = tools.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]);
+  return patternsOf(policy).flatMap(({ pattern, path }) => {
+    if (pattern.startsWith(CAPABILITY) || pattern === '*' || RESERVED_NAMES.includes(pattern)) return [];
+    if (isNativeGroup(pattern) || tools.some((tool) => matchesTool(pattern, tool))) return [];
+    const near = nearest(pattern, names);
+    const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
+    return [{ path, message: `"${pattern}" matches no tool that there is now${hint}` }];
+  });
+}
+
+interface PlacedPattern {
+  readonly pattern: string;
+  readonly path: PolicyProblem['path'];
+}
+
+/** Each pattern over tools that a policy has. */
+function patternsOf(policy: ToolPolicy): readonly PlacedPattern[] {
+  const listed = (patterns: readonly string[] | undefined, path: PolicyProblem['path']): PlacedPattern[] =>
+    (patterns ?? []).map((pattern, at) => ({ pattern, path: [...path, at] }));
+  return [
+    ...(['allow', 'deny', 'also_allow', 'disabled'] as const).flatMap((list) => listed(policy[list], [list])),
+    ...(['rules', 'ask'] as const).flatMap((list) =>
+      (policy[list] ?? []).flatMap((rule, at) => [
+        { pattern: rule.tool, path: [list, at, 'tool'] },
+        ...listed(rule.after, [list, at, 'after']),
+      ]),
+    ),
+    ...Object.entries(policy.by_provider ?? {}).flatMap(([provider, layer]) =>
+      listed(layer.allow, ['by_provider', provider, 'allow']),
+    ),
+  ];
 }
 
 function profileProblems(
@@ -49,16 +88,4 @@ function profileProblems(
 ): readonly PolicyProblem[] {
   const message = profile === undefined ? undefined : profileProblem(profile);
   return message === undefined ? [] : [{ path: [...path, 'profile'], message }];
-}
-
-function listProblems(
-  patterns: readonly string[] | undefined,
-  path: readonly (string | number)[],
-): readonly PolicyProblem[] {
-  return (patterns ?? []).flatMap((pattern, at) => patternProblems(pattern, [...path, at]));
-}
-
-function patternProblems(pattern: string, path: readonly (string | number)[]): readonly PolicyProblem[] {
-  const message = patternProblem(pattern);
-  return message === undefined ? [] : [{ path, message }];
 }

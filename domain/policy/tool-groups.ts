@@ -79,6 +79,18 @@ function isInGroup(group: string, tool: PolicyTool): boolean {
   return Object.hasOwn(COMPOSITES, group) && COMPOSITES[group]?.includes(tool.group) === true;
 }
 
+/** A group that is there whether or not a tool is in it. */
+export function isNativeGroup(pattern: string): boolean {
+  if (!pattern.startsWith(GROUP)) return false;
+  const group = pattern.slice(GROUP.length);
+  return (
+    group === CUSTOM_GROUP ||
+    group === MCP_GROUP ||
+    Object.hasOwn(COMPOSITES, group) ||
+    TOOL_GROUPS.some((known) => matchGlob(group, known))
+  );
+}
+
 /** Why a pattern can never match a tool, or undefined. A tool's name is not checked: tools come and go. */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.startsWith(CAPABILITY)) {
@@ -88,9 +100,7 @@ export function patternProblem(pattern: string): string | undefined {
   }
   if (!pattern.startsWith(GROUP)) return undefined;
   const group = pattern.slice(GROUP.length);
-  if (group === CUSTOM_GROUP || /^mcp(?::.+)?$/.test(group) || Object.hasOwn(COMPOSITES, group))
-    return undefined;
-  if (TOOL_GROUPS.some((known) => matchGlob(group, known))) return undefined;
+  if (isNativeGroup(pattern) || /^mcp:.+$/.test(group)) return undefined;
   const known = [...TOOL_GROUPS, ...Object.keys(COMPOSITES), CUSTOM_GROUP, 'mcp', 'mcp:SERVER'];
   return `there is no group "${group}"; there are ${known.join(', ')}`;
 }

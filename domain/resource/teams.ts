@@ -17,6 +17,7 @@ export const teamSettingsSchema = z.strictObject({
     .boolean()
     .optional()
     .describe('The lead hears of each result at once; else of all of a request together'),
+  member_broadcast: z.boolean().optional().describe('Members, too, may write to all at once'),
   blocker_escalation: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   lease_seconds: z.int().min(1).max(TEAM_LIMITS.longestLeaseSeconds).optional(),
   /** Between reminders of a question to the user, and how many there are. */

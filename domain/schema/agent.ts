@@ -189,7 +189,9 @@ const fields = {
     .describe('What it is good at, for agents that look for one to delegate to'),
   frontmatter: textSchema(10_000)
     .optional()
-    .describe('More of that: tags, domains, languages; searched, not shown'),
+    .describe(
+      'More of that: tags, domains, languages; searched, and shown to agents that may delegate to it',
+    ),
   max_delegation_load: z
     .int()
     .min(0)
@@ -213,24 +215,41 @@ const fields = {
 /** What an agent's row holds (`AgentConfig`). */
 export const agentConfigSchema = z.strictObject({ key: nameSchema, ...fields });
 
-/** SPEC's name, and GoClaw's place of gates and shell categories: `other_config`, of which nothing else is known here. */
+/** SPEC's name, and those of GoClaw's rows. */
+const AGENT_ALIASES = {
+  toolNames: 'tool_names',
+  agent_key: 'key',
+  agent_type: 'type',
+  tools_config: 'tools',
+};
+
+/** And GoClaw's place of gates, shell categories and load: `other_config`, of which nothing else is known here. */
 function withAgentAliases<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
     (given) => {
       if (!isRecord(given) || !isRecord(given['other_config'])) return given;
       const { other_config, ...agent } = given;
-      const { quality_gates: gates, shell_deny_groups: categories, ...others } = other_config;
+      const {
+        quality_gates: gates,
+        shell_deny_groups: categories,
+        max_delegation_load: load,
+        ...others
+      } = other_config;
       const has = (name: string) => Object.hasOwn(given, name);
-      if ((gates !== undefined && has('quality_gates')) || (categories !== undefined && has('exec')))
-        return given;
+      const isTwice =
+        (gates !== undefined && has('quality_gates')) ||
+        (categories !== undefined && has('exec')) ||
+        (load !== undefined && has('max_delegation_load'));
+      if (isTwice) return given;
       return {
         ...agent,
         ...(gates !== undefined && { quality_gates: gates }),
         ...(categories !== undefined && { exec: { categories } }),
+        ...(load !== undefined && { max_delegation_load: load }),
         ...(Object.keys(others).length > 0 && { other_config: others }),
       };
     },
-    withAliases({ toolNames: 'tool_names' }, schema),
+    withAliases(AGENT_ALIASES, schema),
   );
 }
 
@@ -258,6 +277,10 @@ export const agentPatchSchema = withAgentAliases(z.strictObject(changeShape({ ..
 
 /** An agent as the API answers it. */
 export const agentSchema = agentConfigSchema.extend({
+  warnings: z
+    .array(z.string())
+    .optional()
+    .describe('Rules that do what they say and perhaps not what was meant; absent in lists'),
   revision: z.int(),
   created_at: timeSchema,
   updated_at: timeSchema,

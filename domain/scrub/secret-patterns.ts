@@ -30,7 +30,8 @@ const MIXED = '(?=[\\w-]{0,60}[0-9A-Z])';
 
 const VENDORS: readonly SecretPattern[] = [
   shape('anthropic', `sk-ant-[\\w-]{20,}`, 'sk-ant-'),
-  shape('openai', `sk-${MIXED}[\\w-]{20,}`, 'sk-'),
+  // The second is GoClaw's: so long a word is no part of a kebab-case name.
+  shape('openai', `sk-(?:${MIXED}[\\w-]{20,}|[A-Za-z0-9]{20,}[\\w-]*)`, 'sk-'),
   shape('github', `gh[pousr]_[A-Za-z0-9]{30,}`, 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'),
   shape('github', `github_pat_[A-Za-z0-9_]{20,}`, 'github_pat_'),
   shape('gitlab', `gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|oas|ffct)-[\\w-]{18,}(?:\\.[\\w-]+)*`, 'gl'),

@@ -1,7 +1,6 @@
 /** A custom tool as one of the catalog: judged by its rendered template, as exec is by its command (CU-2). */
 import { z } from 'zod';
 import type { Tool } from '../define-tool.ts';
-import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
 import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
 import { judgeCustomTool } from '#domain/custom-tool/judge.ts';
 import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
@@ -37,7 +36,7 @@ export function catalogedTool(definition: CustomToolDefinition): Tool {
     judge: (args, exec) =>
       judgeCustomTool(template, parameters, args, {
         categoriesOff: exec.categoriesOff,
-        deniedPaths: DEFAULT_PATH_RULES.deniedPrefixes,
+        deniedPaths: exec.deniedPaths,
         ask: exec.ask,
       }),
     runsFiles: (args) => {

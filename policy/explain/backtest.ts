@@ -22,7 +22,11 @@ export interface BacktestDeps {
   readonly pool: Pool;
   readonly catalogs: AgentCatalogs;
   /** In force; each part is replaced by the one that the question brings. */
-  readonly settings: { readonly tools: ToolPolicy; readonly exec?: ExecPolicy | undefined };
+  readonly settings: {
+    readonly tools: ToolPolicy;
+    readonly exec?: ExecPolicy | undefined;
+    readonly deniedPaths?: readonly string[] | undefined;
+  };
   readonly resolveProgram: ResolveProgram;
   readonly now: () => number;
 }
@@ -120,6 +124,7 @@ export async function createJudge(
     catalog: await catalogOf(''),
     tools: question.settings?.tools ?? settings.tools,
     exec,
+    deniedPaths: settings.deniedPaths,
     resolveProgram,
   });
   return async (call) => {

@@ -90,7 +90,7 @@ async function explainShell(
     ...exec,
     stored,
     resolve: resolveAt(place, resolve),
-    deniedPaths: input.denied_paths ?? DEFAULT_PATH_RULES.deniedPrefixes,
+    deniedPaths: input.denied_paths ?? scope.settings.deniedPaths ?? DEFAULT_PATH_RULES.deniedPrefixes,
   });
   const { decision, category, rule, reason, command_words } = verdict;
   return {
@@ -126,7 +126,7 @@ async function explainPath(
     };
   const rules = {
     ...DEFAULT_PATH_RULES,
-    deniedPrefixes: input.denied_prefixes ?? DEFAULT_PATH_RULES.deniedPrefixes,
+    deniedPrefixes: input.denied_prefixes ?? deps.settings.deniedPaths ?? DEFAULT_PATH_RULES.deniedPrefixes,
     restrict: input.restrict ?? DEFAULT_PATH_RULES.restrict,
   };
   const verdict = await deps.judgePath(rules, workspace, input.path, op);

@@ -3,6 +3,7 @@
  * `tempoclaw.yaml` as JSON, a tool policy alone, or its layers one by one, also in the words of other systems
  * (`alsoAllow`, `byProvider`).
  */
+import { toolPolicyOf } from '#domain/policy/settings-tools.ts';
 import { z } from 'zod';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
@@ -29,6 +30,7 @@ export interface RuleSource {
   readonly settings: {
     readonly tools: ToolPolicy;
     readonly exec?: ExecPolicy | undefined;
+    readonly deniedPaths?: readonly string[] | undefined;
     readonly sandbox?: SandboxSettings | undefined;
     readonly egress?: EgressSettings | undefined;
     readonly hooks?: readonly Hook[] | undefined;
@@ -164,9 +166,9 @@ function withConfig(
 function settingsOf(config: Readonly<Record<string, unknown>>): RuleSource['settings'] {
   const isWhole = Object.hasOwn(config, 'tools') || Object.hasOwn(config, 'exec');
   if (!isWhole) return { tools: read(toolPolicySchema, config, 'config') };
-  const { rate_limit_per_hour: _limit, ...tools } = (config['tools'] ?? {}) as Record<string, unknown>;
+  const tools = (config['tools'] ?? {}) as Record<string, unknown>;
   return {
-    tools: read(toolPolicySchema, tools, 'config.tools'),
+    tools: read(toolPolicySchema, toolPolicyOf(tools), 'config.tools'),
     exec: read(sharedExecPolicySchema, config['exec'] ?? {}, 'config.exec'),
   };
 }

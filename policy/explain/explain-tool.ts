@@ -58,7 +58,12 @@ function explainOne(
     return fromList(decision, registered !== undefined);
   }
   const { settings, ...basis } = scope;
-  const rules = createCallRules({ catalog, tools: settings.tools, exec: settings.exec });
+  const rules = createCallRules({
+    catalog,
+    tools: settings.tools,
+    exec: settings.exec,
+    deniedPaths: settings.deniedPaths,
+  });
   const call = { ...basis, user: scope.context.user ?? null, tool: found };
   const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(catalog, rules, call, args);
   const { tenant_policy, agent } = scope;

@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { mostCallSeconds } from '#domain/mcp/grants.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { SAMPLING_SECONDS } from '#domain/mcp/sampling.ts';
-import { clawftToolName, mcpReplay, mcpToolName, type McpToolDefinition } from '#domain/mcp/server.ts';
+import {
+  clawftToolName,
+  goclawToolName,
+  mcpReplay,
+  mcpToolName,
+  type McpToolDefinition,
+} from '#domain/mcp/server.ts';
 import type { McpToolsOfServer } from '#store/mcp-tool-store.ts';
 import type { Tool } from '../define-tool.ts';
 
@@ -40,7 +46,7 @@ export function catalogedMcpTool(
     },
     replay: mcpReplay(config, definition),
     definition: { id, revision },
-    aliases: { [clawftToolName(server, name)]: {} },
+    aliases: { [clawftToolName(server, name)]: {}, [goclawToolName(base, name)]: {} },
     forms: { clawft: { name: clawftToolName(server, name) } },
     input: argumentsSchema(definition),
     limits: {

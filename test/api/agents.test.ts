@@ -16,6 +16,18 @@ describe('IN-1 agents over HTTP', () => {
     assert.equal((await api.ask('DELETE', '/v1/agents/main')).status, 409);
   });
 
+  it('PO-2 says beside an agent which of its rules name no tool, when it is made, changed and shown', async () => {
+    const body = { key: 'typo', model: 'rehearsal/echo', tools: { deny: ['web_fech', 'exec'] } };
+    const words = [
+      'tools.deny.0: "web_fech" matches no tool that there is now; did you mean web_fetch or web_search?',
+    ];
+    assert.deepEqual((await api.ask('POST', '/v1/agents', { body })).body.warnings, words);
+    assert.deepEqual((await api.ask('GET', '/v1/agents/typo')).body.warnings, words);
+    const mended = await api.ask('PATCH', '/v1/agents/typo', { body: { tools: { deny: ['web_fetch'] } } });
+    assert.deepEqual(mended.body.warnings, []);
+    await api.ask('DELETE', '/v1/agents/typo');
+  });
+
   it('makes, changes and deletes an agent, each change a revision', async () => {
     const agent = {
       key: 'coder',

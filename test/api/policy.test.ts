@@ -87,6 +87,8 @@ describe('PO-1 the policy of a tenant', () => {
     const both = { tools: { deny: ['exec'], also_allow: ['exec'] } };
     const { body } = await stack.ask('PUT', '/v1/policy', { body: both });
     assert.match(body.warnings[0], /also_allow/);
+    const unknown = await stack.ask('PUT', '/v1/policy', { body: { tools: { deny: ['exce'] } } });
+    assert.match(unknown.body.warnings[0], /^tools\.deny\.0: "exce" matches no tool.*did you mean exec/);
     const goclaws = await stack.ask('PUT', '/v1/policy', { body: { tools: { alsoAllow: ['exec'] } } });
     assert.deepEqual([goclaws.status, goclaws.body.tools], [200, { also_allow: ['exec'] }]);
     await stack.ask('PUT', '/v1/policy', { body: {} });

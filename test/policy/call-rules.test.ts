@@ -48,8 +48,14 @@ function judge(
 
 describe('PO-3 a call is judged by the tools that the agent was given', () => {
   test('a denied tool is refused when it is called, by name, glob, group or alias', () => {
-    for (const pattern of ['exec', 'ex*', 'group:runtime', 'bash'])
+    for (const pattern of ['exec', 'ex*', 'group:runtime', 'bash', 'exec_shell'])
       assert.equal(judge('exec', { command: 'ls' }, { tools: { deny: [pattern] } }).verdict, 'deny', pattern);
+  });
+
+  test('a rule that names a shell, however other systems call it, is about all tools that run commands', () => {
+    for (const pattern of ['exec', 'bash', 'exec_shell'])
+      for (const tools of [{ deny: [pattern] }, { rules: [{ tool: pattern, decision: 'deny' as const }] }])
+        assert.equal(judge('spawn_process', { command: 'ls' }, { tools }).verdict, 'deny', pattern);
   });
 
   test('an allow list leaves out all others, and a request may only narrow', () => {

@@ -263,3 +263,14 @@ describe('TL parameters of the seeds', () => {
     }
   });
 });
+
+test('clawft’s message names its chat in each call; in other words that is said to be the wish of somebody', async () => {
+  const catalog = await loadCatalog();
+  const args = { channel: 'tg', chat_id: '7', content: 'Hi.' };
+  const clawft = catalog.in('clawft').parse('message', args);
+  assert.ok(clawft.ok);
+  assert.equal(clawft.args['forward'], true);
+  const canonical = catalog.parse('message', args);
+  assert.ok(canonical.ok);
+  assert.deepEqual(canonical.args, { channel: 'tg', target: '7', message: 'Hi.' });
+});

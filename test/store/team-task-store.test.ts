@@ -200,6 +200,24 @@ describe('TE-2 rows of tasks', () => {
       );
   });
 
+  it('TE-6 lists the newest first, or the most urgent and of these the newest', async () => {
+    const query = 'urgency';
+    const [low, high, later] = [
+      await create({ subject: query, priority: 1 }),
+      await create({ subject: query, priority: 9 }),
+      await create({ subject: query, priority: 9 }),
+    ];
+    const listed = async (order?: 'newest' | 'priority') =>
+      (await listTasks(database.pool, TENANT, 'crew', { query, order }, 5, undefined)).map(
+        (row) => row.number,
+      );
+    assert.deepEqual(await listed(), [later, high, low]);
+    assert.deepEqual(await listed('priority'), [later, high, low]);
+    const first = await create({ subject: query, priority: 0 });
+    assert.deepEqual(await listed('newest'), [first, later, high, low]);
+    assert.deepEqual(await listed('priority'), [later, high, low, first]);
+  });
+
   it('TE-5 a message is read once, and who reads is told what is left', async () => {
     for (const id of ['a', 'b', 'c'])
       await insertTeamMessage(database.pool, TENANT, 'crew', {

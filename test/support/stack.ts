@@ -2,6 +2,7 @@
  * The HTTP API on a socket with a database of its own, with or without a real worker behind it, so that test files run
  * beside each other.
  */
+import { deniedPrefixes } from '#domain/path-rules.ts';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createCallRules } from '#policy/call-rules.ts';
@@ -188,6 +189,7 @@ async function serve(
     },
     workspaces: createWorkspaceDoor({
       root,
+      deniedPaths: deniedPrefixes(),
       follow: false,
       pool,
       journalDir: `${root}/.journal`,

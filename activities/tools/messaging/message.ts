@@ -46,6 +46,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels' 
   forms: {
     clawft: {
       description: 'Send a message to a channel.',
+      // There each call names its chat, and there is no word for whose wish that is.
+      toCanonical: (args) => ({ forward: true, forward_reason: 'the call names this chat', ...args }),
       input: z.object({
         channel: z.string().describe('Key of a channel of yours'),
         chat_id: z.string().describe('The chat, as chat or chat/thread by the service’s ids'),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { TeamService } from '#activities/teams/team-service.ts';
+import type { Membership, TeamService } from '#activities/teams/team-service.ts';
 import { LEAD_ONLY } from '#domain/team/decision.ts';
 import { roleIn, TEAM_LIMITS } from '#domain/team.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
@@ -12,7 +12,9 @@ const input = z.object({
     .enum(['send', 'broadcast', 'read'], {
       error: (issue) => `unknown action: ${String(issue.input)} (use send, broadcast, or read)`,
     })
-    .describe('send: to one teammate; broadcast: the lead’s word to all; read: your unread messages'),
+    .describe(
+      'send: to one teammate; broadcast: to all of them (the lead, and members where the team lets them); read: your unread messages',
+    ),
   to: textField(64, 'send: key of the teammate').optional(),
   text: textField(TEAM_LIMITS.text, 'send, broadcast: what to say').optional(),
   team: textField(64, 'Which team, when you are in several').optional(),
@@ -34,18 +36,14 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({
   run: async ({ teams }, { action, to, text, team: wanted }, call) => {
     const membership = await teams.membership(call, wanted);
     if (typeof membership === 'string') return toolError('PermissionDenied', membership);
-    const { team, role } = membership;
+    const { team } = membership;
     if (action === 'read') return read(teams, team.key, call);
     const said = text?.trim() ?? '';
     if (action === 'send' && (to ?? '') === '')
       return toolError('InvalidArgs', 'to parameter is required for send action');
     if (said === '' || said.includes('\0'))
       return toolError('InvalidArgs', `text parameter is required for ${action} action`);
-    if (action === 'broadcast') {
-      if (role !== 'lead') return toolError('PermissionDenied', LEAD_ONLY);
-      await teams.send(call, membership, team.members, said);
-      return { ok: true, text: 'Broadcast sent to all teammates.' };
-    }
+    if (action === 'broadcast') return broadcast(teams, membership, said, call);
     const addressee = to ?? '';
     if (!roleIn(team, addressee))
       return toolError('NotFound', `agent "${addressee}" is not a member of your team`);
@@ -54,6 +52,20 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({
     return { ok: true, text: `Message sent to ${addressee}.` };
   },
 });
+
+async function broadcast(
+  service: TeamService,
+  membership: Membership,
+  text: string,
+  call: RunningCall,
+): Promise<ToolResult> {
+  const { team, role } = membership;
+  if (role !== 'lead' && team.settings.member_broadcast !== true)
+    return toolError('PermissionDenied', LEAD_ONLY);
+  const others = [team.lead, ...team.members].filter((member) => member !== call.agent);
+  await service.send(call, membership, others, text);
+  return { ok: true, text: 'Broadcast sent to all teammates.' };
+}
 
 /** Marked as read by the same statement that reads. */
 async function read(service: TeamService, team: string, call: RunningCall): Promise<ToolResult> {

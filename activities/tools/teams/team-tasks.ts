@@ -9,7 +9,13 @@ import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { compoundWarning } from '#domain/team/words.ts';
 import { readTaskRef, taskIdOf, TEAM_LIMITS } from '#domain/team.ts';
-import { COMMENT_TYPES, TASK_ACTIONS, TASK_STATUSES, type TaskAction } from '#domain/team-task.ts';
+import {
+  COMMENT_TYPES,
+  TASK_ACTIONS,
+  TASK_ORDERS,
+  TASK_STATUSES,
+  type TaskAction,
+} from '#domain/team-task.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const ACTIONS = ['list', 'get', 'create', 'search', ...TASK_ACTIONS] as const;
@@ -52,6 +58,7 @@ const input = z.object({
   path: textField(1_000, 'attach: a file of your workspace').optional(),
   task_type: z.enum(['general', 'request', 'note']).optional().describe('create: what kind of task'),
   assignee: textField(64, 'create, assign, retry, list: key of a member').optional(),
+  order: z.enum(TASK_ORDERS).default('newest').describe('list: newest first, or the most urgent first'),
   page: z.int().min(1).max(1_000).default(1).describe('list: which page of 30'),
 });
 
@@ -142,7 +149,12 @@ async function list(
   const rows = await service.list(
     call,
     team.key,
-    { statuses: statusesOf(asked.status), owner: asked.assignee, priority: asked.priority },
+    {
+      statuses: statusesOf(asked.status),
+      owner: asked.assignee,
+      priority: asked.priority,
+      order: asked.order,
+    },
     all + 1,
   );
   const shown = rows.slice(all - TEAM_LIMITS.listPage, all);

@@ -60,6 +60,7 @@ describe('VF-4 denied prefixes', () => {
     '.tempoclaw/x',
     './.tempoclaw/x',
     'a/../.tempoclaw/x',
+    '.goclaw/x',
     '.TempoClaw/x',
     'link/x',
   ]) {

@@ -84,11 +84,12 @@ describe('DE-3 DELEGATION.md', () => {
     key: `agent-${index}`,
     name: null,
     description: index === 0 ? 'writes\nreports' : null,
+    frontmatter: index === 0 ? 'tags: law,\ntax' : null,
   }));
 
   test('lists up to 15 targets with what they are good at', () => {
     const text = delegationGuide(targets, 15) ?? '';
-    assert.match(text, /- agent-0: writes reports\n/);
+    assert.match(text, /- agent-0: writes reports \[tags: law, tax\]\n/);
     assert.match(text, /- agent-14$/);
     assert.equal(text.includes('delegate_search'), false);
   });

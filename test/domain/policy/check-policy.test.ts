@@ -4,6 +4,7 @@ import { configSchema } from '../../../config/schema.ts';
 import type { ToolPolicy } from '#domain/agent.ts';
 import { policyProblems, policyWarnings } from '#domain/policy/check-policy.ts';
 import { agentCreateSchema, agentPatchSchema } from '#domain/schema/agent.ts';
+import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { tenantPolicySchema } from '#domain/schema/policy.ts';
 
 describe('PO-2 a policy that names what there is not is refused where it is written', () => {
@@ -53,7 +54,7 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
     const meant = { also_allow: ['exec'], by_provider: { ollama: { profile: 'minimal' } } };
     const gate = { event: 'delegation.completed', type: 'command', command: 'true' };
     const rest = { key: 'a', model: 'rehearsal/echo' };
-    const other_config = { quality_gates: [gate] };
+    const other_config = { quality_gates: [gate], max_delegation_load: 3 };
     const agent = agentCreateSchema.parse({ ...rest, toolNames: 'clawft', tools: given, other_config });
     assert.deepEqual(agent, {
       ...rest,
@@ -61,17 +62,21 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
       tool_names: 'clawft',
       tools: meant,
       quality_gates: [gate],
+      max_delegation_load: 3,
     });
     assert.deepEqual(agentPatchSchema.parse({ tools: given, other_config }), {
       tools: meant,
       quality_gates: [gate],
+      max_delegation_load: 3,
     });
     const shell_deny_groups = { package_install: false };
     assert.deepEqual(agentPatchSchema.parse({ other_config: { shell_deny_groups } }), {
       exec: { categories: shell_deny_groups },
     });
     assert.deepEqual(tenantPolicySchema.parse({ tools: given }), { tools: meant });
-    assert.deepEqual(configSchema.parse({ tools: given }).tools, meant);
+    assert.deepEqual(configSchema.parse({ tools: given }).tools, { ...meant, denied_paths: ['.goclaw'] });
+    const row = { agent_key: 'a', agent_type: 'predefined', model: rest.model, tools_config: given };
+    assert.deepEqual(agentCreateSchema.parse(row), { ...rest, type: 'predefined', tools: meant });
     for (const [wrong, words] of [
       [{ tools: { ...given, also_allow: [] } }, /alsoAllow/],
       [{ other_config: { ...other_config, tone: 'warm' } }, /other_config/],
@@ -87,5 +92,49 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
     assert.deepEqual(warning?.path, ['also_allow', 1]);
     assert.match(warning?.message ?? '', /also_allow wins over deny/);
     assert.deepEqual(policyWarnings({ deny: ['exec'], also_allow: ['tts'] }), []);
+  });
+
+  describe('a name that no tool has is worth a warning, wherever it stands', () => {
+    const tools: PolicyTool[] = [
+      { name: 'web_fetch', group: 'web' },
+      { name: 'exec', aliases: ['bash'], group: 'runtime' },
+      { name: 'mcp_gh__list', aliases: ['gh__list', 'mcp_gh_list'], mcpServer: 'gh' },
+    ];
+    const places = (policy: ToolPolicy) => policyWarnings(policy, tools).map(({ path }) => path.join('.'));
+
+    test('in each list and rule of a policy', () => {
+      const wrong: ToolPolicy = {
+        allow: ['web_fetch', 'webfetch'],
+        deny: ['mcp_gh_lists', 'git_*'],
+        also_allow: ['group:mcp:github'],
+        disabled: ['Exec_'],
+        rules: [{ tool: 'exce', decision: 'ask', after: ['web_fetch', 'fetch_web'] }],
+        ask: [{ tool: 'shell' }],
+        by_provider: { ollama: { allow: ['read_file'] } },
+      };
+      assert.deepEqual(places(wrong), [
+        'allow.1',
+        'deny.0',
+        'deny.1',
+        'also_allow.0',
+        'disabled.0',
+        'rules.0.tool',
+        'rules.0.after.1',
+        'ask.0.tool',
+        'by_provider.ollama.allow.0',
+      ]);
+      assert.match(
+        policyWarnings({ deny: ['webfetch'] }, tools)[0]?.message ?? '',
+        /"webfetch" matches no tool that there is now; did you mean web_fetch\?/,
+      );
+    });
+
+    test('and not of names, aliases, globs, servers and groups that are there, empty groups and GoClaw’s reserved name', () => {
+      const right: ToolPolicy = {
+        deny: ['*', 'bash', 'web_*', 'mcp_gh_list', 'gh__list', 'group:mcp:gh', 'whatsapp_login'],
+        allow: ['group:fs', 'group:mcp', 'group:custom', 'group:media_*', 'capability:async'],
+      };
+      assert.deepEqual(places(right), []);
+    });
   });
 });

@@ -333,3 +333,13 @@ describe('SC-1 what holds for every text', () => {
       scrubText(piece.repeat(times), registerValues(['FAKE registered value']));
     });
 });
+
+test('SC-1 a key of letters alone is hidden, and names that begin alike are not', () => {
+  assert.equal(scrub('use sk-abcdefghijklmnopqrst now'), 'use [REDACTED] now');
+  for (const kept of [
+    'sk-learn-pipeline-with-feature-union',
+    'risk-abcdefghijklmnopqrst',
+    'sk-abcdefghijklmnopqrs',
+  ])
+    assert.equal(scrub(kept), kept);
+});

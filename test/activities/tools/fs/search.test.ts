@@ -42,6 +42,7 @@ describe('TL search', () => {
   test('leaves out what may not be read: denied, outside by link or hard link, binary, ignored, .git', async (t) => {
     const bench = await tree(t, {
       '.tempoclaw/key': 'word',
+      '.goclaw/key': 'word',
       '.git/config': 'word',
       '.gitignore': '*.log\n',
       'a.log': 'word',
@@ -60,7 +61,7 @@ describe('TL search', () => {
     for (const glob of ['.tempoclaw/**', '**/key', '**'])
       assert.doesNotMatch(
         words(await bench.run(tool, { pattern: 'word', glob, include_ignored: true })),
-        /tempoclaw/,
+        /tempoclaw|goclaw/,
       );
     assert.match(words(await bench.run(tool, { pattern: 'word', path: '.tempoclaw' })), /^PermissionDenied/);
     assert.match(

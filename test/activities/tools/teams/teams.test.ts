@@ -19,15 +19,23 @@ const TEAM = {
   updated_at: at,
 };
 
+interface ServiceCase {
+  readonly looked?: boolean;
+  readonly team?: Partial<Membership['team']>;
+}
+
 function service(
   role: Membership['role'],
-  looked = true,
+  { looked = true, team = {} }: ServiceCase = {},
 ): { readonly did: unknown[]; readonly teams: TeamService } {
   const did: unknown[] = [];
   const teams: TeamService = {
-    membership: async () => ({ team: TEAM, role }),
+    membership: async () => ({ team: { ...TEAM, ...team }, role }),
     hasLooked: async () => looked,
-    list: async () => [],
+    async list(_call, _team, filter) {
+      did.push(filter);
+      return [];
+    },
     find: async () => undefined,
     comments: async () => [],
     files: async () => [],
@@ -97,8 +105,18 @@ describe('TE team_tasks', () => {
   for (const [name, role, args, words] of refusals)
     test(name, async (t) => assert.match(await run(t, tasks, service(role).teams, args), words));
 
+  test('TE-6 a list has the order that was asked for, the newest first unless one was', async (t) => {
+    const { teams, did } = service('lead');
+    for (const order of [undefined, 'newest', 'priority'])
+      await run(t, tasks, teams, { action: 'list', ...(order && { order }) });
+    assert.deepEqual(
+      did.map((filter) => (filter as { order: string }).order),
+      ['newest', 'newest', 'priority'],
+    );
+  });
+
   test('the board is looked at before something is added to it', async (t) => {
-    const blind = service('lead', false);
+    const blind = service('lead', { looked: false });
     assert.match(
       await run(t, tasks, blind.teams, { action: 'create', subject: 'x' }),
       /You must check existing tasks first/,
@@ -132,6 +150,15 @@ describe('TE-5 team_message', () => {
   for (const [role, args, words] of cases)
     test(`${role}: ${JSON.stringify(args)}`, async (t) =>
       assert.match(await run(t, message, service(role).teams, args), words));
+
+  test('a member’s broadcast goes to all others, the lead among them, where the team lets members', async (t) => {
+    const { teams, did } = service('member', {
+      team: { lead: 'boss', members: ['main', 'm2'], settings: { member_broadcast: true } },
+    });
+    const said = await run(t, message, teams, { action: 'broadcast', text: 'Hello.' });
+    assert.equal(said, 'Broadcast sent to all teammates.');
+    assert.deepEqual(did, [[['boss', 'm2'], 'Hello.']]);
+  });
 
   test('a broadcast goes to all but its sender', async (t) => {
     const { teams, did } = service('lead');
