@@ -58,9 +58,7 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
       history,
       historySize: 200,
     });
-    made.on('history', (lines) => {
-      history = [...lines];
-    });
+    made.on('history', (lines) => void (history = [...lines]));
     made.on('line', (line) => {
       isLineShown = false;
       atStart = true;

@@ -167,7 +167,7 @@ describe('IN-6 tempoclaw chat at a terminal', () => {
       await open();
       await typeAndSee(`clean${ENTER}`, /Run it\?/);
       await typeAndSee(`${word}${ENTER}`, /Why not\?/);
-      await typeAndSee(ENTER, /› $/);
+      await typeAndSee(ENTER, /› /);
       assert.deepEqual(decisions(), ['reject']);
     });
 
@@ -182,7 +182,7 @@ describe('IN-6 tempoclaw chat at a terminal', () => {
     chat.type('\u001b[200~yes\ry\r\u001b[201~');
     await chat.sees(/yes y/, from);
     assert.deepEqual(decisions(), []);
-    await typeAndSee(`\u0015y${ENTER}`, /› $/);
+    await typeAndSee(`\u0015y${ENTER}`, /› /);
     assert.deepEqual(decisions(), ['approve']);
   });
 
