@@ -4,13 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApprovalRow, findApproval, hasDecision, insertDecisionProof } from '#store/approval-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { type DecideInput, type DecisionReceipt, isSameDecision } from '#domain/approval.ts';
+import { requestProblem } from '#domain/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { ApiDeps } from './deps.ts';
 import { createTurnstile } from './turnstile.ts';
 
-/** The workflow is started right after its row is written, and its row is settled right before it ends. */
-const NOT_THERE_MS = 3_000;
+/**
+ * The workflow is started right after its row is written, by a worker that may be busy; its row is settled right before it ends. A decision
+ * that comes before it waits for it so long.
+ */
+const NOT_THERE_MS = 20_000;
 const AGAIN_MS = 150;
 
 /** Who decides, by the credential that came with the request. */
@@ -60,7 +64,14 @@ async function send(
   const key = sender?.key ?? randomUUID();
   if (approval.status !== 'pending')
     return answerFromRow(approval, decision, await isRecorded(deps.pool, approval, tenant, key));
-  if (sender) await insertDecisionProof(deps.pool, tenant, approval.id, key, sender);
+  if (sender) {
+    const { terms, user_id: requester, digest, escalated_at } = approval;
+    const question = { terms, requester, digest, escalated: escalated_at !== null };
+    // Before Temporal, whose workflow takes so many messages only.
+    const problem = requestProblem(approval.id, decision, question, { ...sender, proof: 'key' });
+    if (problem) throw new Failure(problem.type, problem.message);
+    await insertDecisionProof(deps.pool, tenant, approval.id, key, sender);
+  }
   for (let missingSince = Infinity; ; ) {
     const receipt = await deps.temporal.decide(approval.id, decision, key);
     if (receipt) return receipt;
@@ -85,7 +96,10 @@ function notThere(row: ApprovalRow): Failure {
         'ApprovalExpired',
         `Approval ${row.id} expired at ${row.expires_at.toISOString()}; nothing has run`,
       )
-    : new Failure('Unavailable', `The workflow of approval ${row.id} does not run yet; try again`);
+    : new Failure(
+        'Unavailable',
+        `Nothing was decided: the workflow of approval ${row.id} does not run yet; decide again in a moment`,
+      );
 }
 
 /** Whether the decision with this key counted, though its answer was lost with the workflow's end. */
@@ -105,7 +119,9 @@ function answerFromRow(row: ApprovalRow, { decision }: DecideInput, isMine: bool
   if (row.status === 'withdrawn')
     throw new Failure(
       'ApprovalWithdrawn',
-      `Approval ${row.id} was withdrawn by ${by} at ${at}: its turn was stopped`,
+      by === 'system'
+        ? `Approval ${row.id} was withdrawn at ${at}: its turn was stopped`
+        : `Approval ${row.id} was withdrawn by ${by} at ${at}`,
     );
   const isMade = row.decision === decision || row.status === 'approved';
   if (isMine ? isMade : isSameDecision(decision, row.decision))

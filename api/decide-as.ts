@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { type ApprovalRow, decisionPlace } from '#store/approval-store.ts';
 import { type DecideInput, type DecisionReceipt, readDecision } from '#domain/approval.ts';
+import { isAgreement, votesNeeded } from '#domain/approval-votes.ts';
 import { Failure } from '#domain/errors.ts';
 import type { decisionSchema } from '#domain/schema/approval.ts';
 import { type Caller, signatureOf } from './auth.ts';
@@ -39,7 +40,10 @@ export async function sendDecision(
 ): Promise<DecisionReceipt> {
   const decision = scope === 'always' ? 'approve_always' : readDecision(word);
   if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
-  const { args, reason, text, digest } = rest;
+  const { args, reason, text } = rest;
+  // A vote is for one call: without a word of which, for the one that stands when it comes.
+  const isQuorum = votesNeeded(approval.terms) > 1 && isAgreement(decision);
+  const digest = rest.digest ?? (isQuorum ? approval.digest : undefined);
   const given = { args, reason, text, digest, decision, by: sender.by };
   const { input, sealedArgs } = await hide(deps, tenant, approval, given);
   try {

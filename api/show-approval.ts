@@ -39,6 +39,8 @@ export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<type
     runs,
     ...tallyOf(row),
     escalated_at: row.escalated_at?.toISOString() ?? null,
+    refused: row.refused,
+    last_refused: row.last_refused as z.infer<typeof approvalSchema>['last_refused'],
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
     links: { temporal: link(workflowId) },

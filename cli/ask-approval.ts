@@ -1,5 +1,5 @@
 /** Puts one approval to the person at the terminal and turns the answer into the API's decision. */
-import { isCancel, select, text, type TextOptions } from '@clack/prompts';
+import { isCancel, text, type TextOptions } from '@clack/prompts';
 import type { Decision } from '#domain/approval.ts';
 import { formLines } from '#domain/mcp/form.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
@@ -8,6 +8,7 @@ import { ApiError, type Client } from './client.ts';
 import { pathOf, readJsonObject } from './command-context.ts';
 import { fitted, indent, type Output } from './output.ts';
 import { agoWords, oneLine, printable } from './text.ts';
+import { openTypedInput, type TypedInput } from './typed-input.ts';
 import type { Approval, DecisionReceipt } from './wire.ts';
 
 /** Body of `POST /v1/approvals/{id}/decision`. */
@@ -124,63 +125,79 @@ export async function decideInTime(
 const LATE: ReadonlySet<string> = new Set(['AlreadyDecided', 'ApprovalExpired', 'ApprovalWithdrawn']);
 
 async function askApproval(approval: Approval, output: Output, gone: AbortSignal): Promise<PromptOutcome> {
+  if (gone.aborted) return 'gone';
   // A prompt that has ended still listens to its signal, and would take the terminal out of raw mode from the next one.
   const asking = new AbortController();
   const forward = (): void => asking.abort();
   gone.addEventListener('abort', forward);
+  const input = openTypedInput({ input: process.stdin, output: output.stream }, ' ');
   try {
-    return await ask(approval, output, asking.signal);
+    for (const line of approvalLines(approval, output)) output.line(line);
+    const before = await input.dropUntilQuiet(QUIET_MS, asking.signal);
+    if (before !== 'quiet') return before === 'aborted' ? 'gone' : 'interrupted';
+    return await ask(approval, output, { input, output: output.stream, signal: asking.signal });
   } finally {
     gone.removeEventListener('abort', forward);
+    input.close();
   }
 }
 
-async function ask(approval: Approval, output: Output, signal: AbortSignal): Promise<PromptOutcome> {
-  if (signal.aborted) return 'gone';
+/** Longer than the time between two keys of somebody who writes: what was meant for something else decides nothing. */
+const QUIET_MS = 400;
+
+type PromptIo = Required<Pick<TextOptions, 'output' | 'signal'>> & { readonly input: TypedInput };
+
+async function ask(approval: Approval, output: Output, io: PromptIo): Promise<PromptOutcome> {
   const { digest } = approval;
-  const io = { output: output.stream, signal };
-  for (const line of approvalLines(approval, output)) output.line(line);
-  const choice = await select({
+  const choices = choicesOf(approval);
+  output.line();
+  for (const { words, hint } of choices) output.line(`  ${words.join(', ').padEnd(WORDS_WIDTH)}${hint}`);
+  // Nothing is chosen beforehand, so that Enter alone decides nothing.
+  const typed = await text({
     ...io,
     message: approval.form ? 'Answer it?' : 'Run it?',
-    options: choicesOf(approval),
+    validate: (word) =>
+      choiceOf(choices, word) ? undefined : `Type one of: ${choices.map(({ words }) => words[0]).join(', ')}`,
   });
+  const choice = isCancel(typed) ? typed : choiceOf(choices, typed);
   if (choice === 'later') return 'later';
   if (choice === 'approve' || choice === 'approve_always') return { decision: choice, digest };
-  const words = isCancel(choice) ? choice : await text({ ...io, ...questionOf(choice, approval) });
-  if (isCancel(words)) return signal.aborted ? 'gone' : 'interrupted';
+  const words = isCancel(choice) || !choice ? choice : await text({ ...io, ...questionOf(choice, approval) });
+  if (isCancel(words) || words === undefined) return io.signal.aborted ? 'gone' : 'interrupted';
   if (choice === 'edit') return { decision: 'edit', args: readJsonObject(words, 'The input'), digest };
-  if (choice === 'reject') return { decision: 'reject', reason: words || undefined };
-  return { decision: 'respond', text: words };
+  if (choice === 'reject') return { decision: 'reject', reason: words || undefined, digest };
+  return { decision: 'respond', text: words, digest };
+}
+
+interface Choice {
+  readonly value: Decision | 'later';
+  /** What is typed for it, the whole of it. */
+  readonly words: readonly [string, ...string[]];
+  readonly hint: string;
+}
+
+/** Columns. */
+const WORDS_WIDTH = 18;
+
+function choiceOf(choices: readonly Choice[], typed: string | undefined): Choice['value'] | undefined {
+  const word = typed?.trim().toLowerCase() ?? '';
+  return choices.find(({ words }) => words.includes(word))?.value;
 }
 
 /** “Always” only where something would be stored. */
-function choicesOf({ always, form }: Approval): { value: Decision | 'later'; label: string; hint: string }[] {
-  const isOffered = always?.allows != null;
-  return [
-    { value: 'approve', label: 'Approve', hint: 'this once' },
-    ...(isOffered
-      ? [
-          {
-            value: 'approve_always',
-            label: 'Always',
-            hint: 'this once, and exactly that from now on',
-          } as const,
-        ]
-      : []),
-    { value: 'edit', label: 'Edit', hint: 'change the arguments, then run it' },
-    { value: 'reject', label: 'Reject', hint: 'tell the model why' },
-    ...(form
-      ? []
-      : [
-          {
-            value: 'respond',
-            label: 'Respond',
-            hint: 'answer the model yourself instead of running it',
-          } as const,
-        ]),
-    { value: 'later', label: 'Later', hint: 'leave it open for somebody else' },
+function choicesOf({ always, form }: Approval): Choice[] {
+  const choices: Choice[] = [
+    { value: 'approve', words: ['approve', 'yes', 'y'], hint: 'this once' },
+    { value: 'approve_always', words: ['always'], hint: 'this once, and exactly that from now on' },
+    { value: 'edit', words: ['edit', 'e'], hint: 'change the arguments, then run it' },
+    { value: 'reject', words: ['reject', 'no', 'n'], hint: 'tell the model why' },
+    { value: 'respond', words: ['respond'], hint: 'answer the model yourself instead of running it' },
+    { value: 'later', words: ['later', 'l'], hint: 'leave it open for somebody else' },
   ];
+  const isOffered = always?.allows != null;
+  return choices.filter(
+    ({ value }) => (value !== 'approve_always' || isOffered) && (value !== 'respond' || !form),
+  );
 }
 
 /** What else there is to say. */

@@ -5,6 +5,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { FeedSink } from './feed-view.ts';
+import { openTypedInput } from './typed-input.ts';
 
 export interface ChatScreen extends FeedSink {
   /** Shows the empty input line; without it the line shows once the person types. */
@@ -25,6 +26,8 @@ export interface ChatScreenOptions {
 }
 
 const CLEAR_LINE = '\r\u001b[J';
+/** A line that ends so goes on in the next: so does a pasted one, whatever it ends in. */
+const CONTINUED = '\\\r';
 
 export function createChatScreen(options: ChatScreenOptions): ChatScreen {
   const { input, output, promptText } = options;
@@ -46,17 +49,16 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
   }
 
   function open(): Interface {
+    const typed = openTypedInput({ input, output }, CONTINUED);
     const made = createInterface({
-      input,
+      input: typed,
       output: through(output, beforeEcho),
       terminal: true,
       prompt: promptText,
       history,
       historySize: 200,
     });
-    made.on('history', (lines) => {
-      history = [...lines];
-    });
+    made.on('history', (lines) => void (history = [...lines]));
     made.on('line', (line) => {
       isLineShown = false;
       atStart = true;
@@ -65,6 +67,7 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
     });
     made.on('SIGINT', options.onInterrupt);
     made.on('close', () => {
+      typed.close();
       if (!isAlone) options.onEnd();
     });
     return made;
@@ -97,9 +100,7 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
     held = '';
   }
 
-  function feedAtStart(): boolean {
-    return held === '' ? atStart : held.endsWith('\n');
-  }
+  const feedAtStart = (): boolean => (held === '' ? atStart : held.endsWith('\n'));
 
   return {
     text: write,
@@ -119,6 +120,7 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
       atStart = true;
       isLineShown = false;
       isAlone = true;
+      const draft = reader.line;
       reader.close();
       try {
         return await work();
@@ -126,6 +128,7 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
         reader = open();
         isAlone = false;
         flush();
+        reader.write(draft);
       }
     },
     close() {

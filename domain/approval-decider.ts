@@ -1,5 +1,7 @@
 /** AP-4: whether somebody may decide an approval. Who somebody is comes from a key or a token, never from a payload. */
+import type { DecideInput, ApprovalVerb } from './approval.ts';
 import type { Approvers, ApprovalTerms } from './approval-terms.ts';
+import { isAgreement, votesNeeded } from './approval-votes.ts';
 import type { Scope } from './schema/api-key.ts';
 
 export interface Decider {
@@ -17,6 +19,30 @@ export interface Question {
   /** The user whose turn it is. */
   readonly requester: string | null;
   readonly escalated: boolean;
+}
+
+/** Why nothing comes of what `who` wants, whatever the call is; undefined when something may. */
+export function requestProblem(
+  id: string,
+  { decision, digest }: Pick<DecideInput, 'digest'> & { readonly decision: ApprovalVerb },
+  question: Question & { readonly digest: string },
+  who: Decider,
+): { readonly type: 'Forbidden' | 'Conflict' | 'InvalidInput'; readonly message: string } | undefined {
+  const problem = deciderProblem(question, who);
+  if (problem !== undefined) return { type: 'Forbidden', message: `approval ${id}: ${problem}` };
+  if (digest !== undefined && digest !== question.digest)
+    return {
+      type: 'Conflict',
+      message: `approval ${id}: the call has been edited since you saw it; look at it again`,
+    };
+  // A token names it itself.
+  const isNamed = digest !== undefined || who.proof === 'token';
+  if (votesNeeded(question.terms) > 1 && isAgreement(decision) && !isNamed)
+    return {
+      type: 'InvalidInput',
+      message: `approval ${id}: several people must agree to one call: send the digest of the call that you looked at`,
+    };
+  return undefined;
 }
 
 /** Undefined when `who` may decide; else why not. */

@@ -1,12 +1,12 @@
 /** AP-4: how decisions are counted where several people must agree. */
-import type { Decision } from './approval.ts';
+import type { ApprovalVerb } from './approval.ts';
 import type { ApprovalTerms } from './approval-terms.ts';
 
 export function votesNeeded({ quorum = 1 }: ApprovalTerms): number {
   return quorum;
 }
 
-export function isAgreement(decision: Decision): boolean {
+export function isAgreement(decision: ApprovalVerb): boolean {
   return decision === 'approve' || decision === 'approve_always' || decision === 'edit';
 }
 

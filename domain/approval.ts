@@ -1,11 +1,11 @@
 /** The contract of the `approval` workflow (AP-1 … AP-6): one run from asking to decision, expiry or withdrawal. */
 import type { decisionReceiptSchema } from './schema/approval.ts';
 import type { Kept } from './schema/scalars.ts';
-import { isRecord, isText } from './outside-value.ts';
+import { type Fields, isRecord, isText } from './outside-value.ts';
 
 export const APPROVAL = {
   type: 'approval',
-  updates: { decide: 'decide' },
+  updates: { decide: 'decide', withdraw: 'withdraw', escalate: 'escalate' },
   signals: { decide: 'decide', withdraw: 'withdraw', escalate: 'escalate' },
   queries: { state: 'state' },
 } as const;
@@ -24,6 +24,10 @@ export const DECISION_ALIASES: Readonly<Record<string, Decision>> = {
   response: 'respond',
 };
 
+/** What a message to an approval asks for; the last two are messages of their own, the rest is said by `decide`. */
+export const APPROVAL_VERBS = [...DECISIONS, 'withdraw', 'escalate'] as const;
+export type ApprovalVerb = (typeof APPROVAL_VERBS)[number];
+
 export const APPROVAL_STATUSES = [
   'pending',
   'approved',
@@ -36,6 +40,14 @@ export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 /** A day, so that the next morning is early enough; then it denies (SH-2). */
 export const DEFAULT_APPROVAL_SECONDS = 86_400;
+
+/** Who takes a question back, or lets others decide as well; both messages may be empty. */
+export interface StandbyInput {
+  /** A claim, unless the token proves it. */
+  readonly by?: string;
+  readonly token?: string;
+  readonly reason?: string;
+}
 
 /** How a decision came: with a key over HTTP, by a signed link, or as a message of any Temporal client. */
 export type DecisionWay = 'api' | 'link' | 'temporal';
@@ -65,6 +77,8 @@ export interface ApprovalInput {
   readonly until?: number;
   /** Scrubbed; shown in the web UI. */
   readonly summary: string;
+  /** Of the call that is asked about. */
+  readonly digest: string;
   readonly session_key: string;
   readonly turn_id: string;
   /** How many must agree, when more than one. */
@@ -81,6 +95,34 @@ export interface ApprovalInput {
   readonly files?: string;
   /** In words: what an MCP server asks while it works at the call, which goes on whatever is decided. */
   readonly form?: string;
+  /** Of the run before, which continued as this one. */
+  readonly carried?: ApprovalCarryOver;
+}
+
+/** How an approval stands when its run, full of messages, continues as new. */
+export interface ApprovalCarryOver {
+  /** Of the call as it is now: an edit changes both. */
+  readonly summary: string;
+  readonly digest: string;
+  /** People who agreed so far. */
+  readonly approvals: number;
+  /** Whether it was tried, and whether others may decide since. */
+  readonly escalated: boolean;
+  readonly opened: boolean;
+  readonly reminders: number;
+  readonly refused: number;
+  readonly last_refused?: RefusedRequest;
+}
+
+/** A message that changed nothing. Texts are scrubbed. */
+export interface RefusedRequest {
+  /** `decide`, `withdraw` or `escalate`, or the decision where one was to be read. */
+  readonly what: string;
+  /** Who it says has sent it. */
+  readonly by: string;
+  readonly problem: string;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
 /**
@@ -102,8 +144,11 @@ export interface ApprovalState {
   /** ISO 8601. */
   readonly decided_at: string | null;
   readonly expires_at: string;
-  /** Decisions that came too late or were not valid. */
+  /** Of the call as it is now; a token names it. */
+  readonly digest: string;
+  /** Messages that came too late or were not valid, and the last of them. */
   readonly refused: number;
+  readonly last_refused?: RefusedRequest;
   /** People who agreed so far, and how many must; only where that is more than one. */
   readonly approvals?: number;
   readonly quorum?: number;
@@ -122,7 +167,10 @@ export interface SettleApprovalInput {
   readonly outcome: 'decided' | 'expired' | 'withdrawn';
   /** Names this try, the same when it is repeated: who won is told that he won, however often it is recorded. */
   readonly key: string;
-  readonly decision?: DecideInput;
+  /** What the message asks for, with what it brings along. */
+  readonly decision?: Omit<DecideInput, 'decision'> & { readonly decision: ApprovalVerb };
+  /** Why the message is refused, whoever sent it: it is written down, and its token used up. */
+  readonly problem?: string;
 }
 
 /** It is recorded, and more people must agree. */
@@ -135,8 +183,9 @@ export interface CountedDecision {
   readonly quorum: number;
   /** This person had agreed to this call before. */
   readonly already: boolean;
-  /** Of the call as it is now; an edit changes it. */
+  /** Of the call as it is now; an edit changes both. */
   readonly summary: string;
+  readonly digest: string;
 }
 
 /** `settled` is the row's final state, whoever made it; `refused` changed nothing. */
@@ -152,10 +201,14 @@ export type SettleApprovalResult =
       readonly key: string | null;
     }
   | CountedDecision
+  /** Whether others may decide from now on. */
+  | { readonly kind: 'escalated'; readonly opened: boolean }
   | {
       readonly kind: 'refused';
       readonly type: 'InvalidInput' | 'Forbidden' | 'Unprocessable' | 'Conflict';
       readonly message: string;
+      /** As it was written down; absent when whoever sent it by the API is told. */
+      readonly noted?: RefusedRequest;
     };
 
 export interface NoteApprovalInput {
@@ -164,6 +217,8 @@ export interface NoteApprovalInput {
   readonly what: 'escalated' | 'reminded';
   /** The how manieth reminder, from 1. */
   readonly count: number;
+  /** Who wanted it; absent when it was time. */
+  readonly by?: string;
 }
 
 export interface ApprovalActivities {
@@ -182,6 +237,15 @@ export function decisionProblem(input: unknown): string | undefined {
   if (decision === 'edit' && !isRecord(input['args']))
     return 'edit needs args: the whole arguments object to run instead';
   if (decision === 'respond' && !input['text']) return 'respond needs text';
+  return textProblem(input);
+}
+
+/** The same of a message to take the question back or to escalate it. */
+export function standbyProblem(input: unknown): string | undefined {
+  return isRecord(input) ? textProblem(input) : 'this message is an object such as {"by":"ann"}, or empty';
+}
+
+function textProblem(input: Fields): string | undefined {
   const wrong = ['reason', 'text', 'by', 'token', 'digest'].find(
     (field) => !isText(input[field] ?? '', MAX_TEXT),
   );
@@ -197,4 +261,9 @@ export function readDecision(value: unknown): Decision | undefined {
   if (typeof value !== 'string') return undefined;
   const known = DECISIONS.find((decision) => decision === value);
   return known ?? (Object.hasOwn(DECISION_ALIASES, value) ? DECISION_ALIASES[value] : undefined);
+}
+
+/** As `readDecision`, of all that a message may ask for. */
+export function readVerb(value: unknown): ApprovalVerb | undefined {
+  return readDecision(value) ?? APPROVAL_VERBS.find((verb) => verb === value);
 }

@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'approval.voted',
   'approval.escalated',
   'approval.reminded',
+  'approval.refused',
   'approval.decided',
   'subagent.started',
   'subagent.completed',

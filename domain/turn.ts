@@ -220,7 +220,7 @@ export interface PlannedCall {
   readonly timeout: number;
   readonly approval?: { readonly id: string } & Pick<
     ApprovalInput,
-    'expires' | 'until' | 'quorum' | 'escalate' | 'remind' | 'always' | 'token' | 'files' | 'form'
+    'digest' | 'expires' | 'until' | 'quorum' | 'escalate' | 'remind' | 'always' | 'token' | 'files' | 'form'
   >;
   /** Where it is held while people are asked: its worker's own queue, which goes on with it. */
   readonly queue?: string;

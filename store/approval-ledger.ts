@@ -6,6 +6,7 @@ import type {
   Decision,
   DecisionWay,
   NoteApprovalInput,
+  RefusedRequest,
   SettleApprovalResult,
 } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
@@ -16,8 +17,9 @@ import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
-import { noteApproval, settleApproval } from './approval-record.ts';
+import { noteApproval, noteRefusal, settleApproval } from './approval-record.ts';
 import type { Pool } from './pool.ts';
+import { readRow } from './statements.ts';
 
 export interface SettleRecord {
   readonly tenant: string;
@@ -47,6 +49,14 @@ export interface SettleRecord {
     readonly api_key_id?: string;
     readonly via: DecisionWay;
   };
+}
+
+/** A message that changed nothing; texts are scrubbed. */
+export interface NewRefusal extends Omit<RefusedRequest, 'at'> {
+  readonly tenant: string;
+  readonly id: string;
+  /** Names the message. */
+  readonly key: string;
 }
 
 /** Who the API says sent a decision. */
@@ -96,6 +106,10 @@ export interface ApprovalLedger {
   /** What is asked, and who sent the decision with this key. */
   basis(tenant: string, id: string, key: string): Promise<ApprovalBasis | undefined>;
   note(input: NoteApprovalInput): Promise<boolean>;
+  /** Uses a token up, for the message with this key. False when another message has. */
+  useToken(tenant: string, id: string, nonce: string, key: string): Promise<boolean>;
+  /** Writes a refused message down; undefined when there is no such approval. */
+  noteRefusal(refusal: NewRefusal): Promise<RefusedRequest | undefined>;
 }
 
 /** `onWrite` is told after each commit that may have added events. */
@@ -137,6 +151,19 @@ export function createApprovalLedger(
       const answered = await noteApproval(pool, input);
       if (answered) onWrite(input.tenant, answered.session);
       return answered?.result ?? false;
+    },
+
+    async useToken(tenant, id, nonce, key) {
+      const row = await readRow<{ key: string }>(pool)`
+        insert into decision_tokens (tenant_id, approval_id, nonce, key) values (${tenant}, ${id}, ${nonce}, ${key})
+          on conflict (tenant_id, approval_id, nonce) do update set nonce = excluded.nonce returning key`;
+      return row?.key === key;
+    },
+
+    async noteRefusal(refusal) {
+      const answered = await noteRefusal(pool, refusal);
+      if (answered) onWrite(refusal.tenant, answered.session);
+      return answered?.result;
     },
   };
 }

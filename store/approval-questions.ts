@@ -60,7 +60,16 @@ export function askAgain(
       await callWithin(tx, 'settle_budget', [tenant, call, settle.attempt, spent]);
     }
     const until = expires_at.getTime();
-    return { terms, expires: Math.round(ask.expires), until, approval: id, always: ask.always, files, form };
+    return {
+      terms,
+      expires: Math.round(ask.expires),
+      until,
+      approval: id,
+      digest,
+      always: ask.always,
+      files,
+      form,
+    };
   });
 }
 

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { agreedPeople, isAgreement, votesNeeded } from '#domain/approval-votes.ts';
 import { BUDGET_ASK, type BudgetAsk } from '#domain/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
-import type { NoteApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
-import type { SettleRecord } from './approval-ledger.ts';
+import type { NoteApprovalInput, RefusedRequest, SettleApprovalResult } from '#domain/approval.ts';
+import type { NewRefusal, SettleRecord } from './approval-ledger.ts';
 import type { Pool } from './pool.ts';
 import {
   appendEvents,
@@ -80,6 +80,7 @@ async function settle(
       quorum,
       already: !isNew,
       summary: row.summary,
+      digest: row.digest,
     };
   return end(tx, row, record, quorum > 1 ? agreed.join(', ') : record.by);
 }
@@ -154,12 +155,13 @@ function settledAs(
   return { kind: 'settled', status, decision, by: decided_by ?? '', at, won, key: decision_key };
 }
 
-/** What sent it has done its work. */
+/** What sent it has done its work, and no token of it is worth anything any more. */
 async function deleteProofs(tx: Transaction, { tenant_id, id }: ApprovalRow): Promise<void> {
-  await tx
-    .deleteFrom('decision_proofs')
-    .where((is) => is.and({ tenant_id, approval_id: id }))
-    .execute();
+  for (const table of ['decision_proofs', 'decision_tokens'] as const)
+    await tx
+      .deleteFrom(table)
+      .where((is) => is.and({ tenant_id, approval_id: id }))
+      .execute();
 }
 
 /** Adds what is allowed on top of a budget's limit, in the commit that settles the approval, so that it is added once. */
@@ -280,7 +282,7 @@ async function agreedTo(tx: Transaction, { tenant_id, id, digest }: ApprovalRow)
  */
 export function noteApproval(
   pool: Pool,
-  { tenant, approval_id, what, count }: NoteApprovalInput,
+  { tenant, approval_id, what, count, by }: NoteApprovalInput,
 ): Promise<Answered<boolean> | undefined> {
   return inTransaction(pool, async (tx) => {
     const row = await lockApproval(tx, tenant, approval_id);
@@ -296,12 +298,41 @@ export function noteApproval(
       .where((is) => is.and({ tenant_id: tenant, id: approval_id }))
       .execute();
     const { call_id, summary, expires_at, terms } = row;
-    const said = escalates ? { to: terms.escalate?.to } : { count };
+    const said = escalates ? { to: terms.escalate?.to, by } : { count };
     const event: NewEvent = {
       type: `approval.${what}`,
       data: { approval_id, call_id, summary, expires_at, ...said },
     };
     await appendEvents(tx, { tenant, session: row.session_key, turn: row.turn_id }, [event]);
     return answer(true);
+  });
+}
+
+/** How many of its refused messages the feed tells of: whoever may write to Temporal can send them without end. */
+const MOST_REFUSALS_TOLD = 20;
+
+/** Writes down a message that changed nothing, once for its key. Undefined when there is no such approval. */
+export function noteRefusal(
+  pool: Pool,
+  { tenant, id, key, ...said }: NewRefusal,
+): Promise<Answered<RefusedRequest> | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const row = await lockApproval(tx, tenant, id);
+    if (!row) return undefined;
+    const session = row.session_key;
+    const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
+    if (before?.key === key) return { session, result: before };
+    const refused = { ...said, at: new Date().toISOString() };
+    const count = row.refused + 1;
+    await tx
+      .updateTable('approvals')
+      .set({ refused: count, last_refused: JSON.stringify({ ...refused, key }), changed_at: CLOCK })
+      .where((is) => is.and({ tenant_id: tenant, id }))
+      .execute();
+    if (count <= MOST_REFUSALS_TOLD) {
+      const data = { approval_id: id, call_id: row.call_id, ...said, count };
+      await appendEvents(tx, { tenant, session, turn: row.turn_id }, [{ type: 'approval.refused', data }]);
+    }
+    return { session, result: refused };
   });
 }

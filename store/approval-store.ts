@@ -28,7 +28,7 @@ export interface ApprovalRow
 }
 
 const COLUMNS = sql`id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
-  decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, form, escalated_at, created_at, created_at::text as created_text,
+  decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, form, escalated_at, refused, last_refused - 'key' as last_refused, created_at, created_at::text as created_text,
   expires_at, expires_at <= now() as is_over,
   (args_sealed is not null or exists(select from tool_calls c where c.tenant_id = approvals.tenant_id and c.id = approvals.call_id
      and c.args_sealed is not null)) as is_masked,

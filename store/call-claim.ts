@@ -18,6 +18,7 @@ export interface AskedAgain {
   readonly expires: number;
   /** Milliseconds since 1970. */
   readonly until: number;
+  readonly digest: string;
   readonly terms: ApprovalTerms | null;
   readonly always: AlwaysOffer | null;
   readonly files: readonly BoundFile[];

@@ -143,6 +143,7 @@ export async function removeSessionRows(
   );
   const removals: readonly Removal[] = [
     ['decision_proofs', sql`${ofTenant} and approval_id in ${approvals}`],
+    ['decision_tokens', sql`${ofTenant} and approval_id in ${approvals}`],
     ['approval_decisions', sql`${ofTenant} and approval_id in ${approvals}`],
     ['approval_links', sql`${ofTenant} and approval_id in ${approvals}`],
     ['approvals', sql`${own} and turn_id in ${turns}`, 'approvals'],

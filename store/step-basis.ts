@@ -27,6 +27,7 @@ export interface RecordedCall extends CallRow {
   readonly expires: number | null;
   /** The same as a moment: milliseconds since 1970. */
   readonly until: number | null;
+  readonly digest: string | null;
   readonly terms: ApprovalTerms | null;
   /** Absent or null where its approval does not say. */
   readonly always?: AlwaysOffer | null;

@@ -86,6 +86,8 @@ export interface Tables {
     terms: Generated<Json<AskedTerms>>;
     escalated_at: Timestamp | null;
     reminders: Generated<number>;
+    refused: Generated<number>;
+    last_refused: Json<unknown> | null;
     always: Json<AlwaysOffer>;
     sandbox: Json<SandboxTerms> | null;
     files: Generated<Json<readonly BoundFile[]>>;
@@ -183,6 +185,12 @@ export interface Tables {
     link_id: string | null;
     sealed_args: string | null;
     created_at: Generated<Timestamp>;
+  };
+  decision_tokens: {
+    tenant_id: string;
+    approval_id: string;
+    nonce: string;
+    key: string;
   };
   egress_requests: {
     tenant_id: string;

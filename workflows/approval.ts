@@ -8,6 +8,7 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  continueAsNew,
   currentUpdateInfo,
   defineQuery,
   defineSignal,
@@ -25,7 +26,7 @@ import {
   type ApprovalActivities,
   type ApprovalInput,
   type ApprovalState,
-  type CountedDecision,
+  type ApprovalCarryOver,
   type DecideInput,
   type DecisionReceipt,
   decisionProblem,
@@ -33,6 +34,8 @@ import {
   readDecision,
   type SettleApprovalInput,
   type SettleApprovalResult,
+  type StandbyInput,
+  standbyProblem,
 } from '#domain/approval.ts';
 import { nextAlarm } from '#domain/approval-alarms.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
@@ -40,103 +43,134 @@ import type { WorkState } from '#domain/search-attributes.ts';
 import { RECORD } from './activity-options.ts';
 import { oneAtATime } from './steps/one-at-a-time.ts';
 import { inputProblem } from '#domain/start-problem.ts';
+import { isRecord, isText } from '#domain/outside-value.ts';
+import {
+  countedReceipt,
+  lateDecision,
+  type Settled,
+  stateOf,
+  waitingDetails,
+} from './steps/approval-view.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const decideUpdate = defineUpdate<DecisionReceipt, [DecideInput]>(APPROVAL.updates.decide);
 const decideSignal = defineSignal<[DecideInput]>(APPROVAL.signals.decide);
-const withdrawSignal = defineSignal(APPROVAL.signals.withdraw);
-const escalateSignal = defineSignal(APPROVAL.signals.escalate);
 const stateQuery = defineQuery<ApprovalState>(APPROVAL.queries.state);
 
 const { settle_approval, note_approval } = proxyLocalActivities<ApprovalActivities>(RECORD);
 
 const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
-type Settled = Extract<SettleApprovalResult, { kind: 'settled' }>;
-
 /** Of the approval: handlers write, the story below reads. */
-interface Progress {
+interface Progress extends Mutable<ApprovalCarryOver> {
   readonly input: ApprovalInput;
   readonly start: number;
   /** Milliseconds since 1970. */
   readonly deadline: number;
   /** Nothing is recorded beside something else; see one-at-a-time.ts. */
   readonly inTurn: ReturnType<typeof oneAtATime>;
-  /** Of the call as it is now: an edit changes it. */
-  summary: string;
-  approvals: number;
-  /** Whether it was tried, and whether others may decide since. */
-  escalated: boolean;
-  opened: boolean;
-  reminders: number;
-  refused: number;
-  /** Asked for by signal. */
-  escalateNow: boolean;
-  withdrawn: boolean;
+  /** Messages that this run has taken. */
+  taken: number;
   end?: Settled;
 }
+
+type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
+
+/** Characters; ours have some 300. */
+const MAX_TOKEN = 2_000;
+
+/** Of one run: Temporal takes 2,000 updates of it, and then no more from anybody. */
+const MOST_TAKEN = 500;
 
 export async function approval(input: ApprovalInput): Promise<Settled> {
   refuseWrongStart(
     inputProblem('approval', input, ['tenant', 'approval_id', 'session_key', 'turn_id'], ['expires']),
   );
   const deadline = input.until ?? Date.now() + input.expires * 1000;
+  const { summary, digest } = input;
+  const begun = { summary, digest, approvals: 0, escalated: false, opened: false, reminders: 0, refused: 0 };
   const progress: Progress = {
+    ...(input.carried ?? begun),
     input,
     start: deadline - input.expires * 1000,
     deadline,
     inTurn: oneAtATime(),
-    summary: input.summary,
-    approvals: 0,
-    escalated: false,
-    opened: false,
-    reminders: 0,
-    refused: 0,
-    escalateNow: false,
-    withdrawn: false,
+    taken: 0,
   };
   handleMessages(progress);
   setCurrentDetails(waitingDetails(progress));
   const over = await untilDecidedOrOver(progress);
   const final = await CancellationScope.nonCancellable(async () => {
-    if (over) await settle(progress, over, over);
+    if (over === 'expired' || over === 'withdrawn') await settle(progress, over, over);
     // Those who decided too late are still told who won.
     await condition(() => allHandlersFinished());
     return progress.end;
   });
+  if (!final && over === 'full') return continueAsNew<typeof approval>(nextInput(progress));
   if (!final) throw ApplicationFailure.nonRetryable(`approval ${input.approval_id} has no row`, 'NotFound');
   setCurrentDetails(`**${final.status}** by ${markdownText(final.by)}\n\n${markdownCode(progress.summary)}`);
   return final;
 }
 
+function nextInput(progress: Progress): ApprovalInput {
+  const { summary, digest, approvals, escalated, opened, reminders, refused, last_refused } = progress;
+  const carried = { summary, digest, approvals, escalated, opened, reminders, refused, last_refused };
+  return { ...progress.input, until: progress.deadline, carried };
+}
+
+/** Each message is an update, which is answered, and a signal, whose refusal stands in the state, the row and the feed. */
 function handleMessages(progress: Progress): void {
-  const { approval_id } = progress.input;
   setHandler(decideUpdate, (payload) => decide(progress, payload), {
-    validator: (payload) => {
-      const problem = decisionProblem(payload);
-      if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
-    },
+    validator: (payload) => refuseWrong(decisionProblem(payload)),
   });
-  setHandler(decideSignal, async (payload) => {
-    // A signal cannot be answered: what is wrong with it is counted in the state and logged.
-    const problem = decisionProblem(payload);
-    if (problem) {
-      progress.refused += 1;
-      log.warn('decision refused', { approval_id, problem });
-      return;
-    }
-    await decide(progress, payload).catch((error: unknown) => {
-      if (!(error instanceof ApplicationFailure)) throw error;
-      log.warn('decision refused', { approval_id, problem: error.message });
-    });
-  });
-  setHandler(withdrawSignal, () => {
-    progress.withdrawn = true;
-  });
-  setHandler(escalateSignal, () => {
-    progress.escalateNow = true;
-  });
+  setHandler(decideSignal, (payload) => bySignal(progress, decisionProblem(payload), payload, 'decide'));
+  for (const verb of ['withdraw', 'escalate'] as const) {
+    // Both may come without a payload.
+    setHandler(
+      defineUpdate<ApprovalState, [StandbyInput]>(APPROVAL.updates[verb]),
+      (payload = {}) => standBy(progress, verb, payload),
+      { validator: (payload = {}) => refuseWrong(standbyProblem(payload)) },
+    );
+    setHandler(defineSignal<[StandbyInput]>(APPROVAL.signals[verb]), (payload = {}) =>
+      bySignal(progress, standbyProblem(payload), payload, verb),
+    );
+  }
   setHandler(stateQuery, () => stateOf(progress));
+}
+
+function refuseWrong(problem: string | undefined): void {
+  if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
+}
+
+async function bySignal(
+  progress: Progress,
+  problem: string | undefined,
+  payload: DecideInput | StandbyInput,
+  verb: 'decide' | 'withdraw' | 'escalate',
+): Promise<void> {
+  try {
+    if (problem) await refuseUnread(progress, problem, payload, verb);
+    else if (verb === 'decide') await decide(progress, payload as DecideInput);
+    else await standBy(progress, verb, payload);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure)) throw error;
+    log.warn('message refused', { approval_id: progress.input.approval_id, problem: error.message });
+  }
+}
+
+/** It stands in the history, so what token it has is used up. */
+async function refuseUnread(
+  progress: Progress,
+  problem: string,
+  payload: unknown,
+  verb: 'decide' | 'withdraw' | 'escalate',
+): Promise<void> {
+  const fields = isRecord(payload) ? payload : {};
+  const [by, token] = ['by', 'token'].map((name) =>
+    isText(fields[name], MAX_TOKEN) ? fields[name] : undefined,
+  );
+  const decision = verb === 'decide' ? (readDecision(fields['decision']) ?? 'reject') : verb;
+  outcomeOf(progress, await settle(progress, 'decided', uuid4(), { decision, by, token }, problem));
 }
 
 /** A later decision waits until the earlier one has been recorded or refused. */
@@ -144,9 +178,11 @@ function settle(
   progress: Progress,
   outcome: SettleApprovalInput['outcome'],
   key: string,
-  decision?: DecideInput,
+  decision?: SettleApprovalInput['decision'],
+  problem?: string,
 ): Promise<SettleApprovalResult> {
   const { tenant, approval_id } = progress.input;
+  progress.taken += 1;
   return progress.inTurn(async () => {
     // A workflow task that was lost may have settled it for a request that now comes second.
     if (progress.end) return { ...progress.end, won: progress.end.key === key };
@@ -157,6 +193,7 @@ function settle(
       outcome: late ? 'expired' : outcome,
       key,
       decision: decision && !late ? decision : undefined,
+      problem,
     });
     if (result.kind === 'settled') progress.end = result;
     return result.kind === 'settled' && late ? { ...result, won: false } : result;
@@ -166,16 +203,11 @@ function settle(
 async function decide(progress: Progress, payload: DecideInput): Promise<DecisionReceipt> {
   const { approval_id } = progress.input;
   const decision = readDecision(payload.decision) ?? payload.decision;
-  const key = currentUpdateInfo()?.id ?? uuid4();
-  const result = await CancellationScope.nonCancellable(() =>
-    settle(progress, 'decided', key, { ...payload, decision }),
-  );
-  if (result.kind === 'refused') {
-    progress.refused += 1;
-    throw ApplicationFailure.nonRetryable(result.message, result.type);
-  }
-  if (result.kind === 'counted') {
+  const result = await request(progress, { ...payload, decision });
+  if (result.kind !== 'settled') {
+    if (result.kind === 'escalated') throw new Error('a decision escalates nothing');
     progress.summary = result.summary;
+    progress.digest = result.digest;
     progress.approvals = result.approvals;
     setCurrentDetails(waitingDetails(progress));
     return countedReceipt(approval_id, result);
@@ -193,18 +225,57 @@ async function decide(progress: Progress, payload: DecideInput): Promise<Decisio
   throw lateDecision(approval_id, result);
 }
 
-/** Undefined when it was decided. */
-async function untilDecidedOrOver(progress: Progress): Promise<'expired' | 'withdrawn' | undefined> {
+/** Takes the question back, or lets others decide as well. */
+async function standBy(
+  progress: Progress,
+  verb: 'withdraw' | 'escalate',
+  payload: StandbyInput,
+): Promise<ApprovalState> {
+  const result = await request(progress, { ...payload, decision: verb });
+  if (result.kind === 'settled' && !result.won && result.status !== 'withdrawn') {
+    progress.refused += 1;
+    throw lateDecision(progress.input.approval_id, result);
+  }
+  return stateOf(progress);
+}
+
+/** Throws what is refused. */
+async function request(
+  progress: Progress,
+  decision: NonNullable<SettleApprovalInput['decision']>,
+): Promise<Exclude<SettleApprovalResult, { kind: 'refused' }>> {
+  const key = currentUpdateInfo()?.id ?? uuid4();
+  return outcomeOf(
+    progress,
+    await CancellationScope.nonCancellable(() => settle(progress, 'decided', key, decision)),
+  );
+}
+
+/** Throws what is refused, which is shown from then on. */
+function outcomeOf(
+  progress: Progress,
+  result: SettleApprovalResult,
+): Exclude<SettleApprovalResult, { kind: 'refused' }> {
+  if (result.kind === 'escalated') showEscalated(progress, result.opened);
+  if (result.kind !== 'refused') return result;
+  progress.refused += 1;
+  progress.last_refused = result.noted ?? progress.last_refused;
+  setCurrentDetails(waitingDetails(progress));
+  throw ApplicationFailure.nonRetryable(result.message, result.type);
+}
+
+/** Undefined when it was decided; `full`: this run has taken as many messages as it should. */
+async function untilDecidedOrOver(progress: Progress): Promise<'expired' | 'withdrawn' | 'full' | undefined> {
   try {
     for (;;) {
       const alarm = nextAlarm(progress.input, progress);
       const woken = await condition(
-        () => progress.end !== undefined || progress.withdrawn || progress.escalateNow,
+        () => progress.end !== undefined || progress.taken >= MOST_TAKEN,
         progress.start + alarm.after - Date.now(),
       );
-      if (progress.withdrawn) return 'withdrawn';
       if (progress.end) return undefined;
-      if (woken || alarm.what === 'escalated') await escalate(progress);
+      if (woken) return 'full';
+      if (alarm.what === 'escalated') await escalate(progress);
       else if (alarm.what === 'expired') return 'expired';
       else await remind(progress);
     }
@@ -223,84 +294,15 @@ async function remind(progress: Progress): Promise<void> {
 
 async function escalate(progress: Progress): Promise<void> {
   const { tenant, approval_id } = progress.input;
-  progress.escalateNow = false;
   if (progress.escalated) return;
+  const note = { tenant, approval_id, what: 'escalated', count: 1 } as const;
+  showEscalated(progress, await progress.inTurn(() => note_approval(note)));
+}
+
+function showEscalated(progress: Progress, opened: boolean): void {
   progress.escalated = true;
-  progress.opened = await progress.inTurn(() =>
-    note_approval({ tenant, approval_id, what: 'escalated', count: 1 }),
-  );
-  if (!progress.opened) return log.info('nobody to escalate to', { approval_id });
+  progress.opened = opened;
+  if (!opened) return log.info('nobody to escalate to', { approval_id: progress.input.approval_id });
   upsertSearchAttributes([{ key: STATE, value: 'escalated' satisfies WorkState }]);
   setCurrentDetails(waitingDetails(progress));
 }
-
-function stateOf(progress: Progress): ApprovalState {
-  const { input, end } = progress;
-  return {
-    approval_id: input.approval_id,
-    status: end?.status ?? 'pending',
-    decision: end?.decision ?? null,
-    decided_by: end?.by ?? null,
-    decided_at: end?.at ?? null,
-    expires_at: new Date(progress.deadline).toISOString(),
-    refused: progress.refused,
-    ...(input.quorum === undefined ? {} : { approvals: progress.approvals, quorum: input.quorum }),
-    escalated: progress.opened ? (true as const) : undefined,
-    token_required: input.token,
-  };
-}
-
-function countedReceipt(approval_id: string, counted: CountedDecision): DecisionReceipt {
-  const { decision, by, at, approvals, quorum, already } = counted;
-  return {
-    approval_id,
-    status: 'pending',
-    decision,
-    decided_by: by,
-    decided_at: at,
-    approvals,
-    quorum,
-    tally: `${approvals} of ${quorum}`,
-    already: already || undefined,
-  };
-}
-
-function lateDecision(id: string, result: Settled): ApplicationFailure {
-  const what = `approval ${id} was ${result.status} by ${result.by} at ${result.at}`;
-  if (result.status === 'expired')
-    return ApplicationFailure.nonRetryable(
-      `approval ${id} expired at ${result.at}; nothing has run`,
-      'ApprovalExpired',
-    );
-  if (result.status === 'withdrawn')
-    return ApplicationFailure.nonRetryable(`${what}: its turn was stopped`, 'ApprovalWithdrawn');
-  return ApplicationFailure.nonRetryable(what, 'AlreadyDecided', {
-    status: result.status,
-    by: result.by,
-    at: result.at,
-  });
-}
-
-function waitingDetails({ input, deadline, summary, approvals, opened }: Progress): string {
-  return [
-    `Waits for a decision until ${new Date(deadline).toISOString()}`,
-    '',
-    `**${markdownCode(summary)}**`,
-    '',
-    ...(input.quorum === undefined ? [] : [`- agreed: ${approvals} of ${input.quorum}`]),
-    ...(opened ? ['- escalated: others may decide as well'] : []),
-    `- session: \`${input.session_key}\``,
-    `- turn: \`${input.turn_id}\``,
-    ...(input.form === undefined ? [] : [`- an MCP server asks: ${markdownCode(input.form)}`]),
-    ...(input.files === undefined ? [] : [`- runs: ${markdownCode(input.files)}`]),
-    ...(input.always === undefined ? [] : [`- \`approve_always\`: ${markdownCode(input.always)}`]),
-    ...(input.token ? [DECIDE_WITH_TOKEN] : [input.form === undefined ? DECIDE : ANSWER]),
-  ].join('\n');
-}
-
-const DECIDE =
-  '- decide: update or signal `decide` with `{"decision":"approve"}` or `{"decision":"reject","reason":"…"}`';
-const ANSWER =
-  '- answer: update or signal `decide` with `{"decision":"edit","args":{…}}`, `{"decision":"approve"}` or `{"decision":"reject"}`';
-const DECIDE_WITH_TOKEN =
-  '- decide: update or signal `decide` with `{"decision":"approve","token":"…"}`; `tempoclaw approvals token ID` makes the token';

@@ -6,14 +6,13 @@ import {
   type SettleApprovalInput,
   type SettleApprovalResult,
 } from '#domain/approval.ts';
-import { coversTerms, type Decider, deciderProblem, personOf } from '#domain/approval-decider.ts';
+import { coversTerms, type Decider, personOf, requestProblem } from '#domain/approval-decider.ts';
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import { type Hooks, hooksUntil } from '../hooks/run-hooks.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
 import type { Catalog } from '#policy/catalog.ts';
-import { decisionToken, isToken } from '#policy/decision-token.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { editedCall } from '../tool-call/edited-call.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
@@ -21,6 +20,7 @@ import type { Tool } from '#policy/define-tool.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from '#store/approval-ledger.ts';
 import { decisionPlace } from '#store/approval-store.ts';
+import { readDecider } from './read-decider.ts';
 import { refused, settleForm, type Settling } from './settle-form.ts';
 
 export interface SettleApprovalDeps extends Omit<CallDeps, 'sandbox'> {
@@ -54,44 +54,59 @@ async function settleApproval(
     });
   const basis = await deps.approvals.basis(tenant, id, key);
   if (!basis) return refused('InvalidInput', `approval ${id} does not exist`);
+  const { who, problem } = await readDecider(deps, input, sent, basis);
+  const result = problem
+    ? refused(problem.type, problem.message)
+    : await answer(deps, input, sent, basis, who);
+  // Who sent it by the API is told there.
+  if (result.kind !== 'refused' || basis.proof) return result;
+  const [what, by] = [sent.decision, deps.scrubber.text(who.by)];
+  const noted = { tenant, id, key, what, by, problem: deps.scrubber.preview(result.message, MOST_PROBLEM) };
+  return { ...result, noted: await deps.approvals.noteRefusal(noted) };
+}
+
+/** Characters. */
+const MOST_PROBLEM = 500;
+
+type Sent = NonNullable<SettleApprovalInput['decision']>;
+
+async function answer(
+  deps: SettleApprovalDeps,
+  { tenant, approval_id: id, key }: SettleApprovalInput,
+  sent: Sent,
+  basis: ApprovalBasis,
+  who: Decider,
+): Promise<SettleApprovalResult> {
   const sealedArgs = basis.proof?.sealed_args;
   const decision = sealedArgs
     ? { ...sent, args: JSON.parse(deps.sealer.open(sealedArgs, decisionPlace(tenant, id))) }
     : sent;
-  const who = readDecider(deps, input, decision, basis.proof);
   const reason = decision.reason === undefined ? undefined : deps.scrubber.text(decision.reason);
-  const settled = {
-    tenant,
-    id,
-    by: who.by,
-    key,
-    decision: decision.decision,
-    note: reason,
-    vote: voteOf(who, basis.proof),
-  };
+  const verb = decision.decision;
+  const isStandby = verb === 'withdraw' || verb === 'escalate';
+  const settled = { tenant, id, by: who.by, key, note: reason };
+  const voted = { ...settled, ...(isStandby ? {} : { decision: verb, vote: voteOf(who, basis.proof) }) };
   // Settled before, perhaps by this very try: the outcome is the row's, whoever asks.
-  if (basis.status !== 'pending') return deps.approvals.settle({ ...settled, status: 'denied' });
-  return refusal(deps, input, decision, basis, who) ?? settleDecision(deps, settled, basis, decision);
+  if (basis.status !== 'pending') return deps.approvals.settle({ ...voted, status: 'denied' });
+  const refusal = refusalOf(id, decision, basis, who);
+  if (refusal) return refusal;
+  if (verb === 'withdraw') return deps.approvals.settle({ ...settled, ...withdrawnBy(settled) });
+  if (verb === 'escalate') {
+    const note = { tenant, approval_id: id, what: 'escalated', count: 1, by: who.by } as const;
+    return { kind: 'escalated', opened: await deps.approvals.note(note) };
+  }
+  return settleDecision(deps, voted, basis, { ...decision, decision: verb });
 }
 
-/** Undefined when the decision may be made. */
-function refusal(
-  deps: SettleApprovalDeps,
-  input: SettleApprovalInput,
-  decision: DecideInput,
+/** Undefined when it may be done. */
+function refusalOf(
+  id: string,
+  decision: Sent,
   basis: ApprovalBasis,
   who: Decider,
 ): SettleApprovalResult | undefined {
-  const id = input.approval_id;
-  if (basis.terms.decision_token && !basis.proof && !carriesToken(deps, input, decision))
-    return refused(
-      'Forbidden',
-      `approval ${id} is decided by the HTTP API, the CLI, a link, or with a token: tempoclaw approvals token ${id}`,
-    );
-  const problem = deciderProblem(basis, who);
-  if (problem !== undefined) return refused('Forbidden', `approval ${id}: ${problem}`);
-  if (decision.digest !== undefined && decision.digest !== basis.digest)
-    return refused('Conflict', `approval ${id}: the call has been edited since you saw it; look at it again`);
+  const problem = requestProblem(id, decision, basis, who);
+  if (problem) return refused(problem.type, problem.message);
   const approves = decision.decision === 'approve' || decision.decision === 'approve_always';
   if (approves && decision.args && !isAsShown(decision.args, basis))
     return refused(
@@ -105,20 +120,6 @@ function refusal(
 function isAsShown(edited: Readonly<Record<string, unknown>>, { tool, args }: ApprovalBasis): boolean {
   const shown = canonical(args);
   return canonical(edited) === shown || (edited['action'] === tool && canonical(edited['args']) === shown);
-}
-
-/** By a proof of the API, or by a user's token; else what the payload claims. */
-function readDecider(
-  deps: SettleApprovalDeps,
-  input: SettleApprovalInput,
-  { by, token }: DecideInput,
-  proof: DecisionProof | null,
-): Decider {
-  if (proof) return { by: proof.by, user: proof.user_id, scopes: proof.scopes, proof: 'key' };
-  const claimed = by?.slice(0, 200) || 'unnamed';
-  const isProven = by !== undefined && isTokenOf(deps, input, token, by);
-  if (!isProven) return { by: claimed, user: null, scopes: [], proof: 'claim' };
-  return { by: claimed, user: claimed, scopes: ['approve'], proof: 'token' };
 }
 
 function voteOf(who: Decider, proof: DecisionProof | null): NonNullable<SettleRecord['vote']> {
@@ -139,8 +140,7 @@ async function settleDecision(
   if (basis.form) return settleForm(deps, settled, { ...basis, form: basis.form }, decision);
   switch (decision.decision) {
     case 'reject': {
-      const why = settled.note ? `: ${settled.note}${/[.!?…]$/u.test(settled.note) ? '' : '.'}` : '.';
-      const text = `ApprovalDenied: ${settled.by} denied the call${why} It has not run.`;
+      const text = `ApprovalDenied: ${settled.by} denied the call${whyWords(settled.note)} It has not run.`;
       return deps.approvals.settle({
         ...settled,
         status: 'denied',
@@ -218,10 +218,20 @@ const UNDECIDED = {
     call: {
       ok: false,
       code: 'ApprovalWithdrawn',
-      text: 'ApprovalWithdrawn: the turn was stopped before anybody decided. The call has not run.',
+      text: 'ApprovalWithdrawn: the question was taken back before anybody decided: its turn was stopped, or its workflow cancelled. The call has not run.',
     },
   },
 } as const;
+
+function withdrawnBy({ by, note }: Pick<Settling, 'by' | 'note'>): Pick<SettleRecord, 'status' | 'call'> {
+  const text = `ApprovalWithdrawn: ${by} took the question back before anybody decided${whyWords(note)} The call has not run. The turn goes on.`;
+  return { status: 'withdrawn', call: { ok: false, code: 'ApprovalWithdrawn', text } };
+}
+
+/** The end of a sentence. */
+function whyWords(note: string | undefined): string {
+  return note ? `: ${note}${/[.!?…]$/u.test(note) ? '' : '.'}` : '.';
+}
 
 async function settleAlways(
   deps: SettleApprovalDeps,
@@ -300,22 +310,4 @@ async function settleEdit(
     );
   const edit = await editedCall(deps, settled.tenant, basis, read);
   return deps.approvals.settle({ ...settled, status: 'approved', edit });
-}
-
-/** Of the approval, or of the approval and the user who decides. */
-function carriesToken(
-  deps: SettleApprovalDeps,
-  input: SettleApprovalInput,
-  { token, by }: DecideInput,
-): boolean {
-  return isTokenOf(deps, input, token) || (by !== undefined && isTokenOf(deps, input, token, by));
-}
-
-function isTokenOf(
-  { tokenSecrets }: SettleApprovalDeps,
-  { tenant, approval_id }: SettleApprovalInput,
-  token: string | undefined,
-  by?: string,
-): boolean {
-  return tokenSecrets.some((secret) => isToken(token, decisionToken(secret, tenant, approval_id, by)));
 }

@@ -169,6 +169,7 @@ export function createBudgetGuard({
     const reason = exceededWords(exceeded);
     const expires_at = new Date(now + approvalSeconds * 1000).toISOString();
     const token = await needsToken(key.tenant);
+    const digest = callDigest(tool, { ...args });
     const approval = {
       id,
       call_id,
@@ -177,7 +178,7 @@ export function createBudgetGuard({
       summary,
       reason,
       expires_at,
-      digest: callDigest(tool, { ...args }),
+      digest,
       terms: { ...termsOf(exceeded), decision_token: token ? (true as const) : undefined },
       always: { refused: 'more budget is given once' },
       asker,
@@ -186,7 +187,7 @@ export function createBudgetGuard({
     const until = await ledger.ask(key, approval, [{ type: 'approval.requested', data }]);
     if (until === undefined) return undefined;
     const terms = token ? { token } : {};
-    const asking = { id, expires: approvalSeconds, until: Math.round(until), ...terms };
+    const asking = { id, digest, expires: approvalSeconds, until: Math.round(until), ...terms };
     return { id: call_id, tool, summary, timeout: 0, approval: asking };
   }
 }

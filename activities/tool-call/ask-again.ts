@@ -46,10 +46,11 @@ export function plannedAgain({
   approval,
   expires,
   until,
+  digest,
   terms,
   always,
   files,
   form,
 }: AskedAgain): NonNullable<PlannedCall['approval']> {
-  return plannedApproval(approval, expires, until, { terms: terms ?? {}, always, files, form });
+  return plannedApproval(approval, expires, until, { digest, terms: terms ?? {}, always, files, form });
 }

@@ -213,7 +213,10 @@ async function planJudged(
       sandbox,
       files,
     },
-    planned: { ...planned, approval: plannedApproval(approval_id, expires, until, { terms, always, files }) },
+    planned: {
+      ...planned,
+      approval: plannedApproval(approval_id, expires, until, { digest, terms, always, files }),
+    },
   };
 }
 
@@ -268,8 +271,8 @@ export function planRecorded(
     const planned = read.ok ? plannedCall(deps, call.id, read, agent) : unread;
     if (call.approval === null) return [planned];
     const expires = call.expires ?? deps.approvalSeconds;
-    const { approval, until, terms, always = null, files } = call;
-    const shown = { terms: terms ?? {}, always, files: files ?? [] };
+    const { approval, until, digest, terms, always = null, files } = call;
+    const shown = { digest: digest ?? '', terms: terms ?? {}, always, files: files ?? [] };
     return [{ ...planned, approval: plannedApproval(approval, expires, until, shown) }];
   });
 }

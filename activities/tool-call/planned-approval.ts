@@ -34,6 +34,7 @@ export function offerOf(
 const FILES_SHOWN = 2_000;
 
 interface ShownTerms {
+  readonly digest: string;
   readonly terms: ApprovalTerms;
   readonly always: AlwaysOffer | null;
   readonly files: readonly BoundFile[];
@@ -45,12 +46,13 @@ export function plannedApproval(
   id: string,
   expires: number,
   until: number | null,
-  { terms, always, files, form }: ShownTerms,
+  { digest, terms, always, files, form }: ShownTerms,
 ): NonNullable<PlannedCall['approval']> {
   const { quorum = 1, escalate, remind_seconds, decision_token } = terms;
   const words = boundFilesWords(files);
   return {
     id,
+    digest,
     expires,
     until: until ?? undefined,
     quorum: quorum > 1 ? quorum : undefined,

@@ -69,9 +69,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         if (row.status !== 'pending') throw new Failure('Conflict', 'The approval does not wait any more');
         const by = body.by ?? caller.user ?? undefined;
         requireDecider(row, caller, by);
+        const { decision, digest = row.digest } = body;
+        if (digest !== row.digest)
+          throw new Failure('Conflict', 'The call has been edited since you saw it; look at it again');
+        const claims = { decision, digest, by: by ?? null, nonce: randomBytes(16).toString('base64url') };
         return {
           approval_id: row.id,
-          token: decisionToken(deps.tokenSecret, tenant, row.id, by),
+          token: decisionToken(deps.tokenSecret, tenant, row.id, claims),
+          decision,
+          digest,
           by: by ?? null,
           expires_at: row.expires_at.toISOString(),
         };

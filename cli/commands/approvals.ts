@@ -1,6 +1,6 @@
 /** `tempoclaw approvals`: what waits for a person, deciding it, and watching for more. */
 import type { Command } from 'commander';
-import { APPROVAL_STATUSES } from '#domain/approval.ts';
+import { APPROVAL_STATUSES, APPROVAL_VERBS } from '#domain/approval.ts';
 import { addApiCommand, type Flags, PAGE_FLAGS, printRows } from '#cli/api-commands.ts';
 import {
   alwaysLine,
@@ -148,12 +148,24 @@ function addGrants(approvals: Command): void {
     help: 'make a token with which a Temporal client decides it',
     method: 'POST',
     path: '/v1/approvals/:id/token',
-    flags: { by: { flags: '--by <user>', help: 'who decides with it; your key’s user when it has one' } },
+    flags: {
+      decision: {
+        flags: '--decision <decision>',
+        help: 'what it is for',
+        choices: [...APPROVAL_VERBS],
+        required: true,
+      },
+      by: { flags: '--by <user>', help: 'who decides with it; your key’s user when it has one' },
+    },
     print({ out, err }, made: ApprovalToken) {
       out.line(made.token ?? '');
-      const by = made.by === null ? '' : `, with "by": ${JSON.stringify(oneLine(made.by, 80))}`;
+      const by = made.by === null ? '' : ` of ${oneLine(made.by, 80)}`;
+      const name = made.decision === 'withdraw' || made.decision === 'escalate' ? made.decision : 'decide';
       err.line(
-        err.paint('dim', `send it as "token" with update or signal "decide"${by}, until ${made.expires_at}`),
+        err.paint(
+          'dim',
+          `for ${made.decision}${by}: send it once as "token" with update or signal "${name}", until ${made.expires_at}`,
+        ),
       );
     },
   });

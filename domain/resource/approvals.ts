@@ -95,7 +95,7 @@ export const approvals = defineResource(
       shownOnce: ['token'],
       summary: 'Make a token that decides an approval over Temporal',
       description:
-        'For the update or signal `decide` of a Temporal client. It works for any decision until the approval ends. A key makes tokens for its own user; an admin’s for everybody.',
+        'For one update or signal of a Temporal client: the decision, the call and the person that it names. The first message with it uses it up. A key makes tokens for its own user; an admin’s for everybody.',
       body: approvalTokenCreateSchema,
       answer: approvalTokenSchema,
       refuses: ['Conflict', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'],

@@ -1,6 +1,6 @@
 /** Approvals on the wire (AP-1 … AP-4). */
 import { z } from 'zod';
-import { APPROVAL_STATUSES, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
+import { APPROVAL_STATUSES, APPROVAL_VERBS, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
 import { RUNS_AT } from '../sandbox.ts';
 import { approvalTermsSchema } from './approval-terms.ts';
 import { mcpFormSchema } from './mcp-form.ts';
@@ -88,6 +88,11 @@ export const approvalSchema = z.object({
   approved_by: z.array(z.string()).describe('Where there is a quorum: who agreed to these arguments'),
   tally: z.string().nullable().describe('`1 of 2`, where there is a quorum'),
   escalated_at: timeSchema.nullable(),
+  refused: z.int().describe('Messages over Temporal that changed nothing'),
+  last_refused: z
+    .object({ what: z.string(), by: z.string(), problem: z.string(), at: timeSchema })
+    .nullable()
+    .describe('The last of them, and who it said had sent it'),
   created_at: timeSchema,
   expires_at: timeSchema,
   links: linksSchema,
@@ -181,14 +186,22 @@ export const decisionReceiptSchema = z.object({
 
 export const approvalTokenCreateSchema = z
   .strictObject({
+    decision: z
+      .enum(APPROVAL_VERBS)
+      .describe('The only thing it can be sent for; `withdraw` and `escalate` are messages of their own'),
     by: labelSchema.optional().describe('The user who decides with it; the key’s own when it has one'),
+    digest: digestSchema
+      .optional()
+      .describe('Of the call that was looked at: 409 when it has been edited since'),
   })
-  .meta({ examples: [{}, { by: 'ann' }] });
+  .meta({ examples: [{ decision: 'approve' }, { decision: 'reject', by: 'ann' }] });
 
 export const approvalTokenSchema = z.object({
   approval_id: idSchema,
   token: z.string().nullable().describe('Null in a repeated answer: it is kept nowhere'),
-  by: z.string().nullable().describe('To be sent along as `by` where it is given'),
+  decision: z.enum(APPROVAL_VERBS),
+  digest: z.string().describe('Of the call that it is about'),
+  by: z.string().nullable().describe('Whom it proves'),
   expires_at: timeSchema,
 });
 

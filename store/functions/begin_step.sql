@@ -64,7 +64,7 @@ begin
                            and x.position > answer.position and x.turn_id = p_turn and x.role = 'user'),
       'calls', (select coalesce(jsonb_agg(jsonb_build_object(
                  'id', c.id, 'tool', c.tool, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'),
-                 'approval', c.approval_id, 'state', c.state, 'terms', a.terms,
+                 'approval', c.approval_id, 'state', c.state, 'digest', a.digest, 'terms', a.terms,
                  'always', a.always, 'files', a.files,
                  'expires', extract(epoch from a.expires_at - a.created_at)::int,
                  'until', extract(epoch from a.expires_at) * 1000) order by c.index), '[]')

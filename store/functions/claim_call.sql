@@ -44,7 +44,7 @@ begin
     select * into form from approvals where tenant_id = p_tenant and id = c.form_id;
     if form.status = 'pending' then
       return jsonb_build_object('kind', 'asked', 'approval', form.id, 'expires', extract(epoch from form.expires_at - form.created_at)::int,
-        'until', round(extract(epoch from form.expires_at) * 1000), 'terms', form.terms, 'always', form.always, 'files', form.files,
+        'until', round(extract(epoch from form.expires_at) * 1000), 'digest', form.digest, 'terms', form.terms, 'always', form.always, 'files', form.files,
         'form', form.form);
     end if;
   elsif c.verdict = 'ask' and c.state = 'requested' then
@@ -55,7 +55,7 @@ begin
       -- Only an attempt of this very call asks anew (approval-questions.ts).
       if a.status = 'pending' then
         return jsonb_build_object('kind', 'asked', 'approval', a.id, 'expires', extract(epoch from a.expires_at - a.created_at)::int,
-          'until', round(extract(epoch from a.expires_at) * 1000), 'terms', a.terms, 'always', a.always, 'files', a.files);
+          'until', round(extract(epoch from a.expires_at) * 1000), 'digest', a.digest, 'terms', a.terms, 'always', a.always, 'files', a.files);
       end if;
       return jsonb_build_object('kind', 'refused', 'session', c.session_key, 'turn', c.turn_id, 'status', coalesce(
         a.status, 'missing'));

@@ -485,6 +485,9 @@ create table approvals (
   terms        jsonb not null default '{}',
   escalated_at timestamptz,
   reminders    int not null default 0,
+  -- Messages over Temporal that changed nothing, and the last of them (RefusedRequest, with the key that named it).
+  refused      int not null default 0,
+  last_refused jsonb,
   -- What it shows beside the call: what "always" would store, or why it is refused (SH-2); and what its digest is bound to: the
   -- sandbox, and files of the workspace that the call would run, as they are when it is asked about.
   always       jsonb not null,
@@ -545,6 +548,16 @@ create table decision_proofs (
   sealed_args text,
   created_at  timestamptz not null default now(),
   primary key (tenant_id, approval_id, key)
+);
+
+-- Decision tokens that a message has brought, by their nonces, until the approval is over: none counts for another message.
+create table decision_tokens (
+  tenant_id   text not null,
+  approval_id text not null,
+  nonce       text not null,
+  -- Names the message that used it up.
+  key         text not null,
+  primary key (tenant_id, approval_id, nonce)
 );
 
 -- AP-2, AP-4: links that let one person decide one approval, once. Only the hash of a link's token is kept.

@@ -105,6 +105,20 @@ describe('AP-4 a quorum of two', () => {
     assert.equal((await decide(id, 'bea', { decision: 'approve' })).status, 409);
   });
 
+  it('refuses who may not decide, and another digest, before Temporal: nobody fills the approval up', async () => {
+    const { turn, id } = await askFor('two-kept', 'two');
+    for (let tries = 0; tries < 5; tries += 1) {
+      const stale = await decide(id, 'ann', { decision: 'approve', digest: 'f'.repeat(64) });
+      assert.deepEqual([stale.status, stale.body.code], [409, 'Conflict']);
+    }
+    const nobody = await stack.ask('POST', `/v1/approvals/${id}/decision`, { body: { decision: 'approve' } });
+    assert.equal(nobody.status, 403);
+    const { events = [] } = await stack.worker.client.workflow.getHandle(`approval/${id}`).fetchHistory();
+    assert.equal(events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length, 0);
+    await decide(id, 'ann', { decision: 'reject' });
+    await stack.worker.ended(turn);
+  });
+
   it('begins again with an edit: earlier agreement was to other arguments', async () => {
     const { turn, id } = await askFor('two-4', 'three');
     const before = await show(id);

@@ -32,7 +32,7 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     };
   }
   const makeToken = (id: string, body: object = {}, key = stack.key) =>
-    stack.ask('POST', `/v1/approvals/${id}/token`, { body, key });
+    stack.ask('POST', `/v1/approvals/${id}/token`, { body: { decision: 'approve', ...body }, key });
   const byTemporal = (id: string, more: Partial<DecideInput> = {}) =>
     stack.worker.temporal.decide(id, { decision: 'approve', ...more });
   const forbidden = (error: unknown): boolean => error instanceof Failure && error.type === 'Forbidden';
@@ -46,6 +46,7 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
       await assert.rejects(byTemporal(id, bad), forbidden, JSON.stringify(bad));
     await handle.signal('decide', { decision: 'approve' });
     await handle.signal('decide', { decision: 'approve', token });
+    await handle.signal('withdraw', { by: 'ann' });
     assert.equal((await handle.query<ApprovalState>('state')).status, 'pending');
     const made = await makeToken(id);
     assert.equal(made.status, 200);
@@ -101,7 +102,9 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     assert.equal((await makeToken(id, { by: 'bea' }, service)).status, 403);
     const { token } = own.body;
     await assert.rejects(byTemporal(id, { token, by: 'bea' }), forbidden);
-    assert.equal((await byTemporal(id, { token, by: 'ann' }))?.tally, '1 of 2');
+    await assert.rejects(byTemporal(id, { token, by: 'ann' }), forbidden);
+    const again = (await makeToken(id, {}, ann)).body.token;
+    assert.equal((await byTemporal(id, { token: again, by: 'ann' }))?.tally, '1 of 2');
     const beas = (await makeToken(id, { by: 'bea' })).body.token;
     assert.equal((await byTemporal(id, { token: beas, by: 'bea' }))?.status, 'approved');
     await stack.worker.ended(turn);
@@ -115,8 +118,11 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     assert.equal((await makeToken('apr_never', {})).status, 404);
     assert.equal((await makeToken(id, {}, (await stack.makeTenant()).key)).status, 404);
     assert.equal((await makeToken(id, {}, await stack.makeKey(['read', 'run']))).status, 403);
-    const once = { headers: { 'idempotency-key': 'a-token' }, body: {} };
-    assert.match((await stack.ask('POST', `/v1/approvals/${id}/token`, once)).body.token, /^[\w-]{43}$/);
+    const once = { headers: { 'idempotency-key': 'a-token' }, body: { decision: 'approve' } };
+    assert.match(
+      (await stack.ask('POST', `/v1/approvals/${id}/token`, once)).body.token,
+      /^[\w-]+\.[\w-]{43}$/,
+    );
     assert.equal((await stack.ask('POST', `/v1/approvals/${id}/token`, once)).body.token, null);
     await stack.ask('POST', `/v1/approvals/${id}/decision`, { body: { decision: 'reject' } });
     await stack.worker.ended(turn);

@@ -153,13 +153,26 @@ describe('IN-6 tempoclaw approvals', () => {
   });
 
   test('AP-2 a token for a Temporal client is printed alone, and how to send it beside it', async () => {
-    const made = { approval_id: 'apr_1', token: 'T0ken', by: 'ann', expires_at: 'T' };
+    const made = { approval_id: 'apr_1', token: 'T0ken', decision: 'reject', by: 'ann', expires_at: 'T' };
     answer('POST', '/v1/approvals/apr_1/token', made);
-    const { code, stdout, stderr } = await cli('approvals', 'token', 'apr_1', '--by', 'ann');
+    const { code, stdout, stderr } = await cli(
+      'approvals',
+      'token',
+      'apr_1',
+      '--decision',
+      'reject',
+      '--by',
+      'ann',
+    );
     assert.deepEqual([code, stdout], [0, 'T0ken\n']);
-    assert.match(stderr, /"token" with update or signal "decide", with "by": "ann", until T/);
-    assert.deepEqual(api.requests.at(-1)?.body, { by: 'ann' });
-    assert.deepEqual(JSON.parse((await cli('approvals', 'token', 'apr_1', '--json')).stdout), made);
+    assert.match(
+      stderr,
+      /for reject of ann: send it once as "token" with update or signal "decide", until T/,
+    );
+    assert.deepEqual(api.requests.at(-1)?.body, { decision: 'reject', by: 'ann' });
+    const json = await cli('approvals', 'token', 'apr_1', '--decision', 'reject', '--json');
+    assert.deepEqual(JSON.parse(json.stdout), made);
+    assert.equal((await cli('approvals', 'token', 'apr_1')).code, 2);
   });
 
   test('AP-2 a decision that came too late says who was first, and exits 1', async () => {

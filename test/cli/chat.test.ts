@@ -6,7 +6,6 @@ import { type CliRun, runCli, startCli } from './support/run-cli.ts';
 
 const ENTER = '\r';
 const CTRL_C = '\u0003';
-const DOWN = '\u001b[B';
 
 describe('IN-6 tempoclaw chat at a terminal', () => {
   let api: FakeApi;
@@ -131,15 +130,92 @@ describe('IN-6 tempoclaw chat at a terminal', () => {
       return undefined;
     });
     await open();
-    const asked = await typeAndSee(`clean${ENTER}`, /Run it\?[\s\S]*Later/);
+    const asked = await typeAndSee(`clean${ENTER}`, /Run it\?/);
     assert.match(asked, /exec: rm -r build/);
     assert.match(asked, /"command": "rm -r build"/);
     assert.match(asked, /always: \/usr\/bin\/rm -r build \(\/usr\/bin\/rm is the file \/usr\/lib\/rm\)/);
-    await typeAndSee(`${DOWN}${DOWN}${DOWN}${ENTER}`, /Why not\?/);
+    await typeAndSee(`reject${ENTER}`, /Why not\?/);
     await typeAndSee(`not on a Friday${ENTER}`, /approval denied by key:test[\s\S]*› /);
     const decision = api.requests.find((request) => request.path.endsWith('/decision'));
-    assert.deepEqual(decision?.body, { decision: 'reject', reason: 'not on a Friday' });
+    assert.deepEqual(decision?.body, { decision: 'reject', reason: 'not on a Friday', digest: 'd' });
   });
+
+  /** Asks with each message, and ends the turn with the decision. */
+  function askingApi(): void {
+    api.onMessage((turn, session) => {
+      api.emit(session, turn, 'turn.started');
+      api.setApproval('apr_1', { turn_id: turn });
+      api.emit(session, turn, 'approval.requested', {
+        approval_id: 'apr_1',
+        tool: 'exec',
+        summary: 'exec: rm -r build',
+      });
+    });
+    api.on((request) => {
+      if (request.path.endsWith('/decision'))
+        setImmediate(() => api.emit('s', 'turn_1', 'turn.completed', { text: '', steps: 1 }));
+      return undefined;
+    });
+  }
+
+  const decisions = (): unknown[] =>
+    api.requests.filter((request) => request.path.endsWith('/decision')).map(({ body }) => body['decision']);
+
+  for (const word of ['n', 'no', 'N', 'reject'])
+    test(`“${word}” and Enter at an approval reject it`, async () => {
+      askingApi();
+      await open();
+      await typeAndSee(`clean${ENTER}`, /Run it\?/);
+      await typeAndSee(`${word}${ENTER}`, /Why not\?/);
+      await typeAndSee(ENTER, /› /);
+      assert.deepEqual(decisions(), ['reject']);
+    });
+
+  test('neither Enter alone, nor words that are no answer, nor a pasted answer decide an approval', async () => {
+    askingApi();
+    await open();
+    await typeAndSee(`clean${ENTER}`, /Run it\?/);
+    await typeAndSee(ENTER, /Type one of/);
+    await typeAndSee(`\u0015not now${ENTER}`, /Type one of/);
+    await typeAndSee('\u0015', /Run it\?/);
+    const from = chat.stdout().length;
+    chat.type('\u001b[200~yes\ry\r\u001b[201~');
+    await chat.sees(/yes y/, from);
+    assert.deepEqual(decisions(), []);
+    await typeAndSee(`\u0015y${ENTER}`, /› /);
+    assert.deepEqual(decisions(), ['approve']);
+  });
+
+  test('what was typed before an approval was shown does not decide it, and the line comes back', async () => {
+    askingApi();
+    await open();
+    chat.type(`clean${ENTER}`);
+    await api.came('/events');
+    await typeAndSee('y', /y/);
+    await chat.sees(/exec: rm -r build/);
+    // The question is not there yet.
+    chat.type(`y${ENTER}yes${ENTER}`);
+    await chat.sees(/Run it\?/);
+    assert.deepEqual(decisions(), []);
+    await typeAndSee(`later${ENTER}`, /left open/);
+    assert.deepEqual(decisions(), []);
+    assert.equal(api.requests.filter((request) => request.path.endsWith('/messages')).length, 1);
+  });
+
+  for (const [how, begin, end] of [
+    ['with marks of the terminal', '\u001b[200~', '\u001b[201~'],
+    ['without', '', ''],
+  ] as const)
+    test(`a pasted text of several lines is one message, ${how}`, async () => {
+      api.onMessage((turn, session) => api.emit(session, turn, 'turn.completed', { text: '', steps: 1 }));
+      await open();
+      chat.type(`${begin}one\rtwo\r\rthree${end}`);
+      await chat.sees(/three/);
+      assert.equal(api.requests.filter((request) => request.path.endsWith('/messages')).length, 0);
+      chat.type(ENTER);
+      const { body } = await api.came('/messages');
+      assert.equal(body['text'], 'one\ntwo\n\nthree');
+    });
 
   test('AP-2 a question that somebody else answers meanwhile goes away, and typing works on', async () => {
     api.onMessage((turn, session, text) => {
@@ -156,7 +232,7 @@ describe('IN-6 tempoclaw chat at a terminal', () => {
       });
     });
     await open();
-    await typeAndSee(`clean${ENTER}`, /Run it\?[\s\S]*Later/);
+    await typeAndSee(`clean${ENTER}`, /Run it\?/);
     const from = chat.stdout().length;
     api.emit('s', 'turn_1', 'approval.decided', {
       approval_id: 'apr_1',

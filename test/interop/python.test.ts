@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { after, before, describe, it } from 'node:test';
 import { childEnvironment } from '#config';
-import { decisionToken } from '#policy/decision-token.ts';
+import { readDecisionToken } from '#policy/decision-token.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/assignments.ts';
 import { twoSubagents } from '#test/support/assignments.ts';
@@ -254,22 +254,44 @@ describe('AP-2 the contract from Python', { skip }, () => {
   });
 
   it('makes the same decision token as we do', async () => {
-    const { ok: token } = await client.call('decision_token', 'a secret', 'default', 'apr_default.m-1.1.0');
-    assert.equal(token, decisionToken('a secret', 'default', 'apr_default.m-1.1.0'));
+    const digest = 'a'.repeat(64);
+    const approval = 'apr_default.m-1.1.0';
+    const { ok: token } = await client.call(
+      'decision_token',
+      SECRET,
+      'default',
+      approval,
+      'approve',
+      digest,
+      'ann',
+    );
+    const { nonce, ...claims } = readDecisionToken([SECRET], 'default', approval, String(token)) ?? {};
+    assert.deepEqual(claims, { decision: 'approve', digest, by: 'ann' });
+    assert.ok(nonce);
   });
 
   it('completes a quorum with the tokens of two users, after an escalation', async () => {
     await submit('py-two', { id: 'py-two-1', text: 'poke {"note":"py-two"}', agent: 'two' });
     const id = await live.approvalOf('py-two');
-    const as = async (by: string) => {
-      const { ok: token } = await client.call('decision_token', SECRET, live.tenant, id, by);
-      return { decision: 'approve', by, token };
+    const as = async (by: string, decision = 'approve') => {
+      const { ok: state } = await client.call('approval_state', id);
+      const { digest } = state as { digest: string };
+      const { ok: token } = await client.call(
+        'decision_token',
+        SECRET,
+        live.tenant,
+        id,
+        decision,
+        digest,
+        by,
+      );
+      return { decision, by, token };
     };
     assert.equal((await client.call('decide', id, { decision: 'approve', by: 'ann' })).type, 'Forbidden');
     const { ok: first } = await client.call('decide', id, await as('ann'));
     assert.ok(first && typeof first === 'object');
     assert.deepEqual([first['status'], first['tally']], ['pending', '1 of 2']);
-    await client.call('escalate', id);
+    await client.call('escalate', id, await as('ann', 'escalate'));
     // A signal is accepted before it has had its effect.
     const seen = async () => {
       const { ok: state } = await client.call('approval_state', id);

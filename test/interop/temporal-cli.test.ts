@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
-import { decisionToken } from '#policy/decision-token.ts';
+import type { ApprovalVerb } from '#domain/approval.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/assignments.ts';
 import { twoSubagents } from '#test/support/assignments.ts';
 import { openTask } from '#test/support/team-tasks.ts';
+import { tokenOf } from '#test/support/decision-tokens.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 const { shell } = await readContractSnippets();
@@ -59,7 +60,9 @@ describe('AP-2 the contract from the temporal CLI', () => {
   async function asked(session: string, agent = 'main') {
     const { turn_id } = await live.say(session, `poke {"note":"${session}"}`, { agent });
     const APPROVAL = await live.approvalOf(session);
-    return { turn: turn_id, APPROVAL, TOKEN: decisionToken(live.tokenSecret, live.tenant, APPROVAL) };
+    const token = async (decision: ApprovalVerb): Promise<string> =>
+      tokenOf(live, live.tokenSecret, APPROVAL, decision);
+    return { turn: turn_id, APPROVAL, token };
   }
   const codeOf = async (turn: string): Promise<string | null | undefined> => {
     await live.ended(turn);
@@ -97,24 +100,24 @@ describe('AP-2 the contract from the temporal CLI', () => {
     assert.deepEqual([outcome.turn_id, outcome.status], ['', 'stopped']);
   });
 
-  for (const [name, code] of [
-    ['approve', null],
-    ['approve-by-signal', null],
-    ['reject', 'ApprovalDenied'],
-    ['withdraw', 'ApprovalWithdrawn'],
+  for (const [name, decision, code] of [
+    ['approve', 'approve', null],
+    ['approve-by-signal', 'approve', null],
+    ['reject', 'reject', 'ApprovalDenied'],
+    ['withdraw', 'withdraw', 'ApprovalWithdrawn'],
   ] as const)
     it(`${name}: the call ends with ${code ?? 'its result'}`, async () => {
-      const { turn, APPROVAL, TOKEN } = await asked(name);
+      const { turn, APPROVAL, token } = await asked(name);
       assert.match(await line('approval-state', { APPROVAL }), /pending/);
-      await line(name, { APPROVAL, TOKEN });
+      await line(name, { APPROVAL, TOKEN: await token(decision) });
       assert.equal(await codeOf(turn), code);
     });
 
   it('escalates', async () => {
-    const { turn, APPROVAL, TOKEN } = await asked('rises', 'rises');
-    await line('escalate', { APPROVAL });
+    const { turn, APPROVAL, token } = await asked('rises', 'rises');
+    await line('escalate', { APPROVAL, TOKEN: await token('escalate') });
     assert.match(await line('approval-state', { APPROVAL }), /"escalated":true/);
-    await line('reject', { APPROVAL, TOKEN });
+    await line('reject', { APPROVAL, TOKEN: await token('reject') });
     assert.equal(await codeOf(turn), 'ApprovalDenied');
   });
 

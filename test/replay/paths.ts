@@ -1,7 +1,7 @@
 /** The ways that runs of sessions, subagents, delegations and approvals go and end, each walked by hand for its history. */
-import { decisionToken } from '#policy/decision-token.ts';
+import { tokenOf } from '#test/support/decision-tokens.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
-import type { ApprovalState } from '#domain/approval.ts';
+import type { ApprovalState, DecideInput } from '#domain/approval.ts';
 import { recordingItsEnd } from '#test/support/held-end.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
@@ -335,16 +335,15 @@ export const PATHS: Readonly<Record<string, Path>> = {
   'approval-quorum': async (live, session) => {
     const { turn_id } = await live.say(session, `poke {"note":"${session}"}`, { agent: 'two' });
     const id = await live.approvalOf(session);
-    const as = (by: string): { by: string; token: string } => ({
+    const as = async (by: string, decision: DecideInput['decision'] = 'approve') => ({
+      decision,
       by,
-      token: decisionToken(SECRET, live.tenant, id, by),
+      token: await tokenOf(live, SECRET, id, decision, by),
     });
     await live.temporal.decide(id, { decision: 'approve', by: 'ann' }).catch(() => undefined);
-    await live.temporal.decide(id, { decision: 'approve', ...as('ann') });
-    await live.temporal.decide(id, { decision: 'edit', args: { note: 'edited' }, ...as('bea') });
-    await live.client.workflow
-      .getHandle(`approval/${id}`)
-      .signal('decide', { decision: 'approve', ...as('ann') });
+    await live.temporal.decide(id, await as('ann'));
+    await live.temporal.decide(id, { args: { note: 'edited' }, ...(await as('bea', 'edit')) });
+    await live.client.workflow.getHandle(`approval/${id}`).signal('decide', await as('ann'));
     await live.ended(turn_id);
   },
   'approval-escalates': async (live, session) => {
@@ -352,7 +351,7 @@ export const PATHS: Readonly<Record<string, Path>> = {
     const id = await live.approvalOf(session);
     const handle = live.client.workflow.getHandle(`approval/${id}`);
     await live.until('the escalation', async () => (await handle.query<ApprovalState>('state')).escalated);
-    const token = decisionToken(SECRET, live.tenant, id, 'boss');
+    const token = await tokenOf(live, SECRET, id, 'approve', 'boss');
     await live.temporal.decide(id, { decision: 'approve', by: 'boss', token });
     await live.ended(turn_id);
   },

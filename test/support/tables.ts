@@ -25,6 +25,7 @@ const TABLES = [
   'channel_posts',
   'channels',
   'decision_proofs',
+  'decision_tokens',
   'egress_requests',
   'exec_allowlist',
   'forgettings',

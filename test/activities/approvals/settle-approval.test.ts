@@ -1,10 +1,11 @@
 /** How an approval ends, without a server: what is written down is looked at, and nothing is written where a decision is refused. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { DecideInput, SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { createSettleApproval } from '#activities/approvals/settle-approval.ts';
-import { decisionToken } from '#policy/decision-token.ts';
+import { decisionToken, type TokenClaims } from '#policy/decision-token.ts';
 import type { ApprovalBasis, DecisionProof, SettleRecord } from '#store/approval-ledger.ts';
 import { decisionPlace } from '#store/approval-store.ts';
 import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } from '../tool-call/fakes.ts';
@@ -44,6 +45,19 @@ const BASIS: ApprovalBasis = {
   form: null,
 };
 
+/** Of the test that runs: which try used which token up, and what was written down of refused messages. */
+const used = new Map<string, string>();
+const refusals: string[] = [];
+
+const tokenFor = (claims: Partial<TokenClaims>, approval = ID): string =>
+  decisionToken(TOKENS, TENANT, approval, {
+    decision: 'approve',
+    digest: BASIS.digest,
+    by: null,
+    nonce: randomUUID(),
+    ...claims,
+  });
+
 interface Settled {
   readonly result: SettleApprovalResult;
   /** What was written; undefined when nothing was. */
@@ -64,6 +78,14 @@ async function settle(
       },
       basis: () => Promise.resolve(basis === null ? undefined : { ...BASIS, ...basis }),
       note: () => Promise.reject(new Error('nothing is noted')),
+      useToken: (_tenant, _id, nonce, key) => {
+        if (!used.has(nonce)) used.set(nonce, key);
+        return Promise.resolve(used.get(nonce) === key);
+      },
+      noteRefusal: ({ what, by, problem }) => {
+        refusals.push(`${what} by ${by}: ${problem}`);
+        return Promise.resolve({ what, by, problem, at: '' });
+      },
     },
     catalogs: { of: () => Promise.resolve(catalog) },
     rules: rulesOf(catalog),
@@ -165,26 +187,96 @@ describe('AP-4 who decides', () => {
     assertRefused(await decide(decision, basis), 'Forbidden', /not among its approvers/);
     const claim = { ...basis, proof: null };
     assertRefused(await decide(decision, claim), 'Forbidden', /bound to certain people/);
-    const token = decisionToken(TOKENS, TENANT, ID, 'bo');
+    const token = tokenFor({ by: 'bo' });
     const { record } = await decide({ ...decision, token }, claim);
     assert.deepEqual(
       [record?.by, record?.vote],
       ['bo', { via: 'temporal', person: 'bo', api_key_id: undefined }],
     );
     assertRefused(
-      await decide({ decision: 'approve', by: 'cy', token }, claim),
+      await decide({ decision: 'approve', by: 'cy', token: tokenFor({ by: 'bo' }) }, claim),
       'Forbidden',
-      /certain people/,
+      /its token is of bo, not of cy/,
     );
   });
 
   test('without the API carries a token of the approval, where its terms say so', async () => {
     const basis = { proof: null, terms: { decision_token: true } } as const;
     assertRefused(await decide({ decision: 'approve' }, basis), 'Forbidden', /with a token/);
-    const other = decisionToken(TOKENS, TENANT, 'another');
-    assertRefused(await decide({ decision: 'approve', token: other }, basis), 'Forbidden', /with a token/);
-    const token = decisionToken(TOKENS, TENANT, ID);
+    const other = tokenFor({}, 'another');
+    assertRefused(
+      await decide({ decision: 'approve', token: other }, basis),
+      'Forbidden',
+      /not made for this/,
+    );
+    const token = tokenFor({});
     assert.equal((await decide({ decision: 'approve', token }, basis)).record?.by, 'unnamed');
+  });
+
+  test('a token is used up by the first message that brings it, whatever becomes of that one', async () => {
+    const basis = { proof: null, terms: { decision_token: true } } as const;
+    const first = [
+      { decision: 'reject' },
+      { decision: 'approve', digest: 'of another' },
+      { decision: 'approve', by: 'cy' },
+      { decision: 'approve', args: { note: 'y' } },
+    ] as const;
+    for (const message of first) {
+      const token = tokenFor({ by: 'bo' });
+      const sent = { ...message, token };
+      assert.equal((await settle({ key: 'first', decision: sent }, basis)).result.kind, 'refused');
+      assertRefused(
+        await settle({ key: 'second', decision: { decision: 'approve', token } }, basis),
+        'Forbidden',
+        /was used by another message/,
+      );
+    }
+    const token = tokenFor({});
+    const unread = {
+      key: 'unread',
+      decision: { decision: 'reject', token },
+      problem: 'no decision',
+    } as const;
+    assertRefused(await settle(unread, basis), 'InvalidInput', /no decision/);
+    assertRefused(
+      await settle({ key: 'later', decision: { decision: 'approve', token } }, basis),
+      'Forbidden',
+      /was used by another message/,
+    );
+  });
+
+  test('a message that is tried again after a crash keeps its token', async () => {
+    const basis = { proof: null, terms: { decision_token: true } } as const;
+    const decision = { decision: 'approve', token: tokenFor({}) } as const;
+    for (let attempt = 1; attempt <= 2; attempt += 1)
+      assert.equal((await settle({ key: 'same', decision }, basis)).record?.status, 'approved');
+  });
+
+  test('what a message of Temporal is refused for is written down, of the API it is only answered', async () => {
+    refusals.length = 0;
+    const terms = { approvers: { users: ['bo'] } };
+    await decide({ decision: 'approve', by: 'eve' }, { terms, proof: null });
+    await decide({ decision: 'approve' }, { terms });
+    assert.equal(refusals.length, 1);
+    assert.match(refusals[0] ?? '', /^approve by eve: approval .* is bound to certain people/);
+  });
+
+  test('where several must agree, agreement names the call that was looked at', async () => {
+    const basis = { terms: { quorum: 2 } };
+    assertRefused(await decide({ decision: 'approve' }, basis), 'InvalidInput', /send the digest/);
+    assert.equal((await decide({ decision: 'approve', digest: BASIS.digest }, basis)).record?.by, 'ada');
+    assert.equal((await decide({ decision: 'reject' }, basis)).record?.status, 'denied');
+  });
+
+  test('who takes a question back is named to the model, and must be one who may decide it', async () => {
+    const withdraw = { decision: 'withdraw', by: 'bo', reason: 'not needed' } as const;
+    const { record } = await settle({ decision: withdraw }, { proof: null });
+    assert.deepEqual([record?.status, record?.vote], ['withdrawn', undefined]);
+    assert.match(record?.call?.text ?? '', /bo took the question back before anybody decided: not needed\./);
+    const basis = { proof: null, terms: { decision_token: true } } as const;
+    assertRefused(await settle({ decision: withdraw }, basis), 'Forbidden', /--decision withdraw/);
+    const token = tokenFor({ decision: 'withdraw' });
+    assert.equal((await settle({ decision: { ...withdraw, token } }, basis)).record?.status, 'withdrawn');
   });
 });
 

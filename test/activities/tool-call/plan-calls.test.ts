@@ -199,6 +199,7 @@ describe('DU-1 a step that is repeated', () => {
     approval: null,
     expires: null,
     until: null,
+    digest: null,
     terms: null,
     state: 'planned',
     ...over,
@@ -212,6 +213,7 @@ describe('DU-1 a step that is repeated', () => {
       approval: approvals[0]?.id ?? '',
       expires: 600,
       until: ASKED_AT + 600_000,
+      digest: approvals[0]?.digest ?? null,
       always: approvals[0]?.always ?? null,
     });
     assert.deepEqual(planRecorded(deps, TENANT, agent, [row, recorded({ state: 'done' })]), planned);

@@ -86,8 +86,8 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
     askAgain: (_tenant, _session, _call, _fence, ask) => {
       assert.ok(!('form' in ask));
       seen.asks.push(ask);
-      const { id: approval, expires, always, files } = ask;
-      return Promise.resolve({ approval, expires, until: 1_000, terms: null, always, files });
+      const { id: approval, expires, always, files, digest } = ask;
+      return Promise.resolve({ approval, expires, until: 1_000, digest, terms: null, always, files });
     },
     appendEvents: () => Promise.resolve(),
   };
