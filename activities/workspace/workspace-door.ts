@@ -43,7 +43,7 @@ export function createWorkspaceDoor({ root, follow, pool, journalDir, scrubberOf
     const scope = { tenant, agent: agent.key, user, type: agent.type };
     const { text: hide } = await scrubberOf(tenant);
     const version = await documentsVersion(pool, scope);
-    const documents = { ...scope, version, shows, author: by, outside: async () => false, hide };
+    const documents = { ...scope, version, shows, author: by, outside: () => ({}), hide };
     return { ...workspace, documents, idempotencyKey: `api/${randomUUID()}` };
   }
 
