@@ -113,7 +113,8 @@ async function handIn(
   const { session, context: given } = submission;
   const context = await throughWebChannel(deps.pool, tenant, session, given);
   const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });
-  const row = await writeMessage(deps.pool, tenant, message);
+  // What a stranger says through the API is marked in its context.
+  const row = await writeMessage(deps.pool, tenant, { ...message, isOwn: context.read === undefined });
   if (row.is_foreign) throw noSession();
   const agent = checkAgent(row.agent_key, message);
   if (!row.written) checkSame(row, message);

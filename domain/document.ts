@@ -2,6 +2,7 @@
  * VF-1, VF-2. Texts that are an agent's own, or one user's of it, and live in rows: the context files at the workspace's root, and
  * memory. A user's document stands before the agent's of the same path.
  */
+import type { UsedTools } from './policy/used-tools.ts';
 
 /** In the order of the prompt. */
 export const CONTEXT_FILES = [
@@ -81,8 +82,8 @@ export interface DocumentAccess extends DocumentScope {
   readonly shows: 'user' | 'agent' | 'none';
   /** Who is shown as the author of what the call writes. */
   readonly author: string;
-  /** Whether the session has read what came from outside (SC-4). */
-  readonly outside: () => Promise<boolean>;
+  /** What the session has read from outside (SC-4, PO-5): {} for nothing. */
+  readonly outside: () => UsedTools;
   /** Takes secrets out of what is kept. */
   readonly hide: (text: string) => string;
   /** Called after the commit of each write. */

@@ -1,6 +1,7 @@
 /** What a tool is to everyone but itself: its kind, its call, its result. */
 import type { ToolErrorCode } from './errors.ts';
 import type { PendingCall } from './left-call.ts';
+import type { UsedTools } from './policy/used-tools.ts';
 import type { ChildStart } from './turn.ts';
 
 /**
@@ -26,7 +27,10 @@ export interface CallContext {
   readonly workspace: string;
 }
 
-export type ToolResult =
+export type ToolResult = {
+  /** What was read from outside before what it gives was written (PO-5). */
+  readonly read?: UsedTools | undefined;
+} & (
   | {
       readonly ok: true;
       /** What the model reads; scrubbed and cut by run-tool. */
@@ -39,7 +43,8 @@ export type ToolResult =
       /** It is not over; `text` is none yet. */
       readonly pending?: PendingCall;
     }
-  | { readonly ok: false; readonly code: ToolErrorCode; readonly message: string; readonly whole?: string };
+  | { readonly ok: false; readonly code: ToolErrorCode; readonly message: string; readonly whole?: string }
+);
 
 export type ToolFailure = Extract<ToolResult, { ok: false }>;
 

@@ -7,6 +7,7 @@ import type { FailureType } from './errors.ts';
 import type { DelegationContext } from './delegation.ts';
 import type { GateCursor, ShownGate } from './gate.ts';
 import type { SubagentContext } from './subagent.ts';
+import type { UsedTools } from './policy/used-tools.ts';
 import type { TeamContext } from './team.ts';
 
 export const AGENT_TURN = {
@@ -61,6 +62,8 @@ export interface MessageContext {
   };
   /** Names of the tools that the parent could use: a child never has more (SA-4). */
   readonly within?: readonly string[];
+  /** What its words come from, where that is no session of ours (PO-5). Set by our API. */
+  readonly read?: UsedTools | undefined;
 }
 
 /** `text` only when the sender is not our API (which has written the row before): at most 64 KB (TEMPORAL §6). */

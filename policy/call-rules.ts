@@ -12,7 +12,7 @@ import {
 import { explainDecision } from '#domain/policy/explain-decision.ts';
 import { grantProblem } from '#domain/mcp/grants.ts';
 import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
-import type { PolicyTool } from '#domain/policy/tool-groups.ts';
+import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
@@ -45,6 +45,8 @@ export interface CallToJudge extends RuleScope {
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
   /** What the session has read before the call was asked for. */
   readonly used: UsedTools;
+  /** Addresses that the user wrote or the session asked for before; none when absent. */
+  readonly addresses?: ReadonlySet<string>;
   /** Where its command would run, when it has one; the machine itself unless given. */
   readonly place?: CommandPlace;
 }
@@ -79,6 +81,8 @@ export interface CallRules {
   /** Names of the tools to show to the model, of those in `catalog`: the native ones unless given. */
   offered(scope: RuleScope, catalog?: Catalog): readonly string[];
   judge(call: CallToJudge): Verdict;
+  /** What of it came from outside. */
+  outside(used: UsedTools): UsedTools;
   /** As far as it can be said before the arguments are known. */
   judgeTool(call: Omit<CallToJudge, 'args' | 'allowlist'>): Verdict;
   /** What `approve_always` would store, or why nothing is safe to store. */
@@ -149,6 +153,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
         commands: command?.command_words,
         provider: providerOf(agentOfTurn(call.agent, call.context)),
         used: usedTools(call.used),
+        addresses: call.addresses,
       },
     );
 
@@ -171,6 +176,11 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
       if (found?.rule.decision === 'ask') return byRule(found);
       if (command) return verdictOf(command);
       return found ? byRule(found) : byList(decision);
+    },
+
+    outside(used) {
+      const read = usedTools(used).filter(({ tool }) => matchesTool('capability:outside', tool));
+      return Object.fromEntries(read.map(({ tool, call }) => [tool.name, call]));
     },
 
     judgeTool(call) {

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import type { ToolDialect } from '#domain/agent.ts';
 import type { RunFiles } from '#domain/bound-file.ts';
 import type { DocumentAccess } from '#domain/document.ts';
+import type { FileOrigins } from '#domain/file-origins.ts';
 import type { McpAccess } from '#domain/mcp/grants.ts';
 import type { CallOutside } from '#domain/left-call.ts';
 import type { SubagentContext } from '#domain/subagent.ts';
 import type { TeamContext } from '#domain/team.ts';
 import type { UrlRules } from '#domain/net/judge-url.ts';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CUSTOM_GROUP, MCP_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
 import type { ShellVerdict } from '#domain/shell/judge-command.ts';
 import type { OfferedTool } from '#domain/model.ts';
@@ -89,8 +91,10 @@ export interface RunningCall extends CallContext {
   readonly key?: string | undefined;
   /** How much the caller's model thinks; undefined: as its provider likes. */
   readonly thinking: Thinking | undefined;
-  /** Names of the tools whose results the session has read, also in other sessions that spoke to it (PO-5). */
-  readonly used: readonly string[];
+  /** What the session has read from outside, also by other sessions that spoke to it (PO-5). */
+  readonly readOutside: UsedTools;
+  /** Who is told which files the call reads and writes. */
+  readonly origins?: FileOrigins;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
   readonly offeredTools: () => Promise<readonly string[]>;
   /** Those of MCP servers among them. */

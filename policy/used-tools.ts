@@ -1,6 +1,12 @@
 /** PO-5: what rules may ask of the tools that a session has read from, which may be gone by now. */
 import { CUSTOM_GROUP, type PolicyTool } from '#domain/policy/tool-groups.ts';
-import type { UsedTool, UsedTools } from '#domain/policy/used-tools.ts';
+import {
+  OUTSIDE_DOCUMENT,
+  OUTSIDE_FILE,
+  OUTSIDE_MESSAGE,
+  type UsedTool,
+  type UsedTools,
+} from '#domain/policy/used-tools.ts';
 
 /** `native` finds a tool of ours by its name. */
 export function createUsedTools(
@@ -10,8 +16,11 @@ export function createUsedTools(
     Object.entries(used).map(([name, call]) => ({ call, tool: native(name) ?? otherNamed(name) }));
 }
 
+const SOURCES: readonly string[] = [OUTSIDE_MESSAGE, OUTSIDE_DOCUMENT, OUTSIDE_FILE];
+
 /** Of an MCP server, `{server}__{tool}` behind a prefix that may be another one (MC-2), or a tenant's own, which has no such name. */
 function otherNamed(name: string): PolicyTool {
+  if (SOURCES.includes(name)) return { name };
   const server = /^(?:mcp_)?(.+?)__/.exec(name)?.[1];
   return server === undefined ? { name, group: CUSTOM_GROUP } : { name, mcpServer: server };
 }

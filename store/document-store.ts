@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { BOOTSTRAP_FILE, CONTEXT_FILES, DOCUMENT_LIMITS, type DocumentScope } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
+import { OUTSIDE_DOCUMENT, type UsedTools } from '#domain/policy/used-tools.ts';
 import { isOwn } from './document-scope.ts';
 import { removeUnnamed } from './knowledge-index-store.ts';
 import type { Pool } from './pool.ts';
-import { affects, execute, readRow, readRows } from './statements.ts';
+import { execute, readRow, readRows } from './statements.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 
 export interface DocumentRow {
@@ -19,6 +20,8 @@ export interface DocumentRow {
   /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string;
   readonly outside: boolean;
+  /** What the session that wrote it had read from outside (PO-5). */
+  readonly read: UsedTools;
   readonly updated_at: Date;
 }
 
@@ -45,6 +48,8 @@ export interface DocumentChange {
   readonly expected?: number | undefined;
   /** Undefined: as what the scope sees was. */
   readonly outside?: boolean | undefined;
+  /** What who writes it had read from outside (PO-5); with `outside` undefined, what the scope sees has is kept. */
+  readonly read?: UsedTools | undefined;
   /** From what the scope sees (undefined: nothing) to what its own document shall hold; null removes it. Throws to refuse. */
   readonly by: (seen: string | undefined) => string | null;
 }
@@ -56,7 +61,7 @@ export interface DocumentWritten {
 }
 
 const COLUMNS = sql`path, nullif(user_id, '') as user, revision, octet_length(text) as bytes,
-  encode(digest, 'hex') as digest, outside, updated_at`;
+  encode(digest, 'hex') as digest, outside, read, updated_at`;
 
 /** What a scope sees: its own rows before the agent's. A bootstrap file that a user has emptied hides the agent's (VF-1). */
 function seenBy({ tenant, agent, user, type = 'open' }: DocumentScope) {
@@ -140,9 +145,11 @@ export function readDocumentVersion(
   { tenant, agent, user }: DocumentScope,
   path: string,
   revision: number,
-): Promise<{ readonly text: string | null; readonly outside: boolean } | undefined> {
-  return readRow<{ text: string | null; outside: boolean }>(pool)`
-    select text, outside from document_versions
+): Promise<
+  { readonly text: string | null; readonly outside: boolean; readonly read: UsedTools } | undefined
+> {
+  return readRow<{ text: string | null; outside: boolean; read: UsedTools }>(pool)`
+    select text, outside, read from document_versions
     where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} and path = ${path}
       and revision = ${revision}`;
 }
@@ -168,11 +175,14 @@ export function writeDocument(
         'Conflict',
         `${change.path} has revision ${own}, not ${change.expected}: read it again`,
       );
-    const seen = await readRow<{ text: string; outside: boolean }>(tx)`
-      select text, outside from ${seenBy(scope)} where path = ${change.path}`;
+    const seen = await readRow<{ text: string; outside: boolean; read: UsedTools }>(tx)`
+      select text, outside, read from ${seenBy(scope)} where path = ${change.path}`;
     const text = change.by(seen?.text);
     const revision = newest.revision + 1;
-    await save(tx, scope, { ...change, outside: change.outside ?? seen?.outside }, text, revision);
+    const { outside = seen?.outside ?? false } = change;
+    const before = change.outside === undefined ? seen?.read : undefined;
+    const read = outside ? { ...before, ...(change.read ?? FROM_OUTSIDE) } : {};
+    await save(tx, scope, { ...change, outside, read }, text, revision);
     return { done: false, revision };
   });
 }
@@ -194,7 +204,7 @@ async function newestVersion(
 async function save(
   tx: Transaction,
   scope: DocumentScope,
-  { path, author, call, outside = false }: DocumentChange,
+  { path, author, call, outside = false, read = {} }: DocumentChange,
   text: string | null,
   revision: number,
 ): Promise<void> {
@@ -207,10 +217,10 @@ async function save(
   } else {
     checkSize(path, text);
     await execute(tx)`
-      insert into documents (tenant_id, agent_key, user_id, path, revision, text, digest, outside)
-      values (${key}, ${revision}, ${text}, ${createHash('sha256').update(text).digest()}, ${outside})
+      insert into documents (tenant_id, agent_key, user_id, path, revision, text, digest, outside, read)
+      values (${key}, ${revision}, ${text}, ${createHash('sha256').update(text).digest()}, ${outside}, ${JSON.stringify(read)})
       on conflict (tenant_id, agent_key, user_id, path) do update set revision = excluded.revision, text = excluded.text,
-        digest = excluded.digest, outside = excluded.outside, updated_at = now()`;
+        digest = excluded.digest, outside = excluded.outside, read = excluded.read, updated_at = now()`;
     const count = await readRow<{ n: number }>(tx)`select count(*)::int as n from documents where ${where}`;
     if ((count?.n ?? 0) > DOCUMENT_LIMITS.count)
       throw new Failure(
@@ -219,8 +229,8 @@ async function save(
       );
   }
   await execute(tx)`
-    insert into document_versions (tenant_id, agent_key, user_id, path, revision, text, outside, author, call_id)
-    values (${key}, ${revision}, ${text}, ${outside}, ${author}, ${call})`;
+    insert into document_versions (tenant_id, agent_key, user_id, path, revision, text, outside, read, author, call_id)
+    values (${key}, ${revision}, ${text}, ${outside}, ${JSON.stringify(read)}, ${author}, ${call})`;
   await execute(tx)`
     delete from document_versions where ${where} and path = ${path} and revision <= ${revision - DOCUMENT_LIMITS.versions}`;
 }
@@ -236,7 +246,12 @@ export function checkSize(path: string, text: string): void {
     );
 }
 
-/** Whether any document that the scope sees came from outside. */
-export function hasOutside(pool: Pool, scope: DocumentScope): Promise<boolean> {
-  return affects(pool)`select 1 from ${seenBy(scope)} where outside limit 1`;
+/** Of one whose writer nobody knows. */
+const FROM_OUTSIDE: UsedTools = { [OUTSIDE_DOCUMENT]: 'a document from outside' };
+
+/** What was read from outside before any document was written that the scope sees: {} for none. */
+export async function documentsRead(pool: Pool, scope: DocumentScope): Promise<UsedTools> {
+  const row = await readRow<{ read: UsedTools }>(pool)`
+    select coalesce(jsonb_object_agg(r.key, r.value), '{}') as read from ${seenBy(scope)}, jsonb_each(seen.read) r where seen.outside`;
+  return row?.read ?? {};
 }

@@ -35,7 +35,7 @@ export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMe
   const [tenant_id] = key;
   const origin = await tx
     .selectFrom('team_tasks')
-    .select(['origin_session', 'origin_turn'])
+    .select(['origin_session', 'origin_turn', 'origin_context'])
     .where((is) => is.and(ofTask(key)))
     .executeTakeFirstOrThrow();
   const agent = await tx
@@ -57,6 +57,9 @@ export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMe
     .where((is) => is.and({ tenant_id, key: turn.session }))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
+  const { read } = origin.origin_context as MessageContext;
+  if (read)
+    await sql`select note_used(${tenant_id}, ${turn.session}, ${JSON.stringify(read)}::jsonb)`.execute(tx);
   await sayFirst(tx, tenant_id, { ...turn, message: turn.message_id });
   return true;
 }

@@ -27,6 +27,8 @@ export interface NewMessage {
   readonly attachments?: readonly Attachment[] | undefined;
   /** What its session uses counts for this team (DU-7). */
   readonly team?: string;
+  /** The words are the session's user's, and nobody else's: addresses in them are known (PO-5). */
+  readonly isOwn?: boolean | undefined;
   /** The turn that says this: what the turn it begins uses counts for that one too (DU-7). */
   readonly from?: TurnPlace | undefined;
   /** The session whose words it tells; that of `from` unless given. */
@@ -87,8 +89,8 @@ async function tryWrite(
      counted as (
        update sessions set budget_root = $12 where $12::jsonb is not null and tenant_id = $1 and key = $2 and budget_root is null),
      said as (
-       insert into messages (tenant_id, id, session_key, role, text, mode, context, calls, attachments, budget_root)
-       select $1, $7, $2, 'user', $8, $9, $10, $11, $16, case when $13::text is not null then budget_root_of($1, $13, $14) end
+       insert into messages (tenant_id, id, session_key, role, text, mode, context, calls, attachments, is_own, budget_root)
+       select $1, $7, $2, 'user', $8, $9, $10, $11, $16, $17, case when $13::text is not null then budget_root_of($1, $13, $14) end
        from agent where ($3::text is null or agent.agent_key = $3) and not exists (select 1 from old where is_foreign)
        on conflict do nothing returning id)
      select (select agent_key from agent) as agent_key, coalesce((select is_foreign from old), false) as is_foreign,
@@ -115,6 +117,7 @@ async function tryWrite(
       message.from?.turn ?? null,
       message.confinedTo ?? null,
       asJson(message.attachments),
+      message.isOwn ?? false,
     ],
   );
   const row = rows[0];
@@ -130,6 +133,8 @@ export async function writeMessage(pool: Pool, tenant: string, message: NewMessa
   const written = (await tryWrite(pool, tenant, message)) ?? (await tryWrite(pool, tenant, message));
   if (!written) throw new Error(`message ${message.id} is neither there nor can it be made`);
   const { session, from, tells = from?.session } = message;
+  const { read } = message.context;
+  if (read) await execute(pool)`select note_used(${tenant}, ${session}, ${JSON.stringify(read)}::jsonb)`;
   // Before anybody is told of it: what it says may come from there (PO-5).
   if (tells !== undefined && tells !== session)
     await execute(pool)`

@@ -17,7 +17,8 @@ export const SQL_FUNCTIONS = {
   note_used: 'text,text,jsonb',
   record_answer: 'text,text,text,integer,jsonb,jsonb,jsonb,jsonb',
   record_reads: 'text,text,text,integer,jsonb,jsonb,jsonb,bigint,bigint,jsonb',
-  record_result: 'text,text,text,text,boolean,text,text,text,text,jsonb,jsonb,bigint,bigint,jsonb,jsonb',
+  record_result:
+    'text,text,text,text,boolean,text,text,text,text,jsonb,jsonb,bigint,bigint,jsonb,jsonb,jsonb',
   reserve_budget: 'text,text,text,text,jsonb,jsonb,text',
   settle_budget: 'text,text,integer,jsonb',
   settle_calls: 'text,text,text,jsonb',

@@ -263,6 +263,7 @@ export interface Tables {
     text: string;
     calls: Json<unknown> | null;
     attachments: Json<unknown> | null;
+    is_own: Generated<boolean>;
     mode: string | null;
     context: Json<MessageContext> | null;
     hooked: 'allow' | 'deny' | null;

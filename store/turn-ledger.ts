@@ -4,6 +4,7 @@
  */
 import type { NewEvent } from '#domain/event.ts';
 import type { StoredImage } from '#domain/image.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, SettledCall, TurnOutcome } from '#domain/turn.ts';
 import type { AnswerFate, AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
@@ -44,6 +45,8 @@ export interface ResultRecord {
   /** Kept beside the result when it is more than the model reads (EX-5). */
   readonly whole?: string;
   readonly images?: readonly NewImage[];
+  /** What was read from outside before what it gives was written (PO-5). */
+  readonly read?: UsedTools | undefined;
   /** Kept, so that a repeated activity starts the same child. */
   readonly child?: ChildStart;
   readonly events: readonly NewEvent[];
@@ -239,6 +242,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
         r.known?.summaryPosition ?? null,
         r.budget ? json(r.budget) : null,
         r.images ? json(r.images) : null,
+        r.read ? json(r.read) : null,
       ]),
 
     readFiles: (tenant, digests) => readFiles(pool, tenant, digests),

@@ -1,5 +1,7 @@
 /** All activities of a worker: its rooms, each made of what it needs and giving what others need of it. */
 import { deniedPrefixes } from '#domain/path-rules.ts';
+import { createCallReads } from '#activities/tool-call/call-reads.ts';
+import { createKnownAddresses } from '#activities/tool-call/known-addresses.ts';
 import { join } from 'node:path';
 import { childEnvironment, commandFolders, type Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
@@ -247,6 +249,13 @@ function sharedBy({
   const placeOf: PlaceOf = (own) => world.shell.placeOf(sandboxOf(sandbox, own ?? undefined));
   const perHour = tools.rate_limit_per_hour ?? 0;
   const workspaceOf = createWorkspaceOf(workspaceRoot);
+  const rules = createCallRules({
+    catalog,
+    tools,
+    exec: config.exec,
+    deniedPaths: deniedPrefixes(tools.denied_paths),
+    resolveProgram: createHostPrograms(childEnvironment({}), workspaceRoot),
+  });
   return {
     ...world,
     pool,
@@ -264,16 +273,12 @@ function sharedBy({
     services: config.channels,
     objects: openArtifactObjects(artifacts, vault.resolveSetting),
     workspaceOf,
+    callReads: createCallReads(pool, world.processes),
     ledger: createTurnLedger(pool, notifier.notify),
     transcripts: createTranscriptCache(TRANSCRIPTS),
     contextFiles: createContextFiles(pool),
-    rules: createCallRules({
-      catalog,
-      tools,
-      exec: config.exec,
-      deniedPaths: deniedPrefixes(tools.denied_paths),
-      resolveProgram: createHostPrograms(childEnvironment({}), workspaceRoot),
-    }),
+    rules,
+    knownAddresses: createKnownAddresses(pool, rules),
     placeOf,
     whySecured: (tenant: string, agent: string, command: string) =>
       whySecured(vault.clisNow(tenant), agent, command),

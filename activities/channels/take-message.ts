@@ -189,7 +189,8 @@ async function submit(
   const agent = (await findSession(pool, tenant, session)) ? undefined : agent_key;
   try {
     const text = heardText(waiting, lines.join('\n'));
-    await wake({ tenant, session, messageId, text, mode: 'queue', context, agent, attachments });
+    const { isOwn } = waiting;
+    await wake({ tenant, session, messageId, text, mode: 'queue', context, agent, attachments, isOwn });
   } catch (error) {
     if (!(error instanceof Failure) || error.type === 'Unavailable' || error.type === 'QueueFull')
       throw error;

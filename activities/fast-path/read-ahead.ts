@@ -3,7 +3,8 @@
  * a step in place of two. Their activities, which follow, give what is recorded. A process that dies here has changed nothing,
  * and the step asks its model again, as it does when it dies a moment earlier.
  */
-import { perform, type PerformDeps, type ShownResult, shownResult } from '../tool-call/perform-tool.ts';
+import { perform, type PerformDeps } from '../tool-call/perform-tool.ts';
+import { type ShownResult, shownResult } from '../tool-call/shown-result.ts';
 import type { AllowedRead } from './allowed-reads.ts';
 import type { AnswerToRecord } from './fast-path.ts';
 import { FRESH_MS } from './shelf.ts';
@@ -44,6 +45,8 @@ export async function readAhead(
   late.abort();
   if (!results || attempt.signal.aborted) return undefined;
   // What is kept beside a result has a row of its own.
-  const isMore = results.some(([, { whole, images, child }]) => whole !== undefined || images || child);
+  const isMore = results.some(
+    ([, { whole, images, child, read }]) => whole !== undefined || images || child || read,
+  );
   return isMore ? undefined : new Map(results);
 }

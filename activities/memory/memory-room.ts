@@ -1,11 +1,11 @@
 /** The room of memory: its index, the graph drawn from it, and what tools find, read and write of it (VF-2, TL knowledge). */
 import type { DocumentScope } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { MEMORY_FILE, type MemoryActivities } from '#domain/memory.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import type { Catalog } from '#policy/catalog.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type DocumentText, hasOutside, readDocument, writeDocument } from '#store/document-store.ts';
+import { type DocumentText, readDocument, writeDocument } from '#store/document-store.ts';
 import { scopesToIndex } from '#store/memory-index-store.ts';
 import { startIndexing } from '#temporal/start-indexing.ts';
 import { createExtractKnowledge, type ExtractDeps } from '../knowledge/extract-knowledge.ts';
@@ -33,7 +33,7 @@ export interface Memory {
   remember(session: SummarizedSession, summary: string): Promise<void>;
 }
 
-export interface SummarizedSession extends Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'used'> {
+export interface SummarizedSession extends Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'readOutside'> {
   readonly session: string;
   readonly turn: string;
 }
@@ -47,7 +47,6 @@ export interface MemoryTools {
 export interface MemoryParts extends IndexDeps, Pick<ExtractDeps, 'budgets'> {
   readonly models: IndexDeps['models'] & ExtractDeps['models'];
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
-  readonly catalog: Pick<Catalog, 'find'>;
 }
 
 /** Scopes that one sweep starts; the next one goes on. */
@@ -67,13 +66,14 @@ export function createMemoryRoom(parts: MemoryParts): {
     async write(caller, path, content, mode) {
       const scope = scopeOf(caller);
       const { text } = await scrubberOf(caller.tenant);
-      const isOutside = await heardOutside(parts, caller);
+      const read = caller.readOutside;
       const written = await writeDocument(pool, scope, {
         path,
         author: caller.agent,
         call: caller.callId,
         // What is added to a text from outside leaves it one.
-        outside: isOutside || (mode === 'append' ? undefined : false),
+        outside: hasRead(read) || (mode === 'append' ? undefined : false),
+        read,
         by: (seen) => (mode === 'append' && seen ? `${seen.trimEnd()}\n\n${text(content)}` : text(content)),
       });
       await startIndexing(reach, scope);
@@ -87,7 +87,8 @@ export function createMemoryRoom(parts: MemoryParts): {
         await writeDocument(pool, scope, {
           path: `memory/sessions/${session}.md`,
           author: `summary of ${turn}`,
-          outside: await heardOutside(parts, summarized),
+          outside: hasRead(summarized.readOutside),
+          read: summarized.readOutside,
           by: () => text,
         });
       } catch (error) {
@@ -112,21 +113,10 @@ export function createMemoryRoom(parts: MemoryParts): {
   };
 }
 
+function hasRead(read: UsedTools): boolean {
+  return Object.keys(read).length > 0;
+}
+
 function scopeOf({ tenant, agent, user }: Pick<RunningCall, 'tenant' | 'agent' | 'user'>): DocumentScope {
   return { tenant, agent, user };
-}
-
-/** Whether what the session says may be somebody else's words (SC-4): tools told it, or memory that has such words. */
-async function heardOutside(
-  { pool, catalog }: MemoryParts,
-  caller: Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'used'>,
-): Promise<boolean> {
-  const tools = caller.used.map((name) => catalog.find(name)?.tool);
-  // Tools that are not ours are those of MCP servers and of the tenant.
-  if (tools.some((tool) => tool === undefined || tool.outside)) return true;
-  return tools.some((tool) => tool && readsMemory(tool)) && hasOutside(pool, scopeOf(caller));
-}
-
-function readsMemory({ group, name }: { readonly group: string; readonly name: string }): boolean {
-  return group === 'memory' || name === 'knowledge_graph_search';
 }

@@ -29,6 +29,10 @@ export interface BackgroundProcess {
   readonly exitCode: number | null;
 }
 
+export interface Watcher extends Pick<BackgroundProcess, 'id' | 'command'> {
+  end(): Promise<void>;
+}
+
 export type Started =
   | { readonly ok: true; readonly id: string; readonly pid: number }
   | { readonly ok: false; readonly message: string };
@@ -45,6 +49,8 @@ export interface Processes {
       readonly pwd: string;
       /** Between SIGTERM and SIGKILL, where it needs longer than usual. */
       readonly graceMs?: number;
+      /** The workspace that it sees, when its session had read nothing from outside. */
+      readonly watches?: string | undefined;
     },
   ): Promise<Started>;
   /** Newest first. */
@@ -57,6 +63,11 @@ export interface Processes {
     from: number | undefined,
     bytes: number,
   ): Promise<LogPage | undefined>;
+  /**
+   * Those of all sessions that began in this workspace before their session had read anything from outside, and run on: what is written
+   * there may make them act.
+   */
+  watchersOf(tenant: string, workspace: string): Promise<readonly Watcher[]>;
   /** Writes to its input, then closes it when `end` is set. False when it takes no input (any more). */
   write(owner: BackgroundOwner, id: string, data: string, end: boolean): Promise<boolean | undefined>;
   /** Ends it and all it started. False when it had ended already. */
@@ -86,6 +97,7 @@ interface Meta {
   readonly command: string;
   readonly started_at: string;
   readonly grace_ms?: number;
+  readonly watches?: string | undefined;
 }
 
 /** Where they are kept under the state folder. */
@@ -141,7 +153,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       await mkdir(entry, { recursive: true, mode: 0o700 });
       const started_at = new Date(now()).toISOString();
       const grace = request.graceMs === undefined ? {} : { grace_ms: request.graceMs };
-      const meta: Meta = { id, command: request.command, started_at, ...grace };
+      const meta: Meta = { id, command: request.command, started_at, ...grace, watches: request.watches };
       own.add(entry);
       await writeDone(join(entry, 'meta.json'), JSON.stringify(meta));
       const env = { ...environment, PWD: request.pwd, [PROCESS_MARK]: id };
@@ -170,6 +182,19 @@ export function createProcesses(options: ProcessesOptions): Processes {
     async log(owner, id, from, bytes) {
       const entry = await known(owner, id);
       return entry && readLog(entry.folder, from, bytes);
+    },
+
+    async watchersOf(tenant, workspace) {
+      const folder = join(dir, digest(tenant));
+      const all = await Promise.all((await namesIn(folder)).map((session) => listed(join(folder, session))));
+      return all
+        .flat()
+        .filter(({ watches, shown }) => shown.running && watches === workspace)
+        .map((entry) => ({
+          id: entry.shown.id,
+          command: entry.shown.command,
+          end: async () => void (await endAll([entry], graceMs)),
+        }));
     },
 
     async write(owner, id, data, end) {
@@ -236,6 +261,7 @@ interface Known {
   readonly target: Target;
   /** The least that it needs between SIGTERM and SIGKILL. */
   readonly graceMs: number;
+  readonly watches: string | undefined;
 }
 
 async function readEntry(folder: string): Promise<Known | undefined> {
@@ -252,6 +278,7 @@ async function readEntry(folder: string): Promise<Known | undefined> {
     // A pid that is somebody else's by now must not be signalled; the mark still finds what is ours.
     target: { pid: same ? pid : 0, mark },
     graceMs: meta.grace_ms ?? 0,
+    watches: meta.watches,
     shown: {
       id: meta.id,
       pid,

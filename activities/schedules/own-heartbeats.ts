@@ -48,12 +48,13 @@ export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartb
       const { type = 'open', user, author, hide } = documents;
       if (!mayWriteDocument(type, CHECKLIST, user))
         throw new Failure('Unprocessable', `${CHECKLIST} is the agent’s, which its users do not change`);
-      const outside = await documents.outside();
+      const read = documents.outside();
       await writeDocument(pool, documents, {
         path: CHECKLIST,
         author,
         call: callId,
-        outside,
+        outside: Object.keys(read).length > 0,
+        read,
         by: () => hide(text),
       });
     },

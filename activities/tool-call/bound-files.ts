@@ -75,7 +75,7 @@ export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps)
 }
 
 /** Nothing is written. */
-const UNWRITTEN = { author: '', outside: async () => false, hide: (text: string) => text };
+const UNWRITTEN = { author: '', outside: () => ({}), hide: (text: string) => text };
 
 /** What is bound is what would be run: copies of documents as they are now, as the command's own look at the folder makes them. */
 async function makeCopies(

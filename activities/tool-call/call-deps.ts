@@ -3,6 +3,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import type { CallRules } from '#policy/call-rules.ts';
+import type { KnownAddresses } from './known-addresses.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { ReadBoundFiles } from './bound-files.ts';
@@ -18,4 +19,5 @@ export interface CallDeps {
   readonly sandbox: SandboxSettings;
   readonly placeOf: PlaceOf;
   readonly boundFiles: ReadBoundFiles;
+  readonly knownAddresses: KnownAddresses;
 }

@@ -3,29 +3,30 @@ import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, MOUNT, sandboxOf, sandboxTerms } f
 import { type DocumentAccess, documentKind } from '#domain/document.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
+import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { agentOfTurn } from '#domain/subagent-agent.ts';
 import { taskGates } from '#domain/gate.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { NewEvent } from '#domain/event.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { CallOutside } from '#domain/left-call.ts';
-import { MODEL_RESULT_BYTES, type ReplayClass, toolError, type ToolResult } from '#domain/tool.ts';
-import { Failure, type ToolErrorCode } from '#domain/errors.ts';
-import type { ChildStart, RunToolInput, RunToolResult } from '#domain/turn.ts';
+import { type ReplayClass, toolError, type ToolResult } from '#domain/tool.ts';
+import { Failure } from '#domain/errors.ts';
+import type { RunToolInput } from '#domain/turn.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CallDeps } from './call-deps.ts';
+import type { CreateCallReads } from './call-reads.ts';
 import { callDigest, canonical } from './call-digest.ts';
 import { isCommand } from '#policy/exec-rules.ts';
-import { cutText } from '#domain/cut-text.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import type { CallToJudge, Verdict } from '#policy/call-rules.ts';
 import { replayOf, type RunningCall, type Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from './tool-deps.ts';
 import type { RunnableCall } from '../fast-path/fast-path.ts';
 import { realArgs } from './plan-calls.ts';
-import { shownImages } from './result-images.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import { isTransient } from '#store/pool.ts';
-import type { NewImage, TurnLedger } from '#store/turn-ledger.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
 import { startIndexing } from '#temporal/start-indexing.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
@@ -35,6 +36,7 @@ export interface PerformDeps extends CallDeps {
   readonly tools: ToolDeps;
   readonly egressSettings: EgressSettings;
   readonly workspaceOf: WorkspaceOf;
+  readonly callReads: CreateCallReads;
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
 }
 
@@ -67,27 +69,22 @@ export async function perform(
     });
     const other = otherThanJudged(deps, tool, claim, args);
     if (other !== undefined) return toolError('PermissionDenied', other);
-    const user = claim.context.user ?? null;
-    const verdict = deps.rules.judge({
-      agent: claim.agent,
-      user,
-      tenant_policy: claim.tenant_policy,
-      context: claim.context,
-      skills: claim.skills,
-      tool,
-      args,
-      allowlist: claim.allowlist,
-      used: claim.used,
-      place: await placeFor(deps, tool, claim),
-    });
-    if (verdict.verdict === 'deny') return toolError('PermissionDenied', verdict.reason);
-    if (verdict.verdict === 'ask' && !claim.approved)
-      return toolError('PermissionDenied', `the rules now ask for an approval: ${verdict.reason}`);
+    const refusal = await refusedAgain(deps, tool, input, claim, args);
+    if (refusal !== undefined) return toolError('PermissionDenied', refusal);
     const read = readArguments(tool, undefined, args);
     if (!read.ok) return toolError('InvalidArgs', read.message);
-    const call = { ...callContext(deps, input, claim, signal), outside };
+    const context = callContext(deps, input, claim, signal);
+    const reads = deps.callReads({
+      ...context,
+      call: input.call,
+      scope: context.documents,
+      outside: context.readOutside,
+      approved: claim.approved,
+      mayRun: (command) => mayRunNow(deps, input.tenant, claim, command),
+    });
+    const call = { ...context, origins: reads.origins, outside };
     // Last, so that as little time as may be is left between this look and the start.
-    return await withApprovedFiles(
+    const result = await withApprovedFiles(
       deps,
       tool,
       claim,
@@ -97,12 +94,51 @@ export async function perform(
         (await changedSince(deps, tool, input, claim, args)) ??
         tool.run(deps.tools, read.input, call),
     );
+    if ('changed' in result) return result;
+    return await reads.noted(result, tool.outside === true);
   } catch (error) {
     const replay = replayOf(tool, claim.args);
     if (signal.aborted) return stoppedResult(replay);
     if (replay !== 'once' && isAway(error)) throw error;
     return toolError('ExecutionFailed', error instanceof Error ? error.message : 'the tool failed');
   }
+}
+
+/** Why the rules of now do not let the call run; undefined when they do. */
+async function refusedAgain(
+  deps: PerformDeps,
+  tool: Tool,
+  { tenant }: RunToolInput,
+  claim: RunnableCall,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const { approved, session, used } = claim;
+  const known = approved ? {} : await deps.knownAddresses({ tenant, session, used }, [args]);
+  const verdict = await judgeNow(deps, tool, claim, { args, ...known });
+  if (verdict.verdict === 'deny') return verdict.reason;
+  if (verdict.verdict === 'ask' && !approved) return `the rules now ask for an approval: ${verdict.reason}`;
+  return undefined;
+}
+
+async function judgeNow(
+  deps: PerformDeps,
+  tool: Tool,
+  claim: RunnableCall,
+  call: Pick<CallToJudge, 'args' | 'addresses'>,
+): Promise<Verdict> {
+  const { agent, tenant_policy, context, skills, allowlist, used } = claim;
+  const scope = { agent, user: context.user ?? null, tenant_policy, context, skills, allowlist, used };
+  return deps.rules.judge({ ...scope, ...call, tool, place: await placeFor(deps, tool, claim) });
+}
+
+async function mayRunNow(
+  deps: PerformDeps,
+  tenant: string,
+  claim: RunnableCall,
+  command: string,
+): Promise<boolean> {
+  const exec = (await deps.catalogs.of(tenant, claim.agent.key)).find('exec')?.tool;
+  return exec !== undefined && (await judgeNow(deps, exec, claim, { args: { command } })).verdict === 'allow';
 }
 
 /** Files that were approved stay what they are until they are run. */
@@ -160,8 +196,9 @@ function callContext(
   input: RunToolInput,
   claim: RunnableCall,
   signal: AbortSignal,
-): RunningCall {
+): RunningCall & { readonly documents: DocumentAccess } {
   const { agent, context } = claim;
+  const readOutside = deps.rules.outside(claim.used);
   const sandbox = sandboxOf(deps.sandbox, agent.sandbox);
   const { shows, ...workspace } = deps.workspaceOf(input.tenant, agent, {
     ...context,
@@ -190,7 +227,7 @@ function callContext(
     isTaskJudged: taskGates(agent, context).length > 0 ? (true as const) : undefined,
     roles: context.roles ?? [],
     key: context.key,
-    used: Object.keys(claim.used),
+    readOutside,
     offeredTools: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
     async offeredMcpTools() {
       const catalog = await deps.catalogs.of(input.tenant, agent.key);
@@ -198,11 +235,11 @@ function callContext(
       return catalog.offer('canonical', names);
     },
     ...workspace,
-    documents: documentAccess(deps, input.tenant, claim, shows),
+    documents: documentAccess(deps, input.tenant, claim, shows, readOutside),
     signal,
     idempotencyKey: `${input.tenant}/${input.call}`,
     progress: (text) => {
-      const data = { call_id: input.call, text: storableText(deps.scrubber.text(text)) };
+      const data = { call_id: input.call, text: storableText(deps.scrubber.text(cleanOutsideText(text))) };
       const key = { tenant: input.tenant, session: claim.session, turn: claim.turn };
       // Only for those who watch: a piece that is lost is part of the result all the same.
       deps.ledger.appendEvents(key, [{ type: 'tool.output', data }]).catch(() => undefined);
@@ -211,10 +248,11 @@ function callContext(
 }
 
 function documentAccess(
-  { catalogs, scrubber, reach }: PerformDeps,
+  { scrubber, reach }: PerformDeps,
   tenant: string,
-  { agent, context, documents, used }: RunnableCall,
+  { agent, context, documents }: RunnableCall,
   shows: DocumentAccess['shows'],
+  readOutside: UsedTools,
 ): DocumentAccess {
   const scope = { tenant, agent: agent.key, user: context.user ?? null, type: agent.type };
   return {
@@ -222,11 +260,7 @@ function documentAccess(
     version: documents,
     shows,
     author: `agent:${agent.key}`,
-    async outside() {
-      const catalog = await catalogs.of(tenant, agent.key);
-      // What is no more there may have been anything.
-      return Object.keys(used).some((name) => (catalog.find(name)?.tool ?? { outside: true }).outside);
-    },
+    outside: () => readOutside,
     hide: scrubber.text,
     async onWritten(path) {
       if (documentKind(path) === 'memory') await startIndexing(reach, scope);
@@ -254,56 +288,3 @@ function stoppedResult(replay: ReplayClass): ToolResult {
   if (replay === 'readonly') return toolError('Cancelled', 'the call was stopped');
   return toolError('Cancelled', 'the call was stopped while it ran; what it had done by then stays done');
 }
-
-/** A result scrubbed and cut: for the model, the ledger, the feed and history. */
-export interface ShownResult {
-  readonly outcome: RunToolResult;
-  readonly code: ToolErrorCode | null;
-  readonly text: string;
-  /** More than the model reads (EX-5). */
-  readonly whole?: string;
-  readonly images?: readonly NewImage[];
-  readonly child?: ChildStart;
-  readonly events: readonly NewEvent[];
-}
-
-export function shownResult(
-  { scrubber }: Pick<PerformDeps, 'scrubber'>,
-  id: string,
-  claim: RunnableCall,
-  result: ToolResult,
-  milliseconds: number,
-): ShownResult {
-  const child = result.ok ? result.child : undefined;
-  const code = result.ok ? null : result.code;
-  const scrubbed = storableText(scrubber.text(result.ok ? result.text : `${result.code}: ${result.message}`));
-  const { text: words, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, `/v1/tool-calls/${id}/result`);
-  const given = result.ok ? (result.images ?? []) : [];
-  const { images, lines } = shownImages(scrubber, id, given);
-  const text = [words, ...lines].join('\n');
-  const kept = result.whole === undefined ? whole : storableText(scrubber.text(result.whole));
-  const preview = scrubber.preview(text, PREVIEW);
-  const call = { call_id: id, tool: claim.tool, summary: claim.summary, step: claim.step };
-  const completed = {
-    ...call,
-    ok: result.ok,
-    code: code || undefined,
-    preview,
-    duration_ms: Math.round(milliseconds),
-  };
-  return {
-    outcome: { ok: result.ok, ...(code ? { code } : { preview }), child },
-    code,
-    text,
-    whole: kept,
-    ...(images ? { images } : {}),
-    child,
-    events: [
-      ...(claim.claimed ? [] : [{ type: 'tool.started', data: call } as const]),
-      { type: 'tool.completed', data: completed },
-    ],
-  };
-}
-
-/** Characters of a result that history and the feed show. */
-const PREVIEW = 200;

@@ -46,7 +46,7 @@ export interface PlanDeps extends CallDeps {
   readonly wall: Wall;
 }
 
-export interface CallBasis extends RuleScope, Pick<CallToJudge, 'allowlist' | 'used'> {
+export interface CallBasis extends RuleScope, Pick<CallToJudge, 'allowlist' | 'used' | 'addresses'> {
   readonly tenant: string;
   readonly session: string;
   readonly documents?: string | null;
@@ -75,10 +75,12 @@ type AskedCall = ModelAnswer['calls'][number];
 
 export async function planCalls(
   deps: PlanDeps,
-  basis: CallBasis,
+  given: CallBasis,
   asked: readonly AskedCall[],
   signal: AbortSignal,
 ): Promise<CallPlan> {
+  const named = asked.map(({ args }) => args);
+  const basis = { ...given, ...(await deps.knownAddresses(given, named)) };
   const until = hooksUntil();
   const plans: OnePlan[] = [];
   for (const [index, call] of asked.slice(0, MAX_CALLS).entries())

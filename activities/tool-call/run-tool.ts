@@ -12,7 +12,8 @@ import type { NeedsToken } from '../approvals/needs-token.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { replayOf, type Tool } from '#policy/define-tool.ts';
 import { ANY_TOOL, type ClaimedCall, type FastPath, type RunnableCall } from '../fast-path/fast-path.ts';
-import { perform, type PerformDeps, shownResult } from './perform-tool.ts';
+import { perform, type PerformDeps } from './perform-tool.ts';
+import { shownResult } from './shown-result.ts';
 import { newAsk, plannedAgain } from './ask-again.ts';
 import { createOutside, newForm, type OutsideDeps } from './call-outside.ts';
 import { untilRecorded } from './until-recorded.ts';
@@ -172,7 +173,7 @@ async function recordResult(
   result: ToolResult,
   milliseconds: number,
 ): Promise<RunToolResult> {
-  const { outcome, child, code, text, whole, images, events } = shownResult(
+  const { outcome, child, code, text, whole, images, read, events } = shownResult(
     deps,
     input.call,
     claim,
@@ -194,6 +195,7 @@ async function recordResult(
       text,
       whole,
       images,
+      read,
       child,
       events,
       known: reads?.known,

@@ -170,7 +170,7 @@ async function compact(
   // Before the record: from then on nobody makes this summary again.
   if (agent.memory?.at_compaction && !basis.context.subagent)
     await deps.remember(
-      { ...input, agent: agent.key, user: basis.user, used: Object.keys(basis.used) },
+      { ...input, agent: agent.key, user: basis.user, readOutside: deps.rules.outside(basis.used) },
       summary,
     );
   await deps.ledger.recordSummary(input, summary, plan.position, use);

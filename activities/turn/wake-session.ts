@@ -32,6 +32,8 @@ export interface Wake {
   readonly team?: string;
   /** The turn from which it follows that the system speaks: what the new turn uses counts for that one too (DU-7). */
   readonly from?: TurnPlace | undefined;
+  /** The words are the user's own. */
+  readonly isOwn?: boolean | undefined;
   /** The session whose words it tells; that of `from` unless given. */
   readonly tells?: string | undefined;
 }
@@ -62,6 +64,7 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
     team,
     from,
     tells,
+    isOwn,
   }) => {
     const { agent: _, ...rest } = context;
     const scrubber = await deps.scrubberOf(tenant);
@@ -77,6 +80,7 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
       team,
       from,
       tells,
+      isOwn,
     });
     if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
     const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };

@@ -42,6 +42,7 @@ export interface DocumentRows {
     path: string,
     mayCreate: boolean,
     by: (old: Buffer | null) => Buffer,
+    isWhole?: boolean,
   ): Promise<{ done: boolean }>;
 }
 
@@ -87,7 +88,9 @@ export function createDocumentRows(
     path: string,
   ): Promise<string | undefined> {
     if (access.version === null) return undefined;
-    const text = (await readDocument(pool, access, inside))?.text;
+    const row = await readDocument(pool, access, inside);
+    if (row) scope.origins?.readDocument(row.read);
+    const text = row?.text;
     if (text === undefined && inside in (await copies.listed(scope.workspace)))
       throw new FileProblem(
         'FileNotFound',
@@ -113,18 +116,21 @@ export function createDocumentRows(
     return bytes;
   }
 
-  const change: DocumentRows['change'] = async (scope, place, path, mayCreate, by) => {
+  const change: DocumentRows['change'] = async (scope, place, path, mayCreate, by, isWhole = false) => {
     const { access, inside } = place;
     refuseWrite(place, path);
     const isOnDisk = await textAt(scope, place, path).then((text) => text === undefined, isGone);
     const below = isOnDisk ? await onDisk(scope, path) : null;
-    const outside = await access.outside();
+    const read = access.outside();
+    const isOutside = Object.keys(read).length > 0;
     try {
       const { done } = await writeDocument(pool, access, {
         path: inside,
         author: access.author,
         call: scope.idempotencyKey || undefined,
-        outside,
+        // What is changed within a text from outside leaves it one.
+        outside: isOutside || (isWhole ? false : undefined),
+        read,
         by(seen) {
           const old = seen === undefined ? below : Buffer.from(seen);
           if (old === null && !mayCreate)

@@ -4,6 +4,7 @@ import { type FileHandle, lstat, open, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { DocumentAccess } from '#domain/document.ts';
+import type { FileOrigins } from '#domain/file-origins.ts';
 import { type ChangeJournal, createChangeJournal } from './change-journal.ts';
 import { errnoOf, FileProblem, fileProblem, shown } from './file-problem.ts';
 import { createFolderGuides } from './folder-guides.ts';
@@ -11,9 +12,9 @@ import { guardGitFolder } from './guard-git.ts';
 import { type Folder, openFolder, openParent } from './open-folder.ts';
 import { type FilePage, type FilePageRequest, readPage } from './read-page.ts';
 import { isTemporary, refuseIrregular, replaceFile } from './replace-file.ts';
-import { makeWorkspace } from './workspace-folder.ts';
 import { DEFAULT_PATH_RULES, type PathRules } from '#domain/path-rules.ts';
 import { isDenied, resolvePath, type SafePath } from './resolve-path.ts';
+import { createResolvers } from './resolve-file.ts';
 
 /** Whose files; a RunningCall is one. */
 export interface FileScope {
@@ -25,6 +26,8 @@ export interface FileScope {
   readonly workspaceFrom?: string | undefined;
   /** Whose documents stand in it (with-documents.ts); absent: it has none. */
   readonly documents?: DocumentAccess | undefined;
+  /** Who is told of what is read and written; absent: nobody. */
+  readonly origins?: FileOrigins | undefined;
   /** Another path of the workspace: where a box shows it. */
   readonly mount?: string;
   /** Ends the wait for a workspace that another worker has. */
@@ -133,18 +136,12 @@ export function createFiles(options: FilesOptions): Files {
   const journal = createChangeJournal(options.journalDir, options.now);
   const guides = createFolderGuides();
 
-  const resolve = async (scope: FileScope, path: string, access: 'read' | 'write'): Promise<SafePath> => {
-    await makeWorkspace(scope.workspace, scope.workspaceFrom);
-    const safe = await resolvePath(rules, scope.workspace, path, access, scope.mount);
-    // Before it is: what is begun and not done is a change too.
-    if (access === 'write') scope.use?.wrote(safe.absolute);
-    return safe;
-  };
+  const { resolve, resolveChange } = createResolvers(rules);
 
   return {
     async readPage(scope, path, request) {
       return explained('failed to read file', path, async () => {
-        const safe = await resolve(scope, path, 'read');
+        const safe = await resolve(scope, path);
         const file = await openFile(safe);
         return closing(file, async () => ({
           ...(await readPage(file, request, path)),
@@ -155,7 +152,7 @@ export function createFiles(options: FilesOptions): Files {
 
     async readBytes(scope, path, most) {
       return explained('failed to read file', path, async () => {
-        const file = await openFile(await resolve(scope, path, 'read'));
+        const file = await openFile(await resolve(scope, path));
         return closing(file, async () => {
           const room = Buffer.alloc(Math.min((await file.stat()).size, most) + 1);
           const { bytesRead } = await file.read(room, 0, room.length, 0);
@@ -166,7 +163,7 @@ export function createFiles(options: FilesOptions): Files {
 
     async write(scope, path, content) {
       return explained('failed to write file', path, async () => {
-        const { folder, name } = await openParent(await resolve(scope, path, 'write'), true);
+        const { folder, name } = await openParent(await resolveChange(scope, path, true), true);
         return closing(folder, async () => {
           const given = typeof content === 'string' ? Buffer.from(content) : content;
           const { created } = await replaceFile(folder, name, given, scope.idempotencyKey, path);
@@ -177,7 +174,7 @@ export function createFiles(options: FilesOptions): Files {
 
     async openRead(scope, path) {
       return explained('failed to read file', path, async () => {
-        const file = await openFile(await resolve(scope, path, 'read'));
+        const file = await openFile(await resolve(scope, path));
         return { bytes: (await file.stat()).size, stream: file.createReadStream() };
       });
     },
@@ -185,7 +182,7 @@ export function createFiles(options: FilesOptions): Files {
     async change(scope, path, mayCreate, by) {
       const doing = mayCreate ? 'failed to write file' : 'failed to read file';
       return explained(doing, path, async () => {
-        const { folder, name } = await openParent(await resolve(scope, path, 'write'), mayCreate);
+        const { folder, name } = await openParent(await resolveChange(scope, path, false), mayCreate);
         return closing(folder, async () => {
           const old = await readWhole(folder, name, mayCreate, path);
           const changes = scope.use?.journal ?? journal;
@@ -206,7 +203,7 @@ export function createFiles(options: FilesOptions): Files {
 
     async list(scope, path, limit) {
       return explained('failed to list', path, async () => {
-        const safe = await resolve(scope, path, 'read');
+        const safe = await resolve(scope, path);
         const folder = await openFolder(safe.absolute, path);
         return closing(folder, async () => {
           const names = await namesIn(folder, safe, rules);
@@ -219,8 +216,11 @@ export function createFiles(options: FilesOptions): Files {
 
     async hold(scope, path, use) {
       return explained('failed to open folder', path, async () => {
-        const safe = await resolve(scope, path, 'read');
-        if (use === 'run') guardGitFolder(safe);
+        const safe = await resolve(scope, path);
+        if (use === 'run') {
+          guardGitFolder(safe);
+          await scope.origins?.runs();
+        }
         const folder = await openFolder(safe.absolute, path);
         return held(folder, safe, rules);
       });
@@ -228,7 +228,7 @@ export function createFiles(options: FilesOptions): Files {
 
     async isFolder(scope, path) {
       return explained('failed to open', path, async () => {
-        const safe = await resolve(scope, path, 'read');
+        const safe = await resolve(scope, path);
         return (await stat(safe.absolute)).isDirectory();
       });
     },

@@ -50,10 +50,17 @@ export function withDocuments(files: Files, pool: Pool): Files {
       if (!place) return files.write(scope, path, content);
       const bytes = await collect(content);
       let created = false;
-      await rows.change(scope, place, path, true, (old) => {
-        created = old === null;
-        return bytes;
-      });
+      await rows.change(
+        scope,
+        place,
+        path,
+        true,
+        (old) => {
+          created = old === null;
+          return bytes;
+        },
+        true,
+      );
       return { created, bytes: bytes.length };
     },
 

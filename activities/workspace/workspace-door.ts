@@ -47,7 +47,7 @@ export function createWorkspaceDoor({ root, deniedPaths, follow, pool, journalDi
     const scope = { tenant, agent: agent.key, user, type: agent.type };
     const { text: hide } = await scrubberOf(tenant);
     const version = await documentsVersion(pool, scope);
-    const documents = { ...scope, version, shows, author: by, outside: async () => false, hide };
+    const documents = { ...scope, version, shows, author: by, outside: () => ({}), hide };
     return { ...workspace, documents, idempotencyKey: `api/${randomUUID()}` };
   }
 

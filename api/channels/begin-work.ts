@@ -1,6 +1,7 @@
 /** What a signed call begins where its channel says that it is no message: a task of a team, or a run of a schedule. */
 import type { Inbound } from '#domain/channel.ts';
 import { Failure } from '#domain/errors.ts';
+import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import type { ChannelRow } from '#store/channel-store.ts';
@@ -31,7 +32,10 @@ export async function beginWork(
     const problem = teamAccessProblem(row.settings, { user: person.id, channel: key });
     if (problem !== undefined) throw new Failure('Forbidden', problem);
     const board = createTeamBoard({ pool, scrubberOf, reach: temporal });
-    const origin = { actor: `channel:${key}`, context: { user: person.id, group: settings.allowed_tools } };
+    const origin = {
+      actor: `channel:${key}`,
+      context: { user: person.id, group: settings.allowed_tools, read: { [OUTSIDE_MESSAGE]: repeat } },
+    };
     const draft = { subject: subject || key, description: text, assignee };
     await board.begin(await board.create(tenant, row, draft, origin, repeat));
   }

@@ -11,6 +11,7 @@ import {
   type WaitingMessage,
 } from '#domain/channel.ts';
 import { Failure } from '#domain/errors.ts';
+import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { countWaiting, insertDirectPost } from '#store/channel-post-store.ts';
 import { type ChannelRow, findPerson, offerPairing } from '#store/channel-store.ts';
@@ -120,13 +121,7 @@ async function submit(
     );
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key } = channel;
-  const said = {
-    text: inbound.text.replaceAll('\0', '').toWellFormed().slice(0, MOST),
-    isOwn: person !== undefined && inbound.isForwarded !== true,
-    // The same update has the same text, and nobody who writes can know its markers.
-    marker: createHmac('sha256', deps.tokenSecret).update(stem).digest('hex').slice(0, 32),
-    source: `${channel.type}:${inbound.person.id}`,
-  };
+  const said = saidIn(deps, channel, inbound, person, stem);
   const message: Submission = {
     id: `msg_${stem}`,
     repeatable: true,
@@ -139,7 +134,8 @@ async function submit(
       agent: there ? undefined : channel.agent_key,
       user: person?.user_id ?? `${key}:${inbound.person.id}`,
       group: toolsFor(channel.settings, inbound),
-      roles: person?.may_decide ? ['run', 'approve'] : ['run'],
+      roles: rolesOf(person),
+      read: isStrangers(channel, said) ? { [OUTSIDE_MESSAGE]: `msg_${stem}` } : undefined,
     },
     confinedTo: null,
   };
@@ -153,6 +149,32 @@ async function submit(
     if (error.type === 'NotFound') return `There is no agent ${channel.agent_key} any more.`;
     throw error;
   }
+}
+
+function rolesOf(person: Speaker | undefined): readonly string[] {
+  return person?.may_decide ? ['run', 'approve'] : ['run'];
+}
+
+/** All of it, or what its template takes from outside. */
+function isStrangers({ type }: ChannelRow, { isOwn }: Pick<WaitingMessage, 'isOwn'>): boolean {
+  return !isOwn || type === 'webhook';
+}
+
+function saidIn(
+  { tokenSecret }: ApiDeps,
+  { type }: ChannelRow,
+  { text, isForwarded, person: { id } }: Inbound,
+  person: Speaker | undefined,
+  stem: string,
+): Pick<WaitingMessage, 'text' | 'isOwn' | 'marker' | 'source'> {
+  return {
+    text: text.replaceAll('\0', '').toWellFormed().slice(0, MOST),
+    // Of a signed call, whose template marks what is from outside, as well.
+    isOwn: person !== undefined && isForwarded !== true,
+    // The same update has the same text, and nobody who writes can know its markers.
+    marker: createHmac('sha256', tokenSecret).update(stem).digest('hex').slice(0, 32),
+    source: `${type}:${id}`,
+  };
 }
 
 /** It came before; since then its session or the settings have changed. What was not taken then is handed in as it was. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { CANVAS_FRAME, CANVAS_FRAME_POLICY, CANVAS_LIMITS } from '#domain/canvas.ts';
 import { Failure } from '#domain/errors.ts';
 import { markOutside } from '#domain/outside-text.ts';
+import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { canvasEventSchema, canvasLinkCreateSchema, canvasLinkSchema } from '#domain/schema/canvas.ts';
 import { isKeyInForce } from '#store/api-key-store.ts';
 import { findCanvas } from '#store/canvas-store.ts';
@@ -103,7 +104,7 @@ function addEvents(app: Api, deps: ApiDeps): void {
         session,
         text: `The canvas sends:\n${markOutside({ id: randomUUID(), source: 'canvas', text })}`,
         mode: 'queue',
-        context: contextOf(caller, {}),
+        context: { ...contextOf(caller, {}), read: { [OUTSIDE_MESSAGE]: 'the canvas' } },
         confinedTo: caller.confinedTo,
       });
       return reply.code(202).send({ turn_id: receipt.turn_id });

@@ -2,6 +2,7 @@
 import { createTwoFilesPatch } from 'diff';
 import { documentKind, type DocumentScope, keptText, mayWriteDocument } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { documents } from '#domain/resource/documents.ts';
 import { findAgent } from '#store/agent-store.ts';
 import {
@@ -36,6 +37,7 @@ interface Written {
   readonly text: string | null;
   readonly expected: number | undefined;
   readonly outside?: boolean;
+  readonly read?: UsedTools;
 }
 
 export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void {
@@ -124,13 +126,13 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
       const scope = await scopeOf(asked);
       const version = scope && (await readDocumentVersion(pool, scope, name, revision));
       if (!scope || !version) return undefined;
-      const { text, outside } = version;
+      const { text, outside, read } = version;
       if (text === null)
         throw new Failure(
           'Unprocessable',
           `Revision ${revision} is the removal of ${name}; delete it for that`,
         );
-      await write(asked, scope, name, { text, expected, outside });
+      await write(asked, scope, name, { text, expected, outside, read });
       return (
         (await shownText(scope, name)) ?? emptied(scope, name, await documentVersions(pool, scope, name))
       );

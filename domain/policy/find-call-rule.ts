@@ -1,5 +1,6 @@
 /** AP-5: the rule, if any, that allows, denies or puts a call to a person; any tool may have one. */
 import type { CallRule, RuleDecision, ToolPolicy } from '#domain/agent.ts';
+import { addressesOf } from './addresses.ts';
 import { matchGlob } from '../glob/match-glob.ts';
 import { PROFILE_RULES } from './profiles.ts';
 import { matchesTool, type PolicyTool } from './tool-groups.ts';
@@ -19,6 +20,8 @@ export interface CallToMatch {
   readonly provider?: string | undefined;
   /** What the session has read before. */
   readonly used?: readonly UsedTool[];
+  /** Addresses that the user wrote or the session asked for before; none when absent. */
+  readonly addresses?: ReadonlySet<string> | undefined;
 }
 
 /** From the outermost to the innermost. */
@@ -68,9 +71,14 @@ function matchesCall(rule: CallRule, call: CallToMatch): boolean {
   if (rule.agent !== undefined && !matchGlob(rule.agent, call.agent)) return false;
   if (rule.after !== undefined && usedBefore(rule, call) === undefined) return false;
   if (!matchesOptional(rule.user, call.user) || !matchesOptional(rule.channel, call.channel)) return false;
+  if (rule.address === 'new' && !namesNewAddress(call)) return false;
   const { only_args } = rule;
   if (only_args && !Object.keys(call.args).every((name) => only_args.includes(name))) return false;
   return Object.entries(rule.args ?? {}).every(([name, glob]) => matchesArgument(rule, call, name, glob));
+}
+
+function namesNewAddress({ args, addresses }: CallToMatch): boolean {
+  return addressesOf(args).some((address) => !addresses?.has(address));
 }
 
 /** Whether a path or address climbs out of a folder that it names. */

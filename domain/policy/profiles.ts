@@ -22,25 +22,7 @@ export const PROFILES = {
   careful: null,
 } as const satisfies Profiles;
 
-/** What others have written, and may tell the model what to do (SECURITY R1). */
-const OUTSIDE = [
-  'group:web',
-  'group:ui',
-  'group:mcp',
-  'group:custom',
-  'group:media_read',
-  'credentialed_exec',
-  'group:teams',
-  'sessions_history',
-  'use_skill',
-  'skill_search',
-  'mcp_tool_search',
-  'openai_compat_call',
-  'nodes',
-];
-
-/** Longer than addresses that people share; one that carries data out is. */
-const LONG_URL = `${'?'.repeat(200)}*`;
+const OUTSIDE = ['capability:outside'];
 const CARRIES = 'profile careful: the address may carry out what was read';
 
 /** After the rules of the policy that names the profile, so that it can make exceptions. */
@@ -53,8 +35,9 @@ export const PROFILE_RULES: Readonly<Record<string, readonly CallRule[]>> = {
     ),
     // Under the same rules, and with what has been read until now.
     { tool: 'spawn', decision: 'allow' },
-    { tool: 'group:web', args: { url: '*=*' }, after: OUTSIDE, decision: 'ask', reason: CARRIES },
-    { tool: 'group:web', args: { url: LONG_URL }, after: OUTSIDE, decision: 'ask', reason: CARRIES },
+    { tool: 'capability:outside', address: 'new', after: OUTSIDE, decision: 'ask', reason: CARRIES },
+    // A header carries as much as an address.
+    { tool: 'group:web', args: { headers: '*"*' }, after: OUTSIDE, decision: 'ask', reason: CARRIES },
     {
       tool: 'capability:mutating',
       after: OUTSIDE,

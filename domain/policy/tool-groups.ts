@@ -51,11 +51,30 @@ export interface PolicyTool {
   readonly async?: boolean;
 }
 
+/** What gives words of others, which may tell the model what to do (SECURITY R1). */
+const OUTSIDE_SOURCES = [
+  'outside_*',
+  'group:web',
+  'group:ui',
+  'group:mcp',
+  'group:custom',
+  'group:media_read',
+  'credentialed_exec',
+  'group:teams',
+  'sessions_history',
+  'use_skill',
+  'skill_search',
+  'mcp_tool_search',
+  'openai_compat_call',
+  'nodes',
+];
+
 const CAPABILITIES: Readonly<Record<string, (tool: PolicyTool) => boolean>> = {
   'read-only': (tool) => tool.readOnly === true,
   mutating: (tool) => tool.readOnly !== true,
   async: (tool) => tool.async === true,
   'mcp-bridged': (tool) => tool.mcpServer !== undefined,
+  outside: (tool) => OUTSIDE_SOURCES.some((pattern) => matchesTool(pattern, tool)),
 };
 
 export const GROUP = 'group:';

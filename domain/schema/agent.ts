@@ -36,6 +36,10 @@ const ruleShape = {
   channel: textSchema(256).optional(),
   /** Tools: only once the session has read what one of them gave (PO-5). */
   after: toolPatterns.min(1).optional(),
+  address: z
+    .literal('new')
+    .optional()
+    .describe('A call that names an address which the user did not write and the session has not asked for'),
   ...approvalTermsShape,
   reason: textSchema(500).optional(),
 } as const;

@@ -12,6 +12,7 @@ declare
   agent_row agents%rowtype;
   answer messages%rowtype;
   budget jsonb;
+  read jsonb;
 begin
   if jsonb_array_length(p_messages) > 0 and not
     take_messages(p_tenant, p_session, p_turn, p_step, p_messages, p_default_agent, p_run) then
@@ -25,6 +26,12 @@ begin
   select * into turn_row from turns where tenant_id = p_tenant and id = p_turn;
   select * into agent_row from agents where tenant_id = p_tenant and key = session_row.agent_key;
   select * into answer from messages where tenant_id = p_tenant and turn_id = p_turn and step = p_step and role = 'assistant';
+  -- The prompt of each step shows documents: what they were written after counts for what is asked for by it.
+  read := documents_read(p_tenant, agent_row.key, turn_row.context ->> 'user');
+  if read is not null and not session_row.used ?& array(select jsonb_object_keys(read)) then
+    perform note_used(p_tenant, p_session, read);
+    select * into session_row from sessions where tenant_id = p_tenant and key = p_session;
+  end if;
   if p_budget is not null and answer.id is null and has_budgets(p_tenant, agent_row.key,
       coalesce(turn_row.budget_root, session_row.budget_root), p_budget) then
     budget := reserve_budget(p_tenant, p_session, p_turn, p_budget ->> 'holder', coalesce((

@@ -13,9 +13,6 @@ begin
     exit when facts is null or place is null;
     update sessions set used = facts || used where tenant_id = p_tenant and key = place
       and not used ?& array(select jsonb_object_keys(facts));
-    select coalesce(s.bound_context #>> '{subagent,session}', s.bound_context #>> '{delegation,session}', t.origin_session) into place
-      from sessions s left join team_tasks t on t.tenant_id = p_tenant and t.team_key = s.bound_context #>> '{team,key}'
-        and t.number = (s.bound_context #>> '{team,number}')::int
-      where s.tenant_id = p_tenant and s.key = place;
+    place := giver_of(p_tenant, place);
   end loop;
 end $$;

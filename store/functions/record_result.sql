@@ -4,11 +4,12 @@
 -- model is told that the outcome is unknown and may read again. One that has a child does more than read.
 -- p_budget: {settle: {attempt, spent}} for what the call held, {next} for what the next model call reserves (DU-7).
 -- p_images: facts of each with its bytes as `data` in base64, which are kept once.
+-- p_read: {source: call} of what was read from outside before what the result gives was written (PO-5).
 -- With the last result of a step comes what its next model call needs, for who knows the transcript up to p_after.
 create function record_result(
   p_tenant text, p_session text, p_call text, p_fence text, p_ok boolean, p_code text, p_result text, p_whole_id text,
   p_whole text, p_child jsonb, p_feed jsonb, p_after bigint default null, p_summary_after bigint default null,
-  p_budget jsonb default null, p_images jsonb default null
+  p_budget jsonb default null, p_images jsonb default null, p_read jsonb default null
 ) returns jsonb
 language plpgsql as $$
 declare
@@ -32,7 +33,9 @@ begin
     return '{"recorded":false}';
   end if;
   if not claimed and p_child is null then perform set_config('synchronous_commit', 'off', true); end if;
-  if not known ? c.tool then perform note_used(p_tenant, c.session_key, jsonb_build_object(c.tool, c.id)); end if;
+  if not known ? c.tool or p_read is not null then
+    perform note_used(p_tenant, c.session_key, jsonb_build_object(c.tool, c.id) || coalesce(p_read, '{}'));
+  end if;
   if p_whole is not null then
     insert into tool_results (tenant_id, id, text) values (p_tenant, p_whole_id, p_whole) on conflict do nothing;
   end if;

@@ -41,8 +41,8 @@ begin
   pos := session_row.position;
   for m in select * from jsonb_array_elements(p_messages) loop
     if m ? 'text' then
-      insert into messages (tenant_id, id, session_key, role, text, mode, context)
-        values (p_tenant, m ->> 'id', p_session, 'user', m ->> 'text', m ->> 'mode', m - 'id' - 'text' - 'mode')
+      insert into messages (tenant_id, id, session_key, role, text, mode, context, is_own)
+        values (p_tenant, m ->> 'id', p_session, 'user', m ->> 'text', m ->> 'mode', m - 'id' - 'text' - 'mode', true)
         on conflict do nothing;
     end if;
     select turn_id, session_key, text, context, budget_root into row_turn, row_session, row_text, row_context, row_root

@@ -101,6 +101,8 @@ create table documents (
   digest     bytea not null,
   -- Written by a session that had read what came from outside (SC-4).
   outside    boolean not null default false,
+  -- PO-5. What that session had read from outside: {source: call}.
+  read       jsonb not null default '{}',
   -- Of the text that the index of memory holds; null before it holds any.
   indexed    bytea,
   -- The model whose vectors the index has of that text; null before it has any.
@@ -121,6 +123,7 @@ create table document_versions (
   revision   int not null,
   text       text,
   outside    boolean not null default false,
+  read       jsonb not null default '{}',
   author     text not null,
   -- The call that wrote it: made once, however often it is run.
   call_id    text,
@@ -131,6 +134,8 @@ create table document_versions (
 );
 create index document_versions_by_id on document_versions (tenant_id, agent_key, user_id, id);
 
+-- Looked for by each step.
+create index documents_outside on documents (tenant_id, agent_key) where outside;
 -- What the sweep looks for: memory that the index does not hold as it is.
 create index documents_to_index on documents (tenant_id, agent_key, user_id)
   where indexed is distinct from digest and (path in ('MEMORY.md', 'memory.md') or path like 'memory/%.md');
@@ -348,6 +353,8 @@ create table messages (
   calls       jsonb,
   -- Of a user's: [Attachment] (domain/artifact.ts).
   attachments jsonb,
+  -- PO-5. The words of the session's user, and of nobody and nothing else.
+  is_own      boolean not null default false,
   mode        text,
   context     jsonb,
   -- What hooks said of a user's, once they were asked: it is not put to them again.
@@ -1441,6 +1448,18 @@ create index channel_posts_growing on channel_posts (tenant_id, channel_key) whe
 create index channel_posts_of_approval on channel_posts (tenant_id, approval_id) where approval_id is not null;
 
 -- Schedules: messages at instants to come, and the firings of each
+
+-- PO-5. Files that were written after something from outside was read.
+create table outside_files (
+  tenant_id text not null references tenants,
+  -- The name of its folder.
+  workspace text not null,
+  -- From the workspace; empty for all that a command has written.
+  path      text not null,
+  -- What the session that wrote it had read from outside: {source: call}.
+  read      jsonb not null,
+  primary key (tenant_id, workspace, path)
+);
 
 create table schedules (
   tenant_id        text not null,

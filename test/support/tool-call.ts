@@ -1,4 +1,5 @@
 /** A RunningCall for tests of tools, in a temporary workspace that goes with the test. */
+import type { CreateCallReads } from '#activities/tool-call/call-reads.ts';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,11 +52,22 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     egress: {},
     hasSecret: () => false,
     roles: [],
-    used: [],
+    readOutside: {},
     exec: { timeoutSeconds: 60, boxTimeoutSeconds: 300 },
     ...over,
   };
 }
+
+/** Of a call that reads nothing which others have written. */
+export const NO_READS: CreateCallReads = () => ({
+  origins: {
+    read: () => Promise.resolve(),
+    readDocument: () => undefined,
+    changed: () => Promise.resolve(),
+    runs: () => Promise.resolve(),
+  },
+  noted: (result) => Promise.resolve(result),
+});
 
 export interface Bench {
   readonly base: string;

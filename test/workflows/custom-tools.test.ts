@@ -1,4 +1,5 @@
 /** CU-1, CU-2: tools made over HTTP while everything runs, used by agents, and what becomes of their calls. */
+import { NO_READS } from '#test/support/tool-call.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
@@ -220,6 +221,8 @@ describe('CU custom tools at work', () => {
           needsToken: async () => false,
         }),
         boundFiles: async () => [],
+        knownAddresses: async () => ({}),
+        callReads: NO_READS,
         approvalSeconds: 60,
       },
       createToolOfCall({ pool, sealer, resolve: async (_tenant, text) => text }),

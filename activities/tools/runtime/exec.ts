@@ -114,7 +114,8 @@ async function inBackground(
   const found = await shell.backgroundLine(command, boxOf(call, folder, 0));
   if (!found.ok) return toolError('SandboxUnavailable', `${found.reason}. The command has not run`);
   const { line, note, graceMs } = found;
-  const started = await processes.start(call, { command, line, cwd, pwd, graceMs });
+  const watches = Object.keys(call.readOutside).length === 0 ? call.workspace : undefined;
+  const started = await processes.start(call, { command, line, cwd, pwd, graceMs, watches });
   if (!started.ok) return toolError('ExecutionFailed', started.message);
   folder.heldWhile?.(async () => (await processes.find(call, started.id))?.running === true);
   return {

@@ -94,6 +94,7 @@ async function settle(
     sealer,
     placeOf,
     boundFiles: () => Promise.resolve([]),
+    knownAddresses: async () => ({}),
     tokenSecrets: [TOKENS],
   });
   const result = await run({ tenant: TENANT, approval_id: ID, outcome: 'decided', key: 'try-1', ...input });

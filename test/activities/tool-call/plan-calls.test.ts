@@ -25,6 +25,7 @@ const deps: PlanDeps = {
   sandbox: {},
   placeOf,
   boundFiles: () => Promise.resolve([]),
+  knownAddresses: async () => ({}),
   needsToken: () => Promise.resolve(false),
   wall: 'files and network',
   isInline: () => false,

@@ -1,4 +1,5 @@
 /** The one path round every tool, without a server: what the ledger says decides whether it runs, and what it did is recorded once. */
+import { NO_READS } from '#test/support/tool-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CancelledFailure } from '@temporalio/activity';
@@ -110,6 +111,8 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
     sandbox: {},
     placeOf,
     boundFiles: () => Promise.resolve([]),
+    knownAddresses: async () => ({}),
+    callReads: NO_READS,
     ...deps,
   };
   const activity = createRunTool({ ...parts, scrubberOf: () => Promise.resolve(scrubber) }, tool);

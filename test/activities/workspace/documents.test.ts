@@ -60,7 +60,7 @@ async function desk(t: TestContext) {
         version: await documentsVersion(pool, scope(user)),
         shows: 'user',
         author: `agent:${agent}`,
-        outside: async () => false,
+        outside: () => ({}),
         hide: (text) => text.replaceAll('s3cret', '[REDACTED]'),
         ...over,
       };

@@ -71,7 +71,7 @@ async function benchWith(t: TestContext, hasDocuments: boolean): Promise<Bench> 
     version: await documentsVersion(pool, SCOPE),
     shows: 'user',
     author: 'test',
-    outside: async () => false,
+    outside: () => ({}),
     hide: (text) => text,
   };
   return { ...bench, run: (tool, args, over) => bench.run(tool, args, { ...over, documents }) };

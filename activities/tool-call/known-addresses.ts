@@ -1,0 +1,29 @@
+/** PO-5: the addresses that a call may name without being new. */
+import { addressesIn, addressesOf } from '#domain/policy/addresses.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
+import type { CallRules, CallToJudge } from '#policy/call-rules.ts';
+import type { Pool } from '#store/pool.ts';
+import { readAddressSources } from '#store/session-addresses.ts';
+
+export interface AddressQuestion {
+  readonly tenant: string;
+  readonly session: string;
+  readonly used: UsedTools;
+}
+
+/** For judging calls with these arguments. Nothing where nothing was read from outside or no address is named: no rule asks then. */
+export type KnownAddresses = (
+  question: AddressQuestion,
+  args: readonly unknown[],
+) => Promise<Pick<CallToJudge, 'addresses'>>;
+
+export function createKnownAddresses(pool: Pool, rules: Pick<CallRules, 'outside'>): KnownAddresses {
+  return async ({ tenant, session, used }, args) => {
+    if (Object.keys(rules.outside(used)).length === 0 || addressesOf(args).length === 0) return {};
+    const { texts, calls } = await readAddressSources(pool, tenant, session);
+    // Only what was judged by its address: a file may be written with any words.
+    const asked = calls.filter(({ tool }) => Object.keys(rules.outside({ [tool]: '' })).length > 0);
+    const known = [...texts.flatMap(addressesIn), ...asked.flatMap((call) => addressesOf(call.args))];
+    return { addresses: new Set(known) };
+  };
+}

@@ -1,0 +1,34 @@
+/** What names addresses that a session may ask for again: words of its user, and calls that have run (PO-5). */
+import { sql } from 'kysely';
+import type { Pool } from './pool.ts';
+import { readRows } from './statements.ts';
+
+/** The newest ones that are looked at. */
+const TEXTS = 200;
+const CALLS = 500;
+
+export interface AddressSources {
+  readonly texts: readonly string[];
+  readonly calls: readonly { readonly tool: string; readonly args: Readonly<Record<string, unknown>> }[];
+}
+
+/** Of the session, and of those that it works for. */
+export async function readAddressSources(
+  pool: Pool,
+  tenant: string,
+  session: string,
+): Promise<AddressSources> {
+  const chain = sql`with recursive chain (key) as (
+    select ${session}::text union select giver_of(${tenant}, chain.key) from chain where chain.key is not null)`;
+  const [texts, calls] = await Promise.all([
+    readRows<{ text: string }>(pool)`${chain}
+      select m.text from messages m where m.tenant_id = ${tenant} and m.session_key in (select key from chain) and m.is_own
+      order by m.created_at desc limit ${TEXTS}`,
+    readRows<AddressSources['calls'][number]>(pool)`${chain}
+      select c.tool, c.args from tool_calls c
+      where c.tenant_id = ${tenant} and c.session_key in (select key from chain) and c.state = 'done' and c.ok
+        and c.args::text like '%http%'
+      order by c.created_at desc limit ${CALLS}`,
+  ]);
+  return { texts: texts.map(({ text }) => text), calls };
+}
