@@ -1,8 +1,13 @@
-/** Texts of any origin, shown to people who decide by them: what would hide or reorder other text is seen as its code. */
+/** Characters that people do not see: shown as their codes to people who decide, removed from what models read. */
 
-/** Marks that reorder or hide text, and controls but tab and line break. */
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
+/**
+ * Format characters, variation selectors, tags, fillers, private use and noncharacters: Default_Ignorable_Code_Point (UAX 44) and what
+ * has no shape beside it.
+ */
+const INVISIBLE = '\\p{DI}\\p{Co}\\p{NChar}\\ufff9-\\ufffb\\u{13430}-\\u{1343f}';
+
+/** With it controls but tab and line break. */
+const HIDDEN = new RegExp(`[\\0-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029${INVISIBLE}]`, 'gu');
 
 /** The JSON, with the same value, in which nothing hides. */
 export function unhideJson(json: string): string {
@@ -18,4 +23,35 @@ export function showHidden(text: string, show: (code: string) => string = (code)
   return text.replace(HIDDEN, (char) =>
     show(`U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`),
   );
+}
+
+/** Scripts whose spelling needs joiners or free variation selectors (Unicode 16, chapters 9, 12, 13 and 23.2). */
+const JOINING =
+  '[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Nko}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Tibt}\\p{scx=Mymr}\\p{scx=Khmr}]';
+
+/** One invisible character where a script or an emoji needs it, which is all that may carry nothing else. */
+const NEEDED = [
+  `(?<=${JOINING})[\\u200c\\u200d\\u180b-\\u180f](?![\\u200c\\u200d\\u180b-\\u180f])`,
+  '(?<=[\\p{Extended_Pictographic}\\p{EMod}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
+  '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f](?![\\ufe00-\\ufe0f])|(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
+].join('|');
+
+const REMOVED = new RegExp(`(?<needed>${NEEDED})|[${INVISIBLE}]`, 'gu');
+
+/** ECMA-48: sequences that steer a terminal, those with a text of their own (OSC, DCS, SOS, PM, APC) up to their end. */
+const TERMINAL_SEQUENCES =
+  /(?:\u001b\[|\u009b)[0-?]{0,100}[ -/]{0,10}[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0080-\u009f\n]{0,4096}(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]{0,4}[0-Z\\^-~]/g;
+
+/**
+ * What people see of a text from outside, for models and for what is kept: without terminal sequences, control characters except tab and
+ * line break, and invisible characters that its scripts do not need. Other line ends become a line feed, except CRLF. Idempotent.
+ */
+export function cleanOutsideText(text: string): string {
+  if (/^[\t\n\x20-\x7e]*$/.test(text)) return text;
+  const plain = text
+    .toWellFormed()
+    .replace(TERMINAL_SEQUENCES, '')
+    .replace(/\r(?!\n)|[\u000b\u000c\u0085\u2028\u2029]/g, '\n')
+    .replace(/[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/g, '');
+  return plain.replace(REMOVED, (_all, needed: string | undefined) => needed ?? '');
 }

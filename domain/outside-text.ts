@@ -3,6 +3,8 @@
  * kept of it. Text can neither end its own markers, whose id it cannot know, nor show the reader others: look-alikes are taken out.
  */
 
+import { cleanOutsideText } from './hidden-text.ts';
+
 export interface OutsideText {
   /** Random, made anew for each text: a guess must be hopeless. */
   readonly id: string;
@@ -29,18 +31,7 @@ function oneWord(source: string): string {
 }
 
 function harmless(text: string): string {
-  return withoutMarkers(withoutInvisible(text));
-}
-
-/**
- * What nobody sees but a model reads: zero-width, bidi and tag characters. Joiners stay where scripts and emoji need them, between characters
- * beyond ASCII.
- */
-function withoutInvisible(text: string): string {
-  return text
-    .replace(/[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, '')
-    .replace(/[\u{e0000}-\u{e007f}]/gu, '')
-    .replace(/(?<![^\0-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\0-\x7f\u200c\u200d])/g, '');
+  return withoutMarkers(cleanOutsideText(text));
 }
 
 /** Bounded repetitions, so that a page of nothing but brackets costs no more than any other. */

@@ -3,6 +3,7 @@ import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, MOUNT, sandboxOf, sandboxTerms } f
 import { type DocumentAccess, documentKind } from '#domain/document.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
+import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { agentOfTurn } from '#domain/subagent-agent.ts';
 import { taskGates } from '#domain/gate.ts';
@@ -202,7 +203,7 @@ function callContext(
     signal,
     idempotencyKey: `${input.tenant}/${input.call}`,
     progress: (text) => {
-      const data = { call_id: input.call, text: storableText(deps.scrubber.text(text)) };
+      const data = { call_id: input.call, text: storableText(deps.scrubber.text(cleanOutsideText(text))) };
       const key = { tenant: input.tenant, session: claim.session, turn: claim.turn };
       // Only for those who watch: a piece that is lost is part of the result all the same.
       deps.ledger.appendEvents(key, [{ type: 'tool.output', data }]).catch(() => undefined);
@@ -255,7 +256,7 @@ function stoppedResult(replay: ReplayClass): ToolResult {
   return toolError('Cancelled', 'the call was stopped while it ran; what it had done by then stays done');
 }
 
-/** A result scrubbed and cut: for the model, the ledger, the feed and history. */
+/** A result without invisible characters, scrubbed and cut: for the model, the ledger, the feed and history. */
 export interface ShownResult {
   readonly outcome: RunToolResult;
   readonly code: ToolErrorCode | null;
@@ -276,12 +277,14 @@ export function shownResult(
 ): ShownResult {
   const child = result.ok ? result.child : undefined;
   const code = result.ok ? null : result.code;
-  const scrubbed = storableText(scrubber.text(result.ok ? result.text : `${result.code}: ${result.message}`));
+  // Cleaned before it is scrubbed: what is invisible may stand within a secret.
+  const hide = (said: string): string => storableText(scrubber.text(cleanOutsideText(said)));
+  const scrubbed = hide(result.ok ? result.text : `${result.code}: ${result.message}`);
   const { text: words, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, `/v1/tool-calls/${id}/result`);
   const given = result.ok ? (result.images ?? []) : [];
   const { images, lines } = shownImages(scrubber, id, given);
   const text = [words, ...lines].join('\n');
-  const kept = result.whole === undefined ? whole : storableText(scrubber.text(result.whole));
+  const kept = result.whole === undefined ? whole : hide(result.whole);
   const preview = scrubber.preview(text, PREVIEW);
   const call = { call_id: id, tool: claim.tool, summary: claim.summary, step: claim.step };
   const completed = {

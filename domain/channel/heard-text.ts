@@ -1,5 +1,6 @@
 /** What a message of a chat says to the model: the words, and what came with them. */
 import type { WaitingMessage } from '../channel.ts';
+import { cleanOutsideText } from '../hidden-text.ts';
 import { markOutside } from '../outside-text.ts';
 
 /**
@@ -10,7 +11,7 @@ export function heardText(
   { text, isOwn, marker: id, source }: Pick<WaitingMessage, 'text' | 'isOwn' | 'marker' | 'source'>,
   lines: string,
 ): string {
-  const words = text.trim() === '' ? [] : [text];
+  const words = text.trim() === '' ? [] : [cleanOutsideText(text)];
   const came = lines === '' ? [] : [lines];
   if (!isOwn) return markOutside({ id, source, text: [...words, ...came].join('\n') });
   return [...words, ...came.map((given) => markOutside({ id, source, text: given }))].join('\n');
