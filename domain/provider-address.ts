@@ -18,3 +18,8 @@ export const MEDIA_ADDRESSES = {
   elevenlabs: 'https://api.elevenlabs.io',
   edge: 'https://speech.platform.bing.com',
 } as const;
+
+/** DashScope's chat, where the address of its own API is given: people name either by `DASHSCOPE_BASE_URL`. */
+export function chatAddress(provider: string, baseUrl: string): string {
+  return provider === 'dashscope' ? baseUrl.replace(/\/api\/v1\/?$/, '/compatible-mode/v1') : baseUrl;
+}

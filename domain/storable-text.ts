@@ -8,12 +8,16 @@ export function storableText(text: string): string {
 
 /** The same for all texts and names of a JSON value. */
 export function storableJson<T>(value: T): T {
-  return clean(value) as T;
+  return mapTexts(value, storableText);
 }
 
-function clean(value: unknown): unknown {
-  if (typeof value === 'string') return storableText(value);
-  if (Array.isArray(value)) return value.map(clean);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [storableText(key), clean(item)]));
+/** A JSON value with its texts and names changed. */
+export function mapTexts<T>(value: T, change: (text: string) => string): T {
+  const changed = (inner: unknown): unknown => {
+    if (typeof inner === 'string') return change(inner);
+    if (Array.isArray(inner)) return inner.map(changed);
+    if (typeof inner !== 'object' || inner === null) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([key, item]) => [change(key), changed(item)]));
+  };
+  return changed(value) as T;
 }

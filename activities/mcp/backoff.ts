@@ -7,6 +7,8 @@ export interface Timing {
   readonly pauseMs: number;
   /** A connection that lasted so long was a good one: the next loss is the first again. */
   readonly goodMs: number;
+  /** Between two looks whether a server is there. */
+  readonly healthMs: number;
 }
 
 /** vectors/mcp.json. */
@@ -16,6 +18,7 @@ export const TIMING: Timing = {
   attempts: 10,
   pauseMs: 300_000,
   goodMs: 60_000,
+  healthMs: 30_000,
 };
 
 export interface Backoff {

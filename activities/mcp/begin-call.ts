@@ -7,7 +7,7 @@ import type {
 import { isRecord } from '#domain/outside-value.ts';
 import type { McpToolDefinition } from '#domain/mcp/server.ts';
 import { type Answer, asksForTask, type Question, type Talk, TASK_ANSWER } from './create-client.ts';
-import type { LiveServer } from './connection.ts';
+import type { LiveServer } from './open-server.ts';
 
 export type Said =
   | { readonly kind: 'result'; readonly result: CallToolResult }

@@ -2,26 +2,19 @@
  * The worker's connection to one MCP server (MC-1): made when somebody needs it, shared by all, made again when it is lost – after 2 s, then
  * twice as long up to a minute, ten times, then not for five minutes. What the server lists is recorded each time.
  */
-import { ProtocolError } from '@modelcontextprotocol/client';
-import { createBackoff, type Timing } from './backoff.ts';
 import type { McpStatus } from '#domain/mcp/server.ts';
 import type { ListedTool } from '#store/mcp-tool-store.ts';
+import { createBackoff, type Timing } from './backoff.ts';
 import { McpAway } from './mcp-away.ts';
-import { type Heard, type OpenServer, wordsOf } from './open-server.ts';
-
-const PING_MS = 10_000;
-
-export interface LiveServer extends OpenServer {
-  /** By the server's name of each tool, as it was listed last. */
-  readonly hashes: ReadonlyMap<string, string>;
-}
+import { type Heard, type LiveServer, type OpenServer, wordsOf } from './open-server.ts';
+import { createToolList, OPEN_MS } from './tool-list.ts';
 
 type Mode = 'auto' | 'legacy';
 
 export interface ConnectionParts {
   readonly name: string;
   readonly timing: Timing;
-  readonly open: (heard: Heard, mode: Mode) => Promise<OpenServer>;
+  readonly open: (heard: Heard, mode: Mode, signal: AbortSignal) => Promise<OpenServer>;
   /** Throws when it may not be opened now. */
   readonly mayOpen: () => void;
   readonly recordListed: (tools: readonly ListedTool[]) => Promise<void>;
@@ -33,7 +26,7 @@ export interface Connection {
   use<Result>(work: (live: LiveServer) => Promise<Result>): Promise<Result>;
   /** Has the tools listed and recorded anew. @throws McpAway */
   relist(): Promise<void>;
-  /** Whether it still answers; a lost one is made again. Never throws. */
+  /** Whether it still answers, and by its list where it does not tell of changes; a lost one is made again. Never throws. */
   lookAfter(): Promise<void>;
   readonly isBusy: () => boolean;
   readonly lastUse: () => number;
@@ -47,55 +40,60 @@ export function createConnection(parts: ConnectionParts): Connection {
   let opening: Promise<LiveServer> | undefined;
   let problem = '';
   let isClosed = false;
-  let uses = 0;
-  let lastUse = Date.now();
-  // A program may end when it is asked for the newest revision: then it is not, unless it has ever spoken it.
-  let mode: Mode = 'auto';
-  let isSettled = false;
+  const revision = createRevisionChoice();
+  const uses = countUses();
+
+  const list = createToolList({
+    current: () => live,
+    found(server, hashes) {
+      if (live?.client === server.client) live = { ...live, hashes };
+    },
+    async failed(server, error) {
+      await lose(wordsOf(error, server.hide));
+      throw away();
+    },
+    recordListed: parts.recordListed,
+  });
 
   async function open(): Promise<LiveServer> {
     let opened: OpenServer | undefined;
+    const signal = AbortSignal.timeout(OPEN_MS);
     try {
       parts.mayOpen();
-      opened = await parts.open({ onClosed: () => void lose('the connection ended'), onToolsChanged }, mode);
-      const hashes = await listInto(parts, opened);
+      opened = await parts.open(
+        { onClosed: () => void lose('the connection ended'), onToolsChanged: list.onChanged },
+        revision.mode(),
+        signal,
+      );
+      const hashes = await list.read(opened, signal);
       if (isClosed) throw new Error('it was changed or switched off meanwhile');
       live = { ...opened, hashes };
-      isSettled = true;
+      revision.opened(opened.client.getProtocolEra() === 'modern');
       backoff.opened();
       opening = undefined;
       return live;
     } catch (error) {
       await opened?.end();
-      if (!isSettled) mode = mode === 'auto' ? 'legacy' : 'auto';
+      list.reset();
+      revision.failed();
       // Before the next attempt is set, which must not take this one for its own.
       opening = undefined;
-      await fail(wordsOf(error));
+      await fail(wordsOf(error, opened?.hide ?? ((text) => text)));
       throw away();
     }
   }
 
   async function relist(): Promise<void> {
     const wasLive = live;
-    const server = await connected();
     // Else it was listed a moment ago.
-    if (server !== wasLive) return;
-    try {
-      const hashes = await listInto(parts, server);
-      if (live === server) live = { ...server, hashes };
-    } catch (error) {
-      await lose(wordsOf(error));
-      throw away();
-    }
+    if ((await connected()) === wasLive) await list.refresh();
   }
-
-  // A list that cannot be read has ended the connection.
-  const onToolsChanged = (): void => void relist().catch(() => undefined);
 
   async function lose(why: string): Promise<void> {
     const lost = live;
     if (!lost || isClosed) return;
     live = undefined;
+    list.reset();
     await fail(why);
     await lost.end();
   }
@@ -109,7 +107,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     await parts.recordStatus(isOver ? 'failed' : 'degraded', why).catch(() => undefined);
   }
 
-  const away = (): McpAway => new McpAway(awayWords(name, problem, backoff.waitMs()));
+  const away = (): McpAway => new McpAway(awayWords(name, backoff.waitMs()), problem);
 
   async function connected(): Promise<LiveServer> {
     if (isClosed) throw new McpAway(`the MCP server ${name} was changed or switched off; call again`);
@@ -123,30 +121,26 @@ export function createConnection(parts: ConnectionParts): Connection {
   async function lookAfter(): Promise<void> {
     const looked = live;
     // One that works at something may be too busy to answer.
-    if (!looked || uses > 0) return;
-    const problem = await pingProblem(looked);
-    if (problem !== undefined && live === looked) await lose(problem);
+    if (!looked || uses.isBusy()) return;
+    if (!list.isTold()) return list.refresh(true).catch(() => undefined);
+    const problem = await probeProblem(looked);
+    if (problem !== undefined && live?.client === looked.client) await lose(problem);
+  }
+
+  /** With its list as it is, as far as the server has told. @throws McpAway */
+  async function current(): Promise<LiveServer> {
+    await connected();
+    if (list.isStale()) await list.refresh();
+    return connected();
   }
 
   return {
-    async use(work) {
-      uses += 1;
-      let isWhole = false;
-      try {
-        const result = await work(await connected());
-        isWhole = true;
-        return result;
-      } finally {
-        uses -= 1;
-        lastUse = Date.now();
-        // A server over HTTP that has started anew does not know us any more.
-        if (!isWhole) void lookAfter();
-      }
-    },
+    // A server over HTTP that has started anew does not know us any more.
+    use: (work) => uses.count(async () => work(await current()), lookAfter),
     relist,
     lookAfter,
-    isBusy: () => uses > 0,
-    lastUse: () => lastUse,
+    isBusy: uses.isBusy,
+    lastUse: uses.last,
     async close() {
       isClosed = true;
       backoff.end();
@@ -159,27 +153,53 @@ export function createConnection(parts: ConnectionParts): Connection {
   };
 }
 
-/** Hashes by the server's name of each tool. */
-async function listInto(
-  { recordListed }: ConnectionParts,
-  server: OpenServer,
-): Promise<ReadonlyMap<string, string>> {
-  const tools = await server.list();
-  await recordListed(tools);
-  return new Map(tools.map(({ definition, hash }) => [definition.name, hash]));
+/** A program may end when it is asked for the newest revision: then it is not the next time, unless it has ever spoken it. */
+function createRevisionChoice() {
+  let mode: Mode = 'auto';
+  let isModern = false;
+  return {
+    mode: () => mode,
+    opened(wasModern: boolean) {
+      isModern ||= wasModern;
+      mode = isModern ? 'auto' : 'legacy';
+    },
+    failed() {
+      if (!isModern) mode = mode === 'auto' ? 'legacy' : 'auto';
+    },
+  };
 }
 
-function awayWords(name: string, problem: string, waitMs: number): string {
+function countUses() {
+  let uses = 0;
+  let last = Date.now();
+  return {
+    isBusy: () => uses > 0,
+    last: () => last,
+    /** `onFailed` is called after one that threw. */
+    async count<Result>(use: () => Promise<Result>, onFailed: () => Promise<void>): Promise<Result> {
+      uses += 1;
+      let isWhole = false;
+      try {
+        const result = await use();
+        isWhole = true;
+        return result;
+      } finally {
+        uses -= 1;
+        last = Date.now();
+        if (!isWhole) void onFailed();
+      }
+    },
+  };
+}
+
+function probeProblem({ probe, hide }: LiveServer): Promise<string | undefined> {
+  return probe().then(
+    () => undefined,
+    (error: unknown) => wordsOf(error, hide),
+  );
+}
+
+function awayWords(name: string, waitMs: number): string {
   const when = waitMs > 0 ? `; it is tried again in ${Math.ceil(waitMs / 1000)} s` : '';
-  return `the MCP server ${name} is disconnected: ${problem}${when}`;
-}
-
-/** Why it is not there any more; undefined when it answers, if only that it knows no ping. */
-async function pingProblem({ client }: LiveServer): Promise<string | undefined> {
-  try {
-    await client.ping({ timeout: PING_MS });
-    return undefined;
-  } catch (error) {
-    return error instanceof ProtocolError ? undefined : wordsOf(error);
-  }
+  return `the MCP server ${name} is disconnected${when}`;
 }

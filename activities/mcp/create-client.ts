@@ -3,13 +3,18 @@ import {
   Client,
   type CreateMessageRequest,
   type ElicitRequest,
+  isSpecType,
   type JsonSchemaValidator,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestOptions,
+  StreamableHTTPClientTransport,
+  type Tool,
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { SampledAnswer } from '#domain/left-call.ts';
-import { isRecord } from '#domain/outside-value.ts';
+import { MAX_MCP_TOOLS } from '#domain/mcp/server.ts';
+import { type Fields, isRecord } from '#domain/outside-value.ts';
 
 /** Extension of MCP 2026-07-28 (SEP-2663). */
 const TASKS = 'io.modelcontextprotocol/tasks';
@@ -17,10 +22,12 @@ const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 /** Where a task that answers a call is handed on, since the SDK knows no such result. */
 export const TASK_ANSWER = 'tempoclaw/task';
 const MAX_PAGES = 20;
-/** A server that says again and again that its list has changed is asked no more often. */
-const CHANGES_MS = 1_000;
-/** A program that knows no `server/discover` may say nothing at all. */
-const DISCOVER_MS = 5_000;
+/** Where the next page of a list is handed on: the SDK would read pages without end, or none of them. */
+const NEXT_PAGE = 'tempoclaw/next-page';
+/** A program may be slow to start, and one that knows no `server/discover` may say nothing at all. */
+const DISCOVER_MS = 20_000;
+/** Until a server says that it will tell of changes. */
+const LISTEN_MS = 5_000;
 
 /** A call that is being made, to which its server may put questions over the connection (2025-11-25). */
 export interface Talk {
@@ -55,16 +62,15 @@ export function createClient(
       },
       // People answer in their own time, and another worker may go on with it then.
       inputRequired: { autoFulfill: false },
-      listMaxPages: MAX_PAGES,
       // A schema of a server's making is not compiled: it may be made to take for ever.
       jsonSchemaValidator: {
         getValidator:
           <T>(): JsonSchemaValidator<T> =>
           (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
       },
-      listChanged: { tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: onToolsChanged } },
     },
   );
+  client.setNotificationHandler('notifications/tools/list_changed', onToolsChanged);
   const talks = new Set<Talk>();
   const ask = (question: Question, signal: AbortSignal) =>
     talkOf(talks, question.params).ask(question, signal);
@@ -86,12 +92,57 @@ export async function connectClient(
   client: Client,
   transport: Transport,
   mode: 'auto' | 'legacy',
-  timeout: number,
 ): Promise<void> {
   client.setVersionNegotiation({ mode, probe: { timeoutMs: DISCOVER_MS } });
-  await client.connect(transport, { timeout });
+  await client.connect(transport);
   const pass = transport.onmessage;
-  transport.onmessage = (message, extra) => pass?.(withTask(message) as typeof message, extra);
+  transport.onmessage = (message, extra) => pass?.(withResult(message, readable) as typeof message, extra);
+}
+
+/** All tools, from at most 20 pages: the pages that came stay where there are more, or where they go round in a circle. */
+export async function listTools(client: Client, options: RequestOptions): Promise<readonly Tool[]> {
+  if (!client.getServerCapabilities()?.tools) return [];
+  const tools: Tool[] = [];
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && tools.length < MAX_MCP_TOOLS; page += 1) {
+    const params = cursor === undefined ? undefined : { cursor };
+    // How long the server allows it to be kept is no matter: a look looks.
+    const listed = await client.listTools(params, { ...options, cacheMode: 'bypass' });
+    tools.push(...listed.tools);
+    const next = listed._meta?.[NEXT_PAGE];
+    if (typeof next !== 'string' || next === '' || seen.has(next)) break;
+    seen.add(next);
+    cursor = next;
+  }
+  return tools;
+}
+
+/**
+ * Whether a server of this connection tells of changes of its list: of 2026-07-28 while it holds a subscription, which is asked for here;
+ * before, where it says so and has a way to. `onEnd` is called when a subscription ends.
+ */
+export async function hearChanges(client: Client, onEnd: () => void): Promise<boolean> {
+  if (client.getServerCapabilities()?.tools?.listChanged !== true) return false;
+  // Over HTTP it may have no stream to tell it on.
+  if (client.getProtocolEra() === 'legacy')
+    return !(client.transport instanceof StreamableHTTPClientTransport);
+  try {
+    const { honoredFilter, closed } = await client.listen({ toolsListChanged: true }, { timeout: LISTEN_MS });
+    void closed.then(onEnd);
+    return honoredFilter.toolsListChanged === true;
+  } catch {
+    // It may have no place for one more now; its list is then looked at instead.
+    return false;
+  }
+}
+
+/** Whether a server is there, by what its revision has for that. A refusal is an answer as well. @throws what a request does */
+export async function probe(client: Client, options: RequestOptions): Promise<void> {
+  const asked = client.getProtocolEra() === 'modern' ? client.discover(options) : client.ping(options);
+  await asked.catch((error: unknown) => {
+    if (!(error instanceof ProtocolError)) throw error;
+  });
 }
 
 /** Whether a call of such a tool is to be asked for as a task (2025-11-25); where the server decides, it needs no asking (2026-07-28). */
@@ -113,11 +164,26 @@ function talkOf(talks: ReadonlySet<Talk>, params: Question['params']): Talk {
   );
 }
 
-/** An answer that is a task, as the result that the SDK reads. */
-function withTask(message: unknown): unknown {
+function withResult(message: unknown, change: (result: Fields) => Fields): unknown {
   const result = isRecord(message) ? message['result'] : undefined;
-  if (!isRecord(message) || !isRecord(result)) return message;
+  return isRecord(message) && isRecord(result) ? { ...message, result: change(result) } : message;
+}
+
+/** A result that the SDK would not read, or read whole, as one that it does. */
+function readable(result: Fields): Fields {
   const task = result['resultType'] === 'task' ? result : result['task'];
-  if (!isRecord(task) || typeof task['taskId'] !== 'string') return message;
-  return { ...message, result: { resultType: 'complete', content: [], _meta: { [TASK_ANSWER]: task } } };
+  if (isRecord(task) && typeof task['taskId'] === 'string')
+    return { resultType: 'complete', content: [], _meta: { [TASK_ANSWER]: task } };
+  if (Array.isArray(result['content'])) return { ...result, content: result['content'].map(readableBlock) };
+  const { tools, nextCursor, _meta, ...rest } = result;
+  if (!Array.isArray(tools)) return result;
+  // One tool that is none does not take the others with it.
+  const meta = { ...(isRecord(_meta) && _meta), [NEXT_PAGE]: nextCursor };
+  return { ...rest, tools: tools.filter((tool) => isSpecType.Tool(tool)), _meta: meta };
+}
+
+function readableBlock(block: unknown): unknown {
+  if (isSpecType.ContentBlock(block)) return block;
+  const kind = isRecord(block) && typeof block['type'] === 'string' ? block['type'].slice(0, 50) : 'unknown';
+  return { type: 'text', text: `[content that cannot be read, of the kind ${kind}, is left out]` };
 }

@@ -8,9 +8,10 @@ import type { CallOutside, FormAnswer, LeftCall } from '#domain/left-call.ts';
 import { type McpForm, readForm, standardAnswer } from '#domain/mcp/form.ts';
 import { readSampling } from '#domain/mcp/sampling.ts';
 import { isRecord } from '#domain/outside-value.ts';
+import { mapTexts } from '#domain/storable-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import { beginCall, type CallToBegin, type HeldCall, hold, type Said } from './begin-call.ts';
-import type { LiveServer } from './connection.ts';
+import type { LiveServer } from './open-server.ts';
 import type { Answer, Question } from './create-client.ts';
 import { answerTask, cancelTask, followTask } from './follow-task.ts';
 
@@ -139,7 +140,7 @@ async function untilSaid(stretch: Stretch, held: HeldCall, left: LeftCall): Prom
     return lookLater(stretch, left, error);
   }
   return next.kind === 'question'
-    ? park(stretch, held, left, next.question)
+    ? park(stretch, held, left, mapTexts(next.question, held.hide))
     : heard(stretch, next, left, held.hide);
 }
 
@@ -185,7 +186,10 @@ async function heard(
       return follow(stretch, said.id, begun);
     }
     case 'asks': {
-      const { asked, state } = said;
+      const { state } = said;
+      const asked = Object.fromEntries(
+        Object.entries(said.asked).map(([key, request]) => [key, mapTexts(request, hide)]),
+      );
       const known = task === undefined ? {} : { task, ...(answers && { answers }) };
       return ask(stretch, { since, asks, ...known, asked, ...(state !== undefined && { state }) });
     }

@@ -11,10 +11,10 @@ import {
 } from '#store/mcp-server-store.ts';
 import { recordListed } from '#store/mcp-tool-store.ts';
 import { TIMING, type Timing } from './backoff.ts';
-import { type Connection, createConnection, type LiveServer } from './connection.ts';
-import { McpAway } from './mcp-away.ts';
 import type { HeldCall } from './begin-call.ts';
-import { openServer, type OpenServerDeps } from './open-server.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { McpAway } from './mcp-away.ts';
+import { type LiveServer, type OpenServerDeps, openServer } from './open-server.ts';
 
 export interface McpServers {
   /**
@@ -40,8 +40,6 @@ export interface McpServersDeps extends OpenServerDeps {
 /** REFERENCE §11. */
 const MAX_CONNECTIONS = 200;
 const MAX_OF_USER = 30;
-/** SPEC MC-1. */
-const HEALTH_MS = 30_000;
 /** Nobody has called it for so long: it is closed until somebody does. */
 const IDLE_MS = 600_000;
 /** SECURITY F15. */
@@ -91,7 +89,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     const connection = createConnection({
       name: server.name,
       timing,
-      open: (heard, mode) => openServer(deps, server, heard, { mode, user }),
+      open: (heard, mode, signal) => openServer(deps, server, heard, { mode, user, signal }),
       mayOpen: () => mayOpen(key),
       recordListed: (tools) => recordListed(pool, server, tools, user !== ''),
       // What is wrong with one user's is told to that one.
@@ -147,7 +145,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     for (const [key, { connection }] of held)
       if (!connection.isBusy() && Date.now() - connection.lastUse() > IDLE_MS) drop(key);
       else void connection.lookAfter();
-  }, HEALTH_MS);
+  }, timing.healthMs);
   timer.unref();
 
   return {

@@ -7,18 +7,21 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { CALL_MARK, killLeftovers, WORKER_MARK } from '#activities/process/kill-tree.ts';
+import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
 import type { HostWall } from '#activities/process/wall.ts';
+import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { MAX_MCP_TOOLS, type McpCredentials, readMcpTool } from '#domain/mcp/server.ts';
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { scrubText } from '#domain/scrub/scrub-text.ts';
+import { mapTexts } from '#domain/storable-text.ts';
 import { findMcpCredentials, NO_CREDENTIALS } from '#store/mcp-credential-store.ts';
 import { type McpServerToUse, openServerCredentials } from '#store/mcp-server-store.ts';
 import type { ListedTool } from '#store/mcp-tool-store.ts';
-import { connectClient, createClient, type Talk } from './create-client.ts';
-import { type ServerBoxing, serverBox } from './server-box.ts';
+import { connectClient, createClient, hearChanges, listTools, probe, type Talk } from './create-client.ts';
+import { withinBounds } from './message-lines.ts';
 import { authProviderOf, type OAuthDeps, type TokenUse } from './oauth.ts';
+import { ProgramTransport } from './program-transport.ts';
+import { type ServerBoxing, serverBox } from './server-box.ts';
 
 /** `rulesOf`: where the tenant's servers may be. */
 export interface OpenServerDeps extends OAuthDeps {
@@ -36,10 +39,20 @@ export interface OpenServer {
   readonly client: Client;
   /** Calls that are being made over it. */
   readonly talks: Set<Talk>;
-  list(): Promise<readonly ListedTool[]>;
-  /** Without the values that the server was given. */
+  /** @throws what a request does, as the next two. */
+  list(signal: AbortSignal): Promise<readonly ListedTool[]>;
+  /** Whether it tells of changes of its list from now on; `onEnd` is called when it does no more. */
+  hearChanges(onEnd: () => void): Promise<boolean>;
+  /** Resolves when it is there. */
+  probe(): Promise<void>;
+  /** Without the values that the server was given, and without what people do not see. */
   readonly hide: (text: string) => string;
   end(): Promise<void>;
+}
+
+export interface LiveServer extends OpenServer {
+  /** By the server's name of each tool, as it was listed last. */
+  readonly hashes: ReadonlyMap<string, string>;
 }
 
 export interface Heard {
@@ -47,30 +60,34 @@ export interface Heard {
   readonly onToolsChanged: () => void;
 }
 
-/** To start, also with a package that is fetched first, and to answer. */
-const CONNECT_MS = 30_000;
-/** Bytes of one message of a process, or of one answer over HTTP; what is longer ends the connection. */
-const MESSAGE_BYTES = 4 * 1024 * 1024;
-const STREAM_BYTES = 64 * 1024 * 1024;
+/** Bytes of one answer over HTTP, most of which may be left out (message-lines.ts). */
+const STREAM_BYTES = 1024 * 1024 * 1024;
 /** An open stream may say nothing for so long. */
 const SILENT_MS = 300_000;
+/** Until a server that is looked at must have answered. */
+const PROBE_MS = 10_000;
 /** Of a connection, the last ones, to be hidden. */
 const KEPT_TOKENS = 8;
-/** Characters of its error output that are kept, the last ones. */
-const LAST_WORDS = 1_000;
+/** Characters of what a server or an error says that are shown. */
+const WORDS = 500;
 
 /** Throws what went wrong, in words that hold none of the values that the server was given. */
 export async function openServer(
   deps: OpenServerDeps,
   server: McpServerToUse,
   heard: Heard,
-  /** `user`: whose credentials it is made with; empty: the server's own. */
-  { mode, user }: { readonly mode: 'auto' | 'legacy'; readonly user: string },
+  /** `user`: whose credentials it is made with; empty: the server's own. `signal`: it takes too long. */
+  {
+    mode,
+    user,
+    signal,
+  }: { readonly mode: 'auto' | 'legacy'; readonly user: string; readonly signal: AbortSignal },
 ): Promise<OpenServer> {
   const credentials = await openCredentials(deps, server, user);
   const given = [...Object.values(credentials.env), ...Object.values(credentials.headers)];
   let values = registerValues(given);
-  const hide = (text: string): string => scrubText(text, values).text;
+  // Cleaned first: what is invisible may stand within a secret.
+  const hide = (text: string): string => scrubText(cleanOutsideText(text), values).text;
   // Tokens of before may still come back in an answer.
   const tokens: string[] = [];
   const login: LogIn = (fetchFn) =>
@@ -86,26 +103,42 @@ export async function openServer(
     await client.close().catch(() => undefined);
     await way.end().catch(() => undefined);
   };
-  const problem = await connectClient(client, way.transport, mode, CONNECT_MS).then(() => undefined, wordsOf);
+  const problem = await Promise.race([connectClient(client, way.transport, mode), rejectedBy(signal)]).then(
+    () => undefined,
+    (error: unknown) => wordsOf(error, hide),
+  );
   if (problem !== undefined) {
     await end();
-    throw new Error(hide(problem + way.lastWords()));
+    const last = hide(way.lastWords()).slice(-WORDS);
+    throw new Error(last === '' ? problem : `${problem}; its last words: ${last}`);
   }
   client.onclose = heard.onClosed;
-  return { client, talks, hide, end, list: async () => listed(await listTools(client)) };
+  return {
+    client,
+    talks,
+    hide,
+    end,
+    list: async (until) => listed(await listTools(client, { signal: until }), hide),
+    hearChanges: (onEnd) => hearChanges(client, onEnd),
+    probe: () => probe(client, { timeout: PROBE_MS }),
+  };
 }
 
-async function listTools(client: Client): Promise<readonly unknown[]> {
-  if (!client.getServerCapabilities()?.tools) return [];
-  return (await client.listTools(undefined, { timeout: CONNECT_MS })).tools;
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const stop = (): void => reject(new Error('it did not answer in time'));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+  });
 }
 
 /** The first of each name; what is beyond bounds is left out. */
-function listed(tools: readonly unknown[]): readonly ListedTool[] {
+function listed(tools: readonly unknown[], hide: OpenServer['hide']): readonly ListedTool[] {
   const found = new Map<string, ListedTool>();
   for (const tool of tools) {
-    const definition = readMcpTool(tool);
-    if (!definition || found.has(definition.name) || found.size >= MAX_MCP_TOOLS) continue;
+    const read = readMcpTool(tool);
+    if (!read || found.has(read.name) || found.size >= MAX_MCP_TOOLS) continue;
+    const definition = { ...mapTexts(read, hide), name: read.name };
     const hash = createHash('sha256').update(canonical(definition)).digest('hex');
     found.set(definition.name, { definition, hash });
   }
@@ -121,13 +154,15 @@ function canonical(value: unknown): string {
   );
 }
 
-/** What was thrown, in one line: the innermost cause says most. */
-export function wordsOf(error: unknown): string {
+/** What was thrown, in one line: the innermost cause says most. Hidden before it is cut, which could leave half of a secret. */
+export function wordsOf(error: unknown, hide: OpenServer['hide']): string {
   let inner = error;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
   const words = inner instanceof Error ? inner.message : String(inner);
-  return words.replace(/\s+/g, ' ').slice(0, 500);
+  return hide(words.slice(0, MOST_WORDS)).replace(/\s+/g, ' ').slice(0, WORDS);
 }
+/** Read at all: an error may hold a whole answer. */
+const MOST_WORDS = 100_000;
 
 async function openCredentials(
   deps: OpenServerDeps,
@@ -147,9 +182,6 @@ async function openCredentials(
   };
   return { env: await opened(env), headers: await opened(headers) };
 }
-
-/** A class of our own has the SDK ask the program itself which revision it speaks, where it would start another one for that. */
-class ProgramTransport extends StdioClientTransport {}
 
 type LogIn = (fetchFn: typeof fetch) => TokenUse;
 
@@ -179,43 +211,31 @@ async function processWay(
   const mark = `mcp/${tenant}/${id}/${randomUUID()}`;
   const program = [config.command, ...config.args];
   const box = config.box ? await serverBox(boxing, tenant, program, Object.keys(env)) : undefined;
-  const [command = '', ...args] = box?.command ?? [...wall.prefix(), ...program];
   const { PATH = '', HOME = '/', LANG = 'C.UTF-8' } = environment;
   const transport = new ProgramTransport({
-    command,
-    args,
+    command: box?.command ?? [...wall.prefix(), ...program],
     env: { PATH, HOME, LANG, ...wall.environment, ...env, [WORKER_MARK]: worker, [CALL_MARK]: mark },
     cwd: tmpdir(),
-    stderr: 'pipe',
-    maxBufferSize: MESSAGE_BYTES,
+    mark: `${CALL_MARK}=${mark}`,
   });
-  let words = '';
-  transport.stderr?.on('data', (chunk: Buffer) => {
-    words = `${words}${chunk.toString()}`.slice(-LAST_WORDS);
-  });
-  let pid = 0;
-  const start = transport.start.bind(transport);
-  transport.start = async () => {
-    await start();
-    pid = transport.pid ?? 0;
-  };
   return {
     transport,
-    lastWords: () => (words.trim() === '' ? '' : `; its last words: ${words.trim().replace(/\s+/g, ' ')}`),
+    lastWords: () => transport.lastWords,
     end: async () => {
-      await killLeftovers({ pid, mark: `${CALL_MARK}=${mark}` }, 0);
+      await transport.close();
       await box?.end();
     },
   };
 }
 
 /** The look every 30 seconds whether a server is alive: a row of each would hide the others. */
-function isPing(init: RequestInit | undefined): boolean {
+function isLook(init: RequestInit | undefined): boolean {
   const body = init?.body;
-  if (typeof body !== 'string' || body.length > PING_CHARS) return false;
-  return (JSON.parse(body) as { readonly method?: unknown }).method === 'ping';
+  if (typeof body !== 'string' || body.length > LOOK_CHARS) return false;
+  const { method } = JSON.parse(body) as { readonly method?: unknown };
+  return method === 'ping' || method === 'server/discover';
 }
-const PING_CHARS = 500;
+const LOOK_CHARS = 2_000;
 
 async function httpWay(
   { egress, rulesOf }: OpenServerDeps,
@@ -229,10 +249,10 @@ async function httpWay(
     rules: await rulesOf(tenant),
     // The client follows those to the same origin, and no other.
     limits: { redirects: 0, bytes: STREAM_BYTES, totalMs: undefined, idleMs: SILENT_MS },
-    isRoutine: isPing,
+    isRoutine: isLook,
   });
   const authProvider = login(door.fetch);
-  const options = { fetch: authProvider.fetch, requestInit: { headers }, authProvider };
+  const options = { fetch: withinBounds(authProvider.fetch), requestInit: { headers }, authProvider };
   const url = new URL(config.url);
   const transport =
     config.transport === 'sse'
@@ -240,7 +260,7 @@ async function httpWay(
           ...options,
           eventSourceInit: {
             fetch: (asked, init) =>
-              door.fetch(asked, {
+              withinBounds(door.fetch)(asked, {
                 ...init,
                 headers: { ...headers, ...(init.headers as Record<string, string>) },
               } as RequestInit),

@@ -1,17 +1,31 @@
 /** What a server answered, as text for a model: texts as they are, all else in a few words. */
 import type { CallToolResult, ContentBlock, ImageContent } from '@modelcontextprotocol/client';
+import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { IMAGE_BYTES, MOST_IMAGES } from '#domain/image.ts';
 
 /** Characters: more than a model reads, kept whole beside the result. */
 const MOST = 1_000_000;
 
-export function resultText({ content, structuredContent }: CallToolResult): string {
+/** `hide`: takes out what the server was given; before the text is cut, which could leave half of it. */
+export function resultText(
+  { content, structuredContent }: CallToolResult,
+  hide: (text: string) => string,
+): string {
   const parts = content.map(partText);
-  if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent));
-  const text = parts.join('\n');
+  // Servers give it as a text too, for clients that know no other; not all of them.
+  if (structuredContent !== undefined && !parts.some(isJson)) parts.push(JSON.stringify(structuredContent));
+  const text = hide(parts.join('\n'));
   return text.length <= MOST
     ? text
     : `${text.slice(0, MOST)}\n[the rest of ${text.length} characters is left out]`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
 }
 
 function partText(part: ContentBlock): string {
@@ -40,5 +54,8 @@ export function resultImages({ content }: CallToolResult, hide: (text: string) =
     .filter((part) => part.type === 'image' && bytesOf(part.data) <= IMAGE_BYTES)
     .slice(0, MOST_IMAGES)
     .map((part) => Buffer.from((part as ImageContent).data, 'base64'))
-    .filter((bytes) => hide(bytes.toString('latin1')) === bytes.toString('latin1'));
+    .filter((bytes) => {
+      const text = cleanOutsideText(bytes.toString('latin1'));
+      return hide(text) === text;
+    });
 }

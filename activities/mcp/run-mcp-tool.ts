@@ -12,8 +12,8 @@ import { createGoneTool } from '#policy/custom-tools/custom-tool.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
 import { catalogedMcpTool } from '#policy/mcp/mcp-tool.ts';
 import type { McpToolOfCall } from '#store/mcp-tool-store.ts';
-import { McpAway } from './mcp-away.ts';
 import { CallLate, CallLost, goOn } from './go-on.ts';
+import { McpAway } from './mcp-away.ts';
 import { wordsOf } from './open-server.ts';
 import { resultImages, resultText } from './result-text.ts';
 
@@ -84,7 +84,7 @@ async function runCall(
       limitMs: seconds * 1000,
       progress: call.progress,
       show: (result, hidden) => {
-        const text = outsideText(server.name, hidden(resultText(result)));
+        const text = outsideText(server.name, resultText(result, hidden));
         return result.isError
           ? toolError('ExecutionFailed', text)
           : { ok: true, text, images: resultImages(result, hidden) };
@@ -122,6 +122,8 @@ function checkListed(hash: string | undefined, { server, tool }: Found): ToolRes
 /** Twice a second; characters of a line. */
 const EVERY_MS = 500;
 const LINE = 300;
+/** Read at all, so that no half of a secret is left. */
+const MOST = 20_000;
 
 function progressOf(hide: (text: string) => string, call: RunningCall) {
   let next = 0;
@@ -129,7 +131,7 @@ function progressOf(hide: (text: string) => string, call: RunningCall) {
     if (Date.now() < next) return;
     next = Date.now() + EVERY_MS;
     const done = total === undefined ? String(progress) : `${progress} of ${total}`;
-    call.progress(hide(message === undefined ? done : `${done}: ${message.slice(0, LINE)}`));
+    call.progress(message === undefined ? done : `${done}: ${hide(message.slice(0, MOST)).slice(0, LINE)}`);
   };
 }
 
@@ -141,7 +143,8 @@ function errorResult(
   hide: ((text: string) => string) | undefined,
 ): ToolResult {
   if (error instanceof NotSent) return error.result;
-  if (error instanceof McpAway) return toolError('ExecutionFailed', error.message);
+  if (error instanceof McpAway)
+    return toolError('ExecutionFailed', said(server.name, error.words, error.said));
   if (error instanceof ProtocolError)
     return toolError(
       error.code === INVALID_PARAMS ? 'InvalidArgs' : 'ExecutionFailed',
@@ -149,20 +152,28 @@ function errorResult(
     );
   const refused = refusalIn(error);
   if (refused) return egressResult(refused);
-  const words = wordsOf(error);
-  const hidden = hide?.(words) ?? words;
   const what = `${tool.name} of the MCP server ${server.name}`;
   if (error instanceof CallLate)
     return toolError(
       'Timeout',
       `${what} did not answer within ${seconds} s; whether it has done anything is not known`,
     );
+  const words = wordsOf(error, hide ?? ((text) => text));
   if (!(error instanceof CallLost) && (!hide || error instanceof SdkHttpError || /ECONNREFUSED/.test(words)))
-    return toolError('ExecutionFailed', `${what} was not reached: ${hidden}`);
+    return toolError('ExecutionFailed', said(server.name, `${what} was not reached`, words));
   return toolError(
     'OutcomeUnknown',
-    `${what} was lost while it ran: ${hidden}. Whether it has done its work is not known; look before you call it again.`,
+    said(
+      server.name,
+      `${what} was lost while it ran. Whether it has done its work is not known; look before you call it again`,
+      words,
+    ),
   );
+}
+
+/** Our words, and what was said by the server, or may have been. */
+function said(server: string, words: string, from: string): string {
+  return from === '' ? words : `${words}:\n${outsideText(server, from)}`;
 }
 
 /** Of the rules: nothing was sent. */

@@ -5,6 +5,7 @@ import { isRecord } from '#domain/outside-value.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { Door } from '../egress/egress.ts';
 import { EgressError } from '../egress/egress-error.ts';
+import { retryAfterMs } from '../model/model-error.ts';
 
 /** How one is reached for a call. */
 export interface MediaAccess extends Pick<Door, 'fetch' | 'connect'> {
@@ -51,12 +52,15 @@ export class MediaProblem extends Error {
   readonly kind: 'refused' | 'lost';
   /** Of HTTP, where it answered. */
   readonly status: number | undefined;
+  /** Milliseconds that it asks to wait for. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(kind: MediaProblem['kind'], message: string, status?: number) {
+  constructor(kind: MediaProblem['kind'], message: string, status?: number, retryAfterMs?: number) {
     super(message);
     this.name = 'MediaProblem';
     this.kind = kind;
     this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -67,10 +71,11 @@ const UNANSWERED = [502, 504];
 /** Nothing has reached anybody. */
 const UNREACHED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
 
-function refusal(status: number, said: string): MediaProblem {
+function refusal(status: number, said: string, headers: Readonly<Record<string, string>> = {}): MediaProblem {
   const kind = UNANSWERED.includes(status) ? 'lost' : 'refused';
   const hint = status === 401 || status === 403 ? ' (look at its key)' : '';
-  return new MediaProblem(kind, `it answered ${status}${hint}: ${words(said)}`, status);
+  const wait = retryAfterMs(headers, said);
+  return new MediaProblem(kind, `it answered ${status}${hint}: ${words(said)}`, status, wait);
 }
 
 function words(text: string): string {
@@ -88,7 +93,7 @@ export function mediaProblem(error: unknown): MediaProblem {
     if (cause instanceof SecretProblem || NoImageGeneratedError.isInstance(cause))
       return new MediaProblem('refused', words(cause.message));
     if (APICallError.isInstance(cause) && (cause.statusCode ?? 0) >= 400)
-      return refusal(cause.statusCode ?? 0, cause.message);
+      return refusal(cause.statusCode ?? 0, cause.message, cause.responseHeaders);
   }
   if (AISDKError.isInstance(error)) return new MediaProblem('lost', words(error.message));
   throw error;
@@ -114,7 +119,7 @@ export async function send(access: MediaAccess, path: string, sent: Sent = {}): 
     signal: access.signal,
   });
   if (response.ok) return response;
-  throw refusal(response.status, saidIn(await response.text()));
+  throw refusal(response.status, saidIn(await response.text()), Object.fromEntries(response.headers));
 }
 
 /** The same with an answer in JSON; MiniMax says in `base_resp` what went wrong under a status of 200. */

@@ -11,7 +11,7 @@ import { withMediaProblems } from '../media-reading/reading-tool.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
 import { finish, imageOf, madeBefore, told } from './made-file.ts';
 import { costOf, reserve, settle } from './making-cost.ts';
-import { LATER, mediaProblem } from './media-maker.ts';
+import { LATER, MediaProblem, mediaProblem } from './media-maker.ts';
 import {
   download,
   type LeftOrder,
@@ -36,6 +36,9 @@ const CANCEL_MS = 15_000;
 const LONGEST_MS = 3_600_000;
 /** An order that is listed nowhere after this was not taken. */
 const FIND_MS = 900_000;
+/** Until a provider that says 429 is asked again: what it says, or this; at most so many seconds. */
+const LIMITED_MS = 15_000;
+const LIMITED_SECONDS = 300;
 /** Between looks, growing with the time that has gone. */
 const LOOK_SECONDS = { least: 1, most: 60 };
 
@@ -90,25 +93,46 @@ async function orderFrom(
   if (image && 'ok' in image) return image;
   const failed = [...before];
   let request: MediaRequest = { ...wish.request, image };
-  for (const ref of refs) {
-    const place = placeOf(work.mediaPlaces, ref);
-    const done = typeof place === 'string' ? place : await order(work, place, request, [...failed]);
-    if (typeof done !== 'string') return done;
-    failed.push(`${ref}: ${done}`);
+  const { left } = outside;
+  const since = left && !hasOrder(left) ? left.since : work.now();
+  const places = refs.map((ref) => placeOf(work.mediaPlaces, ref));
+  const isAlone = places.filter((place) => typeof place !== 'string').length === 1 && before.length === 0;
+  for (const [at, ref] of refs.entries()) {
+    const place = places[at] ?? '';
+    if (typeof place === 'string') {
+      failed.push(`${ref}: ${place}`);
+      continue;
+    }
+    const done = await order(work, place, request, [...failed]);
+    if (!(done instanceof MediaProblem)) return done;
+    if (isAlone && done.status === 429) return await askAgain(work, ref, since, done);
+    failed.push(`${ref}: ${done.message}`);
+    // Its address or its model's name is wrong: somebody is to hear of it, rather than pay another for it.
+    if (done.status === 404) break;
     // Others have voices of their own.
-    if (typeof place !== 'string') request = { ...request, voice: undefined };
+    request = { ...request, voice: undefined };
   }
   const none = failed.length === 0 ? `no provider ${wish.provider ?? ''} makes it` : failed.join('; ');
   return toolError('ExecutionFailed', `it was not made. ${none}`);
 }
 
-/** Once. In words why it made nothing, where it surely did not. */
+/** Nobody else could make it: it is ordered anew when its provider has time. */
+async function askAgain(work: Work, ref: string, since: number, problem: MediaProblem): Promise<ToolResult> {
+  if (work.now() - since > LONGEST_MS)
+    return toolError('RateLimited', `it was not made. ${ref}: ${problem.message}`);
+  await work.outside.keep({ since, asks: 0 });
+  const seconds = Math.ceil((problem.retryAfterMs ?? LIMITED_MS) / 1000);
+  work.call.progress(`${ref} has no time; it is asked again in ${seconds} s`);
+  return { ok: true, text: '', pending: { later: Math.min(LIMITED_SECONDS, Math.max(1, seconds)) } };
+}
+
+/** Once. Why it made nothing, where it surely did not. */
 async function order(
   work: Work,
   place: MediaPlace,
   request: MediaRequest,
   failed: readonly string[],
-): Promise<ToolResult | string> {
+): Promise<ToolResult | MediaProblem> {
   const { ref, maker, model } = place;
   const exceeded = await reserve(work, ref);
   if (exceeded !== undefined)
@@ -132,7 +156,7 @@ async function order(
     const problem = mediaProblem(error);
     if (problem.kind === 'lost' && costOf(work, ref) !== 0) return findOrder(work, left, problem.message);
     await settle(work, ref, 0);
-    return problem.message;
+    return problem;
   }
 }
 

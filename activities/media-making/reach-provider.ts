@@ -24,7 +24,8 @@ const PLACES: Readonly<Record<MediaProvider, Place>> = {
   minimax: { maker: minimax, chatPath: /\/v1$/, variable: 'MINIMAX_API_KEY' },
   dashscope: {
     maker: dashscope,
-    chatPath: /\/compatible-mode\/v1$|\/v1$/,
+    // Its own address for media ends in /api/v1.
+    chatPath: /\/compatible-mode\/v1$|(?<!\/api)\/v1$/,
     variable: 'DASHSCOPE_API_KEY',
   },
   elevenlabs: { maker: elevenlabs, chatPath: /\/v1$/, variable: 'ELEVENLABS_API_KEY' },

@@ -1,5 +1,6 @@
 /** What every adapter is made from, and the rules that all of them share about addresses and keys. */
 import { ModelError } from '#domain/model.ts';
+import { chatAddress } from '#domain/provider-address.ts';
 import { SecretProblem } from '#domain/secret.ts';
 
 export interface ProviderSettings {
@@ -22,7 +23,7 @@ export function baseUrlOf(settings: Pick<ProviderSettings, 'name' | 'baseUrl'>, 
   if (!settings.baseUrl) return usual;
   const setting = `models.providers.${settings.name}.baseUrl`;
   if (!URL.canParse(settings.baseUrl)) throw new ModelError('BadRequest', `${setting} is not an address`);
-  const url = new URL(settings.baseUrl);
+  const url = new URL(chatAddress(settings.name, settings.baseUrl));
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new ModelError('BadRequest', `${setting} must begin with http:// or https://`);
   }

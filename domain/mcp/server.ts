@@ -1,6 +1,7 @@
 /** What an MCP server is to us (MC-1): how it is reached, what its tools are called, and what we keep of a tool that it lists. */
 import type { CustomReplay } from '../custom-tool/definition.ts';
-import { isRecord, isStorable } from '../outside-value.ts';
+import { cleanOutsideText } from '../hidden-text.ts';
+import { isRecord } from '../outside-value.ts';
 import type { mcpServerConfigSchema } from '../schema/mcp-server.ts';
 import type { Kept } from '../schema/scalars.ts';
 
@@ -101,7 +102,7 @@ export function readMcpTool(listed: unknown): McpToolDefinition | undefined {
   const schema = readSchema(inputSchema);
   if (!schema) return undefined;
   const hints = isRecord(annotations) ? annotations : {};
-  const text = typeof description === 'string' ? storable(description.slice(0, MAX_DESCRIPTION)) : '';
+  const text = typeof description === 'string' ? cleanOutsideText(description.slice(0, MAX_DESCRIPTION)) : '';
   return {
     name,
     description: text.trim() || `The tool ${name}`,
@@ -131,10 +132,6 @@ function depthOf(value: unknown, most: number): number {
   let deepest = 0;
   for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner, most - 1));
   return 1 + deepest;
-}
-
-function storable(text: string): string {
-  return isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '');
 }
 
 /** What a second run would do: an admin's word first, then the server's where it is believed, else harm. */

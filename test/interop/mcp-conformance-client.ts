@@ -75,7 +75,7 @@ const live = await openServer(
     updated_at: now,
   },
   { onClosed: () => undefined, onToolsChanged: () => undefined },
-  { mode: 'auto', user: '' },
+  { mode: 'auto', user: '', signal: AbortSignal.timeout(60_000) },
 );
 
 interface Context {
@@ -137,6 +137,7 @@ async function call(definition: McpToolDefinition): Promise<void> {
 
 const held = new Map();
 // One that the server refuses is the suite's to judge.
-for (const { definition } of await live.list()) await call(definition).catch(() => undefined);
+for (const { definition } of await live.list(AbortSignal.timeout(60_000)))
+  await call(definition).catch(() => undefined);
 await live.end();
 process.exit(0);

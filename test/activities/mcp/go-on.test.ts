@@ -1,7 +1,7 @@
 /** DU-2: which stretch of a call of an MCP server may be gone on with by another worker, and which is lost. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LiveServer } from '#activities/mcp/connection.ts';
+import type { LiveServer } from '#activities/mcp/open-server.ts';
 import { CallLost, goOn } from '#activities/mcp/go-on.ts';
 import type { LeftCall } from '#domain/left-call.ts';
 import { readSampling } from '#domain/mcp/sampling.ts';

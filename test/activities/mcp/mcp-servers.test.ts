@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { createEgress } from '#activities/egress/egress.ts';
 import { TIMING, type Timing } from '#activities/mcp/backoff.ts';
 import { createMcpServers, type McpServers } from '#activities/mcp/mcp-servers.ts';
-import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { isAlive, processRow } from '#activities/process/process-table.ts';
 import { withoutWall } from '#activities/process/wall.ts';
+import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { type ChangeFeed, createChangeFeed } from '#store/change-feed.ts';
-import { listEgressRows, insertEgressRow } from '#store/egress-store.ts';
+import { insertEgressRow, listEgressRows } from '#store/egress-store.ts';
 import { findMcpServer, type McpServerToUse } from '#store/mcp-server-store.ts';
 import { boxesAt } from '#test/support/container-engine.ts';
 import { freePort } from '#test/support/free-port.ts';
@@ -24,7 +24,8 @@ const EVERYTHING = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
 );
 const PEER = fileURLToPath(new URL('../../support/mcp-peer.ts', import.meta.url));
-const QUICK: Timing = { firstWaitMs: 10, mostWaitMs: 40, attempts: 4, pauseMs: 60_000, goodMs: 60_000 };
+const CASES = fileURLToPath(new URL('../../support/mcp-case-peer.ts', import.meta.url));
+const QUICK: Timing = { ...TIMING, firstWaitMs: 10, mostWaitMs: 40, attempts: 4, pauseMs: 60_000 };
 const poke = { name: 'poke', description: 'Pokes', inputSchema: { type: 'object' } };
 
 describe('MC-1 connections to MCP servers', () => {
@@ -138,6 +139,39 @@ describe('MC-1 connections to MCP servers', () => {
     await pokeIt(servers, server);
   });
 
+  for (const revision of ['2026-07-28', '2025-11-25'] as const)
+    it(`MC-1 a server of ${revision} that is looked at again and again keeps its connection`, async () => {
+      open({ ...QUICK, healthMs: 50 });
+      const name = `looked-${revision.slice(0, 4)}`;
+      const log = join(folder, `${name}.log`);
+      const args = ['--disable-warning=ExperimentalWarning', CASES, JSON.stringify({ revision }), log];
+      await add(name, { command: process.execPath, args });
+      const looks = revision === '2026-07-28' ? 'server/discover' : 'ping';
+      const seen = async (word: string): Promise<number> =>
+        (await readFile(log, 'utf8').catch(() => '')).split(`"${word}"`).length - 1;
+      await until(async () => ((await seen(looks)) > 8 ? true : undefined));
+      assert.equal(await seen('start'), 1);
+      assert.equal((await serverOf(name)).status, 'ready');
+    });
+
+  it('R9 a change that a server does not tell of is found at the next look', async () => {
+    open({ ...QUICK, healthMs: 50 });
+    const behaviour = JSON.stringify({ revision: '2026-07-28', changes: 'untold' });
+    const servers = open({ ...QUICK, healthMs: 50 });
+    const args = ['--disable-warning=ExperimentalWarning', CASES, behaviour];
+    await add('untold', { command: process.execPath, args });
+    const server = await statusIs('untold', 'ready');
+    await servers.use(server, null, ({ client }) => client.callTool({ name: 'changes', arguments: {} }));
+    await until(async () => {
+      const { tools } = (await api.ask('GET', '/v1/mcp/servers/untold')).body;
+      return tools.some(
+        (tool: { name: string; enabled: boolean }) => tool.name === 'changes' && !tool.enabled,
+      )
+        ? true
+        : undefined;
+    });
+  });
+
   it('F15 one that does not come up is given up after some attempts, and says so without being started again', async () => {
     const servers = open(QUICK);
     const { pids } = await addPeer('never', { tools: [], start: 'exit' });
@@ -145,7 +179,10 @@ describe('MC-1 connections to MCP servers', () => {
     assert.match(error ?? '', /no licence found/);
     const starts = (await pids()).length;
     assert.equal(starts, QUICK.attempts);
-    await assert.rejects(pokeIt(servers, await serverOf('never')), /disconnected: .*tried again in \d+ s/);
+    await assert.rejects(
+      pokeIt(servers, await serverOf('never')),
+      /disconnected; it is tried again in \d+ s/,
+    );
     assert.equal((await pids()).length, starts);
   });
 

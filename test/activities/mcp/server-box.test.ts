@@ -8,7 +8,7 @@ import type { ServerBoxing } from '#activities/mcp/server-box.ts';
 import { withoutWall } from '#activities/process/wall.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { commandFolders } from '#config';
-import { mcpServerPlace, type McpServerToUse } from '#store/mcp-server-store.ts';
+import { type McpServerToUse, mcpServerPlace } from '#store/mcp-server-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { createSealer } from '#store/seal.ts';
 import { boxesAt, findEngine, testBoxes } from '#test/support/container-engine.ts';
@@ -91,7 +91,7 @@ function open(boxing: ServerBoxing, mark: string): Promise<OpenServer> {
     worker: 'of nobody',
   };
   const heard = { onClosed: () => undefined, onToolsChanged: () => undefined };
-  return openServer(deps, server, heard, { mode: 'legacy', user: '' });
+  return openServer(deps, server, heard, { mode: 'legacy', user: '', signal: AbortSignal.timeout(60_000) });
 }
 
 const PLACES: readonly {
@@ -124,7 +124,7 @@ describe('R9 an MCP server in a box', () => {
       const live = await open(boxing(t), mark);
       t.after(() => live.end());
       assert.deepEqual(
-        (await live.list()).map(({ definition }) => definition.name),
+        (await live.list(AbortSignal.timeout(60_000))).map(({ definition }) => definition.name),
         ['run'],
       );
       const run = async (code: string): Promise<string> =>

@@ -169,6 +169,42 @@ describe('TL create_image', () => {
     assert.equal(bench.settled.get('openai/gpt-image-1.5')?.spent?.usd, 0);
   });
 
+  test('a 404 is told: no other provider, which costs money, takes its place', async (t) => {
+    const bench = await mediaBench(t);
+    bench.server.failing.set('POST /v1/images', 404);
+    const result = await bench.run(tool, OTTER);
+    assert.ok(!result.ok);
+    assert.match(result.message, /^it was not made\. openai\/gpt-image-1\.5: it answered 404/);
+    assert.equal(bench.server.seen.length, 1);
+  });
+
+  test('a provider that is alone and says 429 is asked again when it has time', async (t) => {
+    const bench = await mediaBench(t, only('MINIMAX'));
+    bench.server.failing.set('POST /v1/image_generation', 429);
+    const waits = await bench.run(tool, OTTER);
+    assert.deepEqual(waits, { ok: true, text: '', pending: { later: 15 } });
+    bench.server.failing.clear();
+    const left = bench.left();
+    assert.ok(left);
+    assert.match(madeAt(await bench.run(tool, OTTER, { left })).text, /^Made by minimax\/image-01: /);
+    bench.server.failing.set('POST /v1/image_generation', 429);
+    const old = await bench.run(tool, OTTER, { left: { since: Date.now() - 3_700_000, asks: 0 } });
+    assert.ok(!old.ok);
+    assert.equal(old.code, 'RateLimited');
+  });
+
+  for (const path of ['/api/v1', '/compatible-mode/v1', ''])
+    test(`DashScope is asked at its own API where its base URL ends in "${path}"`, async (t) => {
+      const bench = await mediaBench(t, {
+        env: ({ url }) => ({
+          DASHSCOPE_API_KEY: 'key-of-dashscope-1234',
+          DASHSCOPE_BASE_URL: `${url}${path}`,
+        }),
+      });
+      await bench.run(tool, OTTER);
+      assert.equal(bench.server.seen[0]?.line, 'POST /api/v1/services/aigc/text2image/image-synthesis');
+    });
+
   test('DU-2 where a gateway has not heard of the provider nobody else is asked', async (t) => {
     const bench = await mediaBench(t);
     bench.server.failing.set('POST /v1/images', 504);
