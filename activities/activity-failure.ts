@@ -2,7 +2,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { Failure, FAILURES } from '#domain/errors.ts';
 import { ModelError } from '#domain/model.ts';
-import { isTransient } from '#store/pool.ts';
+import { isDatabaseFault } from '#store/pool.ts';
 
 /** A model that fails so often in one step will fail again; the turn ends and says why. */
 const MODEL_ATTEMPTS = 6;
@@ -40,7 +40,7 @@ export function activityFailure(error: unknown): unknown {
       message: error.message,
       nonRetryable: !FAILURES[error.type].retryable,
     });
-  if (isTransient(error))
+  if (isDatabaseFault(error))
     return ApplicationFailure.create({ type: 'Unavailable', message: messageOf(error) });
   return ApplicationFailure.create({
     type: 'Internal',

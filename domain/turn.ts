@@ -283,6 +283,8 @@ export interface RunToolResult {
   readonly continues?: string;
   /** It goes on outside, and is looked at again after so many seconds. */
   readonly later?: number;
+  /** What it said, at most 8 KB and scrubbed, where Postgres did not take the record: the next step writes it down. */
+  readonly unrecorded?: string;
 }
 
 /** DESIGN §3.4: the tool validated and reserved; the loop starts the child and, when asked, waits for it. */

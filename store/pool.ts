@@ -1,5 +1,5 @@
 /** The one way to Postgres: a pool that outlives its server, and errors sorted into "try again" and "a bug". */
-import { Pool as PgPool } from 'pg';
+import { DatabaseError, Pool as PgPool } from 'pg';
 
 export type Pool = PgPool;
 
@@ -54,4 +54,13 @@ export function isTransient(error: unknown): boolean {
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   );
+}
+
+/**
+ * Whether Postgres fails, and not what it was given: besides what passes by itself, a function or table that is not there, a right
+ * that is missing, a disk that does not write. Somebody mends that, and then the same statement succeeds. All that it says but SQLSTATE
+ * classes 22, 23 and 54, by which it refuses a value.
+ */
+export function isDatabaseFault(error: unknown): boolean {
+  return isTransient(error) || (error instanceof DatabaseError && !/^(22|23|54)/.test(error.code ?? ''));
 }

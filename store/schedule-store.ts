@@ -1,4 +1,5 @@
-/** Schedules and the runs of each. Who changes one, and who makes its Temporal Schedule follow, holds its row's lock. */
+/** Schedules and the runs of each. Who changes one holds its row's lock; who makes its Temporal Schedule follow has a lease of it, and no lock. */
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HeartbeatSettings } from '#domain/heartbeat.ts';
 import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '#domain/schedule.ts';
@@ -18,7 +19,8 @@ import { inTransaction, type Transaction } from './transaction.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
 
-export interface ScheduleRow extends RowOf<'schedules', Times | 'rights' | 'timing' | 'heartbeat'> {
+export interface ScheduleRow
+  extends RowOf<'schedules', Times | 'planner' | 'planner_until' | 'rights' | 'timing' | 'heartbeat'> {
   readonly timing: Timing;
   /** Null: a plain one. */
   readonly heartbeat: HeartbeatSettings | null;
@@ -212,25 +214,57 @@ export function schedulesToPlan(
     limit 500`;
 }
 
+/** Longer than `follow` waits for Temporal. */
+const PLANNING_SECONDS = 30;
+
 /**
- * `follow` makes the Temporal Schedule as the row says, under the row's lock, so that an older row never comes after a newer one; it
- * gives the last instant that stands there. A row that is deleted goes.
+ * `follow` makes the Temporal Schedule as the row says and gives the last instant that stands there; a row that is deleted goes. One at a
+ * time does it, again when the row was changed meanwhile, so that an older row never comes after a newer one. False when another
+ * does: that one comes to this change too. Nothing is locked while Temporal is asked.
  */
-export function planSchedule(
+export async function planSchedule(
   pool: Pool,
   tenant: string,
   id: string,
   follow: (row: ScheduleRow) => Promise<Date | null>,
-): Promise<void> {
-  return inTransaction(pool, async (tx) => {
-    const row = await lockSchedule(tx, tenant, id);
-    if (!row) return;
-    const until = await follow(row);
-    if (row.deleted_at) await execute(tx)`delete from schedules where tenant_id = ${tenant} and id = ${id}`;
-    else
-      await execute(tx)`update schedules set planned = revision, planned_until = ${until}
-        where tenant_id = ${tenant} and id = ${id}`;
-  });
+): Promise<boolean> {
+  const planner = randomUUID();
+  try {
+    for (;;) {
+      const row = await readRow<ScheduleRow>(pool)`
+        update schedules set planner = ${planner}, planner_until = clock_timestamp() + make_interval(secs => ${PLANNING_SECONDS})
+        where tenant_id = ${tenant} and id = ${id} and (planner is null or planner = ${planner} or planner_until < clock_timestamp())
+        returning ${ROW}`;
+      if (!row) return !(await isThere(pool, tenant, id));
+      const until = await follow(row);
+      if (await notePlanned(pool, tenant, row, planner, until)) return true;
+    }
+  } catch (error) {
+    // Should this fail too, the lease ends by itself.
+    await execute(pool)`update schedules set planner = null
+      where tenant_id = ${tenant} and id = ${id} and planner = ${planner}`.catch(() => undefined);
+    throw error;
+  }
+}
+
+function isThere(pool: Pool, tenant: string, id: string): Promise<boolean> {
+  return affects(pool)`select from schedules where tenant_id = ${tenant} and id = ${id}`;
+}
+
+/** False when the row was changed meanwhile, or its lease was lost. */
+function notePlanned(
+  pool: Pool,
+  tenant: string,
+  { id, revision, deleted_at }: ScheduleRow,
+  planner: string,
+  until: Date | null,
+): Promise<boolean> {
+  if (deleted_at)
+    return affects(
+      pool,
+    )`delete from schedules where tenant_id = ${tenant} and id = ${id} and planner = ${planner}`;
+  return affects(pool)`update schedules set planned = revision, planned_until = ${until}, planner = null
+    where tenant_id = ${tenant} and id = ${id} and planner = ${planner} and revision = ${revision} and deleted_at is null`;
 }
 
 /** Instants that no run has taken and that are not too late, oldest first; the row expects what comes after the ones that are. */

@@ -363,6 +363,8 @@ export interface Tables {
     revision: Generated<number>;
     planned: number | null;
     planned_until: Timestamp | null;
+    planner: string | null;
+    planner_until: Timestamp | null;
     next_at: Timestamp | null;
     created_at: Generated<Timestamp>;
     updated_at: Generated<Timestamp>;

@@ -1,5 +1,6 @@
 /** What is done to schedules, by people and by agents: the row first, then its Temporal Schedule, which the sweep sets right if that is lost. */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
 import {
   type NewSchedule,
@@ -72,14 +73,17 @@ export interface Schedules {
   runNow(schedule: ScheduleRow, tenant: string, key: string): Promise<string>;
   /** Those of a user; or that were made, or are said, in a session: gone when it returns. Gives how many. */
   forget(tenant: string, of: { readonly user?: string; readonly session?: string }): Promise<number>;
-  /** Makes the Temporal Schedule as the row says. Safe to repeat, and at several places at once. */
-  plan(tenant: string, id: string): Promise<void>;
+  /** Makes the Temporal Schedule as the row says; false when another is at it. Safe to repeat, and at several places at once. */
+  plan(tenant: string, id: string): Promise<boolean>;
   /** The same of all that are not, and starts what they have missed; gives how many. */
   planAll(): Promise<number>;
 }
 
+/** Between looks at whether another has planned it. */
+const PAUSE_MS = 200;
+
 export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): Schedules {
-  const plan = (tenant: string, id: string): Promise<void> =>
+  const plan = (tenant: string, id: string): Promise<boolean> =>
     planSchedule(pool, tenant, id, (row) => follow(temporal.schedules, tenant, row));
 
   /** The row stands: what cannot be planned now is planned by the sweep. */
@@ -156,7 +160,7 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
       const ids = await schedulesOf(pool, tenant, of);
       for (const id of ids) {
         await deleteSchedule(pool, tenant, id);
-        await plan(tenant, id);
+        while (!(await plan(tenant, id))) await sleep(PAUSE_MS);
       }
       return ids.length;
     },

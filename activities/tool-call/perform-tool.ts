@@ -25,7 +25,7 @@ import type { ToolDeps } from './tool-deps.ts';
 import type { RunnableCall } from '../fast-path/fast-path.ts';
 import { realArgs } from './plan-calls.ts';
 import { readArguments } from '#policy/read-arguments.ts';
-import { isTransient } from '#store/pool.ts';
+import { isDatabaseFault } from '#store/pool.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import { startIndexing } from '#temporal/start-indexing.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
@@ -49,8 +49,8 @@ export interface FilesChanged {
 }
 
 /**
- * What goes wrong in a tool is a result for the model (EX-4). Throws only when Postgres or Temporal does not answer a tool that may
- * run again: it is run again when they do.
+ * What goes wrong in a tool is a result for the model (EX-4). Throws only when Postgres or Temporal fails a tool that may run again: it
+ * is run again when they are back. Of one that may not, the model reads whether it had begun.
  */
 export async function perform(
   deps: PerformDeps,
@@ -61,6 +61,11 @@ export async function perform(
   outside?: CallOutside,
 ): Promise<ToolResult | FilesChanged> {
   if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
+  let hasBegun = false;
+  const run: typeof tool.run = (...given) => {
+    hasBegun = true;
+    return tool.run(...given);
+  };
   try {
     const args = realArgs(deps.sealer, input.tenant, {
       id: input.call,
@@ -92,14 +97,14 @@ export async function perform(
       async () =>
         (claim.again ? await tool.probe?.(deps.tools, read.input, call) : undefined) ??
         (await changedSince(deps, tool, input, claim, args)) ??
-        tool.run(deps.tools, read.input, call),
+        run(deps.tools, read.input, call),
     );
     if ('changed' in result) return result;
     return await reads.noted(result, tool.outside === true);
   } catch (error) {
     const replay = replayOf(tool, claim.args);
     if (signal.aborted) return stoppedResult(replay);
-    if (replay !== 'once' && isAway(error)) throw error;
+    if (isAway(error)) return awayResult(replay, hasBegun, error);
     return toolError('ExecutionFailed', error instanceof Error ? error.message : 'the tool failed');
   }
 }
@@ -159,7 +164,17 @@ async function withApprovedFiles<Result>(
 
 /** Tools that ask services of their own say themselves what their errors mean. */
 function isAway(error: unknown): boolean {
-  return isTransient(error) || (error instanceof Failure && error.type === 'Unavailable');
+  return isDatabaseFault(error) || (error instanceof Failure && error.type === 'Unavailable');
+}
+
+function awayResult(replay: ReplayClass, hasBegun: boolean, error: unknown): ToolResult {
+  if (replay !== 'once') throw error;
+  return hasBegun
+    ? toolError(
+        'OutcomeUnknown',
+        'what the tool needs failed while it ran; whether it took effect is not known',
+      )
+    : toolError('ExecutionFailed', 'what the tool needs failed before it began; the call has not run');
 }
 
 /** Why the call is not the one that was judged; undefined when it is. */

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { cutText } from '#domain/cut-text.ts';
 import type { ToolFailure, ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
@@ -16,7 +17,7 @@ import { perform, type PerformDeps } from './perform-tool.ts';
 import { shownResult } from './shown-result.ts';
 import { newAsk, plannedAgain } from './ask-again.ts';
 import { createOutside, newForm, type OutsideDeps } from './call-outside.ts';
-import { untilRecorded } from './until-recorded.ts';
+import { recordedWithin, untilRecorded } from './until-recorded.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { BudgetSettlement } from '#store/budget-ledger.ts';
 import type { Claim, NewAsk, NewForm } from '#store/call-claim.ts';
@@ -184,7 +185,7 @@ async function recordResult(
   if (child?.wait) return outcome;
 
   const reads = deps.fastPath.readsWith(input.tenant, claim);
-  const { next } = await untilRecorded(() =>
+  const record = () =>
     deps.ledger.recordResult({
       tenant: input.tenant,
       session: claim.session,
@@ -203,11 +204,25 @@ async function recordResult(
         settle: claim.budgeted ? settlement(attempt.number, milliseconds) : undefined,
         next: reads?.budget,
       },
-    }),
-  );
+    });
+  // A child's start and images are in no answer of an activity.
+  const recorded = await (child || images
+    ? untilRecorded(record)
+    : recordedWithin(RECORD_MS, attempt.signal, record));
+  if (!recorded)
+    return {
+      ...outcome,
+      unrecorded: cutText(text, UNRECORDED_BYTES, 'no place, since its record failed').text,
+    };
+  const { next } = recorded;
   if (next && reads) deps.fastPath.keep(input.tenant, claim, reads.known, next);
   return outcome;
 }
+
+/** Well within what an attempt has beyond its tool's own time (workflows/activity-options.ts); then the loop has the outcome recorded. */
+const RECORD_MS = 10_000;
+/** Of a result that goes through history: with those of all calls of a step it is far below what Temporal takes (2 MB). */
+const UNRECORDED_BYTES = 8_192;
 
 /** What a costly call has used; what it pays outside is not known to us. */
 function settlement(attempt: number, milliseconds: number): BudgetSettlement {

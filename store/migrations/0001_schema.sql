@@ -1485,6 +1485,9 @@ create table schedules (
   -- The revision that its Temporal Schedule has, and the last instant that stands there.
   planned          int,
   planned_until    timestamptz,
+  -- Who makes its Temporal Schedule follow now, and until when nobody else does.
+  planner          text,
+  planner_until    timestamptz,
   -- The first instant that no run has taken; null when none comes.
   next_at          timestamptz,
   created_at       timestamptz not null default clock_timestamp(),

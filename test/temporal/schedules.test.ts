@@ -25,8 +25,11 @@ describe('TL planning schedules', () => {
   after(() => database.drop());
 
   /** A Temporal that takes what `put` takes. */
-  function schedulesWith(put: (id: string) => Promise<void>) {
-    const message = { put: ({ id }: { id: string }) => put(id), remove: async () => undefined };
+  function schedulesWith(put: (id: string, note: string) => Promise<void>) {
+    const message = {
+      put: ({ id, note }: { id: string; note: string }) => put(id, note),
+      remove: async () => undefined,
+    };
     return createSchedules({
       pool: database.pool,
       scrubberOf: async () => createScrubber(),
@@ -63,6 +66,54 @@ describe('TL planning schedules', () => {
     );
     await assert.rejects(set({ session: null }), /say in which session/);
     assert.equal((await set({ session: null, isolated_session: true })).session_key, null);
+  });
+
+  it('holds no row and no connection while Temporal is asked', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const slow = schedulesWith(async () => {
+      asked.resolve();
+      await answered.promise;
+    });
+    const adding = slow.add(maker, job('slow'));
+    await asked.promise;
+    const { rows } = await database.pool.query(
+      `select 1 from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+    );
+    assert.deepEqual(rows, []);
+    await database.pool.query(`select 1 from schedules where name = 'slow' for update nowait`);
+    answered.resolve();
+    await adding;
+  });
+
+  it('brings a change to Temporal that came while an older one was on its way there', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const written: string[] = [];
+    const schedules = schedulesWith(async (_id, note) => {
+      if (written.length === 0) {
+        asked.resolve();
+        await answered.promise;
+      }
+      written.push(note);
+    });
+    const adding = schedules.add(maker, job('changed'));
+    await asked.promise;
+    const { rows } = await database.pool.query<{ id: string }>(
+      `select id from schedules where name = 'changed'`,
+    );
+    const id = rows[0]?.id ?? '';
+    const quick = schedulesWith(async (_id, note) => void written.push(note));
+    await quick.change(maker, id, { schedule: { kind: 'every', every_seconds: 60 } });
+    assert.deepEqual(written, []);
+    answered.resolve();
+    await adding;
+    assert.deepEqual(written, ['each 3600 s', 'each 60 s']);
+    const plans = await database.pool.query(
+      `select 1 from schedules where id = $1 and planned = revision and planner is null`,
+      [id],
+    );
+    assert.equal(plans.rowCount, 1);
   });
 
   it('waits for what is away, and for nothing else', async () => {

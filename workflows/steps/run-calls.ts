@@ -59,6 +59,7 @@ async function runCall(
     const result = await askAndRun(call, around);
     if (!result) return undefined;
     ({ child } = result);
+    if (result.unrecorded !== undefined) return unrecordedEnd(call, result, result.unrecorded, around);
     if (!child) return undefined;
     return await runChild(call, child, isQuick);
   } catch (error) {
@@ -112,6 +113,18 @@ async function lookAgain(
     if (isCancellation(error)) await CancellationScope.nonCancellable(() => run(asked, true));
     throw error;
   }
+}
+
+/** Its activity could not record how it ended. When the turn is stopped meanwhile, its end does. */
+function unrecordedEnd(
+  { id }: PlannedCall,
+  { ok, code }: RunToolResult,
+  text: string,
+  { onStopped }: CallSurroundings,
+): SettledCall {
+  const settled = { id, ok, code, text };
+  if (CancellationScope.current().consideredCancelled) onStopped(settled);
+  return settled;
 }
 
 function stoppedPause({ id }: PlannedCall): SettledCall {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CancelledFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DatabaseError } from 'pg';
 import { createModels } from '#activities/model/model-catalog.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
@@ -48,6 +49,13 @@ function running(over: Partial<RunnableCall> = {}): RunnableCall {
     used: {},
     ...over,
   };
+}
+
+/** What Postgres says while a new version of its functions takes other arguments. */
+function missingFunction(): Error {
+  return Object.assign(new DatabaseError('function record_result does not exist', 0, 'error'), {
+    code: '42883',
+  });
 }
 
 interface Stage {
@@ -161,6 +169,7 @@ describe('EX-3 a call that may run', () => {
 
   for (const [what, error] of [
     ['Postgres', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
+    ['a function of Postgres', missingFunction()],
     ['Temporal', new Failure('Unavailable', 'it does not answer')],
   ] as const)
     test(`and meets ${what} away is run again where that is safe, and told to the model where not`, async () => {
@@ -169,8 +178,18 @@ describe('EX-3 a call that may run', () => {
       await assert.rejects(run(), { type: 'Unavailable', nonRetryable: false });
       assert.deepEqual(records, []);
       const once = stage(countingTool('act', 'once', () => Promise.reject(error)).tool, running());
-      assert.deepEqual((await once.run()).code, 'ExecutionFailed');
+      assert.deepEqual((await once.run()).code, 'OutcomeUnknown');
+      assert.doesNotMatch(once.records[0]?.text ?? '', /record_result/);
     });
+
+  test('and is kept by Postgres from its beginning has not run, and is said so', async () => {
+    const { tool, ran } = countingTool('act', 'once');
+    const boundFiles = () => Promise.reject(missingFunction());
+    const { run, records } = stage(tool, running({ approved: true }), { deps: { boundFiles } });
+    assert.equal((await run()).code, 'ExecutionFailed');
+    assert.match(records[0]?.text ?? '', /has not run/);
+    assert.deepEqual(ran, []);
+  });
 
   test('and meets a file that is gone is not run again for it', async () => {
     const error = Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' });
@@ -187,6 +206,32 @@ describe('EX-3 a call that may run', () => {
     const { run, records } = stage(tool, running(), { onRecord });
     assert.equal((await run()).ok, true);
     assert.deepEqual([ran.length, records.length], [1, 1]);
+  });
+
+  test('has its result recorded when the function for that is there again', async () => {
+    let missing = 3;
+    const onRecord = (): void => {
+      if (missing-- > 0) throw missingFunction();
+    };
+    const { tool, ran } = countingTool('act', 'once');
+    const { run, records } = stage(tool, running(), { onRecord });
+    assert.equal((await run()).ok, true);
+    assert.deepEqual([ran.length, records.length], [1, 1]);
+  });
+
+  test('gives its own outcome away unrecorded when its worker ends before Postgres takes it', async () => {
+    const onRecord = (): void => {
+      throw missingFunction();
+    };
+    const { tool } = countingTool('act', 'once', async () => ({ ok: true, text: `found ${SECRET}` }));
+    const { run } = stage(tool, running(), { onRecord });
+    const env = new MockActivityEnvironment({ attempt: 1 });
+    const outcome = run(env);
+    env.cancel('WORKER_SHUTDOWN');
+    const { ok, unrecorded } = await outcome;
+    assert.equal(ok, true);
+    assert.match(unrecorded ?? '', /^found /);
+    assert.doesNotMatch(unrecorded ?? '', new RegExp(SECRET));
   });
 
   test('and starts a child that is waited for stays open until the child has its result', async () => {
@@ -249,7 +294,7 @@ describe('DU-2 a tool of which some calls only read', () => {
       type: 'Unavailable',
     });
     const other = stage(reading(() => Promise.reject(error)).tool, running());
-    assert.equal((await other.run()).code, 'ExecutionFailed');
+    assert.equal((await other.run()).code, 'OutcomeUnknown');
   });
 });
 

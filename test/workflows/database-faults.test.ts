@@ -1,0 +1,52 @@
+/** DU-2: Postgres answers, and what it answers is an error of ours: a turn waits until it is mended, and a tool's outcome stays what it was. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
+
+describe('DU-2 a function of Postgres that is missing', { timeout: 90_000 }, () => {
+  let live: LiveWorker;
+  before(async () => {
+    live = await startLiveWorker({ agents: [{ key: 'free', tools: {} }] });
+  });
+  after(() => live.close());
+
+  const drop = (name: string) => live.pool.query(`drop function ${name}`);
+  const restore = async (name: string) =>
+    live.pool.query(await readFile(new URL(`../../store/functions/${name}.sql`, import.meta.url), 'utf8'));
+  const done = (note: string) => live.probes.effects.filter((effect) => effect.note === note).length;
+  const results = async (turn: string) =>
+    (await live.calls(turn)).map(({ ok, code, result }) => ({ ok, code, result }));
+
+  for (const [missing, doneMeanwhile] of [
+    ['claim_call', 0],
+    ['record_result', 1],
+  ] as const)
+    it(`a call is told as it was when ${missing} was missing for a while, and runs once`, async () => {
+      const note = `without ${missing}`;
+      await drop(missing);
+      const said = await live
+        .say(`without-${missing}`, `poke {"note":"${note}"}`, { agent: 'free' })
+        .catch(async (error: unknown) => {
+          await restore(missing);
+          throw error;
+        });
+      // Longer than what is unforeseen is tried for.
+      await sleep(8_000);
+      const meanwhile = done(note);
+      await restore(missing);
+      assert.equal(meanwhile, doneMeanwhile);
+      assert.equal((await live.ended(said.turn_id)).status, 'completed');
+      assert.deepEqual(await results(said.turn_id), [{ ok: true, code: null, result: `poke ${note}` }]);
+      assert.equal(done(note), 1);
+    });
+
+  it('a call that its own activity can never record is recorded by the next step', async () => {
+    await drop('record_result');
+    const { turn_id } = await live.say('never', 'poke {"note":"never"}', { agent: 'free' });
+    const { status } = await live.ended(turn_id).finally(() => restore('record_result'));
+    assert.equal(status, 'completed');
+    assert.deepEqual(await results(turn_id), [{ ok: true, code: null, result: 'poke never' }]);
+  });
+});
