@@ -8,6 +8,7 @@ import {
   type ShellCommand,
   type ShellWord,
 } from './shell-command.ts';
+import { gitScripts } from './unwrap-git.ts';
 import { SCRIPT_OPTIONS, SHELLS, STARTING_ARGUMENT, WRAPPERS, type Wrapper } from './wrappers.ts';
 
 /** Text that a shell will read. */
@@ -33,7 +34,8 @@ export function unwrapCommand(command: ShellCommand): Unwrapped {
   if (program === 'eval') return args.length === 0 ? NOTHING : joined(args, via);
   if (program === 'trap') return unwrapTrap(args, via);
   if (['find', 'gfind', 'fd'].includes(program)) return unwrapFind(command, via);
-  const scripts = wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []).map(({ value, isLiteral }) => ({
+  const given = program === 'git' ? gitScripts(args) : wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []);
+  const scripts = given.map(({ value, isLiteral }) => ({
     text: value,
     isLiteral,
     via,
