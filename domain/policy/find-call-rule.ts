@@ -6,6 +6,7 @@ import { PROFILE_RULES } from './profiles.ts';
 import { matchesTool, type PolicyTool } from './tool-groups.ts';
 import type { UsedTool } from './used-tools.ts';
 import { fieldOf } from '../outside-value.ts';
+import { spellings } from '../shell/spellings.ts';
 
 export interface CallToMatch {
   readonly tool: PolicyTool;
@@ -92,7 +93,8 @@ function matchesOptional(glob: string | undefined, text: string | null): boolean
 
 /**
  * An argument that is no text is matched as JSON. A command is matched as it stands and command by command, so that
- * quotes and lists hide nothing from a rule that asks or denies, and nothing rides along with one that allows.
+ * quotes, lists, folders and options before a subcommand hide nothing from a rule that asks or denies, and nothing rides along with
+ * one that allows.
  */
 function matchesArgument(rule: CallRule, call: CallToMatch, name: string, glob: string): boolean {
   if (!Object.hasOwn(call.args, name)) return false;
@@ -103,8 +105,8 @@ function matchesArgument(rule: CallRule, call: CallToMatch, name: string, glob: 
   if (rule.decision === 'allow' && climbs(text) && !climbs(glob)) return false;
   const isMatch = matchGlob(glob, text);
   if (name !== 'command' || call.commands === undefined) return isMatch;
-  const parts = call.commands.map((words) => matchGlob(glob, words.join(' ')));
-  return rule.decision === 'allow'
-    ? parts.length > 0 && parts.every(Boolean)
-    : isMatch || parts.some(Boolean);
+  const { commands } = call;
+  if (rule.decision === 'allow')
+    return commands.length > 0 && commands.every((words) => matchGlob(glob, words.join(' ')));
+  return isMatch || commands.some((words) => spellings(words).some((text) => matchGlob(glob, text)));
 }

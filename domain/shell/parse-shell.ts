@@ -11,6 +11,7 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash';
+import { descriptorName, namesSet } from './names-set.ts';
 import { hidesCommand, readWord } from './read-word.ts';
 import {
   literalWord,
@@ -96,8 +97,15 @@ function callsItself(node: FunctionNode): boolean {
 /** These read the shell's own input, not what the command around them reads. */
 const SUBSTITUTES = new Set(['CommandExpansion', 'ProcessSubstitution', 'ArithmeticCommandExpansion']);
 
+/** A command that only sets variables, to values that are not known. */
+function pushNames(names: readonly string[], { commands }: ParseState): void {
+  if (names.length > 0)
+    commands.push({ ...NO_WORDS, assignments: names.map((name) => ({ name, value: null })) });
+}
+
 /** What a node says about the whole text. */
 function note(node: SyntaxNode, walk: ParseState): void {
+  pushNames(namesSet(node), walk);
   if (node.type === 'Script' && 'errors' in node) walk.problem ??= node.errors?.[0]?.message ?? null;
   if ('script' in node && node.script === undefined) walk.problem ??= 'a substitution cannot be read';
   if (node.type === 'Word' && hidesCommand(node)) walk.marks.add('hides_command');
@@ -220,6 +228,7 @@ interface ReadRedirect {
 }
 
 function readRedirect(node: Redirection, walk: ParseState, depth: number): ReadRedirect {
+  pushNames(descriptorName(node), walk);
   const sources = visitChildren(node, walk, null, depth);
   const fd = node.descriptor?.type === 'FileDescriptor' ? node.descriptor.value : null;
   const redirect: ShellRedirect = { operator: node.operator, fd, target: null };

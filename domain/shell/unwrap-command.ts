@@ -8,7 +8,8 @@ import {
   type ShellCommand,
   type ShellWord,
 } from './shell-command.ts';
-import { SCRIPT_OPTIONS, SHELLS, STARTING_SUBCOMMAND, WRAPPERS, type Wrapper } from './wrappers.ts';
+import { gitScripts } from './unwrap-git.ts';
+import { SCRIPT_OPTIONS, SHELLS, STARTING_ARGUMENT, WRAPPERS, type Wrapper } from './wrappers.ts';
 
 /** Text that a shell will read. */
 export interface InnerScript {
@@ -33,14 +34,14 @@ export function unwrapCommand(command: ShellCommand): Unwrapped {
   if (program === 'eval') return args.length === 0 ? NOTHING : joined(args, via);
   if (program === 'trap') return unwrapTrap(args, via);
   if (['find', 'gfind', 'fd'].includes(program)) return unwrapFind(command, via);
-  const scripts = wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []).map(({ value, isLiteral }) => ({
+  const given = program === 'git' ? gitScripts(args) : wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []);
+  const scripts = given.map(({ value, isLiteral }) => ({
     text: value,
     isLiteral,
     via,
   }));
   const wrapper = startsOther(program, args) ? WRAPPERS.get(program) : undefined;
-  const isLookUp = program === 'command' && /^-[vV]/.test(args[0]?.value ?? '');
-  return wrapper && !isLookUp ? unwrapWrapper(command, wrapper, scripts, via) : { commands: [], scripts };
+  return wrapper ? unwrapWrapper(command, wrapper, scripts, via) : { commands: [], scripts };
 }
 
 /** In `via`, before `xargs`: the words that it adds end by NUL alone. */
@@ -79,9 +80,8 @@ function joined(words: readonly ShellWord[], via: readonly string[]): Unwrapped 
 }
 
 /** `poetry run x` starts x; `poetry show x` does not. */
-function startsOther(program: string, args: readonly ShellWord[]): boolean {
-  const starting = STARTING_SUBCOMMAND.get(program);
-  return starting === undefined || args[0]?.value === starting;
+export function startsOther(program: string, args: readonly ShellWord[]): boolean {
+  return STARTING_ARGUMENT.get(program)?.test(args[0]?.value ?? '') ?? true;
 }
 
 /** `sh -c script`, `bash -lc script`, and a script on the input. */

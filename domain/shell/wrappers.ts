@@ -10,8 +10,8 @@ export interface Wrapper {
   readonly operands?: number;
   /** `NAME=value` words before the command. */
   readonly takesAssignments?: boolean;
-  /** Starting a harmless command by it is harmless. */
-  readonly isHarmless?: boolean;
+  /** Starting a harmless command by it is harmless with these options of its own, written as known-options has them. */
+  readonly harmlessWith?: string;
   /** Adds words that nobody knows yet to the command. */
   readonly isOpen?: boolean;
   /** Hands the words, joined by spaces, to a shell. */
@@ -19,18 +19,26 @@ export interface Wrapper {
 }
 
 export const WRAPPERS = byWord<Wrapper>({
-  env: { letters: 'uCS', names: ['unset', 'chdir'], takesAssignments: true, isHarmless: true },
-  'nohup time command builtin': { isHarmless: true },
-  nice: { letters: 'n', names: ['adjustment'], isHarmless: true },
-  ionice: { letters: 'cnpPu', isHarmless: true },
-  timeout: { letters: 'ks', names: ['kill-after', 'signal'], operands: 1, isHarmless: true },
-  gtimeout: { letters: 'ks', operands: 1, isHarmless: true },
-  stdbuf: { letters: 'ioe', isHarmless: true },
+  env: { letters: 'uCS', names: ['unset', 'chdir'], takesAssignments: true, harmlessWith: 'i0v' },
+  'nohup builtin': { harmlessWith: '' },
+  time: { letters: 'fo', harmlessWith: 'pv' },
+  command: { harmlessWith: 'vV' },
+  nice: { letters: 'n', names: ['adjustment'], harmlessWith: '#n: --adjustment' },
+  ionice: { letters: 'cnpPu', harmlessWith: 'c:n:t' },
+  timeout: {
+    letters: 'ks',
+    names: ['kill-after', 'signal'],
+    operands: 1,
+    harmlessWith: 'vk:s: --foreground --kill-after --preserve-status --signal --verbose',
+  },
+  gtimeout: { letters: 'ks', operands: 1, harmlessWith: 'vk:s:' },
+  stdbuf: { letters: 'ioe', harmlessWith: 'i:o:e: --error --input --output' },
   // Starts what the project has installed; what it may fetch instead is for its rules to say.
-  npx: { letters: 'pc', names: ['package', 'call'], isHarmless: true },
-  'poetry pipenv bundle': { operands: 1, isHarmless: true },
+  npx: { letters: 'pc', names: ['package', 'call'], harmlessWith: '--no --no-install' },
+  'poetry pipenv bundle': { operands: 1, harmlessWith: '' },
   exec: { letters: 'a' },
-  xargs: { letters: 'adEILnPs', isOpen: true, isHarmless: true },
+  jobs: {},
+  xargs: { letters: 'adEILnPs', isOpen: true },
   parallel: { letters: 'jSaINnL', isOpen: true, joins: true },
   sudo: {
     letters: 'ughpCrtTUDR',
@@ -59,10 +67,12 @@ export const WRAPPERS = byWord<Wrapper>({
 });
 
 /** Of wrappers that do other things, too: the first argument with which they start a program. */
-export const STARTING_SUBCOMMAND: ReadonlyMap<string, string> = new Map([
-  ['poetry', 'run'],
-  ['pipenv', 'run'],
-  ['bundle', 'exec'],
+export const STARTING_ARGUMENT: ReadonlyMap<string, RegExp> = new Map([
+  ['poetry', /^run$/],
+  ['pipenv', /^run$/],
+  ['bundle', /^exec$/],
+  ['command', /^(?!-p?[vV])/],
+  ['jobs', /^-\w*x/],
 ]);
 
 /** Options after which a word is a script for a shell. */
@@ -76,6 +86,10 @@ export const SCRIPT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['npm', ['-c', '--call']],
   ['setarch', ['-c']],
   ['screen', ['-X']],
+  ['mapfile', ['-C']],
+  ['readarray', ['-C']],
+  ['compgen', ['-C']],
+  ['complete', ['-C']],
 ]);
 
 export const SHELLS = new Set('sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash'.split(' '));

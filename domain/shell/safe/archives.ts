@@ -45,11 +45,14 @@ function namesKnownFiles(words: readonly string[], paths: readonly string[]): bo
 const GZIP = /^(?:-[cdfklnqrtv1-9]+|--(?:stdout|decompress|keep|list|test|quiet|verbose|fast|best))$/;
 const XZ = /^(?:-[cdzkltqv0-9eT]+|--(?:stdout|decompress|keep|list|test|quiet|verbose|threads=\d+))$/;
 
+const LOOKS = /^-(?:l|lv|v|t|Z|Z1|p)q*$/;
+const looks = firstIs(LOOKS);
+
 export const ARCHIVES = safePrograms({
   tar: { when: isHarmlessTar },
   zip: { when: isHarmlessZip },
-  unzip: { when: firstIs(/^-(?:l|lv|v|t|Z|Z1|p)q*$/) },
-  zipinfo: {},
+  unzip: { when: (command) => looks(command) && onlyOptions(LOOKS)(command) },
+  zipinfo: { options: '12smlvhtTzM' },
   'gzip gunzip zcat gzcat': { when: onlyOptions(GZIP) },
   'xz unxz xzcat bzip2 bunzip2 bzcat zstd zstdcat': { when: onlyOptions(XZ) },
 });

@@ -1,19 +1,21 @@
 /** Whether a command is known to be harmless: program, options, and no path out of the workspace. */
 import { runsFile } from '../code-of.ts';
 import { isGitInternal } from '../../git-internals.ts';
-import { hasOption, type Options, optionsOf } from '../options-of.ts';
+import { type Options, optionsOf } from '../options-of.ts';
 import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
-import { XARGS_NUL } from '../unwrap-command.ts';
-import { INTERPRETERS, SHELLS, STARTING_SUBCOMMAND, WRAPPERS } from '../wrappers.ts';
+import { ownWords, startsOther, unwrapCommand, XARGS_NUL } from '../unwrap-command.ts';
+import { INTERPRETERS, SHELLS, type Wrapper, WRAPPERS } from '../wrappers.ts';
 import { argumentPaths, gitTexts, writtenPathsOf } from '../path-words.ts';
 import { ARCHIVES } from './archives.ts';
 import { GIT } from './git.ts';
+import { knownOptions } from './known-options.ts';
+import { isHarmlessToSet, isHarmlessVariable } from './harmless-variables.ts';
 import { hasKnownChoices, isInside, isInsidePath } from './is-inside.ts';
 import { LANGUAGE_RUNNERS } from './language-runners.ts';
 import { PROJECT_RUNNERS } from './project-runners.ts';
 import { READERS } from './readers.ts';
 import { readsEverything } from './reads-everything.ts';
-import type { SafeProgram } from './safe-program.ts';
+import { type SafeProgram, valuesOf } from './safe-program.ts';
 import { SCRIPT_PROGRAMS } from './script-programs.ts';
 
 const TABLES = [READERS, ARCHIVES, GIT, SCRIPT_PROGRAMS, PROJECT_RUNNERS, LANGUAGE_RUNNERS];
@@ -33,7 +35,8 @@ const LOOKS = new Set(
 export function isHarmless(command: ShellCommand, functions: ReadonlySet<string>): boolean {
   if (!hasHarmlessRedirects(command)) return false;
   const [name] = command.words;
-  if (name === undefined) return command.assignments.every((each) => each.value?.isAmbiguous !== true);
+  if (!hasHarmlessAssignments(command)) return false;
+  if (name === undefined) return true;
   if (!name.isLiteral || name.isGlob || command.words.some((word) => word.isAmbiguous)) return false;
   if (functions.has(name.value))
     return !command.isOpen && argumentsOf(command).every((word) => word.isLiteral && isInside(word));
@@ -47,8 +50,17 @@ function isHarmlessProgram(command: ShellCommand, program: string): boolean {
   if (SHELLS.has(program)) return isShellOfLiteral(command);
   const row = TABLES.map((table) => table.get(program)).find((each) => each !== undefined);
   const wrapper = WRAPPERS.get(program);
-  if (wrapper && row === undefined) return wrapper.isHarmless === true && isPlainWrapper(command);
+  if (wrapper && row === undefined) return isPlainWrapper(command, wrapper);
   return row !== undefined && passes(command, row);
+}
+
+/** Of a command without a program they hold for the shell; of others for the program. `IFS= read` starts none. */
+function hasHarmlessAssignments(command: ShellCommand): boolean {
+  const mayHave = command.words.length === 0 ? isHarmlessToSet : isHarmlessVariable;
+  const setsFields = programOf(command) === 'read';
+  return command.assignments.every(
+    ({ name, value }) => value?.isAmbiguous !== true && (mayHave(name) || (setsFields && name === 'IFS')),
+  );
 }
 
 /** Targets inside of the workspace; text that is fed in is known. */
@@ -70,7 +82,7 @@ function passes(command: ShellCommand, row: SafeProgram): boolean {
   const options = optionsOf(command);
   return (
     argumentsOf(command).every((word) => isKnownWord(word, command, row)) &&
-    !hasOption(options, row.notLetters ?? '', row.notNames) &&
+    row.options(valuesOf(command)) &&
     argumentPaths(command).every(
       (word) => isInside(word) && (isLook(command) || !isGitInternal(word.value)),
     ) &&
@@ -111,13 +123,13 @@ function isOfProject(command: ShellCommand): boolean {
   return row !== undefined && !INTERPRETERS.test(program) && passes(command, row);
 }
 
-/** An option with a path out of the workspace: `--file=/etc/passwd`, `-X/etc`. */
+/** An option with a path out of the workspace or to git’s own files: `--file=/etc/passwd`, `-X/etc`. */
 function carriesPath(command: ShellCommand, options: Options): boolean {
   const taken = new Set(options.values.map((each) => each.word));
   return argumentsOf(command).some((word) => {
     const long = /^--[\w-]+=(.*)$/s.exec(word.value)?.[1];
     if (long !== undefined) return !isInsidePath(long) && !/^\/[^/]*\/$/.test(long);
-    return !taken.has(word) && /^-\w+(?:[~/]|\.\.)/.test(word.value);
+    return !taken.has(word) && /^-\w+(?:[~/]|\.\.|\.git\b)/i.test(word.value);
   });
 }
 
@@ -157,23 +169,13 @@ function isShellOfLiteral(command: ShellCommand): boolean {
 }
 
 /** A harmless wrapper's own words: no options but those that only steer time and order. */
-function isPlainWrapper(command: ShellCommand): boolean {
+function isPlainWrapper(command: ShellCommand, { harmlessWith }: Wrapper): boolean {
   const args = argumentsOf(command);
-  const [first] = args;
-  if (first === undefined) return false;
+  if (harmlessWith === undefined || args.length === 0) return false;
   const program = programOf(command);
-  const starting = STARTING_SUBCOMMAND.get(program);
-  if (starting !== undefined) return first.value === starting;
-  switch (program) {
-    case 'command':
-      return /^-[vV]$/.test(first.value) || !first.value.startsWith('-');
-    case 'npx':
-      return /^--no(?:-install)?$/.test(first.value);
-    case 'env':
-      return args.every((word) => !/^-[a-zA-Z]*[SCu]|^--(?:s|c|i|u|a|b|d)/.test(word.value));
-    case 'time':
-      return args.every((word) => !/^(?:-[a-zA-Z]*[of]|--(?:o|f))/.test(word.value));
-    default:
-      return true;
-  }
+  // `npx x` fetches x when it is not installed.
+  if (program === 'npx' && !/^--no(?:-install)?$/.test(args[0]?.value ?? '')) return false;
+  if (program !== 'command' && !startsOther(program, args)) return false;
+  const [inner] = unwrapCommand(command).commands;
+  return knownOptions(harmlessWith)(ownWords(command, inner?.words ?? []).map((word) => word.value));
 }

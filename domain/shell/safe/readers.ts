@@ -2,58 +2,199 @@
 import { optionsOf } from '../options-of.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
 import { jqReadsEnvironment } from '../jq-program.ts';
-import { firstIs, isAlone, onlyOptions, onlyWords, safePrograms, valuesOf } from './safe-program.ts';
+import { isHarmlessVariable } from './harmless-variables.ts';
+import { firstIs, isAlone, onlyWords, safePrograms, valuesOf } from './safe-program.ts';
 
 /** `test -v 'a[$(id)]'` evaluates its text: a subscript is not harmless. */
 const hasNoSubscript = onlyWords(/^(?:\[|[^[(`$]*)$/);
 
+const GREP =
+  'abcEFGhHiIlLnoPqrsTUuvVwxyzZA:B:C:D:e:m:d:# --regexp --extended-regexp --fixed-strings --perl-regexp --basic-regexp ' +
+  '--ignore-case --no-ignore-case --word-regexp --line-regexp --count --color --colour --files-with-matches --files-without-match ' +
+  '--max-count --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --line-number ' +
+  '--initial-tab --null --after-context --before-context --context --text --binary-files --exclude --exclude-dir --include ' +
+  '--recursive --line-buffered --null-data --invert-match --label --directories --devices --version --help';
+
+/** From the manuals of GNU, with what BSD has beside it. */
 export const READERS = safePrograms({
-  'ls dir cat tac nl head tail stat df cut paste column fold fmt rev comm cmp tr join expand unexpand': {},
-  'base64 base32 od strings readlink realpath': {},
-  'pwd cal whoami uname arch nproc uptime free wait jobs': {},
-  'mkdir touch tee': {},
-  'seq expr sleep locale getconf lscpu which type exit return break continue shift': { isText: true },
+  'ls dir': {
+    options:
+      'aAbBcCdDfFgGhHiklLmnNopqQrRsStuUvxXZ1I:w:T: --all --almost-all --author --block-size --classify --color --dereference ' +
+      '--directory --escape --file-type --format --full-time --group-directories-first --hide --human-readable --hyperlink --ignore ' +
+      '--ignore-backups --indicator-style --inode --kibibytes --literal --no-group --numeric-uid-gid --quote-name --quoting-style ' +
+      '--recursive --reverse --si --size --sort --time --time-style --width --zero --version --help',
+  },
+  cat: {
+    options:
+      'AbeEnstTuv --number --number-nonblank --show-all --show-ends --show-tabs --show-nonprinting --squeeze-blank',
+  },
+  tac: { options: 'brs: --before --regex --separator' },
+  nl: {
+    options:
+      'b:d:f:h:i:l:n:ps:v:w: --body-numbering --number-format --number-separator --number-width --starting-line-number',
+  },
+  head: { options: '#qvzc:n: --bytes --lines --quiet --silent --verbose --zero-terminated' },
+  tail: {
+    options:
+      '#fFqvrzc:n:s: --bytes --lines --follow --quiet --silent --verbose --zero-terminated --pid --retry --sleep-interval',
+  },
+  stat: { options: 'fLtxc: --format --printf --file-system --dereference --terse' },
+  df: {
+    options:
+      'ahHiklPTB:t:x: --all --block-size --human-readable --inodes --local --output --portability --print-type --si --total --type --exclude-type',
+  },
+  cut: {
+    options:
+      'nszb:c:d:f: --bytes --characters --delimiter --fields --only-delimited --complement --output-delimiter --zero-terminated',
+  },
+  paste: { options: 'szd: --delimiters --serial --zero-terminated' },
+  column: {
+    options:
+      'tsxcneLJdc:s:o:N:R:H:T:E:W:O:n:l: --table --separator --output-separator --output-width --table-columns --table-right --json --fillrows',
+  },
+  fold: { options: '#bsw: --bytes --spaces --width' },
+  fmt: {
+    options:
+      '#cstuw:p:g: --width --split-only --tagged-paragraph --uniform-spacing --crown-margin --prefix --goal',
+  },
+  comm: { options: '123z --check-order --nocheck-order --output-delimiter --total --zero-terminated' },
+  cmp: { options: 'bli:n:s --print-bytes --verbose --quiet --silent --bytes --ignore-initial' },
+  tr: { options: 'cCdst --complement --delete --squeeze-repeats --truncate-set1' },
+  join: {
+    options: 'iza:e:j:o:t:v:1:2: --header --check-order --nocheck-order --ignore-case --zero-terminated',
+  },
+  'expand unexpand': { options: '#ait: --tabs --initial --all --first-only' },
+  'base64 base32': { options: 'dDiw: --decode --ignore-garbage --wrap' },
+  od: {
+    options:
+      'abcdfhilosvxA:j:N:S:t:w: --address-radix --skip-bytes --read-bytes --format --output-duplicates --width --strings',
+  },
+  strings: {
+    startsPrograms: true,
+    options: '#afwn:t:e: --all --bytes --radix --encoding --print-file-name --include-all-whitespace',
+    when: hasNoOptionFile,
+  },
+  readlink: {
+    options: 'femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --zero',
+  },
+  realpath: {
+    options:
+      'emLPqsz --relative-to --relative-base --canonicalize-existing --canonicalize-missing --strip --no-symlinks --quiet --zero --logical --physical',
+  },
+  pwd: { options: 'LP' },
+  cal: { options: '13jmsyn:A:B:' },
+  uname: { options: 'asnrvmpio --all --kernel-name --kernel-release --machine --operating-system' },
+  nproc: { options: '--all --ignore' },
+  uptime: { options: 'ps --pretty --since' },
+  free: { options: 'bkmghltwvs:c: --human --mega --giga --total --wide --si' },
+  wait: { options: 'nf' },
+  jobs: { options: 'lnprs' },
+  'rev whoami arch': {},
+  mkdir: {
+    options: 'pvm: --parents --verbose --mode',
+    when: (command) => optionsOf(command, ['mode']).values.every(({ value }) => isHarmlessMode(value)),
+  },
+  tee: { options: 'aip --append --ignore-interrupts' },
+  touch: { options: 'acmhd:t:r: --no-create --date --time --reference --no-dereference' },
+  seq: { isText: true, options: '#ws:f: --equal-width --separator --format' },
+  locale: {
+    isText: true,
+    options: 'amckv --all-locales --charmaps --keyword-name --category-name --verbose',
+  },
+  getconf: { isText: true, options: 'av:' },
+  lscpu: { isText: true, options: 'abceJxyBp:C: --all --online --json --parse --extended' },
+  which: { isText: true, options: 'as --all' },
+  type: { isText: true, options: 'aftpP' },
+  'expr sleep exit return break continue shift': { isText: true },
   'basename dirname echo true false :': { isText: true, isOpenSafe: true },
   'hostname hash history': { when: isAlone },
-  wc: { notNames: 'files0-from' },
-  file: { notLetters: 'Cmf', notNames: 'compile magic-file files-from' },
-  du: { notLetters: 'X', notNames: 'files0-from exclude-from' },
-  tree: { notLetters: 'oR', notNames: 'fromfile gitfile infofile' },
-  diff: { notLetters: 'l', notNames: 'paginate from-file to-file exclude-from' },
+  wc: { options: 'cmlLw --bytes --chars --lines --max-line-length --words --total' },
+  file: {
+    options:
+      'bikLhNnrzF:e: --brief --mime --mime-type --mime-encoding --dereference --keep-going --extension --raw --separator --uncompress',
+  },
+  du: {
+    options:
+      'abchklmPsSx0B:d:t: --all --apparent-size --block-size --bytes --exclude --human-readable --inodes --max-depth --null ' +
+      '--one-file-system --separate-dirs --si --summarize --threshold --time --time-style --total',
+  },
+  tree: {
+    options:
+      'adfihDFgupstrQNSncCvUxJXqAL:P:I: --charset --device --dirsfirst --du --filelimit --filesfirst --gitignore --ignore-case --inodes ' +
+      '--matchdirs --nolinks --noreport --prune --si --sort --timefmt',
+  },
+  diff: {
+    options:
+      '#abBcdeEfhiNnpqrstTuwyZC:U:W:I:x:F:L:D: --brief --color --context --exclude --expand-tabs --ignore-all-space --ignore-blank-lines ' +
+      '--ignore-case --ignore-matching-lines --ignore-space-change --ignore-trailing-space --label --left-column --minimal --new-file ' +
+      '--no-dereference --normal --recursive --report-identical-files --show-c-function --show-function-line --side-by-side ' +
+      '--speed-large-files --strip-trailing-cr --suppress-common-lines --tabsize --text --unified --width',
+  },
   sort: {
     startsPrograms: true,
-    notLetters: 'oT',
-    notNames: 'output compress-program files0-from temporary-directory random-source',
+    options:
+      'bcCdfghiMmnrRsuVzk:t:S: --check --debug --dictionary-order --field-separator --general-numeric-sort --human-numeric-sort ' +
+      '--ignore-case --ignore-leading-blanks --ignore-nonprinting --key --merge --month-sort --numeric-sort --parallel --random-sort ' +
+      '--reverse --sort --stable --unique --version-sort --zero-terminated',
   },
-  uniq: { when: (command) => valuesOf(command).filter((value) => !value.startsWith('-')).length < 2 },
-  'grep egrep fgrep zgrep': { notLetters: 'fR', notNames: 'file exclude-from dereference-recursive' },
+  uniq: {
+    options:
+      'cdDiuzf:s:w: --all-repeated --check-chars --count --group --ignore-case --repeated --skip-chars --skip-fields --unique --zero-terminated',
+    when: (command) => optionsOf(command).operands.length < 2,
+  },
+  'grep egrep fgrep zgrep': { options: GREP },
   rg: {
     startsPrograms: true,
-    notLetters: 'fLz',
-    notNames: 'file follow pre pre-glob hostname-bin search-zip ignore-file',
+    options:
+      'acFhHiIlnNopPqsSuUvVwx0.A:B:C:d:e:E:g:j:m:M:r:t:T: --after-context --before-context --byte-offset --case-sensitive --color --colors ' +
+      '--column --context --count --count-matches --crlf --encoding --engine --files --files-with-matches --files-without-match ' +
+      '--fixed-strings --glob --glob-case-insensitive --heading --help --hidden --ignore-case --iglob --include-zero --invert-match --json ' +
+      '--line-number --line-regexp --max-columns --max-count --max-depth --max-filesize --multiline --multiline-dotall --no-config ' +
+      '--no-filename --no-follow --no-heading --no-ignore --no-ignore-vcs --no-line-number --no-messages --no-require-git --null ' +
+      '--one-file-system --only-matching --passthru --pcre2 --pretty --quiet --regexp --replace --smart-case --sort --sortr --stats ' +
+      '--text --threads --trim --type --type-list --type-not --unrestricted --version --vimgrep --with-filename --word-regexp',
   },
   ag: {
     startsPrograms: true,
-    notLetters: 'pfuUaz',
-    notNames: 'pager path-to-ignore follow unrestricted search-zip hidden all-types',
+    options:
+      'cilLnoQsSvwA:B:C:G:m: --after --before --case-sensitive --color --column --context --count --depth --file-search-regex ' +
+      '--files-with-matches --files-without-matches --heading --ignore --ignore-case --ignore-dir --literal --max-count --nobreak --nocolor ' +
+      '--nofilename --nogroup --noheading --numbers --nonumbers --only-matching --smart-case --stats --vimgrep --word-regexp',
   },
   jq: {
-    notLetters: 'fL',
-    notNames: 'from-file rawfile slurpfile library-path',
+    options:
+      'aCcehjMnRrsSV --arg --argjson --args --ascii-output --color-output --compact-output --exit-status --help --indent --join-output ' +
+      '--jsonargs --monochrome-output --null-input --raw-input --raw-output --raw-output0 --seq --slurp --sort-keys --stream ' +
+      '--stream-errors --tab --unbuffered --version',
     when: (command) =>
       !jqReadsEnvironment(command) &&
       valuesOf(command).every((value) => !/(?<!\.)\b(?:input_filename|import|include)\b/.test(value)),
   },
-  shuf: { notLetters: 'o', notNames: 'output random-source' },
-  split: { notNames: 'filter additional-suffix' },
-  iconv: { notLetters: 'o', notNames: 'output' },
+  shuf: { options: 'erzn:i: --echo --head-count --input-range --repeat --zero-terminated' },
+  split: {
+    startsPrograms: true,
+    options:
+      '#dxeul:b:C:n:a:t: --bytes --elide-empty-files --hex-suffixes --line-bytes --lines --number --numeric-suffixes --suffix-length --verbose',
+  },
+  iconv: { options: 'clsf:t: --from-code --to-code --list --verbose' },
   bc: { when: onlyWords(/^-[lqs]+$/) },
-  hexdump: { notLetters: 'f' },
-  xxd: { notLetters: 'r', when: (command) => optionsOf(command).operands.length < 2 },
-  'md5sum sha1sum sha256sum sha512sum cksum': { notLetters: 'c', notNames: 'check' },
+  hexdump: { options: 'bcCdovxn:s:e: --canonical --length --skip --no-squeezing' },
+  xxd: {
+    options: 'abBeEipuc:g:l:n:o:s:',
+    when: (command) => optionsOf(command).operands.length < 2,
+  },
+  'md5sum sha1sum sha256sum sha512sum cksum': {
+    options: 'btza: --algorithm --binary --tag --text --zero --untagged',
+  },
   printf: { isText: true, when: firstIs(/^(?!-v)/) },
-  'cd pushd': { when: staysBelow },
-  date: { notLetters: 'sfr', notNames: 'set file reference', isText: true },
+  'cd pushd': { options: 'LP', when: staysBelow },
+  date: {
+    isText: true,
+    options: 'uRI:d: --date --iso-8601 --rfc-3339 --rfc-email --universal --utc',
+    // Any other operand would set the clock.
+    when: (command) =>
+      optionsOf(command, ['date', 'rfc-3339']).operands.every(({ value }) => value.startsWith('+')),
+  },
   tput: { when: firstIs(/^(?:cols|lines|colors)$/) },
   lsof: { when: onlyWords(/^-(?:i\S*|P|n|t|iTCP)$|^:\d+$/) },
   ss: { when: onlyWords(/^-[ltnpua4]+$/) },
@@ -64,17 +205,32 @@ export const READERS = safePrograms({
       !isAlone(command) && onlyWords(/^[-+][euxfC]*o?$|^pipefail$|^errexit$|^nounset$|^xtrace$/)(command),
   },
   read: { when: readsNames },
-  export: { isText: true, when: onlyOptions(/^$/, /^-/) },
-  cp: { notLetters: 'lsLHS', notNames: 'link symbolic-link suffix backup' },
-  mv: { notLetters: 'S', notNames: 'suffix backup' },
-  mktemp: { when: onlyWords(/^-d$/) },
-  chmod: { notNames: 'reference', when: (command) => isHarmlessMode(modeOf(command)) },
-  ln: {
-    notLetters: 'tTLdF',
-    notNames: 'target-directory no-target-directory logical directory backup suffix',
-    when: isLinkInside,
+  export: { isText: true, options: '', when: setsHarmlessNames },
+  cp: {
+    options:
+      'aprRnvufidPTxt: --archive --force --interactive --no-clobber --no-dereference --no-target-directory --parents --preserve ' +
+      '--recursive --target-directory --update --verbose',
   },
+  mv: {
+    options:
+      'finuvTt: --force --interactive --no-clobber --no-target-directory --target-directory --update --verbose',
+  },
+  mktemp: { when: onlyWords(/^-d$/) },
+  chmod: {
+    options: 'RvcfrwxX --recursive --verbose --changes --silent --quiet',
+    when: (command) => isHarmlessMode(modeOf(command)),
+  },
+  ln: { options: 'sfnvi --symbolic --force --no-dereference --verbose --interactive', when: isLinkInside },
 });
+
+/** `strings @list`: programs of binutils take further words from that file, options among them. */
+function hasNoOptionFile(command: ShellCommand): boolean {
+  return valuesOf(command).every((value) => !value.startsWith('@'));
+}
+
+function setsHarmlessNames(command: ShellCommand): boolean {
+  return valuesOf(command).every((value) => isHarmlessVariable(value.split('=', 1)[0] ?? ''));
+}
 
 /** `read 'a[$(id)]'` would evaluate a subscript, and names in capitals steer programs. */
 function readsNames(command: ShellCommand): boolean {
@@ -107,6 +263,6 @@ function isLinkInside(command: ShellCommand): boolean {
 
 /** `cd` without a folder goes home, `cd -` anywhere. */
 function staysBelow(command: ShellCommand): boolean {
-  const [folder = '-', ...others] = valuesOf(command);
+  const [folder = '-', ...others] = valuesOf(command).filter((value) => !/^-[LP]+$|^--$/.test(value));
   return others.length === 0 && !/^[-+]/.test(folder);
 }

@@ -1,13 +1,13 @@
 /** The tables of harmless commands: programs, which of their options they stay harmless with, and how their words are asked. */
 import { byWord } from '../by-word.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
+import { type KnownOptions, knownOptions } from './known-options.ts';
 
 export type Check = (command: ShellCommand) => boolean;
 
 export interface SafeProgram {
-  /** Options that are not harmless. Every other one is known to be. */
-  readonly notLetters?: string;
-  readonly notNames?: readonly string[] | undefined;
+  /** The options that it stays harmless with. */
+  readonly options: KnownOptions;
   /** Harmless whatever words are added, as by `xargs`. */
   readonly isOpenSafe?: boolean;
   /** Prints its arguments and opens nothing: words may be unknown. */
@@ -19,15 +19,19 @@ export interface SafeProgram {
 
 export type SafePrograms = ReadonlyMap<string, SafeProgram>;
 
-/** Of a table as it is written: lists of words, programs of one row among them, have blanks between them. */
+/**
+ * Of a table as it is written: programs of one row have blanks between them. A row without options knows none, unless
+ * its check looks at all words or they are text.
+ */
 export function safePrograms(
-  rows: Readonly<Record<string, Omit<SafeProgram, 'notNames'> & { readonly notNames?: string }>>,
+  rows: Readonly<Record<string, Omit<SafeProgram, 'options'> & { readonly options?: string }>>,
 ): SafePrograms {
   return new Map(
-    [...byWord(rows)].map(([program, { notNames, ...row }]) => [
-      program,
-      { ...row, notNames: notNames?.split(' ') },
-    ]),
+    [...byWord(rows)].map(([program, row]) => {
+      const { options, when, isText } = row;
+      const knowsAll = options === undefined && (when !== undefined || isText === true);
+      return [program, { ...row, options: knowsAll ? () => true : knownOptions(options ?? '') }];
+    }),
   );
 }
 
@@ -51,12 +55,12 @@ export function firstIs(allowed: RegExp): Check {
   return (command) => allowed.test(valuesOf(command)[0] ?? '');
 }
 
-/** The first word after the program is one of these, and no option stands before it; none before `--` is refused. */
-export function runs(subcommand: RegExp, refused = /^$/): Check {
+/** The first word after the program is one of these, and the options before `--` are known. */
+export function runs(subcommand: RegExp, options: string): Check {
+  const isKnown = knownOptions(options);
   return (command) => {
     const args = valuesOf(command);
-    const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-    return subcommand.test(own[0] ?? '') && !own.some((arg) => refused.test(arg));
+    return subcommand.test(args[0] ?? '') && isKnown(args);
   };
 }
 

@@ -49,11 +49,12 @@ function isHarmlessAwk(command: ShellCommand): boolean {
   if (names.length > 0 || [...letters].some((letter) => !'Fv'.includes(letter))) return false;
   const script = operands[0]?.value ?? '';
   if (values.some((each) => /[|@]|\/inet/.test(each.value) && each.option !== 'F')) return false;
-  // Assignments among the operands set variables; what follows is a path.
+  // Assignments among the operands set variables; what follows is a path. Only a print writes to a file.
+  const writes = /print/.test(script) && script.replaceAll(COMPARISON, '').includes('>');
   return (
-    !/system|getline|ENVIRON|PROCINFO|ARGV|@|\/inet|close\s*\(|fflush|>/.test(
-      script.replaceAll(COMPARISON, ''),
-    ) && !/(?<!\|)\|(?!\|)/.test(script)
+    !writes &&
+    !/system|getline|ENVIRON|SYMTAB|FUNCTAB|PROCINFO|ARGV|@|\/inet|close\s*\(|fflush/.test(script) &&
+    !/(?<!\|)\|(?!\|)/.test(script)
   );
 }
 

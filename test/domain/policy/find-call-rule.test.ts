@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import type { AskRule, CallRule, ToolPolicy } from '#domain/agent.ts';
 import { type CallToMatch, findCallRule } from '#domain/policy/find-call-rule.ts';
 import { matchGlob } from '#domain/glob/match-glob.ts';
+import { expandCommands } from '#domain/shell/expand-commands.ts';
+import { wordsOf } from '#domain/shell/judge-command.ts';
 
 const call: CallToMatch = {
   tool: { name: 'web_fetch', aliases: ['fetch'], group: 'web' },
@@ -80,6 +82,7 @@ describe('AP-5 which rule decides', () => {
 });
 
 describe('AP-5 rules on a command', () => {
+  const commandsOf = (command: string) => wordsOf(expandCommands(command)).map((words) => [...words]);
   const found = (command: string, commands: string[][], rule: CallRule) =>
     ruleFor({ rules: [rule] }, { args: { command }, commands });
   const push: CallRule = { tool: '*', args: { command: 'git push*' }, decision: 'deny' };
@@ -97,6 +100,92 @@ describe('AP-5 rules on a command', () => {
       ),
     );
     assert.equal(found("echo 'git push'", [['echo', 'git push']], push), undefined);
+  });
+
+  const speaksOf = (command: string, rule: CallRule): boolean =>
+    found(command, commandsOf(command), rule) !== undefined;
+
+  for (const command of [
+    '/usr/bin/git push',
+    'git -C . push',
+    '/usr/bin/git -C . push origin',
+    'git --no-pager push',
+    'git -P push',
+    'git --git-dir x --work-tree y push',
+    'git --git-dir=x push',
+    'git -c a=b -c c=d push',
+    'git --exec-path=x push',
+    '/usr/lib/git-core/git-push origin',
+    'jobs -x git push',
+    'jobs -x -- git push',
+    'builtin jobs -x git push',
+    'command git push',
+    'exec -a x git push',
+    'env A=b git -C x push',
+    'env -S "git push"',
+    'nice -n 5 git push',
+    'timeout -k 5 5 git --no-pager push',
+    'xargs git push < x',
+    'find . -exec git push {} \\;',
+    'sh -c "git -C x push"',
+    'eval git push',
+    "trap 'git push' EXIT",
+    "mapfile -C 'git push' -c 1 x < y",
+    'compgen -C "git push"',
+    'git bisect run git push',
+    "git submodule foreach 'git push'",
+    'git rebase -x "git push" HEAD~2',
+    'git rebase --exec="git push" HEAD~2',
+    "git -c alias.x='!git push' x",
+    'git -c alias.x=push x',
+    'coproc git push',
+    'time git push',
+    '! git push',
+    'if true; then git push; fi',
+    'f() { git push; }; f',
+    'x=push; git $x',
+    'for x in pull push; do git $x; done',
+    'echo `git push`',
+    'cat <(git push)',
+  ])
+    test(`git push* speaks of ${command}`, () => assert.ok(speaksOf(command, push)));
+
+  for (const command of [
+    'git log --grep="git push"',
+    'git -C push status',
+    'git --git-dir push.git log',
+    'git commit -m "git push"',
+    'git branch push',
+    'echo git push',
+    'grep -rn "git push" docs',
+    'cat git-push.md',
+    './gitpush',
+    'git stash push -m x',
+  ])
+    test(`git push* does not speak of ${command}`, () => assert.ok(!speaksOf(command, push)));
+
+  test('options of other programs may have a value or none: a rule that denies sees both', () => {
+    const remove: CallRule = { tool: '*', args: { command: 'kubectl delete*' }, decision: 'deny' };
+    for (const command of [
+      'kubectl -n prod delete pod x',
+      '/usr/local/bin/kubectl --namespace=prod delete x',
+      'kubectl -v 5 --context c delete x',
+    ])
+      assert.ok(speaksOf(command, remove), command);
+    assert.ok(!speaksOf('kubectl get pods', remove));
+  });
+
+  test('a rule that allows speaks of a command as it is written alone', () => {
+    const status: CallRule = { tool: '*', args: { command: 'git status*' }, decision: 'allow' };
+    assert.ok(speaksOf('git status -s', status));
+    for (const command of ['git -c core.fsmonitor=x status', './git status', 'jobs -x git status'])
+      assert.ok(!speaksOf(command, status), command);
+  });
+
+  test('a long line hides no subcommand', () => {
+    const line = `kubectl ${'-n x '.repeat(3_000)}delete pod`;
+    const remove: CallRule = { tool: '*', args: { command: 'kubectl delete*' }, decision: 'deny' };
+    assert.ok(speaksOf(line, remove));
   });
 
   test('what allows must speak of every command of the text', () => {

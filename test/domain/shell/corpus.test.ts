@@ -35,6 +35,9 @@ const own = load<{ doubtful: string[]; harmless: string[] }>('./commands.json');
 const everyday = Object.values(
   load<{ commands: Record<string, string[]> }>('./everyday.json').commands,
 ).flat();
+const { manuals } = load<{ manuals: Record<string, { held: string[]; allowed: string[] }> }>(
+  './manuals.json',
+);
 const hostile = load<{ denied: string[]; held: string[] }>('./hostile.json');
 
 /** Of what developers and agents do all day, how much may be denied and how much asked about. */
@@ -84,6 +87,18 @@ describe('SH-1 the corpus of ways round a policy, with the default settings', ()
     for (const cmd of hostile.denied) assert.equal(judgeCommand(cmd, DEFAULT_RULES).decision, 'deny', cmd);
     for (const cmd of hostile.held) assert.notEqual(judgeCommand(cmd, DEFAULT_RULES).decision, 'allow', cmd);
   });
+
+  for (const [name, { held, allowed }] of Object.entries(manuals)) {
+    test(`what the manuals of ${name} say runs, writes or reads elsewhere is not allowed, nor is an option that no table knows`, () => {
+      const through = held.filter((cmd) => judgeCommand(cmd, DEFAULT_RULES).decision === 'allow');
+      assert.deepEqual(through, []);
+    });
+
+    test(`what the manuals of ${name} say only looks, or changes what can be undone, is allowed`, () => {
+      const kept = allowed.filter((cmd) => judgeCommand(cmd, DEFAULT_RULES).decision !== 'allow');
+      assert.deepEqual(kept, []);
+    });
+  }
 
   test('what is denied stays so behind a wrapper, a pipe or in a script of its own', () => {
     for (const cmd of hostile.denied.filter((each) => !each.includes('\n'))) {

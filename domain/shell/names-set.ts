@@ -1,0 +1,33 @@
+/** Variables that the shell sets beside assignments: by loops, in arithmetic, by `${x:=…}` and `{x}>file`. */
+import type { ArithmeticExpression, Redirection, SyntaxNode } from 'unbash';
+
+const ASSIGNS = /^(?:[-+*/%&|^]|<<|>>)?=$/;
+
+/** By the node itself; those within it are its children's. */
+export function namesSet(node: SyntaxNode): readonly string[] {
+  switch (node.type) {
+    case 'For':
+    case 'Select':
+      return [node.name.value];
+    case 'ParameterExpansion':
+      return node.operation?.type === 'Default' && /^:?=$/.test(node.operation.operator)
+        ? [node.parameter]
+        : [];
+    case 'ArithmeticBinary':
+      return ASSIGNS.test(node.operator) ? nameOf(node.left) : [];
+    case 'ArithmeticUnary':
+      return /^(?:\+\+|--)$/.test(node.operator) ? nameOf(node.operand) : [];
+    default:
+      return [];
+  }
+}
+
+/** Of a redirection that has the shell choose a descriptor. */
+export function descriptorName({ descriptor }: Redirection): readonly string[] {
+  return descriptor?.type === 'FileDescriptorVariable' ? [descriptor.name] : [];
+}
+
+function nameOf(target: ArithmeticExpression): readonly string[] {
+  if (target.type === 'ArithmeticGroup') return nameOf(target.expression);
+  return target.type === 'ArithmeticWord' ? [target.value] : [];
+}
