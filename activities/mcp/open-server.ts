@@ -1,6 +1,8 @@
 /** One connection to one MCP server: its process or its door, the handshake, and what it lists. */
 import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type Client,
   SSEClientTransport,
@@ -179,13 +181,23 @@ async function processWay(
   const mark = `mcp/${tenant}/${id}/${randomUUID()}`;
   const program = [config.command, ...config.args];
   const box = config.box ? await serverBox(boxing, tenant, program, Object.keys(env)) : undefined;
-  const [command = '', ...args] = box?.command ?? [...wall.prefix(), ...program];
+  const folder = box ? undefined : await mkdtemp(join(tmpdir(), 'tempoclaw-mcp-'));
+  const folders = folder === undefined ? [] : [folder];
+  const [command = '', ...args] = box?.command ?? [...wall.prefix(folders), ...program];
   const { PATH = '', HOME = '/', LANG = 'C.UTF-8' } = environment;
   const transport = new ProgramTransport({
     command,
     args,
-    env: { PATH, HOME, LANG, ...wall.environment, ...env, [WORKER_MARK]: worker, [CALL_MARK]: mark },
-    cwd: tmpdir(),
+    env: {
+      PATH,
+      HOME,
+      LANG,
+      ...(box ? {} : wall.environment(folders)),
+      ...env,
+      [WORKER_MARK]: worker,
+      [CALL_MARK]: mark,
+    },
+    cwd: folder ?? tmpdir(),
     stderr: 'pipe',
     maxBufferSize: MESSAGE_BYTES,
   });
@@ -205,6 +217,7 @@ async function processWay(
     end: async () => {
       await killLeftovers({ pid, mark: `${CALL_MARK}=${mark}` }, 0);
       await box?.end();
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
