@@ -22,7 +22,7 @@ import { createShell } from '#activities/process/shell.ts';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import type { HostWall } from '#activities/process/wall.ts';
 import { createNodes } from '#activities/nodes/nodes.ts';
-import { createSecureClis } from '#activities/secure-cli/secure-clis.ts';
+import { createSecureClis, CREDENTIALS_FOLDER } from '#activities/secure-cli/secure-clis.ts';
 import { createWebPages } from '#activities/web/web-pages.ts';
 import { createWebSearch } from '#activities/web/web-search.ts';
 import { makeRoot } from '#activities/workspace/workspace-folder.ts';
@@ -67,7 +67,7 @@ export async function createMachine(
   const host = createShell({ environment, worker, launch: createLauncher(sockets), wall });
   const boxes = createWorkerBoxes(config);
   const bubblewrap = createBubblewrap(commandFolders());
-  const credentials = join(config.stateDir, 'credentials');
+  const credentials = join(config.stateDir, CREDENTIALS_FOLDER);
   const egress = createEgress({
     resolve: resolveHost,
     record: (row) => insertEgressRow(pool, row).catch(onError),

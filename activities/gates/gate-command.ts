@@ -59,6 +59,7 @@ export async function runWithInput(
       ...withInput(gate.command, gate.input),
       cwd: folder.cwd,
       pwd: folder.path,
+      folders: [owner.workspace],
       timeoutMs,
       box: sandbox === undefined ? undefined : { sandbox, owner, inside: folder.inside, timeoutMs },
       callId: gate.id,

@@ -1,6 +1,8 @@
 /** One connection to one MCP server: its process or its door, the handshake, and what it lists. */
 import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type Client,
   SSEClientTransport,
@@ -211,11 +213,21 @@ async function processWay(
   const mark = `mcp/${tenant}/${id}/${randomUUID()}`;
   const program = [config.command, ...config.args];
   const box = config.box ? await serverBox(boxing, tenant, program, Object.keys(env)) : undefined;
+  const folder = box ? undefined : await mkdtemp(join(tmpdir(), 'tempoclaw-mcp-'));
+  const folders = folder === undefined ? [] : [folder];
   const { PATH = '', HOME = '/', LANG = 'C.UTF-8' } = environment;
   const transport = new ProgramTransport({
-    command: box?.command ?? [...wall.prefix(), ...program],
-    env: { PATH, HOME, LANG, ...wall.environment, ...env, [WORKER_MARK]: worker, [CALL_MARK]: mark },
-    cwd: tmpdir(),
+    command: box?.command ?? [...wall.prefix(folders), ...program],
+    env: {
+      PATH,
+      HOME,
+      LANG,
+      ...(box ? {} : wall.environment(folders)),
+      ...env,
+      [WORKER_MARK]: worker,
+      [CALL_MARK]: mark,
+    },
+    cwd: folder ?? tmpdir(),
     mark: `${CALL_MARK}=${mark}`,
   });
   return {
@@ -224,6 +236,7 @@ async function processWay(
     end: async () => {
       await transport.close();
       await box?.end();
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

@@ -1,5 +1,8 @@
 /** The wall around commands on this worker's machine (SH-6), for its settings. */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MEDIA_FOLDER } from '../media-reading/film-parts.ts';
+import { CREDENTIALS_FOLDER } from '../secure-cli/secure-clis.ts';
 import { type ProvenWall, proveWall } from './prove-wall.ts';
 
 const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,13 +25,22 @@ export interface Whereabouts {
 
 /** Where a Temporal server of usual settings has its own services, which ask nobody for a key. */
 const TEMPORAL_PORTS = [7233, 7234, 7235, 7239, 6933, 6934, 6935, 6939];
+/** Of the state folder: below them each program with credentials, and each look into a film, has a folder. */
+const COMMAND_FOLDERS = [CREDENTIALS_FOLDER, MEDIA_FOLDER];
 /** Everybody's. */
 const WEB_PORTS = [80, 443];
 
 /** Never throws for what the machine lacks. */
 export function hostWall(places: Whereabouts): Promise<ProvenWall> {
   const { stateDir, workspaceRoot, secretFiles } = places;
-  return proveWall({ stateDir, workspaceRoot, secretFiles, program: PROGRAM, ports: closedPorts(places) });
+  return proveWall({
+    stateDir,
+    workspaceRoot,
+    secretFiles,
+    commandFolders: COMMAND_FOLDERS.map((name) => join(stateDir, name)),
+    program: PROGRAM,
+    ports: closedPorts(places),
+  });
 }
 
 function closedPorts({ api, temporal, database, worker }: Whereabouts): readonly number[] {

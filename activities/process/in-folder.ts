@@ -4,7 +4,7 @@ import type { Files, HeldFolder } from '../workspace/files.ts';
 import { createProgressFeed } from './progress-feed.ts';
 import type { BoxRequest, CommandRequest } from './shell.ts';
 
-export type InFolder = Pick<CommandRequest, 'cwd' | 'pwd' | 'callId' | 'signal' | 'onOutput'>;
+export type InFolder = Pick<CommandRequest, 'cwd' | 'pwd' | 'folders' | 'callId' | 'signal' | 'onOutput'>;
 
 /** `isWatched`: whether its output may be told before it has ended. */
 export async function inFolder<Result extends object>(
@@ -19,7 +19,7 @@ export async function inFolder<Result extends object>(
   const feed = isWatched ? createProgressFeed(call.progress) : undefined;
   try {
     const result = await run(
-      { cwd: folder.cwd, pwd: folder.path, callId, signal, onOutput: feed?.take },
+      { cwd: folder.cwd, pwd: folder.path, folders: [call.workspace], callId, signal, onOutput: feed?.take },
       folder,
     );
     const restored = (await folder.restore?.()) ?? [];

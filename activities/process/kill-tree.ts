@@ -2,7 +2,7 @@
  * Ends a command with all that it started (SH-5, F14): its process group and session, its descendants, and whatever
  * carries its mark in the environment, which also finds those that made a session of their own.
  */
-import { environmentOf, isAlive, type ProcessRow, processTable } from './process-table.ts';
+import { environmentOf, isAlive, processRow, type ProcessRow, processTable } from './process-table.ts';
 
 /** Environment variables that mark processes as ours. */
 export const CALL_MARK = 'TEMPOCLAW_CALL';
@@ -12,6 +12,8 @@ export const PROCESS_MARK = 'TEMPOCLAW_PROCESS';
 export interface Target {
   /** Leader of the group and session; 0 when only the mark is known. */
   readonly pid: number;
+  /** The parent of what it leaves behind, which ends with the last of it and is not ended itself. */
+  readonly keeper?: number | undefined;
   /** `NAME=value` in the environment of all its processes. */
   readonly mark: string;
   /** Clock ticks since boot at its start: older processes cannot belong to it. */
@@ -43,11 +45,17 @@ export async function killTree(target: Target, graceMs: number = GRACE_MS): Prom
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     victims = [...victims, ...(await findTree(target, victims))];
-    if (!(await anyAlive(target, victims))) return true;
+    if (!(await anyAlive(target, victims))) return endKeeper(target);
     signalAll(target, victims, 'SIGKILL');
     await pause(LOOK_MS);
   }
   return !(await anyAlive(target, victims));
+}
+
+/** One that was stopped does not end by itself. */
+function endKeeper({ keeper }: Target): true {
+  if (keeper !== undefined && processRow(keeper)?.state === 'T') send(keeper, 'SIGKILL');
+  return true;
 }
 
 /** Ends what a command left behind when it ended by itself. Returns how many there were. */
@@ -64,7 +72,7 @@ export async function findTree(target: Target, known: readonly ProcessRow[] = []
   const knownIds = new Set(known.map(({ pid, started }) => `${pid}.${started}`));
   // 0 and 1 are the kernel's own: everything descends from them.
   const leader = target.pid > 1 ? target.pid : Number.NaN;
-  const members = new Set<number>([leader]);
+  const members = new Set<number>([leader, target.keeper ?? Number.NaN]);
   for (const row of table) {
     const { pid, group, session, started } = row;
     const inGroup = group === leader || session === leader;
@@ -78,7 +86,9 @@ export async function findTree(target: Target, known: readonly ProcessRow[] = []
       grew = true;
     }
   }
-  return table.filter(({ pid }) => members.has(pid) && pid > 1 && pid !== process.pid);
+  return table.filter(
+    ({ pid }) => members.has(pid) && pid > 1 && pid !== process.pid && pid !== target.keeper,
+  );
 }
 
 export function hasMark(pid: number, mark: string): boolean {

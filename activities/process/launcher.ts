@@ -21,12 +21,18 @@ export interface Launch {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The folders that are its own: behind the wall it writes there and sees nobody else's. */
+  readonly folders: readonly string[];
+  /** It has values in its environment that no other command may see, one with the same folders neither. */
+  readonly apart?: boolean;
 }
 
 export interface Launched {
   readonly pid: number;
   /** Clock ticks since boot at its start; 0 where nobody knows. */
   readonly since: number;
+  /** The parent of all that it leaves behind, where it has one (wall_keeper.py). */
+  readonly keeper?: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Never rejects. Both null when nobody can say. */
@@ -55,7 +61,7 @@ export interface LaunchRequest extends Launch {
 export type LauncherMessage =
   | { readonly up: true }
   | ({ readonly id: string } & (
-      | { readonly pid: number; readonly since: number }
+      | Pick<Launched, 'pid' | 'since' | 'keeper'>
       | { readonly failed: string }
       | CommandEnd
     ));
@@ -126,7 +132,8 @@ export function createWalledLauncher(command: HelperCommand, sockets?: string): 
   const launch = createLauncher(sockets, command);
   return async (asked) => {
     const { dev, ino } = statSync(asked.cwd, { bigint: true });
-    return launch({ ...asked, cwd: realpathSync(asked.cwd), folder: `${dev}.${ino}` });
+    const folders = asked.folders.map((folder) => realpathSync(folder));
+    return launch({ ...asked, cwd: realpathSync(asked.cwd), folder: `${dev}.${ino}`, folders });
   };
 }
 
@@ -136,7 +143,7 @@ interface Waiting {
   readonly ready: () => void;
   readonly fail: (error: Error) => void;
   readonly ended: (end: CommandEnd) => void;
-  started?: { readonly pid: number; readonly since: number };
+  started?: Pick<Launched, 'pid' | 'since' | 'keeper'>;
   over?: true;
 }
 
@@ -211,7 +218,11 @@ async function startHelper(command: HelperCommand, sockets: string, { onUp, onLo
     } else {
       one.ended(message);
       one.over = true;
-      forget(message.id, one);
+      if (one.started) forget(message.id, one);
+      else {
+        one.fail(new LaunchLost('what starts commands of this workspace was lost'));
+        waiting.delete(message.id);
+      }
     }
     hold();
   });

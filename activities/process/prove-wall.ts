@@ -1,5 +1,5 @@
 /**
- * SH-6: what the wall is worth on this machine, found out by trying to get past it. Only what was proven counts: a kernel may
+ * SH-6, SH-7: what the wall is worth on this machine, found out by trying to get past it. Only what was proven counts: a kernel may
  * lack a part of it, and a container may forbid it.
  */
 import { randomBytes } from 'node:crypto';
@@ -22,14 +22,17 @@ export async function proveWall(settings: WallSettings): Promise<ProvenWall> {
   await mkdir(settings.stateDir, { recursive: true });
   const secret = join(settings.stateDir, `wall-proof-${randomBytes(6).toString('hex')}`);
   const file = join(tmpdir(), `tempoclaw-proof-${randomBytes(6).toString('hex')}`);
+  const other = join(settings.workspaceRoot, `.wall-proof-${randomBytes(6).toString('hex')}`);
   const servers = await Promise.all([listen(0), listen(0), listen(file)]);
   const [closed, open] = servers.map((server) => (server.address() as AddressInfo).port);
   await writeFile(secret, 'readable', { mode: 0o600 });
+  await mkdir(other, { recursive: true });
   try {
     const host = buildWall({ ...settings, ports: [...settings.ports, closed ?? 0] });
     if (typeof host === 'string') return { host: withoutWall(settings.stateDir), why: host };
     const seen = await attempt(host, {
       secret,
+      other,
       program: settings.program,
       worker: process.pid,
       closed,
@@ -52,6 +55,7 @@ export async function proveWall(settings: WallSettings): Promise<ProvenWall> {
   } finally {
     for (const server of servers) server.close();
     await rm(secret, { force: true });
+    await rm(other, { recursive: true, force: true });
   }
 }
 
@@ -59,28 +63,41 @@ export async function proveWall(settings: WallSettings): Promise<ProvenWall> {
 interface Seen {
   readonly read: string;
   readonly write: string;
+  /** Its mode, which is its owner's to change. */
+  readonly mode: string;
+  /** A workspace that is not the command's. */
+  readonly other: string;
   readonly environment: string;
+  readonly signal: string;
+  readonly priority: string;
   readonly closed: string;
+  readonly listen: string;
   /** To see that the wall, and nothing else, refuses the closed one. */
   readonly open: string;
   readonly socket: string;
 }
 
-function wallOf({ read, write, environment, closed, open, socket }: Seen): Wall {
+function wallOf({ read, write, environment, open, ...others }: Seen): Wall {
   if ([read, write, environment].some((got) => got !== 'refused')) return 'none';
-  return closed === 'refused' && open === 'done' && socket === 'refused' ? 'files and network' : 'files';
+  const rest = Object.values(others).every((got) => got === 'refused');
+  return rest && open === 'done' ? 'files and network' : 'files';
 }
 
 const ATTEMPTS = `
-const { openSync, readFileSync, closeSync } = require('node:fs');
+const { openSync, readFileSync, readdirSync, closeSync, chmodSync } = require('node:fs');
+const { getPriority, setPriority } = require('node:os');
 const { execFileSync } = require('node:child_process');
-const { connect } = require('node:net');
-const { secret, program, worker, closed, open, file } = JSON.parse(process.argv[1]);
-const said = (error) => (/^(EACCES|EPERM)$/.test(error.code) ? 'refused' : error.code || 'failed');
+const { connect, createServer } = require('node:net');
+const { secret, other, program, worker, closed, open, file } = JSON.parse(process.argv[1]);
+const said = (error) => (/^(EACCES|EPERM)$/.test(error.info ? error.info.code : error.code) ? 'refused' : error.code || 'failed');
 const tried = (act) => { try { act(); return 'done'; } catch (error) { return said(error); } };
 const reached = (to) => new Promise((resolve) => {
   const socket = connect(to, () => { socket.destroy(); resolve('done'); });
   socket.on('error', (error) => resolve(said(error)));
+});
+const listened = (port) => new Promise((resolve) => {
+  const server = createServer().on('error', (error) => resolve(said(error)));
+  server.listen(port, '127.0.0.1', () => server.close(() => resolve('done')));
 });
 const environment = () => {
   if (process.platform === 'linux') return tried(() => readFileSync('/proc/' + worker + '/environ'));
@@ -90,8 +107,14 @@ const environment = () => {
 (async () => console.log(JSON.stringify({
   read: tried(() => readFileSync(secret)),
   write: tried(() => closeSync(openSync(program, 'r+'))),
+  mode: tried(() => chmodSync(secret, 0o600)),
+  other: tried(() => readdirSync(other)),
   environment: environment(),
+  signal: tried(() => process.kill(worker, 0)),
+  // Nobody can ask for less than nothing there: macOS has no call that limits another process.
+  priority: process.platform === 'linux' ? tried(() => setPriority(worker, getPriority(worker))) : 'refused',
   closed: await reached({ host: '127.0.0.1', port: closed }),
+  listen: await listened(closed),
   open: await reached({ host: '127.0.0.1', port: open }),
   socket: await reached({ path: file }),
 })))();`;
@@ -103,6 +126,7 @@ async function attempt(host: HostWall, given: Readonly<Record<string, unknown>>)
     args: ['-e', ATTEMPTS, JSON.stringify({ ...given, program })],
     cwd: '/',
     env: {},
+    folders: [],
   });
   const [words, complaints] = await Promise.all([stdout.toArray(), stderr.toArray(), end]);
   try {

@@ -18,23 +18,34 @@ const NEEDED_NAMES = [
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/stdout', '/dev/stderr', '/dev/dtracehelper'];
 const RESOLVER = '/private/var/run/mDNSResponder';
 
-/** The parameter SOCKET is the one socket that may be connected to: the launcher's own. */
-export function seatbeltProfile({ hidden, writable, ports }: WallPlan): string {
+/** `folders`: the command's own. */
+export function seatbeltProfile(
+  { hidden, shown, apart, ports }: WallPlan,
+  folders: readonly string[],
+): string {
   const subpaths = (paths: readonly string[]): string =>
     paths.map((path) => `(subpath ${text(path)})`).join(' ');
   const literals = (paths: readonly string[]): string =>
     paths.map((path) => `(literal ${text(path)})`).join(' ');
+  const isShown = (path: string): boolean => shown.some((folder) => path.startsWith(`${folder}/`));
+  const unseen = (paths: readonly string[]): string =>
+    `(deny file-read-data file-read-xattr process-exec* ${subpaths([...paths, ...apart])})`;
   return [
     '(version 1)',
     '(allow default)',
     '(deny file-write*)',
-    `(deny file-read-data file-read-xattr process-exec* ${subpaths(hidden)})`,
-    `(allow file-read* file-write* process-exec* ${subpaths(writable)})`,
+    unseen(hidden),
+    `(allow file-read* process-exec* ${subpaths(shown)})`,
+    unseen(hidden.filter(isShown)),
+    `(allow file-read* file-write* process-exec* ${subpaths(folders)})`,
     `(allow file-write-data ${literals(DEVICES)})`,
-    `(deny file-link ${subpaths(hidden)})`,
-    ...ports.map((port) => `(deny network-outbound (remote tcp "*:${port}"))`),
+    `(deny file-link ${subpaths([...hidden, ...apart])})`,
+    ...ports.flatMap((port) => [
+      `(deny network-outbound (remote tcp "*:${port}"))`,
+      `(deny network-bind (local tcp "*:${port}"))`,
+    ]),
     '(deny network-outbound (remote unix-socket))',
-    `(allow network-outbound (literal ${text(RESOLVER)}) (literal (param "SOCKET")))`,
+    `(allow network-outbound (literal ${text(RESOLVER)}))`,
     '(deny mach-lookup)',
     `(allow mach-lookup ${NEEDED_NAMES.map((name) => `(global-name ${text(name)})`).join(' ')})`,
     '(deny appleevent-send)',

@@ -20,8 +20,6 @@ export interface Program {
   readonly args: readonly string[];
   /** Beside what every command gets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** A folder that it alone reads and writes, where it is hidden from others. */
-  readonly folder?: string;
 }
 
 export interface CommandRequest {
@@ -30,6 +28,8 @@ export interface CommandRequest {
   /** What spawn is given, and the real path that PWD says. */
   readonly cwd: string;
   readonly pwd: string;
+  /** The folders that are its own (launcher.ts). */
+  readonly folders: readonly string[];
   /** Beside the environment that every command has; for this command's eyes only. */
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -90,8 +90,12 @@ export interface Shell {
   workspacePath(workspace: string, sandbox: Sandbox | undefined): Promise<string>;
   /** Where a command of the caller would find its programs. Never throws. */
   placeOf(sandbox: Sandbox | undefined): Promise<CommandPlace>;
-  /** The command line that runs a background command where the box says, and a note for the model. */
-  backgroundLine(command: string, box: BoxRequest | undefined): Promise<BackgroundLine>;
+  /** The command line that runs a background command where the box says, with folders of its own, and a note for the model. */
+  backgroundLine(
+    command: string,
+    folders: readonly string[],
+    box: BoxRequest | undefined,
+  ): Promise<BackgroundLine>;
 }
 
 export interface ShellOptions {
@@ -123,7 +127,10 @@ export function createShell(options: ShellOptions): Shell {
   return {
     workspacePath: async (workspace) => workspace,
     placeOf: async () => (options.wall && options.wall.wall !== 'files and network' ? 'open_host' : 'host'),
-    backgroundLine: async (command) => ({ ok: true, line: walledLine(command, options.wall) }),
+    backgroundLine: async (command, folders) => ({
+      ok: true,
+      line: walledLine(command, folders, options.wall),
+    }),
     async run(request) {
       if (request.signal.aborted) return notStarted('cancelled', '');
       const stdout = createOutputWindow();
@@ -152,7 +159,8 @@ export function createShell(options: ShellOptions): Shell {
       };
       child.stdout.on('data', take(stdout));
       child.stderr.on('data', take(stderr));
-      const target: Target = { pid: child.pid, mark, since: child.since };
+      const { pid, since, keeper } = child;
+      const target: Target = { pid, mark, since, keeper };
       const { kind, code, signal } = await ending(child, request);
       const byItself = kind === 'exit' || kind === 'signal';
       if (!byItself) await killTree(target, graceMs);
@@ -191,29 +199,25 @@ function start(
   request: CommandRequest,
   env: Record<string, string>,
 ): Promise<Launched> {
-  const { command, prefix = [] } = request;
-  const { launch, wall } = by;
+  const { command, cwd, folders, prefix = [] } = request;
+  const wall = prefix.length > 0 ? undefined : by.wall;
+  const starter = wall?.start ?? by.launch;
+  const own = { ...env, ...wall?.environment(folders) };
   if (typeof command !== 'string') {
-    const { file, args, environment, folder } = command;
-    const [first = file, ...rest] = [
-      ...(wall?.prefix(folder === undefined ? [] : [folder]) ?? []),
-      file,
-      ...args,
-    ];
-    const own = { ...env, ...environment, PWD: request.pwd };
-    return launch({ file: first, args: rest, cwd: request.cwd, env: own });
+    const { file, args, environment } = command;
+    const all = { ...own, ...environment, PWD: request.pwd };
+    return starter({ file, args, cwd, env: all, folders, apart: true });
   }
   const args = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh', ...prefix, program, '-c', command];
-  const starter =
-    wall === undefined || prefix.length > 0 ? launch : request.env ? wall.startApart : wall.start;
-  return starter({ file: '/bin/sh', args, cwd: request.cwd, env: { ...env, PWD: request.pwd } });
+  const apart = request.env !== undefined;
+  return starter({ file: '/bin/sh', args, cwd, env: { ...own, PWD: request.pwd }, folders, apart });
 }
 
 /** The command line that runs a command behind a wall of its own. */
-function walledLine(command: string, wall: HostWall | undefined): string {
-  const prefix = wall?.prefix() ?? [];
+function walledLine(command: string, folders: readonly string[], wall: HostWall | undefined): string {
+  const prefix = wall?.prefix(folders) ?? [];
   if (wall === undefined || prefix.length === 0) return command;
-  const variables = Object.entries(wall.environment).map(([name, value]) => `${name}=${value}`);
+  const variables = Object.entries(wall.environment(folders)).map(([name, value]) => `${name}=${value}`);
   return `exec env ${[...variables, ...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}`;
 }
 

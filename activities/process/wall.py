@@ -2,26 +2,30 @@
 Starts programs behind the wall (wall.ts): Landlock for files, TCP ports, signals and other processes, seccomp for what
 Landlock leaves open, and without root's powers. Python, since Node cannot make these system calls.
 
-  wall.py PLAN run FILE ARGUMENT...   walls itself in, then becomes the program
-  wall.py PLAN serve SOCKET           walls itself in, then starts programs for its worker (launcher.ts)
-  wall.py PLAN serve-each SOCKET      the same, each program behind a wall of its own, which costs some 30 ms each
+  wall.py PLAN run FOLDERS FILE ARGUMENT...   starts the program behind a wall and keeps it
+  wall.py PLAN serve SOCKET                   walls itself in, then starts programs for its worker (launcher.ts)
 
-PLAN is JSON: `hidden` (paths), `writable` (folders), `ports` (that nothing connects to).
+PLAN is JSON: `hidden` (paths), `shown` (folders to read below hidden ones), `apart` (folders of which a command sees only its own),
+`ports` (that nothing connects to or listens on). FOLDERS is JSON: the command's own, real paths.
 """
 
 import ctypes
 import errno
 import json
 import os
-import platform
-import select
 import signal
 import socket
 import stat
 import struct
 import sys
 
-LIBC = ctypes.CDLL(None, use_errno=True)
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import wall_keeper as keeper  # noqa: E402
+from wall_server import Launcher  # noqa: E402
+
+LIBC = keeper.LIBC
 
 # linux/landlock.h. Rights beyond READ are those to change what is there; making devices is granted nowhere.
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -29,7 +33,7 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REFER, TRUNCATE = 1, 2, 4, 8, 1 << 13,
 MAKE_DEVICES = 1 << 6 | 1 << 11
 READ = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
-CONNECT_TCP = 2
+BIND_TCP, CONNECT_TCP = 1, 2
 SCOPES = 1 | 2
 # Cross-folder renames need the second version; without them git and npm break.
 LEAST_ABI, ABI_TRUNCATE, ABI_NET, ABI_SCOPE = 2, 3, 4, 6
@@ -38,6 +42,12 @@ LEAST_ABI, ABI_TRUNCATE, ABI_NET, ABI_SCOPE = 2, 3, 4, 6
 MOST_GRANTED = 1 << 20
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
+
+# Semaphores and shared memory of C libraries: whoever knows a name reaches what is there, and nobody learns one.
+SHARED_MEMORY = "/dev/shm"
+
+# Walls of workspaces that are kept to be used again.
+MOST_KEPT = 64
 
 # What root keeps: to own and to open files, which are walled in, and low ports.
 # CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SETGID, SETUID, NET_BIND_SERVICE
@@ -51,45 +61,23 @@ def call(number, *arguments):
     return result
 
 
-def prctl(*arguments):
-    if LIBC.prctl(*[ctypes.c_ulong(each) for each in (*arguments, 0, 0, 0, 0)[:5]]) != 0:
-        raise OSError(ctypes.get_errno(), "prctl")
-
-
 class Ruleset:
-    def __init__(self, plan):
+    """`folders`: what a command may write in, and change the modes of."""
+
+    def __init__(self, folders=(), ports=None):
         abi = LIBC.syscall(CREATE_RULESET, None, 0, 1)
         if abi < LEAST_ABI:
             raise OSError(errno.ENOSYS, "this kernel has no Landlock, or too old a one")
+        self.folders = folders
         self.all = (1 << (15 if abi >= ABI_TRUNCATE else 14)) - 1
-        net = CONNECT_TCP if abi >= ABI_NET else 0
+        self.net = BIND_TCP | CONNECT_TCP if ports is not None and abi >= ABI_NET else 0
         scopes = SCOPES if abi >= ABI_SCOPE else 0
-        attributes = struct.pack("QQQ", self.all, net, scopes)
+        attributes = struct.pack("QQQ", self.all, self.net, scopes)
         self.fd = call(CREATE_RULESET, attributes, len(attributes), 0)
-        self.hidden = [path.rstrip("/") for path in plan["hidden"]]
-        self.show("/")
-        self.grant("/proc", READ_FILE | READ_DIR)
-        for name in DEVICES:
-            self.grant("/dev/" + name, READ_FILE | WRITE_FILE)
-        for path in ("/dev/shm", *plan["writable"]):
-            self.grant(path, self.all & ~MAKE_DEVICES)
-        if net:
-            self.close_ports(set(plan["ports"]))
-
-    def show(self, folder):
-        """Landlock has no exceptions: beside what is hidden, each neighbour is shown by itself."""
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            # Nobody may list it, so nothing of it is shown.
-            return
-        for entry in entries:
-            if entry.path in ("/proc", "/dev") or entry.path in self.hidden or entry.is_symlink():
-                continue
-            if any(path.startswith(entry.path + "/") for path in self.hidden):
-                self.show(entry.path)
-            else:
-                self.grant(entry.path, READ)
+        if self.net:
+            self.close_ports(set(ports))
+        for folder in folders:
+            self.grant(folder, self.all & ~MAKE_DEVICES)
 
     def grant(self, path, rights):
         try:
@@ -111,12 +99,62 @@ class Ruleset:
         """There is no list of what is forbidden, so each other port is allowed: some 100 ms."""
         for port in range(65536):
             if port not in closed:
-                call(ADD_RULE, self.fd, 2, struct.pack("QQ", CONNECT_TCP, port), 0)
+                call(ADD_RULE, self.fd, 2, struct.pack("QQ", self.net, port), 0)
 
     def enter(self):
-        drop_powers()
-        prctl(38, 1)  # PR_SET_NO_NEW_PRIVS
+        keeper.prctl(keeper.SET_NO_NEW_PRIVS, 1)
         call(RESTRICT_SELF, self.fd, 0)
+
+
+def neighbours(folder, hidden):
+    """Landlock has no exceptions: beside what is hidden, each neighbour is shown by itself."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        # Nobody may list it, so nothing of it is shown.
+        return
+    for entry in entries:
+        if entry.path in ("/proc", "/dev") or entry.path in hidden or entry.is_symlink():
+            continue
+        if any(path.startswith(entry.path + "/") for path in hidden):
+            yield from neighbours(entry.path, hidden)
+        else:
+            yield entry.path
+
+
+def shown_paths(plan):
+    hidden = [path.rstrip("/") for path in (*plan["hidden"], *plan["apart"])]
+    return [path for folder in ("/", *plan["shown"]) for path in neighbours(folder, hidden)]
+
+
+def outer_wall(plan, folders):
+    ruleset = Ruleset(folders, plan["ports"])
+    for path in shown_paths(plan):
+        ruleset.grant(path, READ)
+    ruleset.grant("/proc", READ_FILE | READ_DIR)
+    for name in DEVICES:
+        ruleset.grant("/dev/" + name, READ_FILE | WRITE_FILE)
+    ruleset.grant(SHARED_MEMORY, ruleset.all & ~MAKE_DEVICES & ~READ_DIR)
+    return ruleset
+
+
+def inner_walls(plan):
+    """Gives the wall of one command within the outer one, by its folders. Made before that is entered, from where nobody lists all this."""
+    paths = ["/proc", "/dev", *shown_paths(plan)]
+    kept = {}
+
+    def wall_of(folders):
+        key = tuple(folders)
+        if key not in kept:
+            ruleset = Ruleset(folders)
+            for path in paths:
+                ruleset.grant(path, ruleset.all)
+            if len(kept) >= MOST_KEPT:
+                os.close(kept.pop(next(iter(kept))).fd)
+            kept[key] = ruleset
+        return kept[key]
+
+    return wall_of
 
 
 def drop_powers():
@@ -127,8 +165,8 @@ def drop_powers():
     for capability in range(last + 1):
         # PR_CAPBSET_READ, PR_CAPBSET_DROP; one that is not there any more needs no dropping.
         if capability not in KEPT and LIBC.prctl(23, capability, 0, 0, 0) == 1:
-            prctl(24, capability)
-    prctl(47, 4)  # PR_CAP_AMBIENT_CLEAR_ALL
+            keeper.prctl(24, capability)
+    keeper.prctl(47, 4)  # PR_CAP_AMBIENT_CLEAR_ALL
     header = struct.pack("=Ii", 0x20080522, 0)
     held = ctypes.create_string_buffer(24)
     if LIBC.capget(header, held) != 0:
@@ -139,206 +177,54 @@ def drop_powers():
         raise OSError(ctypes.get_errno(), "capset")
 
 
-# AUDIT_ARCH_*, and the numbers of socket, socketpair, sendto, sendmsg, sendmmsg; io_uring_setup is 425 everywhere.
-MACHINES = {
-    "x86_64": (0xC000003E, 41, 53, 44, 46, 307),
-    "aarch64": (0xC00000B7, 198, 199, 206, 211, 269),
-}
-
-
-def socket_filter():
-    """
-    Landlock closes TCP ports to connect(), and nothing to sockets that are files: a person's session manager, terminal
-    multiplexer or container engine would run anything outside of the wall. So there are only IP and netlink sockets,
-    streams are TCP (MPTCP is not seen as such), none is opened by sending (TCP Fast Open), and none by io_uring.
-    """
-    arch, *numbers = MACHINES[platform.machine()]
-    plain_socket, pair, sendto, sendmsg, sendmmsg = numbers
-    allow, refuse = ("allow",), ("refuse",)
-    code = [
-        ("load", 4), ("else", arch, refuse), ("load", 0), ("from", 0x40000000, refuse),
-        ("if", 425, refuse),
-        ("unless", plain_socket, [
-            ("load", 16), ("if", 16, allow), ("if2", 2, 10, refuse),
-            ("load", 24), ("and", 0xF), ("else", 1, allow),
-            ("load", 32), ("if", 0, allow), ("if", 6, allow), refuse,
-        ]),
-        # An unconnected pair can still be connected to a path.
-        ("unless", pair, [("load", 24), ("and", 0xF), ("if", 2, refuse), allow]),
-        ("unless", sendto, [("load", 40), ("bit", 0x20000000, refuse), allow]),
-        ("unless", sendmmsg, [("load", 40), ("bit", 0x20000000, refuse), allow]),
-        ("unless", sendmsg, [("load", 32), ("bit", 0x20000000, refuse), allow]),
-        allow,
-    ]
-    made = b"".join(assemble(code))
-    return ctypes.create_string_buffer(made, len(made))
-
-
-def assemble(code):
-    """Classic BPF. A condition is followed by what happens then."""
-    made = []
-
-    def emit(op, value, yes=0, no=0):
-        made.append(struct.pack("=HBBI", op, yes, no, value))
-
-    for name, *rest in code:
-        if name == "load":
-            emit(0x20, rest[0])
-        elif name == "and":
-            emit(0x54, rest[0])
-        elif name == "allow":
-            emit(0x06, 0x7FFF0000)
-        elif name == "refuse":
-            emit(0x06, 0x50000 | errno.EACCES)
-        elif name == "unless":
-            inner = assemble(rest[1])
-            emit(0x15, rest[0], 0, len(inner))
-            made.extend(inner)
-        elif name == "if2":
-            emit(0x15, rest[0], 2, 0)
-            emit(0x15, rest[1], 1, 0)
-            made.extend(assemble([rest[2]]))
-        else:
-            op, yes, no = {"if": (0x15, 0, 1), "else": (0x15, 1, 0), "from": (0x35, 0, 1), "bit": (0x45, 0, 1)}[name]
-            emit(op, rest[0], yes, no)
-            made.extend(assemble([rest[1]]))
-    return made
-
-
-# Made once: it is set for each program. None for a machine without a row, which the proof finds (prove-wall.ts).
-FILTER = socket_filter() if platform.machine() in MACHINES else None
-
-
-def limit_sockets():
-    if FILTER is None:
-        return
-    program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(FILTER) // 8, ctypes.addressof(FILTER)), 16)
-    prctl(22, 2, ctypes.addressof(program))  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
-
-
-def as_bytes(text):
-    return text.encode("utf-8", "replace")
-
-
-def serve(path, ruleset, each):
+def go_first():
+    """When memory is short; what this starts inherits it, since behind the wall nothing is written in /proc."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-            # What it starts inherits it: behind the wall nothing is written in /proc.
             file.write("1000")
     except OSError:
         # Not allowed here: then commands are as likely to go as others.
         pass
-    if not each:
+
+
+def run(plan, folders, words):
+    """As if this were the program: its end is the program's, once all that it started is over."""
+    ruleset = outer_wall(plan, folders)
+    # Python ignores them, and that would be inherited.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    keeper.adopt()
+
+    def enter():
+        drop_powers()
         ruleset.enter()
-    prctl(4, 0)  # PR_SET_DUMPABLE: what it starts is behind the same wall, and must not look in here.
-    channel = socket.socket(fileno=int(os.environ["NODE_CHANNEL_FD"]))
-    channel.set_inheritable(False)
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    os.set_blocking(woken, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    # Handled, not ignored: that would be inherited. Ctrl-C reaches the whole group; the worker decides when its commands end.
-    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, lambda *_: None)
-    running = {}
 
-    def tell(**words):
-        channel.sendall((json.dumps(words) + "\n").encode())
-
-    tell(up=True)
-    pending = b""
-    while True:
-        ready, _, _ = select.select([channel, woken], [], [])
-        if woken in ready:
-            os.read(woken, 4096)
-            for pid in list(running):
-                ended, status = os.waitpid(pid, os.WNOHANG)
-                if ended != 0:
-                    code = os.waitstatus_to_exitcode(status)
-                    name = signal.Signals(-code).name if code < 0 else None
-                    tell(id=running.pop(pid), code=code if code >= 0 else None, signal=name)
-        if channel in ready:
-            data = channel.recv(1 << 16)
-            if data == b"":
-                return
-            *lines, pending = (pending + data).split(b"\n")
-            for line in lines:
-                asked = json.loads(line)
-                try:
-                    pid = start(asked, path, ruleset if each else None)
-                    running[pid] = asked["id"]
-                    with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
-                        since = int(file.read().rpartition(")")[2].split()[19])
-                    tell(id=asked["id"], pid=pid, since=since)
-                except OSError as error:
-                    tell(id=asked["id"], failed=f"{error.strerror} {errno.errorcode.get(error.errno, '')}")
-
-
-def start(asked, path, ruleset):
-    outputs = [output(path, asked["id"], which) for which in (1, 2)]
-    told, tell = os.pipe()
     try:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                become(asked, outputs, ruleset)
-            except OSError as error:
-                os.write(tell, struct.pack("i", error.errno))
-            finally:
-                os._exit(127)
-        os.close(tell)
-        tell = -1
-        failed = os.read(told, 4)
-    finally:
-        os.close(told)
-        if tell >= 0:
-            os.close(tell)
-        for each in outputs:
-            each.close()
-    if failed:
-        os.waitpid(pid, 0)
-        number = struct.unpack("i", failed)[0]
-        raise OSError(number, f"{asked['file']}: {os.strerror(number)}")
-    return pid
-
-
-def output(path, name, which):
-    """A way to the worker, its header sent: the rest is the command's."""
-    made = socket.socket(socket.AF_UNIX)
-    made.connect(path)
-    made.sendall(f"{name}{which}".encode())
-    return made
-
-
-def become(asked, outputs, ruleset):
-    os.setsid()
-    os.chdir(as_bytes(asked["cwd"]))
-    here = os.stat(".")
-    if f"{here.st_dev}.{here.st_ino}" != asked["folder"]:
-        # Another folder has taken the place of the one that was checked.
-        raise OSError(errno.ENOENT, "")
-    os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
-    for number, each in enumerate(outputs, 1):
-        os.dup2(each.fileno(), number)
-    if ruleset is not None:
-        ruleset.enter()
-    limit_sockets()
-    arguments = [as_bytes(each) for each in (asked["file"], *asked["args"])]
-    environment = {as_bytes(name): as_bytes(value) for name, value in asked["env"].items()}
-    os.execvpe(arguments[0], arguments, environment)
+        pid, listener = keeper.start(enter, lambda: os.execvp(words[0], words))
+    except OSError as error:
+        print(f"{words[0]}: {error.strerror}", file=sys.stderr)
+        sys.exit(127)
+    ended = []
+    keeper.keep(pid, listener, folders, ended.append)
+    code = os.waitstatus_to_exitcode(ended[0])
+    sys.exit(code if code >= 0 else 128 - code)
 
 
 def main():
     plan, mode, first, *rest = sys.argv[1:]
-    ruleset = Ruleset(json.loads(plan))
+    plan = json.loads(plan)
     if mode == "run":
-        ruleset.enter()
-        limit_sockets()
-        # Python ignores them, and that would be inherited.
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(number, signal.SIG_DFL)
-        os.execvp(first, [first, *rest])
-    serve(first, ruleset, mode == "serve-each")
+        run(plan, json.loads(first), rest)
+    wall_of = inner_walls(plan)
+    ruleset = outer_wall(plan, plan["apart"])
+    go_first()
+    drop_powers()
+    ruleset.enter()
+    channel = socket.socket(fileno=int(os.environ["NODE_CHANNEL_FD"]))
+    channel.set_inheritable(False)
+    launcher = Launcher(channel, first, wall_of)
+    launcher.tell(up=True)
+    launcher.serve()
 
 
 main()

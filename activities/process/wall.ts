@@ -1,29 +1,26 @@
 /**
- * SH-6: the wall around commands on the host. What stands behind it reads no secret of the deployment, changes nothing but
- * workspaces and temporary files, reaches none of our ports, and sees nothing of processes outside. On Linux it is Landlock
- * (wall.py), on macOS sandbox-exec. How much of it holds here is proven when a worker starts (prove-wall.ts).
+ * SH-6, SH-7: the wall around commands on the host. What stands behind it reads no secret of the deployment and no file of another
+ * user, changes nothing but its own folders, reaches none of our ports, and neither sees nor touches a process outside. On Linux it
+ * is Landlock with seccomp (wall.py), on macOS sandbox-exec. How much of it holds here is proven when a worker starts (prove-wall.ts).
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Wall } from '#domain/sandbox.ts';
-import {
-  createLauncher,
-  createWalledLauncher,
-  type Launcher,
-  LAUNCHER_PROGRAM,
-  socketsFolder,
-} from './launcher.ts';
+import { createLauncher, createWalledLauncher, type Launcher, socketsFolder } from './launcher.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 
 /** All paths are real ones. */
 export interface WallPlan {
   /** Files and folders that are not seen; they need not be there yet. */
   readonly hidden: readonly string[];
-  /** Folders to write in, also below hidden ones. */
-  readonly writable: readonly string[];
-  /** TCP ports that nothing connects to, wherever they are. */
+  /** Folders to read below hidden ones. */
+  readonly shown: readonly string[];
+  /** Folders, also below hidden ones, of which a command has its own folders and sees no others. */
+  readonly apart: readonly string[];
+  /** TCP ports that nothing connects to, wherever they are, and that nothing listens on. */
   readonly ports: readonly number[];
 }
 
@@ -32,12 +29,10 @@ export interface HostWall {
   readonly wall: Wall;
   /** What commands on the host are started by. */
   readonly start: Launcher;
-  /** For those with an environment that other commands must not see. */
-  readonly startApart: Launcher;
-  /** Words before a program, which then has a wall of its own around it and these folders to write in beside. */
-  prefix(writable?: readonly string[]): readonly string[];
-  /** What commands must be given, so that they find a place for temporary files and caches; those of `start` have it. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** Words before a program, which then has a wall of its own around it and these folders. */
+  prefix(folders: readonly string[]): readonly string[];
+  /** What a command with these folders is given, so that it finds a place of its own for temporary files and caches. */
+  environment(folders: readonly string[]): Readonly<Record<string, string>>;
   /** Ends what is kept for commands. */
   close(): void;
 }
@@ -48,9 +43,8 @@ export function withoutWall(stateDir?: string): HostWall {
   return {
     wall: 'none',
     start,
-    startApart: start,
     prefix: () => [],
-    environment: {},
+    environment: () => ({}),
     close: () => undefined,
   };
 }
@@ -59,6 +53,8 @@ export interface WallSettings {
   readonly stateDir: string;
   readonly workspaceRoot: string;
   readonly secretFiles: readonly string[];
+  /** Folders below which those are that a single command gets. */
+  readonly commandFolders: readonly string[];
   /** TempoClaw's own folder, which commands must not change. */
   readonly program: string;
   readonly ports: readonly number[];
@@ -78,80 +74,78 @@ export function buildWall(settings: WallSettings): HostWall | string {
   if (within !== undefined) return `${within} lies within the workspaces, ${workspaces}`;
   const base = realpathSync(tmpdir());
   const own = mkdtempSync(join(base, 'tempoclaw-commands-'));
-  // Where ours lies below it, as that of a trial may, commands get a temporary folder of their own.
-  const open = [base, '/tmp', '/var/tmp'].map(realPath).filter((path) => isOpen(path, kept));
-  const environment = {
-    ...(open.includes(base) ? {} : { TMPDIR: own }),
-    // Whatever is cached is run later, also by people: not theirs.
-    XDG_CACHE_HOME: join(own, 'cache'),
-    npm_config_cache: join(own, 'npm'),
-  };
-  const plan = {
-    hidden,
-    writable: [workspaces, own, ...open],
+  for (const folder of settings.commandFolders) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const plan: WallPlan = {
+    // What lies in a temporary folder is another command's, or a person's.
+    hidden: [...hidden, ...[base, '/tmp', '/var/tmp'].map(realPath)],
+    shown: [realPath(settings.program)],
+    apart: [workspaces, own, ...settings.commandFolders.map(realPath)],
     ports: [INSPECTOR_PORT, ...settings.ports],
   };
-  const behind = process.platform === 'darwin' ? bySeatbelt(plan) : byLandlock(plan);
-  if (typeof behind === 'string') return behind;
-  const started = (by: Behind['server']): Launcher => {
-    const launch = createWalledLauncher(by, sockets);
-    return (asked) => launch({ ...asked, env: { ...asked.env, ...environment } });
+  const temporaryOf = (folders: readonly string[]): string => {
+    const name = createHash('sha256').update(folders.join('\0')).digest('hex').slice(0, 16);
+    const folder = join(own, name);
+    for (const part of ['tmp', 'cache', 'npm'])
+      mkdirSync(join(folder, part), { recursive: true, mode: 0o700 });
+    return folder;
   };
+  const ownFolders = (folders: readonly string[]): readonly string[] => [
+    ...folders.map(realPath),
+    temporaryOf(folders),
+  ];
+  const behind = process.platform === 'darwin' ? bySeatbelt(plan, sockets) : byLandlock(plan, sockets);
+  if (typeof behind === 'string') return behind;
   return {
     wall: 'files and network',
-    start: started(behind.server),
-    startApart: started(behind.each),
-    prefix: (writable = []) => behind.prefix(writable.map(realPath)),
-    environment,
+    start: (asked) => behind.start({ ...asked, folders: ownFolders(asked.folders) }),
+    prefix: (folders) => behind.prefix(ownFolders(folders)),
+    environment: (folders) => {
+      const temporary = temporaryOf(folders);
+      return {
+        TMPDIR: join(temporary, 'tmp'),
+        // Whatever is cached is run later, also by people and other users: not theirs.
+        XDG_CACHE_HOME: join(temporary, 'cache'),
+        npm_config_cache: join(temporary, 'npm'),
+      };
+    },
     close: () => rmSync(own, { recursive: true, force: true, maxRetries: 3 }),
   };
 }
 
-interface Behind {
-  /** The small process that starts commands, given its socket. */
-  readonly server: (socket: string) => readonly string[];
-  readonly each: (socket: string) => readonly string[];
-  readonly prefix: (writable: readonly string[]) => readonly string[];
-}
+type Behind = Pick<HostWall, 'start' | 'prefix'>;
 
 const WALL_PROGRAM = fileURLToPath(new URL('wall.py', import.meta.url));
 /** Not the first of PATH: what manages several versions of Python takes long to start one. */
 const PYTHONS = ['/usr/bin/python3', '/usr/local/bin/python3', 'python3'];
 
-function byLandlock(plan: WallPlan): Behind | string {
+function byLandlock(plan: WallPlan, sockets: string): Behind | string {
   if (process.platform !== 'linux') return `there is none for ${process.platform}`;
   const python = PYTHONS.find((path) => existsSync(path)) ?? 'python3';
-  const words = (mode: string, writable: readonly string[] = []): readonly string[] => [
-    python,
-    '-I',
-    '-S',
-    WALL_PROGRAM,
-    JSON.stringify({ ...plan, writable: [...plan.writable, ...writable] }),
-    mode,
-  ];
+  const words = [python, '-I', '-S', WALL_PROGRAM, JSON.stringify(plan)];
   return {
-    server: (socket) => [...words('serve'), socket],
-    each: (socket) => [...words('serve-each'), socket],
-    prefix: (writable) => words('run', writable),
+    start: createWalledLauncher((socket) => [...words, 'serve', socket], sockets),
+    prefix: (folders) => [...words, 'run', JSON.stringify(folders)],
   };
 }
 
 const SEATBELT = '/usr/bin/sandbox-exec';
 
-function bySeatbelt(plan: WallPlan): Behind | string {
+/** A sandbox there cannot be made narrower, so each command has one of its own. */
+function bySeatbelt(plan: WallPlan, sockets: string): Behind | string {
   if (!existsSync(SEATBELT)) return `${SEATBELT} is not there`;
-  const words = (socket: string, writable: readonly string[] = []): readonly string[] => {
-    const profile = seatbeltProfile({ ...plan, writable: [...plan.writable, ...writable] });
-    return [SEATBELT, '-D', `SOCKET=${realPath(socket)}`, '-p', profile];
-  };
-  const server = (socket: string): readonly string[] => [
-    ...words(socket),
-    process.execPath,
-    '--disable-warning=ExperimentalWarning',
-    LAUNCHER_PROGRAM,
-    socket,
+  const launch = createLauncher(sockets);
+  const prefix = (folders: readonly string[]): readonly string[] => [
+    SEATBELT,
+    '-p',
+    seatbeltProfile(plan, folders),
   ];
-  return { server, each: server, prefix: (writable) => words('/dev/null', writable) };
+  return {
+    start: (asked) => {
+      const [file = SEATBELT, ...words] = prefix(asked.folders);
+      return launch({ ...asked, file, args: [...words, asked.file, ...asked.args] });
+    },
+    prefix,
+  };
 }
 
 /** Also of what is not there yet. */
@@ -159,10 +153,6 @@ function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(path);
   return folder === path ? path : join(realPath(folder), basename(path));
-}
-
-function isOpen(folder: string, kept: readonly string[]): boolean {
-  return existsSync(folder) && !kept.some((path) => isWithin(path, folder));
 }
 
 function isWithin(path: string, folder: string): boolean {

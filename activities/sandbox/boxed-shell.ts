@@ -117,8 +117,8 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       }
     },
 
-    async backgroundLine(command, box) {
-      if (box === undefined) return host.backgroundLine(command, undefined);
+    async backgroundLine(command, folders, box) {
+      if (box === undefined) return host.backgroundLine(command, folders, undefined);
       const look = await boxes.look(box.sandbox);
       const attached = look.ok
         ? await attachedLine(boxes, command, box, look)
@@ -128,7 +128,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       const { prefix, note } = place;
       const line: BackgroundLine = prefix
         ? { ok: true, line: `exec ${[...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}` }
-        : await host.backgroundLine(command, undefined);
+        : await host.backgroundLine(command, folders, undefined);
       return { ...line, ...note };
     },
 

@@ -10,6 +10,9 @@ import type { Vault } from '#store/secrets/vault.ts';
 import type { CliVariable } from '#store/secure-cli-store.ts';
 import { findProgram, type ProgramPlaces } from './find-program.ts';
 
+/** Of the state folder. */
+export const CREDENTIALS_FOLDER = 'credentials';
+
 export interface SecureRun extends Omit<CommandRequest, 'command'> {
   readonly tenant: string;
   readonly cli: SecureCli;
@@ -50,8 +53,9 @@ export function createSecureClis(parts: SecureClisParts): SecureClis {
       try {
         return await withPrivateFolder(parts.dir, async (folder) => {
           const environment = await environmentOf(parts.vault, tenant, variables, folder);
-          const command = { file: found.file, args, environment, folder };
-          return { kind: 'ran', outcome: await parts.shell.run({ ...request, command }) };
+          const command = { file: found.file, args, environment };
+          const folders = [...request.folders, folder];
+          return { kind: 'ran', outcome: await parts.shell.run({ ...request, folders, command }) };
         });
       } catch (error) {
         if (error instanceof SecretProblem) return refused(error.message);

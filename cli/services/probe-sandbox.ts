@@ -261,7 +261,8 @@ async function probeWorkspace(box: Probed): Promise<ProbeResult> {
 
 function runIn({ workspace, run }: Probed, command: string, timeoutMs: number): Promise<CommandOutcome> {
   const { signal } = new AbortController();
-  return run({ command, cwd: workspace, pwd: workspace, timeoutMs, callId: randomUUID(), signal });
+  const folders = [workspace];
+  return run({ command, cwd: workspace, pwd: workspace, folders, timeoutMs, callId: randomUUID(), signal });
 }
 
 /** A required sandbox never asks it. */

@@ -54,6 +54,16 @@ def connect(family, kind, protocol, address):
             raise
 
 
+def listen(port):
+    with socket.socket() as made:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind(("127.0.0.3", port))
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EPERM):
+                raise
+
+
 def memory(pid):
     held = ctypes.create_string_buffer(8)
     local = (ctypes.c_void_p * 2)(ctypes.addressof(held), 8)
@@ -77,6 +87,15 @@ def made(path):
     os.unlink(path)
 
 
+def sys_call(x64, arm64, *arguments):
+    call(LIBC.syscall, x64 if os.uname().machine == "x86_64" else arm64, *arguments)
+
+
+for path in [*facts["secrets"], *facts["hidden"]]:
+    attempt(f"mode of {path}", lambda: os.chmod(path, os.stat(path).st_mode & 0o7777))
+    attempt(f"owner of {path}", lambda: os.chown(path, os.stat(path).st_uid, -1))
+    attempt(f"times of {path}", lambda: os.utime(path, (os.stat(path).st_atime, os.stat(path).st_mtime)))
+    attempt(f"attributes of {path}", lambda: os.setxattr(path, "user.attack", b"x"))
 for path in facts["secrets"]:
     attempt(f"read {path}", lambda: read(path))
     attempt(f"cat {path}", lambda: subprocess.run(["cat", path], check=True, capture_output=True))
@@ -109,6 +128,11 @@ for name, pid in {**facts["pids"], "starter": os.getppid() if facts["plain"] els
 for name, pid in facts["pids"].items():
     for number in (0, signal.SIGCONT):
         attempt(f"signal {number} to {name}", lambda: os.kill(pid, number))
+    attempt(f"limits of {name}", lambda: sys_call(302, 261, pid, 1, None, ctypes.create_string_buffer(16)))
+    attempt(f"processors of {name}", lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid)))
+    attempt(f"priority of {name}", lambda: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid)))
+    attempt(f"order of {name} at disks", lambda: sys_call(251, 30, 1, pid, 2 << 13 | 4))
+attempt("priority of the user", lambda: os.setpriority(os.PRIO_USER, 0, 0))
 
 for port in facts["ports"]:
     for host in ("127.0.0.1", "127.0.0.2", "localhost", "0.0.0.0", facts["address"]):
@@ -120,6 +144,7 @@ for port in facts["ports"]:
         f"fast open {port}",
         lambda: socket.socket().sendto(b"GET / HTTP/1.0\r\n\r\n", 0x20000000, ("127.0.0.1", port)),
     )
+    attempt(f"listen on {port}", lambda: listen(port))
 attempt("a socket that is a file", lambda: socket.socket(socket.AF_UNIX).connect(facts["socket"]))
 attempt("an abstract socket", lambda: socket.socket(socket.AF_UNIX).connect("\0tempoclaw"))
 attempt("an unconnected pair", lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))

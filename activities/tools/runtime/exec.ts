@@ -108,10 +108,10 @@ async function inBackground(
   { processes, shell }: Pick<ToolDeps, 'processes' | 'shell'>,
   { command }: Input,
   call: RunningCall,
-  { cwd, pwd }: InFolder,
+  { cwd, pwd, folders }: InFolder,
   folder: HeldFolder,
 ): Promise<ToolResult> {
-  const found = await shell.backgroundLine(command, boxOf(call, folder, 0));
+  const found = await shell.backgroundLine(command, folders, boxOf(call, folder, 0));
   if (!found.ok) return toolError('SandboxUnavailable', `${found.reason}. The command has not run`);
   const { line, note, graceMs } = found;
   const watches = Object.keys(call.readOutside).length === 0 ? call.workspace : undefined;

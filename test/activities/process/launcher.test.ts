@@ -22,6 +22,7 @@ function shellOn(launch: Launcher) {
       command,
       cwd: tmpdir(),
       pwd: tmpdir(),
+      folders: [],
       timeoutMs: 200_000,
       callId: 'call',
       signal: new AbortController().signal,
@@ -36,6 +37,7 @@ async function starterOf(launch: Launcher): Promise<number> {
     args: ['-c', 'echo $PPID'],
     cwd: '/',
     env: environment,
+    folders: [],
   });
   return Number(String((await stdout.toArray())[0]));
 }
@@ -70,15 +72,18 @@ describe('a launcher', () => {
 
   it('says why a program does not start', async () => {
     const launch = createLauncher();
-    await assert.rejects(launch({ file: '/no/such', args: [], cwd: '/', env: {} }), /ENOENT/);
-    await assert.rejects(launch({ file: '/bin/sh', args: [], cwd: '/no/such', env: {} }), /ENOENT/);
+    await assert.rejects(launch({ file: '/no/such', args: [], cwd: '/', env: {}, folders: [] }), /ENOENT/);
+    await assert.rejects(
+      launch({ file: '/bin/sh', args: [], cwd: '/no/such', env: {}, folders: [] }),
+      /ENOENT/,
+    );
   });
 
   it('a command whose starter is lost is ended and told as lost; the next one has a new starter', async () => {
     const launch = createLauncher();
     const starter = await starterOf(launch);
     const run = shellOn(launch);
-    const running = launch({ file: '/bin/sleep', args: ['300'], cwd: '/', env: {} });
+    const running = launch({ file: '/bin/sleep', args: ['300'], cwd: '/', env: {}, folders: [] });
     const { pid } = await running;
     let outcome: ReturnType<typeof run> | undefined;
     await new Promise<void>((begun) => {
@@ -100,7 +105,7 @@ describe('a launcher', () => {
     const program = `
       const { createLauncher } = await import(${JSON.stringify(LAUNCHER)});
       const launch = createLauncher();
-      const { stdout } = await launch({ file: '/bin/sh', args: ['-c', 'echo $PPID'], cwd: '/', env: {} });
+      const { stdout } = await launch({ file: '/bin/sh', args: ['-c', 'echo $PPID'], cwd: '/', env: {}, folders: [] });
       process.stdout.write(String((await stdout.toArray())[0]));
       setInterval(() => undefined, 60_000);`;
     const worker = spawn(process.execPath, ['--input-type=module', '-e', program], {

@@ -1,6 +1,6 @@
 /** The wall around commands on the host: what it proves, what it never falls back to, and whom it keeps apart. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -15,6 +15,7 @@ import { type HostWall, type WallSettings, withoutWall } from '#activities/proce
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
 import { hasWall } from '#test/start/wall.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../..', import.meta.url));
@@ -35,6 +36,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       command,
       cwd: workspace,
       pwd: workspace,
+      folders: [workspace],
       timeoutMs: 100_000,
       callId: 'call',
       signal: new AbortController().signal,
@@ -46,6 +48,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       stateDir,
       workspaceRoot: join(stateDir, 'workspaces'),
       secretFiles: [],
+      commandFolders: [join(stateDir, 'credentials')],
       program: PROGRAM,
       ports: [],
     };
@@ -60,6 +63,11 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     for (const act of cleanup) await act();
   });
   const refused = /Permission denied/;
+  /** Where commands see it. */
+  const support = async (name: string): Promise<string> => {
+    await copyFile(join(PROGRAM, 'test/support', name), join(workspace, name));
+    return name;
+  };
 
   it('SH-6: is proven whole here, and counts as none where it cannot be', async () => {
     assert.equal(wall.wall, 'files and network');
@@ -76,7 +84,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
 
   it('SH-6: a start waits for the process behind it, and is refused where that does not come up', async () => {
     const launch = createWalledLauncher(() => ['/bin/false']);
-    const asked = { file: '/bin/true', args: [], cwd: '/', env: {} };
+    const asked = { file: '/bin/true', args: [], cwd: '/', env: {}, folders: [] };
     await assert.rejects(launch(asked), /that starts commands did not come up/);
     await assert.rejects(launch(asked), /that starts commands did not come up/);
     const failing: HostWall = { ...wall, start: launch };
@@ -84,6 +92,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       command: 'cat api-key',
       cwd: settings.stateDir,
       pwd: settings.stateDir,
+      folders: [],
       timeoutMs: 1_000,
       callId: 'call',
       signal: new AbortController().signal,
@@ -128,14 +137,124 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     }
     const [folder = '', other = ''] = folders;
     const script = `cat ${folder}/key; ls ${folder}; echo x >${folder}/made; cat ${other}/key; cat ${settings.stateDir}/api-key; ls ${folder}/..`;
-    const { stdout, stderr } = await run({
-      file: '/bin/sh',
-      args: ['-c', script],
-      environment: { HOME: folder },
-      folder,
-    });
+    const program = { file: '/bin/sh', args: ['-c', script], environment: { HOME: folder } };
+    const { stdout, stderr } = await run(program, { folders: [workspace, folder] });
     assert.equal(stdout, 'credentialkey\n');
     assert.equal(stderr.match(/Permission denied/g)?.length, 3, stderr);
+  });
+
+  it('SH-7: users of one agent are apart: files, temporary files, caches, processes and their variables', async () => {
+    const bens = join(settings.workspaceRoot, 'default', 'main.user-ben');
+    await mkdir(bens, { recursive: true });
+    const asBen = { cwd: bens, pwd: bens, folders: [bens] };
+    const secret = run(
+      'echo of ann >notes; echo of ann >$TMPDIR/notes; echo $TMPDIR; echo $$ >anns; sleep 30',
+    );
+    const pid = await eventually(async () =>
+      readFile(join(workspace, 'anns'), 'utf8').catch(() => undefined),
+    );
+    const { TMPDIR = '', npm_config_cache: npm = '' } = wall.environment([workspace]);
+    const looks = [
+      `cat ${workspace}/notes`,
+      `ls ${workspace}`,
+      `ls ${settings.workspaceRoot}/default`,
+      `echo changed >${workspace}/notes`,
+      `rm ${workspace}/notes`,
+      `mv ${workspace}/notes .`,
+      `cat ${TMPDIR}/notes`,
+      `touch ${npm}/x`,
+      'echo x >/tmp/x',
+      'ls /tmp',
+      `kill ${pid.trim()}`,
+      `cat /proc/${pid.trim()}/environ`,
+      `ls /proc/${pid.trim()}/cwd/`,
+    ];
+    const { stdout, stderr } = await run(looks.join('; '), asBen);
+    assert.equal(stdout, '');
+    assert.equal(stderr.match(/Permission denied|Operation not permitted/g)?.length, looks.length, stderr);
+    process.kill(Number(pid));
+    assert.match((await secret).stdout, new RegExp(`^${TMPDIR}\n`));
+    const mine = await run('mktemp -d; echo mine >mine; cat mine; mkfifo p; ls -d $PWD', asBen);
+    assert.match(mine.stdout, /\/tmp\.\w+\nmine\n.*main\.user-ben\n$/, mine.stderr);
+  });
+
+  it('SH-7: no call of a command touches another process, by whatever number it goes', async () => {
+    const { stdout, stderr } = await run(`python3 ${await support('attack-processes.py')} ${process.pid}`);
+    assert.equal(stdout, 'itself []\nanother []\n', stderr);
+  });
+
+  it('SH-7: modes, owners, times and attributes are changed of its own files alone', async () => {
+    const other = join(settings.workspaceRoot, 'default', 'of-another');
+    await mkdir(other, { recursive: true });
+    await writeFile(join(other, 'file'), 'x', { mode: 0o600 });
+    const key = join(settings.stateDir, 'api-key');
+    const before_ = await Promise.all([key, other].map((path) => stat(path)));
+    const script = `python3 ${await support('attack-modes.py')} ${key} ${other}/file ${other} ${homedir()}`;
+    const { stdout, stderr } = await run(script);
+    assert.equal(stdout, 'others []\nown whole\n', stderr);
+    assert.deepEqual(
+      (await Promise.all([key, other].map((path) => stat(path)))).map(({ mode, mtimeMs, uid }) => [
+        mode,
+        mtimeMs,
+        uid,
+      ]),
+      before_.map(({ mode, mtimeMs, uid }) => [mode, mtimeMs, uid]),
+    );
+    const honest = await run(
+      'umask 022; mkdir -p a && echo x >a/x && chmod 750 a/x && touch -d 2001-02-03T04:05:06Z a/x && tar cf a.tar a && rm -r a && tar xpf a.tar && cp -p a/x b && ln -sf b c && touch -h c && TZ=UTC stat -c "%a %y" b',
+    );
+    assert.equal(honest.stdout, '750 2001-02-03 04:05:06.000000000 +0000\n', honest.stderr);
+  });
+
+  it('SH-7: a command listens on no port of ours, whether we do or not, and on any other', async () => {
+    const port = await freePort();
+    const { host } = await proveWall({ ...settings, ports: [port] });
+    const listens = `node -e 'for (const port of [${port}, 0]) require("net").createServer().on("error", (e) => console.log(port, e.code)).listen(port, function () { console.log(port, "listens"); this.close(); })'`;
+    const { stdout, stderr } = await shellBehind(host).run({
+      command: listens,
+      cwd: workspace,
+      pwd: workspace,
+      folders: [workspace],
+      timeoutMs: 60_000,
+      callId: 'call',
+      signal: new AbortController().signal,
+    });
+    host.close();
+    assert.deepEqual(stdout.trim().split('\n').toSorted(), ['0 listens', `${port} EACCES`], stderr);
+  });
+
+  it('SH-7: what a command leaves behind ends with it, whatever it did to hide', async () => {
+    const hides = (seconds: number): string =>
+      `python3 -c 'import os; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); os.execve("/bin/sleep", ["sleep", "${seconds}"], {})'`;
+    const isLeft = async (seconds: number): Promise<boolean> =>
+      (
+        await Promise.all(
+          (await processTable()).map(({ pid }) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+        )
+      ).includes(`sleep\0${seconds}\0`);
+    const { leftovers, stdout } = await run(
+      `${hides(7_654_321)}; setsid env -i /bin/sleep 7654321 & echo done`,
+    );
+    assert.deepEqual([leftovers, stdout], [2, 'done\n']);
+    assert.equal(await isLeft(7_654_321), false);
+    const late = await run(`${hides(7_654_322)}; sleep 100`, { timeoutMs: 1_000 });
+    assert.equal(late.ended, 'timeout');
+    assert.equal(await isLeft(7_654_322), false);
+    const killed = await run(`${hides(7_654_323)}; kill -9 $PPID; sleep 100`);
+    assert.equal(killed.ended, 'lost');
+    assert.ok(await eventually(async () => !(await isLeft(7_654_323)) || undefined));
+    assert.equal((await run('echo again')).stdout, 'again\n');
+    // Two up is what starts the commands of this workspace: whoever stops that has stopped nobody else's.
+    const stopped = run(
+      'read -r _ _ _ up _ </proc/$PPID/stat; kill -STOP $up $PPID; echo stopped; sleep 100',
+      {
+        timeoutMs: 1_000,
+      },
+    );
+    assert.match((await stopped).ended, /^(?:timeout|lost)$/);
+    const elsewhere = { cwd: settings.workspaceRoot, pwd: settings.workspaceRoot, folders: [] };
+    assert.equal((await run('echo others', elsewhere)).stdout, 'others\n');
+    assert.ok(await eventually(async () => (await run('echo mine')).stdout === 'mine\n' || undefined));
   });
 
   it('bubblewrap makes its box, which a wall around it would forbid', async (t) => {
@@ -162,6 +281,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
         command: `cat ${beside}/small; head -c 9 ${beside}/large`,
         cwd: join(stateDir, 'workspaces'),
         pwd: join(stateDir, 'workspaces'),
+        folders: [],
         timeoutMs: 10_000,
         callId: 'call',
         signal: new AbortController().signal,
@@ -174,7 +294,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     }
   });
 
-  it('SH-6: commands write in the temporary folder, where no socket is that they could put their own in the place of', async () => {
+  it('SH-6: the temporary folder of a command is its own, and no socket is there that it could put one of its own in the place of', async () => {
     const [temporary, before_] = [join(settings.stateDir, 'tmp'), process.env['TMPDIR']];
     await mkdir(temporary);
     process.env['TMPDIR'] = temporary;
@@ -186,15 +306,16 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
         workspaceRoot: join(stateDir, 'workspaces'),
       });
       const { stdout } = await shellBehind(host).run({
-        command: `echo x >${temporary}/x; ls ${temporary}; find ${temporary} -type s`,
-        cwd: temporary,
-        pwd: temporary,
+        command: 'echo x >$TMPDIR/x; ls $TMPDIR; find $TMPDIR/../.. -type s; dirname $TMPDIR',
+        cwd: join(stateDir, 'workspaces'),
+        pwd: join(stateDir, 'workspaces'),
+        folders: [],
         timeoutMs: 10_000,
         callId: 'call',
         signal: new AbortController().signal,
       });
       host.close();
-      assert.match(stdout, /^tempoclaw-commands-\w+\nx\n$/);
+      assert.match(stdout, new RegExp(`^x\n${temporary}/tempoclaw-commands-\\w+/\\w+\n$`));
     } finally {
       if (before_ === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = before_;
@@ -209,6 +330,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       command: 'mktemp',
       cwd: workspace,
       pwd: workspace,
+      folders: [workspace],
       timeoutMs: 10_000,
       callId: 'call',
       signal: new AbortController().signal,
@@ -221,19 +343,28 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
 
 describe('the wall of macOS', () => {
   it('hides, then shows the workspaces below; closes ports, sockets and services; keeps quotes in names', () => {
-    const profile = seatbeltProfile({ hidden: ['/s"t'], writable: ['/s"t/workspaces'], ports: [7233] });
+    const plan = { hidden: ['/s"t'], shown: ['/p'], apart: ['/s"t/workspaces'], ports: [7233] };
+    const profile = seatbeltProfile(plan, ['/s"t/workspaces/own']);
     const lines = profile.split('\n');
     const at = (line: string): number => lines.indexOf(line);
-    assert.ok(
-      at(String.raw`(deny file-read-data file-read-xattr process-exec* (subpath "/s\"t"))`) > 0,
-      profile,
+    const unseen = (paths: string): string => `(deny file-read-data file-read-xattr process-exec* ${paths})`;
+    const [hidden, apart, own] = ['', '/workspaces', '/workspaces/own'].map(
+      (path) => String.raw`(subpath "/s\"t${path}")`,
     );
-    assert.equal(
-      at(String.raw`(allow file-read* file-write* process-exec* (subpath "/s\"t/workspaces"))`),
-      at(String.raw`(deny file-read-data file-read-xattr process-exec* (subpath "/s\"t"))`) + 1,
+    const order = [
+      unseen(`${hidden} ${apart}`),
+      '(allow file-read* process-exec* (subpath "/p"))',
+      unseen(`${apart}`),
+      `(allow file-read* file-write* process-exec* ${own})`,
+    ].map(at);
+    assert.ok((order[0] ?? -1) > 0, profile);
+    assert.deepEqual(
+      order,
+      order.toSorted((a, b) => a - b),
     );
     for (const line of [
       '(deny network-outbound (remote tcp "*:7233"))',
+      '(deny network-bind (local tcp "*:7233"))',
       '(deny mach-lookup)',
       '(deny file-write*)',
     ])
@@ -244,9 +375,9 @@ describe('the wall of macOS', () => {
 describe('no wall', () => {
   it('starts commands as the worker does', async () => {
     const { start, prefix, wall } = withoutWall();
-    const { stdout } = await start({ file: '/bin/echo', args: ['here'], cwd: '/', env: {} });
+    const { stdout } = await start({ file: '/bin/echo', args: ['here'], cwd: '/', env: {}, folders: [] });
     assert.equal(String((await stdout.toArray())[0]), 'here\n');
-    assert.deepEqual([prefix(), wall], [[], 'none']);
+    assert.deepEqual([prefix([]), wall], [[], 'none']);
   });
 });
 

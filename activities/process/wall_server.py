@@ -1,0 +1,289 @@
+"""
+Starts programs for a worker (launcher.ts), each with a keeper. Commands with the same folders share a wall within the outer one and a
+process that stands behind it and forks them: to enter one copies all the rules of the outer, some 20 ms. One that is to be `apart`, which has
+values that others must not see, has a wall to itself.
+"""
+
+import errno
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import time
+
+import wall_keeper as keeper
+
+# What a keeper says: that its command runs (errno 0), that it did not start, or that it ended; a number, and the start in clock ticks.
+WORD = struct.Struct("=iiQ")
+STARTED, FAILED, ENDED = 1, 2, 3
+
+# Processes behind inner walls, some MB each; a command can stop its own, which then has not answered for so many seconds.
+MOST_HOSTS, ANSWER_SECONDS = 16, 10
+
+
+class Server:
+    def __init__(self, channel, path):
+        self.channel = channel
+        self.path = path
+        self.keepers = {}
+        self.pending = b""
+
+    def tell(self, **words):
+        self.channel.sendall((json.dumps(words) + "\n").encode())
+
+    def serve(self):
+        """Until the other end of the channel is closed. Keepers end with this process, and with them their commands."""
+        keeper.adopt()
+        keeper.prctl(4, 0)  # PR_SET_DUMPABLE: commands must not look in here.
+        # Handled, not ignored: that would be inherited. Ctrl-C reaches the whole group; the worker decides when its commands end.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, lambda *_: None)
+        while True:
+            patience = self.patience()
+            ready, _, _ = select.select([self.channel, *self.sources()], [], [], patience)
+            for source in ready:
+                if source is not self.channel:
+                    self.hear(source)
+            if self.channel in ready:
+                lines, self.pending = received(self.channel, self.pending)
+                if lines is None:
+                    return
+                for line in lines:
+                    self.start(json.loads(line))
+
+    def sources(self):
+        return self.keepers
+
+    def patience(self):
+        return None
+
+    def start(self, asked):
+        """Behind the wall that this process stands behind."""
+        self.keep(asked, None)
+
+    def keep(self, asked, inner):
+        try:
+            said, pid = start_keeper(asked, self.path, inner)
+            self.keepers[said] = {"id": asked["id"], "keeper": pid, "file": asked["file"], "told": False}
+        except OSError as error:
+            self.tell(id=asked["id"], failed=words_of(asked["file"], error.errno))
+
+    def hear(self, said):
+        one = self.keepers[said]
+        word = os.read(said, WORD.size)
+        if word == b"":
+            os.close(said)
+            del self.keepers[said]
+            if not one["told"]:
+                # It was killed, and nobody knows how its command ends.
+                self.tell(id=one["id"], code=None, signal=None)
+            self.bury(one["keeper"])
+            return
+        kind, value, since = WORD.unpack(word)
+        if kind == STARTED:
+            self.tell(id=one["id"], pid=value, since=since, keeper=one["keeper"])
+            return
+        one["told"] = True
+        if kind == FAILED:
+            self.tell(id=one["id"], failed=words_of(one["file"], value))
+            return
+        code = os.waitstatus_to_exitcode(value)
+        name = signal.Signals(-code).name if code < 0 else None
+        self.tell(id=one["id"], code=code if code >= 0 else None, signal=name)
+
+    def own(self):
+        return {one["keeper"] for one in self.keepers.values()}
+
+    def bury(self, ended):
+        """Waits for one that ends, and ends what it leaves, which comes here where it was killed."""
+        os.waitpid(ended, 0)
+        while left := [pid for pid in keeper.children() if pid not in self.own()]:
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+
+class Launcher(Server):
+    """`wall_of`: the wall of a command, by its folders."""
+
+    def __init__(self, channel, path, wall_of):
+        super().__init__(channel, path)
+        self.wall_of = wall_of
+        self.hosts = {}
+
+    def sources(self):
+        return [*self.keepers, *self.hosts]
+
+    def own(self):
+        return super().own() | {host["pid"] for host in self.hosts.values()}
+
+    def start(self, asked):
+        if asked.get("apart"):
+            self.keep(asked, self.wall_of(asked["folders"]))
+            return
+        way = self.host_of(tuple(asked["folders"]))
+        host = self.hosts[way]
+        host["running"].add(asked["id"])
+        host["asked"].setdefault(asked["id"], time.monotonic())
+        # The order of the table is that of their last use.
+        self.hosts[way] = self.hosts.pop(way)
+        way.sendall((json.dumps(asked) + "\n").encode())
+
+    def host_of(self, folders):
+        found = next((way for way, host in self.hosts.items() if host["folders"] == folders), None)
+        if found is not None:
+            return found
+        idle = [way for way, host in self.hosts.items() if not host["running"]]
+        for way in idle[: max(0, len(self.hosts) + 1 - MOST_HOSTS)]:
+            self.leave(way)
+        ours, theirs = socket.socketpair()
+        wall = self.wall_of(list(folders))
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                become_host(theirs.detach(), wall, self.path, parent)
+            finally:
+                os._exit(0)
+        theirs.close()
+        self.hosts[ours] = {"folders": folders, "pid": pid, "running": set(), "asked": {}, "pending": b""}
+        return ours
+
+    def patience(self):
+        since = time.monotonic() - ANSWER_SECONDS
+        for way in [way for way, host in self.hosts.items() if any(at < since for at in host["asked"].values())]:
+            self.leave(way)
+        return 1 if any(host["asked"] for host in self.hosts.values()) else None
+
+    def leave(self, way):
+        host = self.hosts.pop(way)
+        way.close()
+        os.kill(host["pid"], signal.SIGKILL)
+        for one in host["running"]:
+            self.tell(id=one, code=None, signal=None)
+        self.bury(host["pid"])
+
+    def hear(self, source):
+        if source not in self.hosts:
+            if source in self.keepers:
+                super().hear(source)
+            return
+        host = self.hosts[source]
+        lines, host["pending"] = received(source, host["pending"])
+        if lines is None:
+            self.leave(source)
+            return
+        for line in lines:
+            said = json.loads(line)
+            host["asked"].pop(said["id"], None)
+            if "code" in said or "failed" in said:
+                host["running"].discard(said["id"])
+            self.tell(**said)
+
+
+def received(channel, pending):
+    """Whole lines, and what is left; None for lines when the other end is closed."""
+    try:
+        data = channel.recv(1 << 16)
+    except ConnectionError:
+        data = b""
+    if data == b"":
+        return None, b""
+    *lines, pending = (pending + data).split(b"\n")
+    return lines, pending
+
+
+def become_host(channel, wall, path, parent):
+    os.dup2(channel, 100, inheritable=False)
+    os.dup2(wall.fd, 101, inheritable=False)
+    os.closerange(3, 100)
+    os.closerange(102, 65536)
+    wall.fd = 101
+    keeper.prctl(keeper.SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        return
+    wall.enter()
+    server = Server(socket.socket(fileno=100), path)
+    server.serve()
+
+
+def words_of(file, number):
+    return f"{file}: {os.strerror(number)} {errno.errorcode.get(number, '')}"
+
+
+def as_bytes(text):
+    return text.encode("utf-8", "replace")
+
+
+def start_keeper(asked, path, inner):
+    said, say = os.pipe()
+    outputs = [output(path, asked["id"], which) for which in (1, 2)]
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            # Nothing of the others: a descriptor that stays open here would hide that its owner has ended.
+            descriptors = [say, *(each.detach() for each in outputs), *([] if inner is None else [inner.fd])]
+            for number, each in enumerate(descriptors, 100):
+                os.dup2(each, number, inheritable=False)
+            os.closerange(3, 100)
+            os.closerange(100 + len(descriptors), 65536)
+            if inner is not None:
+                inner.fd = 103
+            run_keeper(asked, inner, parent)
+        finally:
+            os._exit(0)
+    os.close(say)
+    for each in outputs:
+        each.close()
+    return said, pid
+
+
+def run_keeper(asked, inner, parent):
+    os.setsid()
+    keeper.adopt()
+    keeper.prctl(keeper.SET_PDEATHSIG, signal.SIGUSR1)
+    signal.signal(signal.SIGUSR1, lambda *_: os._exit(0))
+    if os.getppid() != parent:
+        return
+    say = lambda kind, value, since=0: os.write(100, WORD.pack(kind, value, since))
+
+    def enter():
+        os.setsid()
+        os.chdir(as_bytes(asked["cwd"]))
+        here = os.stat(".")
+        if f"{here.st_dev}.{here.st_ino}" != asked["folder"]:
+            # Another folder has taken the place of the one that was checked.
+            raise OSError(errno.ENOENT, "")
+        os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
+        os.dup2(101, 1)
+        os.dup2(102, 2)
+        if inner is not None:
+            inner.enter()
+
+    def become():
+        arguments = [as_bytes(each) for each in (asked["file"], *asked["args"])]
+        environment = {as_bytes(name): as_bytes(value) for name, value in asked["env"].items()}
+        os.execvpe(arguments[0], arguments, environment)
+
+    try:
+        pid, listener = keeper.start(enter, become)
+    except OSError as error:
+        say(FAILED, error.errno or errno.EIO)
+        return
+    os.close(101)
+    os.close(102)
+    with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
+        since = int(file.read().rpartition(")")[2].split()[19])
+    say(STARTED, pid, since)
+    keeper.keep(pid, listener, asked["folders"], lambda status: say(ENDED, status))
+
+
+def output(path, name, which):
+    """A way to the worker, its header sent: the rest is the command's."""
+    made = socket.socket(socket.AF_UNIX)
+    made.connect(path)
+    made.sendall(f"{name}{which}".encode())
+    return made
