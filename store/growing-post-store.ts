@@ -1,7 +1,7 @@
 /** The message of a chat that grows while an answer is written: a post of the delivery that shows it, until the answer's own takes it. */
 import type { Pool } from './pool.ts';
 import { affects, execute, readRow } from './statements.ts';
-import type { DeliveryBasis } from './webhook-store.ts';
+import type { DeliveryBasis } from './webhook-delivery-store.ts';
 
 /** As its part: before all that are said. */
 export const GROWING = -1;
@@ -24,7 +24,7 @@ export function mayGrow(
       and not exists (select from webhook_deliveries o where o.tenant_id = ${tenant} and o.webhook_id = ${webhook_id}
         and o.session_key = ${session_key} and o.status = 'pending' and o.id <> d.id)
       and (select count(*) from webhook_deliveries o where o.tenant_id = ${tenant} and o.webhook_id = ${webhook_id}
-        and o.status = 'pending' and o.attempts = 0 and o.claimed_until > now()) <= ${AMONG}`;
+        and o.status = 'pending' and o.attempts = 0 and not o.held_back and o.claimed_until > now()) <= ${AMONG}`;
 }
 
 /** The newest of the turn that the delivery tells of. */

@@ -558,6 +558,7 @@ export interface Tables {
     redelivered: Generated<number>;
     next_at: Generated<Timestamp>;
     claimed_until: Generated<Timestamp>;
+    held_back: Generated<boolean>;
     last_status: number | null;
     problem: string | null;
     post: Json<DirectPost> | null;

@@ -1,6 +1,5 @@
 /** Outgoing webhooks and their deliveries as rows. `append_events` of the schema makes the deliveries. */
 import { sql } from 'kysely';
-import type { StoredEvent } from '#domain/event.ts';
 import type { ChannelCredentials } from '#domain/channel.ts';
 import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '#domain/webhook.ts';
 import { deleteSome } from './old-rows.ts';
@@ -16,10 +15,9 @@ import {
   readRows,
   type RowOf,
 } from './statements.ts';
-import { inTransaction } from './transaction.ts';
 
 export type WebhookRow = RowOf<'webhooks'>;
-export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until'>;
+export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until' | 'held_back'>;
 export type DeliveryStatus = DeliveryRow['status'];
 
 /** What may be said of one; its secrets beside it. */
@@ -162,97 +160,6 @@ export function findDelivery(
     select * from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${webhook} and id = ${id}`;
 }
 
-/** How long one attempt may take with all that is around it; then its workflow is looked for. */
-const LEASE = '3 minutes';
-/** First attempts at one address at once. */
-const AT_ONCE = 20;
-const PAGE = 500;
-
-export interface DueDelivery {
-  readonly tenant_id: string;
-  readonly id: string;
-  readonly redelivered: number;
-  readonly event: string;
-  readonly session_key: string;
-}
-
-/** Of all tenants, taken by one caller each. Those in order wait for the ones before them. */
-export function claimDueDeliveries(pool: Pool): Promise<DueDelivery[]> {
-  return readRows<DueDelivery>(pool)`
-    with waiting as (
-      select d.tenant_id, d.id, d.claimed_until,
-        row_number() over (partition by d.tenant_id, d.webhook_id order by d.next_at, d.created_at) + (
-          select count(*) from webhook_deliveries o where o.tenant_id = d.tenant_id and o.webhook_id = d.webhook_id
-            and o.status = 'pending' and o.attempts = 0 and o.claimed_until > now()) as place
-      from webhook_deliveries d join webhooks w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
-      where d.status = 'pending' and d.claimed_until <= now() and not (w.ordered and exists (
-        select from webhook_deliveries e where e.tenant_id = d.tenant_id and e.webhook_id = d.webhook_id
-          and e.session_key = d.session_key and e.status = 'pending'
-          and (e.event_id, e.post is not null, e.created_at, e.id) < (d.event_id, d.post is not null, d.created_at, d.id)))),
-    due as (select * from waiting where place <= ${AT_ONCE} order by claimed_until limit ${PAGE})
-    update webhook_deliveries d set claimed_until = greatest(now(), d.next_at) + ${LEASE}::interval
-    from due where d.tenant_id = due.tenant_id and d.id = due.id
-      and d.status = 'pending' and d.claimed_until <= now()
-    returning d.tenant_id, d.id, d.redelivered, d.event, d.session_key`;
-}
-
-/** Whether `claimDueDeliveries` would find any, but for order. */
-export const HAS_DUE = `exists (select from webhook_deliveries where status = 'pending' and claimed_until <= now())`;
-
-export interface DeliveryBasis extends DeliveryRow {
-  readonly webhook: WebhookRow;
-  /** Undefined when the feed no longer has it. */
-  readonly stored: StoredEvent | undefined;
-  /** Until the next attempt, by the database's clock. */
-  readonly wait: number;
-}
-
-export async function readDelivery(
-  pool: Pool,
-  tenant: string,
-  id: string,
-): Promise<DeliveryBasis | undefined> {
-  const row = await readRow<
-    DeliveryRow & { wait: number; turn_id: string | null; data: StoredEvent['data'] | null; at: Date }
-  >(pool)`
-    select d.*, (extract(epoch from d.next_at - now()) * 1000)::float8 as wait, e.turn_id, coalesce(e.at, d.created_at) as at,
-      case when d.event = ${NOTIFY_TEST} then '{}' else e.data end as data
-    from webhook_deliveries d left join events e
-      on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
-    where d.tenant_id = ${tenant} and d.id = ${id}`;
-  const webhook =
-    row &&
-    (await readRow<WebhookRow>(pool)`
-      select * from webhooks where tenant_id = ${tenant} and id = ${row.webhook_id}`);
-  if (!row || !webhook) return undefined;
-  const { data, at, turn_id, wait, ...delivery } = row;
-  const stored = data && {
-    id: Number(row.event_id),
-    type: row.event as StoredEvent['type'],
-    session_key: row.session_key,
-    turn_id: turn_id ?? undefined,
-    at: at.toISOString(),
-    data,
-  };
-  return { ...delivery, webhook, stored: stored ?? undefined, wait: Math.ceil(wait) };
-}
-
-/** The first delivery of the webhook that told of the approval before this one, and was sent. */
-export async function findAskedBefore(
-  pool: Pool,
-  tenant: string,
-  { webhook_id, session_key, event_id }: DeliveryRow,
-  approval: string,
-): Promise<string | undefined> {
-  const row = await readRow<{ id: string }>(pool)`
-    select d.id from webhook_deliveries d join events e
-      on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
-    where d.tenant_id = ${tenant} and d.webhook_id = ${webhook_id} and d.session_key = ${session_key}
-      and d.event_id < ${event_id} and d.status = 'delivered' and d.problem is null
-      and e.data ->> 'approval_id' = ${approval} order by d.event_id limit 1`;
-  return row?.id;
-}
-
 /** A delivery of nothing but a test to each webhook that is told of approvals, or to the one with this id or address. */
 export function insertNotifyTests(
   pool: Pool,
@@ -270,51 +177,4 @@ export function insertNotifyTests(
         case when place is not null then jsonb_build_object('place', place, 'markdown', ${NOTIFY_WORDS}::text) end from told
       returning id, webhook_id)
     select made.id, webhook_id, url from made join told on told.id = webhook_id order by url`;
-}
-
-/** One attempt: taken, to be tried again after `wait` milliseconds, or given up. */
-export interface AttemptRecord {
-  readonly status: DeliveryStatus;
-  readonly answered: number | null;
-  readonly problem: string | null;
-  readonly wait?: number | undefined;
-  /** The receiver said so: that is none of the tries it has. */
-  readonly isWait?: boolean;
-  /** The receiver wants nothing any more. */
-  readonly gone?: boolean;
-}
-
-/**
- * False when the attempt was recorded before. One that fails disables its webhook when that has failed for `disableSeconds`.
- */
-export function recordAttempt(
-  pool: Pool,
-  tenant: string,
-  { id, webhook_id, attempts }: DeliveryRow,
-  { status, answered, problem, wait = 0, isWait = false, gone = false }: AttemptRecord,
-  disableSeconds: number,
-): Promise<boolean> {
-  return inTransaction(pool, async (tx) => {
-    const isFirst = await affects(tx)`
-      update webhook_deliveries set status = ${status}, attempts = attempts + 1, waits = waits + ${isWait ? 1 : 0},
-        last_status = ${answered}, problem = ${problem},
-        next_at = now() + make_interval(secs => ${wait / 1000}), claimed_until = now() + make_interval(secs => ${wait / 1000}) + ${LEASE}::interval,
-        ended_at = case when ${status} = 'pending' then null else now() end
-      where tenant_id = ${tenant} and id = ${id} and status = 'pending' and attempts = ${attempts}`;
-    if (!isFirst) return false;
-    if (status === 'delivered') {
-      await execute(tx)`
-        update webhooks set failing_since = null where tenant_id = ${tenant} and id = ${webhook_id} and failing_since is not null`;
-      return true;
-    }
-    const reason = gone ? 'it answered 410 Gone' : `it has failed since then: ${problem}`;
-    // What still waits fails when its attempt is due.
-    await execute(tx)`
-      update webhooks set failing_since = coalesce(failing_since, now()),
-        enabled = enabled and not (${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})),
-        disabled_reason = case when ${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})
-          then ${reason} else disabled_reason end
-      where tenant_id = ${tenant} and id = ${webhook_id} and enabled`;
-    return true;
-  });
 }

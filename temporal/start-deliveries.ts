@@ -2,7 +2,7 @@
 import { deliveryWorkflowId, type DeliveryInput, WEBHOOK_DELIVERY } from '#domain/webhook.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { Pool } from '#store/pool.ts';
-import { claimDueDeliveries, type DueDelivery } from '#store/webhook-store.ts';
+import { claimDueDeliveries, type DueDelivery } from '#store/webhook-delivery-store.ts';
 
 /** Claims of one call; what is due after them is found by the next one. */
 const ROUNDS = 10;
@@ -11,8 +11,9 @@ const ROUNDS = 10;
 export async function startDueDeliveries(pool: Pool, reach: Pick<WorkflowReach, 'start'>): Promise<number> {
   let started = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const due = await claimDueDeliveries(pool);
-    if (due.length === 0) break;
+    const claimed = await claimDueDeliveries(pool);
+    if (claimed.length === 0) break;
+    const due = claimed.filter((delivery) => !delivery.held_back);
     await Promise.all(due.map((delivery) => start(reach, delivery)));
     started += due.length;
   }

@@ -6,7 +6,7 @@ import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { webhookLinkMaker } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
-import { type DeliveryBasis, findAskedBefore } from '#store/webhook-store.ts';
+import { type DeliveryBasis, findAskedBefore } from '#store/webhook-delivery-store.ts';
 import type { Mail, MailOutcome, SendMail } from './send-mail.ts';
 
 export interface ApprovalMailDeps extends OwnLinkDeps {

@@ -11,10 +11,10 @@ import type { EventNotifier } from '#store/event-notifier.ts';
 import {
   type AttemptRecord,
   type DeliveryBasis,
-  openWebhook,
   readDelivery,
   recordAttempt,
-} from '#store/webhook-store.ts';
+} from '#store/webhook-delivery-store.ts';
+import { openWebhook } from '#store/webhook-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import { type TellDeps, tellChannel, type Told } from '../channels/tell-channel.ts';

@@ -1369,6 +1369,8 @@ create table webhook_deliveries (
   next_at       timestamptz not null default now(),
   -- Its workflow is started when this is over, and again when it is over once more: then Temporal has lost it.
   claimed_until timestamptz not null default now(),
+  -- It waits for one before it in its session, whose end makes it due.
+  held_back     boolean not null default false,
   last_status   int,
   problem       text,
   -- What is said in a channel without an event: {place, markdown}. Its event_id orders it in the session.
@@ -1379,7 +1381,14 @@ create table webhook_deliveries (
   foreign key (tenant_id, webhook_id) references webhooks (tenant_id, id) on delete cascade
 );
 create index webhook_deliveries_due on webhook_deliveries (claimed_until) where status = 'pending';
-create index webhook_deliveries_open on webhook_deliveries (tenant_id, webhook_id, session_key, event_id) where status = 'pending';
+-- All have a time before infinity. Only claims say so, and so it is not taken in place of webhook_deliveries_open, however old the
+-- planner's statistics are.
+create index webhook_deliveries_waiting on webhook_deliveries (tenant_id, webhook_id, claimed_until)
+  where status = 'pending' and claimed_until < 'infinity';
+create index webhook_deliveries_first on webhook_deliveries (tenant_id, webhook_id, claimed_until)
+  where status = 'pending' and attempts = 0 and not held_back;
+create index webhook_deliveries_open on webhook_deliveries (tenant_id, webhook_id, session_key, event_id, (post is not null), created_at, id)
+  where status = 'pending';
 create index webhook_deliveries_by_time on webhook_deliveries (tenant_id, webhook_id, created_at desc, id);
 create index webhook_deliveries_of_session on webhook_deliveries (tenant_id, session_key);
 create index webhook_deliveries_by_age on webhook_deliveries using brin (created_at);

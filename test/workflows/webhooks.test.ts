@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { claimDueDeliveries } from '#store/webhook-store.ts';
+import { claimDueDeliveries } from '#store/webhook-delivery-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { deliveryWorkflowId } from '#domain/webhook.ts';
 import { createChance } from '#test/support/seeded.ts';

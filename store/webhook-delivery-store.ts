@@ -1,0 +1,182 @@
+/** Deliveries of webhooks on their way: taken when they are due, and what came of each attempt. */
+import type { StoredEvent } from '#domain/event.ts';
+import { NOTIFY_TEST } from '#domain/webhook.ts';
+import type { Pool } from './pool.ts';
+import { affects, execute, readRow, readRows } from './statements.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+import type { DeliveryRow, DeliveryStatus, WebhookRow } from './webhook-store.ts';
+
+/** How long one attempt may take with all that is around it; then its workflow is looked for. */
+const LEASE = '3 minutes';
+/** How long one that is held back is left alone; the end of the one before it takes it up earlier. */
+const HELD_BACK = '1 hour';
+/** First attempts at one address at once. */
+const AT_ONCE = 20;
+/** Rows of one webhook whose turn in their sessions is looked at by one claim, and rows that one claim takes of all webhooks. */
+const LOOKED_AT = 200;
+const PAGE = 500;
+
+export interface DueDelivery {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly redelivered: number;
+  readonly event: string;
+  readonly session_key: string;
+  /** It waits for one before it in its session, and is not to be started. */
+  readonly held_back: boolean;
+}
+
+/**
+ * Of all tenants, taken by one caller each. What a claim costs follows from how many webhooks wait for anything, not from how many
+ * deliveries do: of each it looks at a bounded number, by an index. Those in order that have to wait for the ones before them are
+ * held back, so that they are not looked at again until these are over.
+ */
+export function claimDueDeliveries(pool: Pool): Promise<DueDelivery[]> {
+  return readRows<DueDelivery>(pool)`
+    with recursive waiting as (
+      (select tenant_id, webhook_id from webhook_deliveries where status = 'pending' order by tenant_id, webhook_id limit 1)
+      union all
+      select next.tenant_id, next.webhook_id from waiting w cross join lateral (
+        select d.tenant_id, d.webhook_id from webhook_deliveries d
+        where d.status = 'pending' and (d.tenant_id, d.webhook_id) > (w.tenant_id, w.webhook_id)
+        order by d.tenant_id, d.webhook_id limit 1) next),
+    looked_at as (
+      select d.*, running.count, row_number() over (partition by d.tenant_id, d.webhook_id order by d.held_back, d.claimed_until) as place
+      from waiting join webhooks w on w.tenant_id = waiting.tenant_id and w.id = waiting.webhook_id
+      cross join lateral (
+        select count(*) from webhook_deliveries o where o.tenant_id = w.tenant_id and o.webhook_id = w.id
+          and o.status = 'pending' and o.attempts = 0 and not o.held_back and o.claimed_until > now()) running
+      cross join lateral (
+        select d.ctid as row, d.tenant_id, d.webhook_id, d.claimed_until, w.ordered and exists (
+            select from webhook_deliveries e where e.tenant_id = d.tenant_id and e.webhook_id = d.webhook_id
+              and e.session_key = d.session_key and e.status = 'pending' and e.event_id <= d.event_id
+              and (e.event_id, e.post is not null, e.created_at, e.id) < (d.event_id, d.post is not null, d.created_at, d.id)) as held_back
+        from webhook_deliveries d where d.tenant_id = w.tenant_id and d.webhook_id = w.id
+          and d.status = 'pending' and d.claimed_until <= now() and d.claimed_until < 'infinity'
+        order by d.claimed_until limit case when w.ordered then ${LOOKED_AT} else ${AT_ONCE} - running.count end) d
+      where running.count < ${AT_ONCE}),
+    taken as (select * from looked_at where held_back or place <= ${AT_ONCE} - count order by claimed_until limit ${PAGE})
+    update webhook_deliveries d set held_back = taken.held_back,
+      claimed_until = case when taken.held_back then now() + ${HELD_BACK}::interval
+        else greatest(now(), d.next_at) + ${LEASE}::interval end
+    from taken where d.ctid = taken.row and d.status = 'pending' and d.claimed_until is not distinct from taken.claimed_until
+    returning d.tenant_id, d.id, d.redelivered, d.event, d.session_key, d.held_back`;
+}
+
+/** Whether `claimDueDeliveries` would find any, but for order. */
+export const HAS_DUE = `exists (select from webhook_deliveries where status = 'pending' and claimed_until <= now())`;
+
+export interface DeliveryBasis extends DeliveryRow {
+  readonly webhook: WebhookRow;
+  /** Undefined when the feed no longer has it. */
+  readonly stored: StoredEvent | undefined;
+  /** Until the next attempt, by the database's clock. */
+  readonly wait: number;
+}
+
+export async function readDelivery(
+  pool: Pool,
+  tenant: string,
+  id: string,
+): Promise<DeliveryBasis | undefined> {
+  const row = await readRow<
+    DeliveryRow & { wait: number; turn_id: string | null; data: StoredEvent['data'] | null; at: Date }
+  >(pool)`
+    select d.*, (extract(epoch from d.next_at - now()) * 1000)::float8 as wait, e.turn_id, coalesce(e.at, d.created_at) as at,
+      case when d.event = ${NOTIFY_TEST} then '{}' else e.data end as data
+    from webhook_deliveries d left join events e
+      on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
+    where d.tenant_id = ${tenant} and d.id = ${id}`;
+  const webhook =
+    row &&
+    (await readRow<WebhookRow>(pool)`
+      select * from webhooks where tenant_id = ${tenant} and id = ${row.webhook_id}`);
+  if (!row || !webhook) return undefined;
+  const { data, at, turn_id, wait, ...delivery } = row;
+  const stored = data && {
+    id: Number(row.event_id),
+    type: row.event as StoredEvent['type'],
+    session_key: row.session_key,
+    turn_id: turn_id ?? undefined,
+    at: at.toISOString(),
+    data,
+  };
+  return { ...delivery, webhook, stored: stored ?? undefined, wait: Math.ceil(wait) };
+}
+
+/** The first delivery of the webhook that told of the approval before this one, and was sent. */
+export async function findAskedBefore(
+  pool: Pool,
+  tenant: string,
+  { webhook_id, session_key, event_id }: DeliveryRow,
+  approval: string,
+): Promise<string | undefined> {
+  const row = await readRow<{ id: string }>(pool)`
+    select d.id from webhook_deliveries d join events e
+      on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
+    where d.tenant_id = ${tenant} and d.webhook_id = ${webhook_id} and d.session_key = ${session_key}
+      and d.event_id < ${event_id} and d.status = 'delivered' and d.problem is null
+      and e.data ->> 'approval_id' = ${approval} order by d.event_id limit 1`;
+  return row?.id;
+}
+
+/** One attempt: taken, to be tried again after `wait` milliseconds, or given up. */
+export interface AttemptRecord {
+  readonly status: DeliveryStatus;
+  readonly answered: number | null;
+  readonly problem: string | null;
+  readonly wait?: number | undefined;
+  /** The receiver said so: that is none of the tries it has. */
+  readonly isWait?: boolean;
+  /** The receiver wants nothing any more. */
+  readonly gone?: boolean;
+}
+
+/**
+ * False when the attempt was recorded before. One that fails disables its webhook when that has failed for `disableSeconds`.
+ */
+export function recordAttempt(
+  pool: Pool,
+  tenant: string,
+  { id, webhook_id, session_key, attempts, webhook }: DeliveryBasis,
+  { status, answered, problem, wait = 0, isWait = false, gone = false }: AttemptRecord,
+  disableSeconds: number,
+): Promise<boolean> {
+  return inTransaction(pool, async (tx) => {
+    const isFirst = await affects(tx)`
+      update webhook_deliveries set status = ${status}, attempts = attempts + 1, waits = waits + ${isWait ? 1 : 0},
+        last_status = ${answered}, problem = ${problem},
+        next_at = now() + make_interval(secs => ${wait / 1000}), claimed_until = now() + make_interval(secs => ${wait / 1000}) + ${LEASE}::interval,
+        ended_at = case when ${status} = 'pending' then null else now() end
+      where tenant_id = ${tenant} and id = ${id} and status = 'pending' and attempts = ${attempts}`;
+    if (!isFirst) return false;
+    if (status !== 'pending' && webhook.ordered) await takeUpNext(tx, tenant, webhook_id, session_key);
+    if (status === 'delivered') {
+      await execute(tx)`
+        update webhooks set failing_since = null where tenant_id = ${tenant} and id = ${webhook_id} and failing_since is not null`;
+      return true;
+    }
+    const reason = gone ? 'it answered 410 Gone' : `it has failed since then: ${problem}`;
+    // What still waits fails when its attempt is due.
+    await execute(tx)`
+      update webhooks set failing_since = coalesce(failing_since, now()),
+        enabled = enabled and not (${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})),
+        disabled_reason = case when ${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})
+          then ${reason} else disabled_reason end
+      where tenant_id = ${tenant} and id = ${webhook_id} and enabled`;
+    return true;
+  });
+}
+
+/**
+ * The next of the session is due, unless it is on its way. Its time changes in any case, so that a claim that still holds it back, having
+ * seen the one before it wait, finds it changed and leaves it.
+ */
+function takeUpNext(tx: Transaction, tenant: string, webhook: string, session: string): Promise<number> {
+  return execute(tx)`
+    update webhook_deliveries set claimed_until = clock_timestamp(), held_back = false
+    where tenant_id = ${tenant} and (held_back or claimed_until <= now()) and id = (
+      select id from webhook_deliveries
+      where tenant_id = ${tenant} and webhook_id = ${webhook} and session_key = ${session} and status = 'pending'
+      order by event_id, (post is not null), created_at, id limit 1)`;
+}
