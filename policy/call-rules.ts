@@ -25,7 +25,8 @@ import { agentOfTurn } from '#domain/subagent-agent.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
-import { COMMAND_NAMES, isCommand, lineOf } from './exec-rules.ts';
+import { COMMAND_NAMES, folderOf, isCommand, lineOf } from './exec-rules.ts';
+import { createFollowLinks } from './follow-links.ts';
 import { createUsedTools } from './used-tools.ts';
 
 /** Whose rules hold. */
@@ -49,6 +50,8 @@ export interface CallToJudge extends RuleScope {
   readonly addresses?: ReadonlySet<string>;
   /** Where its command would run, when it has one; the machine itself unless given. */
   readonly place?: CommandPlace;
+  /** The caller's folder on this machine, whose links a command's paths are followed through; none are where it is absent. */
+  readonly workspace?: string | undefined;
 }
 
 /** Which of a call's rules decided: a step of the tool policy, a rule on calls, or what judges commands. */
@@ -134,6 +137,8 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
         stored: storedFor(call),
         resolve: resolveAt(call.place ?? 'host', resolve),
         openHost: call.place === 'open_host',
+        followLinks:
+          call.workspace === undefined ? undefined : createFollowLinks(call.workspace, folderOf(call.args)),
       });
     return call.tool.judge?.(call.args, { ...exec, deniedPaths }) ?? null;
   };

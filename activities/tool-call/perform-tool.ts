@@ -27,6 +27,7 @@ import { realArgs } from './plan-calls.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import { isDatabaseFault } from '#store/pool.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
+import { withFileProblems } from '../workspace/file-problem.ts';
 import { startIndexing } from '#temporal/start-indexing.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
@@ -74,33 +75,30 @@ export async function perform(
     });
     const other = otherThanJudged(deps, tool, claim, args);
     if (other !== undefined) return toolError('PermissionDenied', other);
-    const refusal = await refusedAgain(deps, tool, input, claim, args);
-    if (refusal !== undefined) return toolError('PermissionDenied', refusal);
-    const read = readArguments(tool, undefined, args);
-    if (!read.ok) return toolError('InvalidArgs', read.message);
     const context = callContext(deps, input, claim, signal);
+    const { workspace } = context;
     const reads = deps.callReads({
       ...context,
       call: input.call,
       scope: context.documents,
       outside: context.readOutside,
       approved: claim.approved,
-      mayRun: (command) => mayRunNow(deps, input.tenant, claim, command),
+      mayRun: (command) => mayRunNow(deps, input.tenant, claim, command, workspace),
     });
     const call = { ...context, origins: reads.origins, outside };
-    // Last, so that as little time as may be is left between this look and the start.
-    const result = await withApprovedFiles(
-      deps,
-      tool,
-      claim,
-      call,
-      async () =>
+    const performed = async (): Promise<ToolResult | FilesChanged> => {
+      const refusal = await refusedAgain(deps, tool, input, claim, { args, workspace });
+      if (refusal !== undefined) return toolError('PermissionDenied', refusal);
+      const read = readArguments(tool, undefined, args);
+      if (!read.ok) return toolError('InvalidArgs', read.message);
+      // Last, so that as little time as may be is left between this look and the start.
+      const result =
         (claim.again ? await tool.probe?.(deps.tools, read.input, call) : undefined) ??
         (await changedSince(deps, tool, input, claim, args)) ??
-        run(deps.tools, read.input, call),
-    );
-    if ('changed' in result) return result;
-    return await reads.noted(result, tool.outside === true);
+        (await run(deps.tools, read.input, call));
+      return 'changed' in result ? result : reads.noted(result, tool.outside === true);
+    };
+    return await withFileProblems(() => withKeptFiles(deps, tool, claim, call, performed));
   } catch (error) {
     const replay = replayOf(tool, claim.args);
     if (signal.aborted) return stoppedResult(replay);
@@ -115,11 +113,11 @@ async function refusedAgain(
   tool: Tool,
   { tenant }: RunToolInput,
   claim: RunnableCall,
-  args: Readonly<Record<string, unknown>>,
+  call: Pick<CallToJudge, 'args' | 'workspace'>,
 ): Promise<string | undefined> {
   const { approved, session, used } = claim;
-  const known = approved ? {} : await deps.knownAddresses({ tenant, session, used }, [args]);
-  const verdict = await judgeNow(deps, tool, claim, { args, ...known });
+  const known = approved ? {} : await deps.knownAddresses({ tenant, session, used }, [call.args]);
+  const verdict = await judgeNow(deps, tool, claim, { ...call, ...known });
   if (verdict.verdict === 'deny') return verdict.reason;
   if (verdict.verdict === 'ask' && !approved) return `the rules now ask for an approval: ${verdict.reason}`;
   return undefined;
@@ -129,7 +127,7 @@ async function judgeNow(
   deps: PerformDeps,
   tool: Tool,
   claim: RunnableCall,
-  call: Pick<CallToJudge, 'args' | 'addresses'>,
+  call: Pick<CallToJudge, 'args' | 'addresses' | 'workspace'>,
 ): Promise<Verdict> {
   const { agent, tenant_policy, context, skills, allowlist, used } = claim;
   const scope = { agent, user: context.user ?? null, tenant_policy, context, skills, allowlist, used };
@@ -141,20 +139,23 @@ async function mayRunNow(
   tenant: string,
   claim: RunnableCall,
   command: string,
+  workspace: string,
 ): Promise<boolean> {
   const exec = (await deps.catalogs.of(tenant, claim.agent.key)).find('exec')?.tool;
-  return exec !== undefined && (await judgeNow(deps, exec, claim, { args: { command } })).verdict === 'allow';
+  if (exec === undefined) return false;
+  return (await judgeNow(deps, exec, claim, { args: { command }, workspace })).verdict === 'allow';
 }
 
-/** Files that were approved stay what they are until they are run. */
-async function withApprovedFiles<Result>(
+/** Files that were approved, and links that a command is judged by, stay what they are until it is run. */
+async function withKeptFiles<Result>(
   { tools }: PerformDeps,
   tool: Tool,
   { approved }: RunnableCall,
   call: RunningCall,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const leave = approved && tool.runsFiles ? await tools.files.keep?.(call) : undefined;
+  const mayChange = isCommand(tool.name) || (approved && tool.runsFiles);
+  const leave = mayChange ? await tools.files.keep?.(call) : undefined;
   try {
     return await run();
   } finally {

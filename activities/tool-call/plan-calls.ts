@@ -46,7 +46,9 @@ export interface PlanDeps extends CallDeps {
   readonly wall: Wall;
 }
 
-export interface CallBasis extends RuleScope, Pick<CallToJudge, 'allowlist' | 'used' | 'addresses'> {
+export interface CallBasis
+  extends RuleScope,
+    Pick<CallToJudge, 'allowlist' | 'used' | 'addresses' | 'workspace'> {
   readonly tenant: string;
   readonly session: string;
   readonly documents?: string | null;

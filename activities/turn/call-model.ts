@@ -242,7 +242,8 @@ async function record(
   });
   const place = runs ? await deps.placeOf(basis.sandbox) : 'host';
   const where = { tenant: input.tenant, session: input.session, turn: input.turn, step: input.step };
-  const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place } as const;
+  const { workspace } = deps.workspaceOf(input.tenant, agent, { ...basis.context, session: input.session });
+  const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place, workspace } as const;
   const plan = await planCalls({ ...deps, catalog }, callBasis, answer.calls, attempt.signal);
   const given = { ...asked, ...counting(asked, plan.uses) };
   const judging = plan.calls.length === 0 ? await gatesNow(deps, input.tenant, basis, agent, ref) : {};

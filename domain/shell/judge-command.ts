@@ -7,6 +7,7 @@ import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
 import { isHarmless } from './safe/is-harmless.ts';
 import { runsOwnCode } from './safe/runs-own-code.ts';
 import type { ParsedShell, ShellCommand } from './shell-command.ts';
+import { type FollowLinks, throughLinks } from './through-links.ts';
 
 export interface ShellRules {
   readonly security: ExecSecurity;
@@ -22,6 +23,8 @@ export interface ShellRules {
   readonly deniedPaths: readonly string[];
   /** It would run where nothing stands between it and TempoClaw (SH-6): what runs code of the agent's is always asked about. */
   readonly openHost?: boolean;
+  /** For one command line; without it no link is followed. */
+  readonly followLinks?: FollowLinks | undefined;
 }
 
 export interface ShellVerdict {
@@ -69,15 +72,17 @@ export function judgeCommand(command: string, rules: ShellRules): ShellVerdict {
 }
 
 function judgeText(command: string, rules: ShellRules): ShellVerdict {
-  const shell = expandCommands(command);
-  const words = wordsOf(shell);
+  const written = expandCommands(command);
+  const words = wordsOf(written);
+  const led = rules.followLinks ? throughLinks(written.commands, rules.followLinks) : [];
+  const shell = { ...written, commands: [...written.commands, ...led] };
   const problems = findProblems(shell, rules.categoriesOff, rules.deniedPaths);
   const denial = problems.find((each) => each.severity === 'deny');
   if (denial) return deniedBy(denial, words);
   if (rules.security === 'deny') return plain('deny', 'security_deny', BY_POLICY, words);
   const [doubt] = problems;
   const { stored = [], resolve = () => null } = rules;
-  const [only, ...others] = shell.commands;
+  const [only, ...others] = written.commands;
   if (only && others.length === 0 && isStored(only, stored, resolve) && !isOpen(only, rules))
     return plain('allow', ALLOWED_ALWAYS, 'a person allowed it always', words);
   if (doubt) return byMode(rules, doubt, words);

@@ -88,13 +88,13 @@ function valuesOf(word: ShellWord): readonly string[] | null {
   return word.isLiteral ? [word.value] : word.choices;
 }
 
-function joined(folder: string, path: string): string {
+export function joined(folder: string, path: string): string {
   const plain = path.replace(/^(?:\.\/+)+/, '');
   return folder === '' || path.startsWith('/') ? plain : `${folder}/${plain}`;
 }
 
 /** All that it may be in by now, since nobody knows which `cd` was in a shell of its own or failed. False when not known. */
-function enterFolders(folders: string[], command: ShellCommand): boolean {
+export function enterFolders(folders: string[], command: ShellCommand): boolean {
   const program = programOf(command);
   const isWrapped = program === 'env' || program === 'sudo';
   if (program !== 'cd' && program !== 'pushd' && !isWrapped) return true;

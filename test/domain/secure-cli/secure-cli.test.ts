@@ -135,6 +135,10 @@ describe('SH-4 the gate before plain commands', () => {
     'true && gh x',
     'echo $(gh x)',
     'xargs gh < f',
+    'jobs -x gh x',
+    "mapfile -C 'gh x' -c 1 a < f",
+    "git -c alias.a='!gh x' a",
+    'git bisect run gh x',
   ])
     test(`${command} is seen`, () => {
       assert.deepEqual(findSecured(command, new Set(['gh'])), { kind: 'program', name: 'gh' });

@@ -1,0 +1,103 @@
+/** Where the links of a workspace lead, as the kernel would follow them for a command that runs there. */
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { MOUNT } from '#domain/sandbox.ts';
+import { globMayMatch } from '#domain/shell/glob-may-match.ts';
+import type { FollowLinks } from '#domain/shell/through-links.ts';
+
+/** Names that are looked at for one command line; beyond, a path may lead anywhere. */
+const MOST_LOOKS = 20_000;
+/** Linux follows at most 40. */
+const MOST_LINKS = 40;
+const ANYWHERE = ['/'];
+
+interface Way {
+  readonly at: string;
+  readonly parts: readonly string[];
+  readonly links: number;
+}
+
+/**
+ * Reads folders and links only, at the time of the call. For one command line. @param folder in which it runs, from the workspace.
+ * What is not there has no links.
+ */
+export function createFollowLinks(workspace: string, folder = '.'): FollowLinks {
+  let looks = 0;
+  const root = realOrSame(workspace);
+  const enter = (from: string, path: string): string => {
+    if (path === MOUNT || path.startsWith(`${MOUNT}/`)) return root;
+    return isAbsolute(path) ? '/' : from;
+  };
+  const partsOf = (path: string): readonly string[] =>
+    (path.startsWith(`${MOUNT}/`) ? path.slice(MOUNT.length) : path).split('/');
+
+  /** One part further; the ends of the way are undefined. */
+  const step = ({ at, parts: [part = '', ...parts], links }: Way): readonly Way[] => {
+    if (part === '' || part === '.') return [{ at, parts, links }];
+    if (part === '..') return [{ at: dirname(at), parts, links }];
+    const isPattern = /[*?[]/.test(part);
+    const names = isPattern ? namesLike(at, part, parts.length > 0) : [part];
+    looks += names.length;
+    // Behind a link also what is no link itself is elsewhere.
+    const here = isPattern && links > 0 ? [{ at, parts: [], links }] : [];
+    const next = names.map((name) => {
+      const target = linkTarget(join(at, name));
+      if (target === undefined) return { at: join(at, name), parts, links };
+      return { at: enter(at, target), parts: [...partsOf(target), ...parts], links: links + 1 };
+    });
+    return [...here, ...next];
+  };
+
+  return (path) => {
+    const places = new Set<string>();
+    const start = isAbsolute(path) ? path : `${folder}/${path}`;
+    const ways: Way[] = [{ at: enter(root, start), parts: partsOf(start), links: 0 }];
+    for (let way = ways.pop(); way !== undefined; way = ways.pop()) {
+      looks += 1;
+      if (looks > MOST_LOOKS || way.links > MOST_LINKS) return ANYWHERE;
+      if (way.parts.length > 0) ways.push(...step(way));
+      else if (way.links > 0) places.add(shownFrom(root, way.at));
+    }
+    return [...places];
+  };
+}
+
+function shownFrom(root: string, place: string): string {
+  const inside = relative(root, place);
+  return inside.startsWith('..') ? place : inside || '.';
+}
+
+/** Those that the pattern may stand for and that may lead on: links, and folders where more follows. */
+function namesLike(folder: string, pattern: string, goesOn: boolean): readonly string[] {
+  return entriesOf(folder)
+    .filter((entry) => entry.isSymbolicLink() || (goesOn && entry.isDirectory()))
+    .map(({ name }) => name)
+    .filter((name) => globMayMatch(pattern, name));
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // No folder, or none that can be listed: a pattern finds nothing in it.
+    return [];
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    // Not there.
+    return undefined;
+  }
+}
+
+function realOrSame(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Not made yet.
+    return path;
+  }
+}
