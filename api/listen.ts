@@ -1,23 +1,35 @@
-/** Listens on the wished port, or on the next free one when it is taken. */
+/** Where the API listens: at its port, and for the programs of its own user on a Unix socket, which nobody else can stand behind. */
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { Api } from './deps.ts';
 
-const MAX_TRIES = 50;
-
-export interface Listening {
-  readonly address: string;
-  /** False when the wished port was taken. */
-  readonly asWished: boolean;
+/**
+ * The address of the port: the wished one, or for 0 any. Throws when it is taken: commands are kept from this one (docs/sandbox.md), and
+ * clients look for it there. `socket` is closed with the API.
+ */
+export async function listen(
+  app: Api,
+  {
+    host,
+    port,
+    socket,
+  }: { readonly host: string; readonly port: number; readonly socket: string | undefined },
+): Promise<string> {
+  if (socket !== undefined) await listenAt(app, socket);
+  return app.listen({ host, port });
 }
 
-/** Port 0 takes any. Throws the last error when 50 ports in a row are taken. */
-export async function listen(app: Api, host: string, port: number): Promise<Listening> {
-  for (let offset = 0; ; offset += 1) {
-    try {
-      const address = await app.listen({ host, port: port === 0 ? 0 : port + offset });
-      return { address, asWished: offset === 0 };
-    } catch (error) {
-      const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-      if (!taken || offset + 1 >= MAX_TRIES || port + offset + 1 > 65_535) throw error;
-    }
-  }
+/** For what is being answered when the port is closed. */
+const LAST_ANSWERS_MS = 1_000;
+
+async function listenAt(app: Api, path: string): Promise<void> {
+  const server = createServer((asked, answer) => app.server.emit('request', asked, answer));
+  // Of one that was killed.
+  await rm(path, { force: true });
+  await once(server.listen(path), 'listening');
+  app.server.once('close', () => {
+    server.close();
+    setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
+  });
 }

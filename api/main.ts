@@ -6,7 +6,7 @@ import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { migrate } from '#store/migrate.ts';
 import { indexVectors } from '#store/vector-index.ts';
-import { startBeat, notifySupervisor } from '#config/supervisor.ts';
+import { startBeat, notifySupervisor, socketOfSupervisor } from '#config/supervisor.ts';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { listen } from './listen.ts';
@@ -42,9 +42,8 @@ async function main(): Promise<void> {
   if (keyFile !== undefined) log.info({ file: keyFile }, 'made the first admin key');
 
   const app = await createServer(deps);
-  const { address, asWished } = await listen(app, config.api.host, config.api.port);
-  if (!asWished)
-    log.warn({ wished: config.api.port, address }, 'the port is taken; listening on the next free one');
+  const { host, port } = config.api;
+  const address = await listen(app, { host, port, socket: socketOfSupervisor() });
   let ending: Promise<void> | undefined;
   const end = async (signal: string): Promise<void> => {
     log.info({ signal }, 'ending: open requests are finished');

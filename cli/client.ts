@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from './cli-error.ts';
+import { type Sent, sendTo } from './send-to.ts';
 import type { Target } from './target.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -49,6 +50,9 @@ export class ApiError extends CliError {
   }
 }
 
+/** Of one try, which the key is added to. */
+type Init = Pick<Sent, 'body' | 'signal'> & { readonly headers: Readonly<Record<string, string>> };
+
 /** How long a call is tried again: a restart of the API and of Temporal's client takes a few seconds. */
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 500;
@@ -61,7 +65,7 @@ export function createClient(first: Target, retarget: () => Target = () => first
   let target = first;
   let hasAnswered = false;
 
-  async function once(method: string, path: string, init: RequestInit, query: Query = {}): Promise<Response> {
+  async function once(method: string, path: string, init: Init, query: Query = {}): Promise<Response> {
     const url = new URL(target.url + path);
     for (const [name, value] of Object.entries(query))
       for (const one of [value ?? []].flat()) url.searchParams.append(name, String(one));
@@ -69,8 +73,7 @@ export function createClient(first: Target, retarget: () => Target = () => first
     if (target.key !== undefined) headers.set('authorization', `Bearer ${target.key}`);
     let response: Response;
     try {
-      // A redirect could carry the key to another host.
-      response = await fetch(url, { ...init, method, headers, redirect: 'error' });
+      response = await sendTo(target, url, { ...init, method, headers });
     } catch (error) {
       if (init.signal?.aborted && init.signal.reason !== undefined && !isTimeout(init.signal.reason))
         throw init.signal.reason;

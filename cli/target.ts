@@ -9,6 +9,8 @@ export interface Target {
   /** Without a slash at its end. */
   readonly url: string;
   readonly key: string | undefined;
+  /** Where the API of a run.json is reached, by which it proves itself. */
+  readonly socket: string | undefined;
   /** For messages: where the address comes from. */
   readonly source: string;
   readonly run: RunFile | undefined;
@@ -20,7 +22,7 @@ export type RunFile = Partial<RunInfo> & { readonly path: string };
 const STATE_DIR = '.tempoclaw';
 
 /**
- * The local key is only ever sent to the address that the same run.json names.
+ * The local key is only ever sent to the API that the same run.json names, over its socket.
  * Throws a CliError when no address is known.
  */
 export function findTarget(options: Partial<ClientEnvironment>, env: ClientEnvironment, cwd: string): Target {
@@ -34,10 +36,15 @@ export function findTarget(options: Partial<ClientEnvironment>, env: ClientEnvir
     const source = options.url === undefined ? 'TEMPOCLAW_URL' : '--url';
     const url = readUrl(wished, source);
     const own = run?.api && readUrl(run.api, run.path) === url ? run : undefined;
-    return { url, key: key ?? (own && readKey(own)), source, run: own };
+    return { url, key: key ?? (own && readKey(own)), socket: socketOf(own), source, run: own };
   }
   if (!run?.api) throw notKnown(stateDir, cwd);
-  return { url: readUrl(run.api, run.path), key: key ?? readKey(run), source: run.path, run };
+  const url = readUrl(run.api, run.path);
+  return { url, key: key ?? readKey(run), socket: socketOf(run), source: run.path, run };
+}
+
+function socketOf(run: RunFile | undefined): string | undefined {
+  return run?.api_socket ?? undefined;
 }
 
 function notKnown(stateDir: string | undefined, cwd: string): CliError {
@@ -77,7 +84,8 @@ export function readRunFile(path: string): RunFile | undefined {
 
 function readKey(run: RunFile): string | undefined {
   const { api_key_file: file } = run;
-  if (file === undefined) return undefined;
+  // Over a port alone nobody has proved to be ours.
+  if (file === undefined || socketOf(run) === undefined) return undefined;
   try {
     return readFileSync(file, 'utf8').trim() || undefined;
   } catch (error) {

@@ -13,6 +13,13 @@ export type SupervisorMessage =
   | { readonly type: 'progress'; readonly step: string }
   | { readonly type: 'beat' };
 
+/** The variable by which it says where else the API is to listen: a path, for a Unix socket. */
+export const API_SOCKET = 'TEMPOCLAW_API_SOCKET';
+
+export function socketOfSupervisor(): string | undefined {
+  return process.env[API_SOCKET] || undefined;
+}
+
 /** A few of these fit into the silence after which a process counts as hung (cli/services/node-program.ts). */
 const BEAT_MS = 2_000;
 

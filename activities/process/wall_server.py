@@ -242,7 +242,8 @@ def start_keeper(asked, path, inner):
 
 
 def run_keeper(asked, inner, parent):
-    os.setsid()
+    # No session of its own: one that was stopped goes on when the last process outside of its group is gone.
+    os.setpgid(0, 0)
     keeper.adopt()
     keeper.prctl(keeper.SET_PDEATHSIG, signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, lambda *_: os._exit(0))

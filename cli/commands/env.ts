@@ -5,7 +5,8 @@ import { clientEnvironment } from '#config/client-environment.ts';
 import { type ApiOptions } from '#cli/command-context.ts';
 import { createOutput, printJson } from '#cli/output.ts';
 import { runningUp } from '#cli/services/run-state.ts';
-import { findTarget } from '#cli/target.ts';
+import { sendTo } from '#cli/send-to.ts';
+import { findTarget, type Target } from '#cli/target.ts';
 
 export function register(command: Command): void {
   command
@@ -13,20 +14,41 @@ export function register(command: Command): void {
     .action(env);
 }
 
+/** The key is for whoever it is typed to next: it is given when the API proves to be there, which then has its port. */
+async function isThere({ socket, url }: Target): Promise<boolean> {
+  if (socket === undefined) return false;
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  return sendTo({ socket }, new URL(url), { headers: new Headers(), signal }).then(
+    async (response) => {
+      await response.body?.cancel();
+      return true;
+    },
+    () => false,
+  );
+}
+
+const ANSWER_MS = 5_000;
+
 /** What an earlier `env` has set does not count: it may be of another folder, or of a start that ended. */
-function env({ stateDir, json }: Pick<ApiOptions, 'stateDir' | 'json'>): void {
+async function env({ stateDir, json }: Pick<ApiOptions, 'stateDir' | 'json'>): Promise<void> {
   const { stateDir: known } = clientEnvironment();
   const place = { url: undefined, apiKey: undefined, stateDir: stateDir ?? known };
-  const { url, key, run } = findTarget({}, place, process.cwd());
+  const target = findTarget({}, place, process.cwd());
+  const { url, key, run } = target;
+  const answers = await isThere(target);
   const variables = {
     TEMPOCLAW_URL: url,
-    TEMPOCLAW_API_KEY: key,
+    TEMPOCLAW_API_KEY: answers ? key : undefined,
     TEMPORAL_ADDRESS: run?.temporal,
     TEMPORAL_NAMESPACE: run?.namespace,
   };
-  if (run && runningUp(dirname(run.path)) === undefined) {
+  if (run && !answers) {
     const err = createOutput(process.stderr);
-    err.line(err.paint('yellow', `${run.path} is of a start that has ended: nothing may be there.`));
+    const why =
+      runningUp(dirname(run.path)) === undefined
+        ? 'is of a start that has ended'
+        : 'names an API that does not answer';
+    err.line(err.paint('yellow', `${run.path} ${why}: its key is not given out.`));
   }
   const out = createOutput(process.stdout);
   if (json) return printJson(out, variables);

@@ -109,7 +109,7 @@ async function credentialOf(dir: string, { url: wished, code }: NodeOptions): Pr
   const begun = readCredential(joining);
   const token = begun?.url === url && begun.code === code ? begun.token : makeNodeToken();
   writeCredential(joining, { url, token, code });
-  const client = createClient({ url, key: undefined, source: '--url', run: undefined });
+  const client = createClient({ url, key: undefined, socket: undefined, source: '--url', run: undefined });
   try {
     const { name } = await client.post<{ name: string }>(NODE_JOIN.path, { code, token });
     createOutput(process.stdout).line(`joined as ${name}`);

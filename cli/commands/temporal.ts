@@ -5,6 +5,7 @@ import { clientEnvironment } from '#config/client-environment.ts';
 import { CliError, type ExitCode } from '#cli/cli-error.ts';
 import type { ApiOptions } from '#cli/command-context.ts';
 import { runTemporal, type TemporalPlace } from '#cli/services/run-temporal.ts';
+import { sendTo } from '#cli/send-to.ts';
 import { findTarget } from '#cli/target.ts';
 
 /** What needs no server. */
@@ -45,8 +46,8 @@ async function findPlace(options: ApiOptions): Promise<TemporalPlace> {
 async function codecEndpoint(target: ReturnType<typeof findTarget>): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(CODEC_MS);
-    const headers = { authorization: `Bearer ${target.key ?? ''}` };
-    const response = await fetch(`${target.url}/v1/codec`, { headers, signal, redirect: 'error' });
+    const headers = new Headers({ authorization: `Bearer ${target.key ?? ''}` });
+    const response = await sendTo(target, new URL(`${target.url}/v1/codec`), { headers, signal });
     return response.ok ? ((await response.json()) as { endpoint: string }).endpoint : undefined;
   } catch {
     // An API that is away hides payloads, and nothing else of Temporal.

@@ -12,6 +12,8 @@ import { lockHolder, releaseLock, takeLock } from './state-lock.ts';
 /** The contents of run.json: where everything is, for programs. `database_url` holds a password; the file is 0600. */
 export interface RunInfo {
   readonly api: string | null;
+  /** The same over a Unix socket in a folder of ours: whoever answers there is the API. */
+  readonly api_socket: string | null;
   readonly temporal: string;
   readonly temporal_ui: string | null;
   readonly namespace: string;

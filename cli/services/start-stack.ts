@@ -4,11 +4,12 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, userCacheDir, withoutPassword } from '#config';
+import { API_SOCKET } from '#config/supervisor.ts';
 import { endBackgroundCommands, processesFolder } from '#activities/process/background.ts';
-import { migrate } from '#store/migrate.ts';
+import { socketsFolder } from '#activities/process/launcher.ts';
+import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import { hostNames } from '#domain/net/judge-visitor.ts';
 import type { Child } from './child.ts';
 import { END_ORDER } from './leftovers.ts';
@@ -19,11 +20,11 @@ import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
 import type { PublishedInfo, RunState } from './run-state.ts';
 import { askTemporal, connectionTo } from './reach.ts';
-import { registerSearchAttributes } from './search-attributes.ts';
+import { migrationStep, searchAttributeStep } from './schema-steps.ts';
 import type { Supervised } from './supervise.ts';
 import { supervise } from './supervise.ts';
 import { obtainTemporalBinary } from './temporal-binary.ts';
-import { startTemporalServer } from './temporal-server.ts';
+import { startTemporalServer, type TemporalPorts } from './temporal-server.ts';
 
 export interface StackOptions {
   readonly config: Config;
@@ -59,6 +60,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
   let stopping = false;
   const info: StackInfo = {
     api: null,
+    api_socket: null,
     temporal: '',
     temporal_ui: null,
     namespace: config.temporal.namespace,
@@ -79,12 +81,25 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     if (stopping) await one.stop();
   };
   let apiPort: Promise<number> | undefined;
+  let serving = Promise.withResolvers<void>();
   const parts: Parts = {
     options,
     info,
     keep,
     onSpawn,
     apiPort: () => (apiPort ??= nextFreePort(config.api.port, config.api.host)),
+    temporal: {
+      async endCommands() {
+        serving = Promise.withResolvers();
+        // Its commands on this machine end with it.
+        const worker = children.get('worker');
+        worker?.kill();
+        await worker?.exited;
+        await endBackgroundCommands(processesFolder(config.stateDir));
+      },
+      serves: () => serving.resolve(),
+      awaited: () => serving.promise,
+    },
     portsOf: (name) => listeningPorts(children.get(name)?.pid ?? 0),
   };
   /** What a step says of being ended by us is no failure to look into. */
@@ -97,6 +112,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
   });
   const stop = async (): Promise<void> => {
     stopping = true;
+    serving.resolve();
     // All at once, so that no part is started again while the others end.
     for (const one of supervised.values()) one.letGo();
     for (const name of END_ORDER) {
@@ -119,7 +135,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
       const programs = options.onlyServices ? [] : [[workerStep(parts), apiStep(parts)]];
       const groups = [
         [postgresStep(parts), temporalStep(parts)],
-        [migrationStep(parts), searchAttributeStep(parts)],
+        [migrationStep(info), searchAttributeStep(config, info)],
         ...programs,
       ];
       await runSteps(
@@ -135,8 +151,14 @@ interface Parts {
   readonly info: StackInfo;
   readonly keep: (name: Name, title: string, start: () => Promise<Child>) => Promise<void>;
   readonly onSpawn: (name: Name) => (child: Child) => void;
-  /** Where the API will listen first: the worker, which starts beside it, keeps commands from there. */
+  /** Where the API listens: the worker, which starts beside it, keeps commands from there. */
   readonly apiPort: () => Promise<number>;
+  /** A worker starts when it serves, and knows its ports then. */
+  readonly temporal: {
+    endCommands(): Promise<void>;
+    serves(): void;
+    awaited(): Promise<void>;
+  };
   /** TCP ports that a running part listens on. */
   readonly portsOf: (name: Name) => readonly number[];
 }
@@ -174,7 +196,7 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
   };
 }
 
-function temporalStep({ options: { config }, info, keep, onSpawn }: Parts): Step {
+function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Parts): Step {
   return {
     key: 'temporal',
     title: 'Temporal',
@@ -200,26 +222,28 @@ function temporalStep({ options: { config }, info, keep, onSpawn }: Parts): Step
         env,
         onProgress: detail,
       });
-      let [port, uiPort] = [config.temporal.port, config.temporal.uiPort];
+      let ports: TemporalPorts | undefined;
       await keep('temporal', 'Temporal', async () => {
+        // Its inner services listen elsewhere now: no command may live while the wall does not know where.
+        if (ports !== undefined) await temporal.endCommands();
         const running = await startTemporalServer({
           binary: binary.path,
           stateDir: config.stateDir,
           namespace,
-          port,
-          uiPort,
+          ports,
+          port: config.temporal.port,
+          uiPort: config.temporal.uiPort,
           uiHosts: hostNames(uiUrl, ...config.api.allowedHosts),
           env,
           onSpawn: onSpawn('temporal'),
         });
-        if (info.temporal !== '' && running.address !== info.temporal) return refuse(running.child, port);
         info.temporal = running.address;
         info.temporal_ui = uiUrl ?? running.uiUrl ?? null;
-        port = portOf(running.address);
-        uiPort = portOf(running.uiUrl ?? `:${uiPort}`);
+        ports = running.ports;
+        temporal.serves();
         return running.child;
       });
-      return `${portWords(port, config.temporal.port)}, CLI ${binary.version} from ${binary.source}`;
+      return `${portWords(portOf(info.temporal), config.temporal.port)}, CLI ${binary.version} from ${binary.source}`;
     },
   };
 }
@@ -229,33 +253,6 @@ async function refuse(child: Child, port: number): Promise<never> {
   throw new Error(`its port ${port} has been taken by another program`);
 }
 
-function migrationStep({ info }: Parts): Step {
-  return {
-    key: 'migrations',
-    title: 'Database schema',
-    async run() {
-      const ran = await migrate(info.database_url);
-      return ran.length === 0 ? 'up to date' : `brought up to date, ${ran.length} steps`;
-    },
-  };
-}
-
-function searchAttributeStep({ options: { config }, info }: Parts): Step {
-  return {
-    key: 'search-attributes',
-    title: 'Search attributes',
-    async run() {
-      const connection = await Connection.connect(connectionTo(config, info.temporal));
-      try {
-        const added = await registerSearchAttributes(connection, config.temporal.namespace);
-        return added.length === 0 ? 'registered' : `${added.length} registered`;
-      } finally {
-        await connection.close();
-      }
-    },
-  };
-}
-
 function workerStep(parts: Parts): Step {
   const { config } = parts.options;
   return {
@@ -263,6 +260,7 @@ function workerStep(parts: Parts): Step {
     title: 'Worker',
     async run(detail) {
       await parts.keep('worker', 'The worker', async () => {
+        if (config.temporal.address === undefined) await parts.temporal.awaited();
         const { child, runs } = await startProgram(parts, {
           name: 'worker',
           title: 'The worker',
@@ -286,20 +284,21 @@ function apiStep(parts: Parts): Step {
     key: 'api',
     title: 'API',
     async run(detail) {
-      let port = await parts.apiPort();
+      const port = await parts.apiPort();
+      const folder = await makeWorkerFolder(socketsFolder(config.stateDir));
+      const socket = join(folder, 's');
       await parts.keep('api', 'The API', async () => {
-        const { child, address } = await startProgram(parts, {
+        const { child } = await startProgram(parts, {
           name: 'api',
           title: 'The API',
           main: 'api/main.ts',
-          env: { TEMPOCLAW_PORT: String(port) },
+          env: { TEMPOCLAW_PORT: String(port), [API_SOCKET]: socket },
           // It lets open requests run for 10 s.
           stopGraceMs: 15_000,
           onProgress: detail,
         });
-        // Another program may have taken the port in between; the API then moves on by itself.
-        if (address !== undefined) port = portOf(address);
         parts.info.api = `http://${localHost(config.api.host)}:${port}`;
+        parts.info.api_socket = socket;
         return child;
       });
       return portWords(port, config.api.port);

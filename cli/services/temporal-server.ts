@@ -14,6 +14,8 @@ export interface TemporalServerOptions {
   readonly binary: string;
   readonly stateDir: string;
   readonly namespace: string;
+  /** Those of an earlier start, which no others will do in the place of; else the two below are tried first. */
+  readonly ports?: TemporalPorts | undefined;
   /** First ports tried; 0 for any. */
   readonly port: number;
   readonly uiPort: number;
@@ -28,7 +30,15 @@ export interface TemporalServerOptions {
   readonly onSpawn?: (child: Child) => void;
 }
 
+export interface TemporalPorts {
+  readonly port: number;
+  /** Of the web UI itself, which the guard stands before; none without one. */
+  readonly uiPort?: number | undefined;
+  readonly guardPort?: number | undefined;
+}
+
 export interface RunningTemporal {
+  readonly ports: TemporalPorts;
   readonly address: string;
   readonly uiUrl?: string;
   readonly pid: number;
@@ -54,8 +64,8 @@ const DYNAMIC_CONFIG = [
 
 /** Starts the server and waits until its namespace answers. Throws, with the end of its log, when it does not. */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<RunningTemporal> {
-  const port = await nextFreePort(options.port);
-  const uiPort = options.ui === false ? undefined : await portRefusedByBrowsers(new Set([port]));
+  const ports = options.ports ?? (await choosePorts(options));
+  const { port, uiPort, guardPort } = ports;
   const child = await startChild({
     name: 'Temporal',
     command: options.binary,
@@ -66,16 +76,20 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   });
   options.onSpawn?.(child);
   const address = `127.0.0.1:${port}`;
-  let guardPort: number | undefined;
   try {
     await waitUntil(child, () => isServing(address, options.namespace), READY_MS);
-    if (uiPort !== undefined) guardPort = await openUi(options, port, uiPort, child);
+    if (uiPort !== undefined && guardPort !== undefined) {
+      const guard = await guardUi({ port: guardPort, uiPort, hosts: options.uiHosts ?? new Set() });
+      // The UI is there for as long as its server.
+      void child.exited.then(() => guard.close());
+    }
   } catch (error) {
     await child.stop();
     throw error;
   }
   return {
     address,
+    ports,
     uiUrl: guardPort !== undefined ? `http://127.0.0.1:${guardPort}` : undefined,
     pid: child.pid,
     child,
@@ -84,17 +98,15 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   };
 }
 
-/** The UI is there for as long as its server. */
-async function openUi(
-  { uiPort: wanted, uiHosts = new Set() }: TemporalServerOptions,
-  serverPort: number,
-  uiPort: number,
-  child: Child,
-): Promise<number> {
-  const port = await nextFreePort(wanted, '127.0.0.1', new Set([serverPort, uiPort]));
-  const guard = await guardUi({ port, uiPort, hosts: uiHosts });
-  void child.exited.then(() => guard.close());
-  return port;
+async function choosePorts({
+  port: wanted,
+  uiPort: wantedUi,
+  ui,
+}: TemporalServerOptions): Promise<TemporalPorts> {
+  const port = await nextFreePort(wanted);
+  const uiPort = ui === false ? undefined : await portRefusedByBrowsers(new Set([port]));
+  if (uiPort === undefined) return { port };
+  return { port, uiPort, guardPort: await nextFreePort(wantedUi, '127.0.0.1', new Set([port, uiPort])) };
 }
 
 function serverArguments(options: TemporalServerOptions, port: number, uiPort: number | undefined): string[] {

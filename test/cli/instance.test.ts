@@ -39,6 +39,7 @@ describe('the TempoClaw of a state folder', () => {
   function describeRun(fields: Record<string, unknown>): void {
     const info = {
       api: api.url,
+      api_socket: api.socket,
       temporal: '127.0.0.1:17233',
       temporal_ui: 'http://127.0.0.1:18233',
       namespace: `it's "$HOME" \`ls\``,
@@ -71,6 +72,22 @@ describe('the TempoClaw of a state folder', () => {
     const nothing = await cli('--state-dir', join(home, 'none'), 'env');
     assert.equal(nothing.code, 1);
     assert.equal(nothing.stdout, '');
+  });
+
+  test('SH-7: a key goes to no stranger who listens where the API was', async () => {
+    const stranger = await startFakeApi();
+    describeRun({ api: stranger.url, api_socket: join(state, 'gone') });
+    const { stdout, stderr } = await cli('env');
+    assert.doesNotMatch(stdout, /tc_/);
+    assert.match(stderr, /its key is not given out/);
+    assert.equal((await cli('approvals', 'list')).code, 1);
+    await cli('temporal', 'workflow', 'list');
+    assert.equal((await runCli(['approvals', 'list', '--url', stranger.url], settings())).code, 1);
+    assert.deepEqual(stranger.requests, []);
+    describeRun({ api: stranger.url });
+    assert.equal((await cli('approvals', 'list')).code, 0);
+    assert.deepEqual(stranger.requests, []);
+    await stranger.close();
   });
 
   test('temporal runs the program with the address, and passes all that stands behind it on untouched', async () => {

@@ -16,6 +16,7 @@ describe('IN-6 finding the API', () => {
   writeFileSync(join(state, 'api-key'), 'tc_local\n');
   const info = {
     api: 'http://127.0.0.1:7400/',
+    api_socket: join(state, 'run', 's'),
     api_key_file: join(state, 'api-key'),
     pids: { up: 10, worker: 12 },
   };
@@ -40,6 +41,15 @@ describe('IN-6 finding the API', () => {
   test('the local key is never sent to another address', () => {
     assert.equal(findTarget({ url: 'http://elsewhere:7400' }, NOTHING, deep).key, undefined);
     assert.equal(findTarget({ url: 'http://127.0.0.1:7400' }, NOTHING, deep).key, 'tc_local');
+  });
+
+  test('SH-7: the local key is sent to nobody where the file names no socket, by which the API proves itself', () => {
+    const other = join(home, 'unproven');
+    mkdirSync(other);
+    writeFileSync(join(other, 'run.json'), JSON.stringify({ ...info, api_socket: null }));
+    const { key, socket } = findTarget({ stateDir: other }, NOTHING, deep);
+    assert.deepEqual([key, socket], [undefined, undefined]);
+    assert.equal(findTarget({}, NOTHING, deep).socket, info.api_socket);
   });
 
   test('the state folder of the environment is the only one looked at', () => {

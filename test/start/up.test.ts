@@ -56,6 +56,7 @@ describe('npm start in a fresh clone', () => {
     assert.deepEqual(Object.keys(run).sort(), [
       'api',
       'api_key_file',
+      'api_socket',
       'database_url',
       'namespace',
       'pids',
@@ -103,6 +104,23 @@ describe('npm start in a fresh clone', () => {
 
   it('SH-6: git, node, npm, python, pipes, temporary files and ports of others work behind the wall', (t) =>
     hasWall() ? workBehindTheWall(clone, program) : t.skip('this kernel has no Landlock'));
+
+  it('SH-7: Temporal and the API come back on their own ports; commands of before are over, and others reach no new port', async (t) => {
+    if (!hasWall()) return t.skip('this kernel has no Landlock');
+    const seconds = await leaveRunning('before');
+    const { pids, api, temporal, temporal_ui } = program.info();
+    for (const part of ['temporal', 'api']) process.kill(pids[part] ?? 0, 'SIGKILL');
+    const isBack = async (): Promise<boolean> => {
+      const now = program.info().pids;
+      if (['temporal', 'api', 'worker'].some((part) => !now[part] || now[part] === pids[part])) return false;
+      return (await program.ask('GET', '/readyz').catch(() => undefined))?.status === 200;
+    };
+    assert.ok(await eventually(isBack, 120_000));
+    const now = program.info();
+    assert.deepEqual([now.api, now.temporal, now.temporal_ui], [api, temporal, temporal_ui]);
+    assert.deepEqual(runningWith(`sleep ${seconds}`), []);
+    await attackFromBehindTheWall(clone, program);
+  });
 
   it('doctor finds nothing missing, in words and in JSON', async () => {
     const words = await cli('doctor');

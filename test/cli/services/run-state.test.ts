@@ -14,6 +14,7 @@ after(() => rmSync(root, { recursive: true, force: true }));
 
 const INFO = {
   api: 'http://127.0.0.1:7400',
+  api_socket: null,
   temporal: '127.0.0.1:7233',
   temporal_ui: null,
   namespace: 'default',

@@ -3,8 +3,11 @@
  * the test writes, and the server can be cut off and come back as a restarted API does.
  */
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { NewEvent, StoredEvent } from '#domain/event.ts';
 
 export interface Request {
@@ -26,6 +29,8 @@ export interface Answer {
 
 export interface FakeApi {
   readonly url: string;
+  /** The same at a Unix socket; it answers on, when the port is cut off. */
+  readonly socket: string;
   readonly requests: Request[];
   /** The n-th request (from 1) whose path ends so, as soon as it came. */
   came(pathEnd: string, n?: number): Promise<Request>;
@@ -68,6 +73,10 @@ export async function startFakeApi(): Promise<FakeApi> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const folder = mkdtempSync(join(tmpdir(), 'fake-api-'));
+  const socket = join(folder, 's');
+  const local = createServer(answer).listen(socket);
+  await once(local, 'listening');
 
   function emit(
     session: string,
@@ -236,7 +245,13 @@ export async function startFakeApi(): Promise<FakeApi> {
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
     },
-    close: stop,
+    socket,
+    close: async () => {
+      local.close();
+      local.closeAllConnections();
+      rmSync(folder, { recursive: true });
+      await stop();
+    },
   };
 }
 

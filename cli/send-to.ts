@@ -1,0 +1,35 @@
+/**
+ * One request to an API. To the one of a run.json it goes over the socket that this names, in a folder of ours that nobody else can put
+ * one into: a port may be a stranger's by now, who would be given the key.
+ */
+import { request as httpRequest } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Target } from './target.ts';
+
+export interface Sent {
+  readonly method?: string;
+  readonly headers: Headers;
+  readonly body?: string | Uint8Array<ArrayBuffer> | null | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Rejects when nobody answers. A redirect is not followed, since it could carry the key elsewhere. */
+export function sendTo({ socket }: Pick<Target, 'socket'>, url: URL, sent: Sent): Promise<Response> {
+  const { method = 'GET', headers, body = null, signal } = sent;
+  if (socket === undefined)
+    return fetch(url, { method, headers, body, redirect: 'error', ...(signal && { signal }) });
+  return new Promise((resolve, reject) => {
+    const options = { socketPath: socket, method, headers: Object.fromEntries(headers), agent: false };
+    const asked = httpRequest(url, { ...options, ...(signal && { signal }) }, (answer) => {
+      const { statusCode: status = 502 } = answer;
+      const given = new Headers();
+      for (const [name, values] of Object.entries(answer.headersDistinct))
+        for (const value of values ?? []) given.append(name, value);
+      const isEmpty = status === 204 || status === 205 || status === 304;
+      const stream = isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>);
+      resolve(new Response(stream, { status, headers: given }));
+    });
+    asked.once('error', reject);
+    asked.end(body ?? undefined);
+  });
+}
