@@ -9,6 +9,11 @@ export function hasEnded(turn: TurnRow | undefined): boolean {
   return turn !== undefined && ENDED.has(turn.status);
 }
 
+/** A person must decide before anything more happens: nobody waits for that on an open connection. */
+export function hasEndedOrAsks(turn: TurnRow | undefined): boolean {
+  return hasEnded(turn) || turn?.status === 'waiting_approval';
+}
+
 /** The turn's row when `isDone` holds, the time is up or `signal` is aborted; undefined when there is no row yet. */
 export async function waitForTurn(
   deps: Pick<ApiDeps, 'pool' | 'feed'>,

@@ -3,6 +3,7 @@
  * decided by `domain/team/decide-task.ts`; rows are what the workflow has decided, written for readers.
  */
 
+import type { RefusedRequest } from './approval.ts';
 import type { Kept } from './schema/scalars.ts';
 import type { taskReceiptSchema } from './schema/team-task.ts';
 import type { ReturnedWork, TaskGates, TaskJudging } from './team/task-judging.ts';
@@ -164,6 +165,14 @@ export interface TeamTaskInput {
   readonly tenant: string;
   readonly team: string;
   readonly number: number;
+  /** Of the run before, which continued as this one. */
+  readonly signals?: RefusedSignals;
+}
+
+/** Signals that changed nothing: they have no answer. */
+export interface RefusedSignals {
+  readonly refused: number;
+  readonly last_refused: RefusedRequest;
 }
 
 /** What a run knows of its team; read with the task. */
@@ -180,7 +189,7 @@ export interface TaskTeam {
 /** The answer to every update. */
 export type TaskReceipt = Omit<Kept<typeof taskReceiptSchema>, 'workflow_id'>;
 
-export interface TaskView extends Omit<TaskReceipt, 'lease' | 'note'> {
+export interface TaskView extends Omit<TaskReceipt, 'lease' | 'note'>, Partial<RefusedSignals> {
   readonly workflow_id: string;
   readonly session_workflow_id: string | null;
   readonly holder: string | null;

@@ -138,6 +138,7 @@ async function oneTurn(run: SessionRun): Promise<TurnOutcome> {
   idleStop.turnEnded(turn.turnId);
   const { status, isPending } = await recordTurnEnd(turn, end, stop, input, inbox);
   const outcome = outcomeOf(turn, status === null || status === end.status ? end : { status, preview: '' });
+  view.ended(outcome.status);
   if (idleStop.isWanted()) await idleStop.carryOut();
   else if (isPending && end.status === 'completed' && (await awaitAnnouncement(inbox, idleStop)))
     return { ...outcome, status: 'stopped' };

@@ -34,10 +34,12 @@ import {
   turnEnded,
 } from '#domain/team/task-events.ts';
 import { readRequest, requestProblem } from '#domain/team/read-request.ts';
+import { isRecord } from '#domain/outside-value.ts';
 import { taskStartProblem } from '#domain/start-problem.ts';
 import {
   isClosed,
   type MemberTurn,
+  type RefusedSignals,
   TASK_ACTIONS,
   type TaskAction,
   type TaskReceipt,
@@ -79,6 +81,7 @@ const RUN_EVENTS = 500;
 
 /** Of the task: handlers write through `apply`, the story below reads. */
 interface Progress extends KnownTask {
+  signals?: RefusedSignals;
   /** What signals have said; looked at by the story. */
   readonly ended: { readonly number: number; readonly status: TaskStatus }[];
   released: boolean;
@@ -92,7 +95,7 @@ interface Progress extends KnownTask {
 /** Throws NotFound when the task has no row. */
 export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   refuseWrongStart(taskStartProblem(input, workflowInfo().workflowId), Object.values(TEAM_TASK.updates));
-  const progress: Progress = { ...newTask(input), ended: [], released: false };
+  const progress: Progress = { ...newTask(input), signals: input.signals, ended: [], released: false };
   handleMessages(progress);
   const loaded = await CancellationScope.nonCancellable(() => local.load_team_task(input));
   if (!loaded) {
@@ -133,7 +136,7 @@ async function untilAtRest(progress: Progress): Promise<void> {
     if (isLong() && !progress.turn && !progress.judgement) await condition(allHandlersFinished);
     if (isSettled(progress)) {
       if (isAtRest(progress)) return;
-      if (isLong()) await continueAsNew<typeof teamTask>(progress.input);
+      if (isLong()) await continueAsNew<typeof teamTask>({ ...progress.input, signals: progress.signals });
     }
     show(taskOf(progress));
     await untilSomethingHappens(progress, revision);
@@ -280,6 +283,7 @@ function handleMessages(progress: Progress): void {
 /** Refused by the validator when the task is known, so that losers of a race leave nothing in the history. */
 function handle(progress: Progress, name: string, action: TaskAction): void {
   const update = defineUpdate<TaskReceipt, [TaskRequest]>(name);
+  handleSignal(progress, name, action);
   setHandler(update, (asked) => answer(progress, action, readRequest(asked)), {
     validator: (asked) => {
       const problem = requestProblem(asked);
@@ -288,6 +292,35 @@ function handle(progress: Progress, name: string, action: TaskAction): void {
       if (progress.loaded && !stands) refuse(decideTask(momentOf(progress, ''), action, readRequest(asked)));
     },
   });
+}
+
+/** The same for who can only signal: what is refused stands in the state. */
+function handleSignal(progress: Progress, name: string, action: TaskAction): void {
+  setHandler(defineSignal<[TaskRequest]>(name), async (asked) => {
+    try {
+      const problem = requestProblem(asked);
+      if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
+      await answer(progress, action, readRequest(asked));
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure)) throw error;
+      const { message: problem } = error;
+      log.warn('signal refused', { task: progress.input.number, what: action, problem });
+      const by = shownText(isRecord(asked?.by) ? asked.by.name : undefined);
+      const last_refused = { what: action, by, problem: shownText(problem), at: nowText() };
+      progress.signals = { refused: (progress.signals?.refused ?? 0) + 1, last_refused };
+    }
+  });
+}
+
+/** Characters. */
+const MAX_SHOWN = 500;
+
+function shownText(text: unknown): string {
+  return typeof text === 'string' ? text.slice(0, MAX_SHOWN) : 'unnamed';
+}
+
+function nowText(): string {
+  return new Date().toISOString();
 }
 
 async function answer(progress: Progress, action: TaskAction, asked: TaskRequest): Promise<TaskReceipt> {
@@ -306,5 +339,5 @@ function refuse(decision: TaskDecision): void {
 }
 
 function viewNow(progress: Progress): TaskView {
-  return viewOf(progress.input, taskOf(progress), progress.turn?.session);
+  return { ...viewOf(progress.input, taskOf(progress), progress.turn?.session), ...progress.signals };
 }

@@ -14,7 +14,7 @@ import { followHandoff } from '../follow-handoff.ts';
 import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
 import { type Accepted, submitMessage } from '../submit-message.ts';
-import { hasEnded, waitForTurn } from '../turn-wait.ts';
+import { hasEnded, hasEndedOrAsks, waitForTurn } from '../turn-wait.ts';
 
 /** A caller that waits holds a connection, so there is an end to it. */
 const MAX_WAIT_SECONDS = 300;
@@ -36,7 +36,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         operationId: 'sendMessage',
         summary: 'Send a message',
         description:
-          'Accepted with 202 once Temporal has it: from then on no crash loses it. With `?wait=` the answer comes with the end of the turn, or with 202 when the time is up before.',
+          'Accepted with 202 once Temporal has it: from then on no crash loses it. With `?wait=` the answer comes with the end of the turn, or with 202 when the time is up before, and at once when it waits for an approval.',
         params: sessionParams,
         querystring: z.strictObject({ wait: waitQuery.optional() }),
         body: messageCreateSchema,
@@ -56,7 +56,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const place = { tenant: caller.tenant, session };
       const signal = endOf(reply);
       const waitFor = (seconds: number, id: string, isNew: boolean) =>
-        waitForTurn(deps, { ...place, id }, { seconds, signal, isNew });
+        waitForTurn(deps, { ...place, id }, { seconds, signal, isNew, isDone: hasEndedOrAsks });
       const attachments = await attachmentsOf(deps.pool, caller, userOf(caller, context.user), refs);
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),

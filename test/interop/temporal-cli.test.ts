@@ -170,6 +170,9 @@ describe('AP-2 the contract from the temporal CLI', () => {
     const task = { TEAM: 'cli-team', NUMBER: String(number), MEMBER: 'rises' };
     assert.match(await line('claim-task', task), /status:in_progress/);
     assert.match(await line('task-state', task), /"holder":"rises"/);
+    await line('cancel-task-by-signal', task);
+    const outcome = await live.client.workflow.getHandle(`task/${live.tenant}.cli-team/${number}`).result();
+    assert.equal(outcome.status, 'cancelled');
   });
 
   it('is all that the page shows', () => {

@@ -1,7 +1,13 @@
 /** DU-4: stopping a turn at its step, at once, or with all that waits; and a stop that comes too late. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
+import {
+  AGENT_TURN,
+  type AgentTurnInput,
+  type StopInput,
+  type TurnOutcome,
+  type TurnState,
+} from '#domain/turn.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
@@ -43,6 +49,21 @@ describe('DU-4 stopping', () => {
     assert.equal(live.probes.effects.filter((effect) => effect.tool === 'poke').length, 0);
   });
 
+  it('IN-13 the state of a run that is over says what became of its turn, and that nothing is done any more', async () => {
+    const turn = await busy('over-stopped');
+    await stop('over-stopped', turn, 'now');
+    const done = await live.say('over-done', 'Hello.');
+    for (const [session, turn_id, status] of [
+      ['over-stopped', turn, 'stopped'],
+      ['over-done', done.turn_id, 'completed'],
+    ] as const) {
+      const handle = live.client.workflow.getHandle(workflowIdOf(live, session));
+      await handle.result();
+      const state = await handle.query<TurnState>(AGENT_TURN.queries.state);
+      assert.deepEqual([state.turn_id, state.status, state.doing], [turn_id, status, []]);
+    }
+  });
+
   it('at the step: what it asks people is taken back at once, and the turn ends', async () => {
     const { turn_id } = await live.say('asks', 'poke {"note":"asks"}');
     const id = await live.approvalOf('asks');
@@ -58,7 +79,7 @@ describe('DU-4 stopping', () => {
       [
         [
           'ApprovalWithdrawn',
-          'ApprovalWithdrawn: the turn was stopped before anybody decided. The call has not run.',
+          'ApprovalWithdrawn: the question was taken back before anybody decided: its turn was stopped, or its workflow cancelled. The call has not run.',
         ],
       ],
     );

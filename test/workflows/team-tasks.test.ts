@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { loadTask } from '#store/team-task-state.ts';
 import { createTask, recordTask } from '#store/team-task-record.ts';
 import { taskWorkflowId } from '#domain/team.ts';
+import type { TaskView } from '#domain/team-task.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
@@ -55,6 +56,23 @@ describe('TE teams', () => {
       events.data.map((event: any) => event.action),
       ['complete', 'claim', 'create'],
     );
+  });
+
+  it('IN-13 every verb is a signal too, and one that is refused stands in the state', async () => {
+    const { id, workflow_id } = await newTask({ subject: 'By signal' });
+    const handle = stack.worker.client.workflow.getHandle(workflow_id);
+    await handle.signal('claim', { by: { name: 'ci', member: 'm1' } });
+    await handle.signal('claim', { by: { name: 'eve', member: 'm2' } });
+    await handle.signal('progress', 'not an object');
+    const state = await stack.worker.until('the signals to be taken', async () => {
+      const now = await handle.query<TaskView | null>('state');
+      return now?.refused === 2 ? now : undefined;
+    });
+    assert.deepEqual([state.status, state.holder], ['in_progress', 'm1']);
+    assert.match(state.last_refused?.problem ?? '', /m1|object/);
+    await handle.signal('cancel', { by: { name: 'ci' }, text: { text: 'not needed' } });
+    assert.equal((await handle.result()).status, 'cancelled');
+    assert.equal((await get(`/crew/tasks/${id}`)).body.status, 'cancelled');
   });
 
   it('TE-3 what a worker recorded before it died stands: others are told who has it, and its holder gets its lease', async () => {

@@ -5,7 +5,14 @@ import { approvalWorkflowId } from '#domain/ids.ts';
 import type { ShownCheck } from '#domain/gate.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
 import type { WorkState } from '#domain/search-attributes.ts';
-import type { AgentTurnInput, CallModelResult, PlannedCall, QueuedTurn, TurnState } from '#domain/turn.ts';
+import type {
+  AgentTurnInput,
+  CallModelResult,
+  PlannedCall,
+  QueuedTurn,
+  TurnOutcome,
+  TurnState,
+} from '#domain/turn.ts';
 import type { TurnInbox } from '#domain/turn-inbox.ts';
 import { checkLine } from './run-gates.ts';
 
@@ -15,6 +22,8 @@ type TurnWorkState = Extract<WorkState, 'running' | 'waiting_approval'>;
 
 export interface TurnView {
   begin(turn: QueuedTurn): void;
+  /** What became of the turn, also after its run. */
+  ended(status: TurnOutcome['status']): void;
   /** No turn runs. */
   idle(): void;
   step(step: number): void;
@@ -30,6 +39,7 @@ export function createTurnView(session: AgentTurnInput): TurnView {
   let step = 0;
   let spent = '';
   let state: TurnWorkState = 'running';
+  let outcome: TurnOutcome['status'] | undefined;
   const waiting = new Map<string, PlannedCall>();
   const running = new Map<string, PlannedCall>();
   const checks: string[] = [];
@@ -58,12 +68,18 @@ export function createTurnView(session: AgentTurnInput): TurnView {
   return {
     begin(begun) {
       turn = begun;
+      outcome = undefined;
       step = 0;
       spent = '';
       checks.length = 0;
       waiting.clear();
       running.clear();
       show();
+    },
+    ended(status) {
+      outcome = status;
+      waiting.clear();
+      running.clear();
     },
     idle() {
       turn = undefined;
@@ -88,7 +104,7 @@ export function createTurnView(session: AgentTurnInput): TurnView {
     },
     state: (inbox) => ({
       turn_id: turn?.turnId ?? null,
-      status: turn === undefined ? 'idle' : state,
+      status: turn === undefined ? 'idle' : (outcome ?? state),
       step,
       doing: [...running.values()].map((call) => call.summary),
       waiting_for: [...waiting.values()].flatMap((call) =>
