@@ -33,7 +33,7 @@ export async function countWaiting(
 
 export type PostRow = RowOf<'channel_posts', 'created_at'>;
 
-/** The part has arrived. Safe to repeat. */
+/** The part has arrived; with an empty `message_id`: it is being sent. Safe to repeat. */
 export function recordPost(pool: Pool, tenant: string, row: PostRow): Promise<number> {
   return execute(pool)`
     insert into channel_posts (tenant_id, delivery_id, part, channel_key, message_id, place, approval_id, digest)
@@ -41,6 +41,16 @@ export function recordPost(pool: Pool, tenant: string, row: PostRow): Promise<nu
       ${JSON.stringify(row.place)}::jsonb, ${row.approval_id}, ${row.digest})
     on conflict (tenant_id, delivery_id, part) do update set message_id = excluded.message_id, place = excluded.place,
       approval_id = excluded.approval_id, digest = excluded.digest`;
+}
+
+/** The part was not taken. */
+export function forgetPost(
+  pool: Pool,
+  tenant: string,
+  { delivery_id, part }: Pick<PostRow, 'delivery_id' | 'part'>,
+): Promise<number> {
+  return execute(pool)`
+    delete from channel_posts where tenant_id = ${tenant} and delivery_id = ${delivery_id} and part = ${part}`;
 }
 
 /** What a delivery has said, in the order of its parts. */

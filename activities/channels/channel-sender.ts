@@ -42,8 +42,9 @@ export interface ChannelSender {
   readonly usualUrl: string;
   /** In messages that the service takes, in their order: text split, buttons with the last. Pure: what crashed between two goes on by it. */
   split(post: ChannelPost): readonly ChannelPost[];
-  /** Posts one part of `split`; its id at the service. */
-  send(context: SendContext, place: ChannelPlace, part: ChannelPost): Promise<string>;
+  /** Posts one part of `split`; its id at the service. Where `isOnceByKey`, a repeat with the same `key` within minutes posts nothing. */
+  send(context: SendContext, place: ChannelPlace, part: ChannelPost, key?: string): Promise<string>;
+  readonly isOnceByKey?: true;
   /** Gives a message another text and other buttons, which it may have already. False: it is gone, or cannot be changed any more. */
   edit(context: SendContext, place: ChannelPlace, id: string, part: ChannelPost): Promise<boolean>;
   /** Bytes of a file that the service takes. */

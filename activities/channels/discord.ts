@@ -19,8 +19,10 @@ const UNKNOWN_MESSAGE = 10_008;
 export const discordSender: ChannelSender = {
   usualUrl: 'https://discord.com/api/v10',
   split: (post) => postParts(post, textsOf),
-  async send(context, place, part) {
-    const sent = await call(context, 'POST', `${path(place)}/messages`, messageOf(part));
+  isOnceByKey: true,
+  async send(context, place, part, key) {
+    const once = key === undefined ? {} : { nonce: key, enforce_nonce: true };
+    const sent = await call(context, 'POST', `${path(place)}/messages`, { ...messageOf(part), ...once });
     return String(sent['id']);
   },
   async edit(context, place, id, { markdown, buttons = [] }) {

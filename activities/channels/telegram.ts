@@ -113,7 +113,7 @@ function markup(buttons: readonly ChannelButton[] | undefined) {
 async function sayText(
   context: SendContext,
   method: string,
-  fields: object,
+  fields: Readonly<Record<string, unknown>>,
   markdown: string,
 ): Promise<Fields> {
   const common = { ...fields, link_preview_options: { is_disabled: true } };
@@ -125,8 +125,13 @@ async function sayText(
   }
 }
 
-/** The answer's `result`. @throws ChannelError */
-async function call(context: SendContext, method: string, body: object): Promise<Fields> {
+/** The answer's `result`. A group that has become a supergroup has another id, which the answer names. @throws ChannelError */
+async function call(
+  context: SendContext,
+  method: string,
+  body: Readonly<Record<string, unknown>> | FormData,
+  isMoved = false,
+): Promise<Fields> {
   const { status, body: answer } = await callService(
     context,
     `/bot${context.credentials['token']}/${method}`,
@@ -135,6 +140,9 @@ async function call(context: SendContext, method: string, body: object): Promise
   const { ok, result, description, parameters } = answer;
   if (ok === true) return isRecord(result) ? result : {};
   const words = typeof description === 'string' ? description.slice(0, 300) : `it answered ${status}`;
+  const moved = isRecord(parameters) ? parameters['migrate_to_chat_id'] : undefined;
+  if (Number.isSafeInteger(moved) && !isMoved)
+    return call(context, method, inChat(body, String(moved)), true);
   const wait = isRecord(parameters) ? parameters['retry_after'] : undefined;
   const retryAfter = typeof wait === 'number' ? wait * 1000 : undefined;
   // 401 and 404: the token is wrong, which somebody may put right.
@@ -143,4 +151,10 @@ async function call(context: SendContext, method: string, body: object): Promise
     retryAfter,
     isFinal: status === 400 || status === 403,
   });
+}
+
+function inChat(body: Readonly<Record<string, unknown>> | FormData, chat: string) {
+  if (!(body instanceof FormData)) return { ...body, chat_id: chat };
+  body.set('chat_id', chat);
+  return body;
 }

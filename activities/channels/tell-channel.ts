@@ -1,4 +1,5 @@
 /** One attempt to tell a chat service what a delivery is about. What is known to have arrived is not sent again. */
+import { createHash } from 'node:crypto';
 import type { Attachment } from '#domain/artifact.ts';
 import {
   type Asking,
@@ -23,6 +24,7 @@ import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
 import {
   firstAsking,
+  forgetPost,
   type PostRow,
   postsOf,
   postsOfApproval,
@@ -34,7 +36,7 @@ import type { AttemptRecord, DeliveryBasis } from '#store/webhook-delivery-store
 import { EgressError } from '../egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
 import { growingAnswer, takeGrown } from './grow-answer.ts';
-import { sendPart } from './send-part.ts';
+import { type Part, sendPart, sendPartAgain, type Spot } from './send-part.ts';
 import { isLastTryOfFiles, type TakeDeps, takeMessage } from './take-message.ts';
 import { type ChannelDeps, refusalWords, type Visit, visitService } from './visit-service.ts';
 
@@ -163,7 +165,8 @@ function failureWords(data: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * Its parts from the first that is not known to have arrived: after a crash between the service's answer and our row, one is said twice.
+ * Its parts from the first that is not known to have arrived. That a part is sent is noted before: after a crash in between, one that may have
+ * arrived is sent again with words that say so, unless the service knows it by its key.
  * All parts of a question are about the same call: one that was edited meanwhile is asked from the beginning.
  */
 async function saying(
@@ -182,7 +185,9 @@ async function saying(
   const digest = asked?.digest ?? null;
   const isLast = isLastTryOfFiles(delivery);
   const posts = await postsOf(deps.pool, tenant, id);
-  const arrived = posts.filter((arrivedPost) => arrivedPost.digest === digest).length;
+  const ofThis = posts.filter((post) => post.digest === digest);
+  const arrived = ofThis.filter(({ message_id }) => message_id !== SENDING).length;
+  const begun = ofThis.find(({ message_id }) => message_id === SENDING)?.part;
   return async (sender, context) => {
     const words = post.markdown === '' && files.length > 0 ? [] : sender.split(post);
     const parts = [...words, ...files];
@@ -194,15 +199,41 @@ async function saying(
           status: 200,
           retryAfter: 1_000,
         });
-      const spot = { sender, context, place, isLast };
+      const key = createHash('sha256')
+        .update(`${tenant}\n${id}\n${part}\n${digest}`)
+        .digest('hex')
+        .slice(0, 25);
+      const spot = { sender, context, place, key, isLast };
       const first = mayTake && part === 0 ? words[0] : undefined;
       if (first && (await takeGrown(deps, tenant, channel.key, delivery, spot, first))) continue;
-      const message_id = await sendPart(deps, tenant, spot, one);
+      const row = { delivery_id: id, part, channel_key: channel.key, place, digest };
+      await recordPost(deps.pool, tenant, { ...row, message_id: SENDING, approval_id: null });
+      const message_id = await sendNoted(deps, tenant, spot, one, { row, isAgain: part === begun });
       const approval_id = (part === parts.length - 1 ? asked?.approval_id : undefined) ?? null;
-      const row = { delivery_id: id, part, channel_key: channel.key, message_id, place, approval_id, digest };
-      await recordPost(deps.pool, tenant, row);
+      await recordPost(deps.pool, tenant, { ...row, message_id, approval_id });
     }
   };
+}
+
+/** In place of a message's id, from before it is sent until its service has answered. */
+const SENDING = '';
+
+/** What the service surely did not take is not sent again with a mark. */
+async function sendNoted(
+  deps: TellDeps,
+  tenant: string,
+  spot: Spot,
+  part: Part,
+  { row, isAgain }: { readonly row: Pick<PostRow, 'delivery_id' | 'part'>; readonly isAgain: boolean },
+): Promise<string> {
+  try {
+    return await (isAgain ? sendPartAgain : sendPart)(deps, tenant, spot, part);
+  } catch (error) {
+    const wasRefused =
+      error instanceof ChannelError && error.refusal.status > 0 && error.refusal.status < 500;
+    if (wasRefused && !isAgain) await forgetPost(deps.pool, tenant, row);
+    throw error;
+  }
 }
 
 /** Asked once in a channel, on whichever feeds it is; what follows changes the message that asked. */

@@ -93,8 +93,7 @@ async function orderFrom(
   if (image && 'ok' in image) return image;
   const failed = [...before];
   let request: MediaRequest = { ...wish.request, image };
-  const { left } = outside;
-  const since = left && !hasOrder(left) ? left.since : work.now();
+  const since = waitsSince(work);
   const places = refs.map((ref) => placeOf(work.mediaPlaces, ref));
   const isAlone = places.filter((place) => typeof place !== 'string').length === 1 && before.length === 0;
   for (const [at, ref] of refs.entries()) {
@@ -112,8 +111,17 @@ async function orderFrom(
     // Others have voices of their own.
     request = { ...request, voice: undefined };
   }
-  const none = failed.length === 0 ? `no provider ${wish.provider ?? ''} makes it` : failed.join('; ');
-  return toolError('ExecutionFailed', `it was not made. ${none}`);
+  return notMade(failed, wish);
+}
+
+function notMade(failed: readonly string[], { provider }: MediaWish): ToolResult {
+  const why = failed.length === 0 ? `no provider ${provider ?? ''} makes it` : failed.join('; ');
+  return toolError('ExecutionFailed', `it was not made. ${why}`);
+}
+
+/** Since when its provider has had no time for it. */
+function waitsSince({ outside: { left }, now }: Work): number {
+  return left && !hasOrder(left) ? left.since : now();
 }
 
 /** Nobody else could make it: it is ordered anew when its provider has time. */

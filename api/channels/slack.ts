@@ -40,7 +40,7 @@ function readEvent(call: Fields): Inbound | undefined {
     // Said in a channel, a message begins a thread.
     thread: text(event['thread_ts']) ?? (isGroup ? ts : undefined),
     isGroup,
-    person: { id: person, name: person },
+    person: { id: ofTeam(person, event['user_team'] ?? event['team'], call['team_id']), name: person },
     text: words,
     mentionsBot: event['type'] === 'app_mention' || (mention !== undefined && said.includes(mention)),
     repliesToBot: bot !== undefined && event['parent_user_id'] === bot,
@@ -68,6 +68,13 @@ function speakerOf(event: Fields, bot: string | undefined) {
   const [chat, ts, person] = [text(event['channel']), text(event['ts']), text(event['user'])];
   if (chat === undefined || ts === undefined || person === undefined) return undefined;
   return event['bot_id'] !== undefined || person === bot ? undefined : { chat, ts, person };
+}
+
+/** Ids are of a workspace: one of another, who shares a channel, has it before his own. */
+function ofTeam(person: string, team: unknown, own: unknown): string {
+  return text(team) === undefined || text(own) === undefined || team === own
+    ? person
+    : `${String(team)}/${person}`;
 }
 
 function botOf(call: Fields): string | undefined {
@@ -120,7 +127,10 @@ function readPress(payload: Fields): Inbound | undefined {
     // What is said to it stands below the question.
     thread: text(message['thread_ts']) ?? ts,
     isGroup: !isDirect(chat),
-    person: { id: person, name: text(user['name']) ?? text(user['username']) ?? person },
+    person: {
+      id: ofTeam(person, user['team_id'], message['team'] ?? record(payload['team'])['id']),
+      name: text(user['name']) ?? text(user['username']) ?? person,
+    },
     text: '',
     mentionsBot: false,
     repliesToBot: false,

@@ -12,13 +12,13 @@ export const telegramReader: ChannelReader = {
     const given = headers[SECRET_HEADER];
     return !!secret && isSame(given, secret);
   },
-  read(body, channel) {
+  read(body, channel, { credentials }) {
     const update = record(body);
     const id = String(update['update_id'] ?? '');
     if (!/^\d{1,20}$/.test(id)) return { inbound: [] };
     const one = isRecord(update['callback_query'])
       ? readPress(id, update['callback_query'])
-      : readMessage(id, record(update['message']), channel);
+      : readMessage(id, record(update['message']), channel, (credentials['token'] ?? '').split(':')[0] ?? '');
     return { inbound: one ? [one] : [] };
   },
   // The answer to an update may be a call of a method.
@@ -41,7 +41,12 @@ function readPress(id: string, query: Fields): Inbound | undefined {
 
 const NOTHING = { text: '', mentionsBot: false, repliesToBot: false, files: [] } as const;
 
-function readMessage(id: string, message: Fields, { settings }: ReadChannel): Inbound | undefined {
+function readMessage(
+  id: string,
+  message: Fields,
+  { settings }: ReadChannel,
+  botId: string,
+): Inbound | undefined {
   const from = placeOf(message, message['from']);
   // Bots do not talk to each other: neither ends.
   if (!from || record(message['from'])['is_bot'] === true) return undefined;
@@ -51,23 +56,52 @@ function readMessage(id: string, message: Fields, { settings }: ReadChannel): In
   if (command?.[2] !== undefined && !isSameName(command[2], bot)) return undefined;
   const files = filesOf(message);
   if (said === '' && files.length === 0) return undefined;
-  const words = command ? said.slice(command[0].length) : said;
-  const plain = withoutMention(words, bot);
+  const mentions = mentionsIn(message, said, bot, botId);
+  const plain = without(said, [...(command ? [{ start: 0, end: command[0].length }] : []), ...mentions]);
   return {
     ...from,
     kind: command ? 'command' : 'message',
     id,
     text: plain.trim(),
-    mentionsBot: command !== null || plain !== words,
+    mentionsBot: command !== null || mentions.length > 0,
     repliesToBot: isReplyTo(bot, record(message['reply_to_message'])),
     files,
     isForwarded: message['forward_origin'] !== undefined,
   };
 }
 
-function withoutMention(words: string, bot: string): string {
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Parts of a text in which a name is part of something else. */
+const OTHER_PARTS: ReadonlySet<unknown> = new Set(['url', 'text_link', 'email', 'code', 'pre']);
+
+/** Where the bot is mentioned: by its name, or, as somebody without one is, by its id. Places are UTF-16 units. */
+function mentionsIn(message: Fields, said: string, bot: string, botId: string): readonly Span[] {
+  const given = message['text'] === undefined ? message['caption_entities'] : message['entities'];
+  const entities = (Array.isArray(given) ? given : []).map(record).map(({ type, offset, length, user }) => {
+    const start = sizeOf(offset) ?? 0;
+    return { type, start, end: start + (sizeOf(length) ?? 0), user: record(user) };
+  });
   const name = bot.replace(/\W/g, '');
-  return name === '' ? words : words.replace(new RegExp(`@${name}(?![a-z0-9_])`, 'gi'), '');
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_/=&?#])@${name}(?![a-z0-9_])`, 'giu');
+  const named = name === '' ? [] : [...said.matchAll(pattern)];
+  const byName = named
+    .map(({ index, 0: found }) => ({ start: index, end: index + found.length }))
+    .filter(
+      ({ start }) =>
+        !entities.some((part) => OTHER_PARTS.has(part.type) && part.start <= start && start < part.end),
+    );
+  const byId = entities.filter(({ type, user }) => type === 'text_mention' && idOf(user['id']) === botId);
+  return [...byName, ...byId];
+}
+
+function without(said: string, spans: readonly Span[]): string {
+  return spans
+    .toSorted((one, other) => other.start - one.start)
+    .reduce((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), said);
 }
 
 /** Each message of a topic answers the one that made it, which may be the bot's. */

@@ -1,13 +1,14 @@
 /** Discord's Markdown: nearly what models write; what it would take for a mention, a channel or a spoiler is escaped. */
-import { type Dialect, renderMarkdown, withoutTicks } from './render-markdown.ts';
+import { type Dialect, renderMarkdown, withoutFences } from './render-markdown.ts';
 
 const DISCORD: Dialect = {
   text: escapeDiscord,
   strong: (shown) => `**${shown}**`,
   emphasis: (shown) => `*${shown}*`,
   deleted: (shown) => `~~${shown}~~`,
-  code: (text) => `\`${withoutTicks(text)}\``,
-  fence: (text, language) => `\`\`\`${language}\n${withoutTicks(text)}\n\`\`\``,
+  // Two marks hold one.
+  code: (text) => (text.includes('`') ? `\`\` ${text.replaceAll(/`(?=`)/g, '`\u200b')} \`\`` : `\`${text}\``),
+  fence: (text, language) => `\`\`\`${language}\n${withoutFences(text)}\n\`\`\``,
   // It has three sizes.
   heading: (shown, depth) => `${'#'.repeat(Math.min(depth, 3))} ${shown}`,
   quote: (shown) => shown.replaceAll(/^/gm, '> '),

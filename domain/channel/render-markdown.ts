@@ -52,13 +52,22 @@ function block(token: Token, dialect: Dialect, depth: number): string {
       return dialect.fence(token.raw.trim(), '');
     case 'hr':
       return '———';
-    case 'space':
     case 'def':
+      return footnote(token as Tokens.Def, dialect);
+    case 'space':
     case 'checkbox':
       return '';
     default:
       return token.type === 'text' ? span(token, dialect) : dialect.text(token.raw.trimEnd());
   }
+}
+
+/** What the parser takes for the address of a link named `^1`; other addresses stand where their links do. */
+function footnote({ tag, href, raw }: Tokens.Def, dialect: Dialect): string {
+  if (!tag.startsWith('^')) return '';
+  return IS_ADDRESS.test(href)
+    ? dialect.text(`[${tag}]: `) + dialect.address(href)
+    : dialect.text(raw.trimEnd());
 }
 
 function list({ items, ordered, start }: Tokens.List, dialect: Dialect, depth: number): string {
@@ -88,6 +97,7 @@ function span(token: Token, dialect: Dialect): string {
     case 'br':
       return '\n';
     case 'link':
+      if (/^\[\^[^\]]+\]$/.test(token.raw)) return dialect.text(token.raw);
       return link(token.href, spans(token.tokens, dialect), wordsOf(token), dialect);
     case 'image':
       return link(token.href, dialect.text(token.text), token.text, dialect);
@@ -110,8 +120,10 @@ function wordsOf(token: Token): string {
 /** What a reader may take for the name of a site. */
 const LIKE_ADDRESS = /[a-z][\w+.-]*:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
 
+const IS_ADDRESS = /^https?:\/\/[^\s<>]+$/i;
+
 function link(href: string, shown: string, words: string, dialect: Dialect): string {
-  if (!/^https?:\/\/[^\s<>]+$/i.test(href)) return shown;
+  if (!IS_ADDRESS.test(href)) return shown;
   if (words === href || words.trim() === '') return dialect.address(href);
   return LIKE_ADDRESS.test(
     words
@@ -123,7 +135,7 @@ function link(href: string, shown: string, words: string, dialect: Dialect): str
     : dialect.link(href, shown);
 }
 
-/** Code of one mark cannot hold that mark, and there is no escape: a sign that looks like it does not end the code. */
-export function withoutTicks(text: string): string {
-  return text.replaceAll('`', 'ˋ');
+/** Three marks would end a block of code: a character of no width parts them, and they stay what they are. */
+export function withoutFences(text: string): string {
+  return text.replaceAll(/`(?=``)/g, '`\u200b');
 }

@@ -1443,6 +1443,7 @@ create table channel_posts (
   delivery_id text not null,
   part        int not null,
   channel_key text not null,
+  -- Empty: it is being sent.
   message_id  text not null,
   place       jsonb not null,
   -- Of the part with the buttons: what is asked, and the call as it was shown.

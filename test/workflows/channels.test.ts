@@ -239,6 +239,32 @@ describe('IN-4 a Telegram channel', () => {
       chat.telegram.messages.map(({ text }) => text[0]),
       ['a', 'b', 'b', 'c'],
     );
+    assert.deepEqual(
+      chat.telegram.messages.map(({ text }) =>
+        text.endsWith('(Sent again: whether it arrived before is not known.)'),
+      ),
+      [false, false, true, false],
+    );
+  });
+
+  it('answers in the supergroup that its group has become', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    chat.telegram.answer = ({ body }) =>
+      String(body.chat_id) === '-5'
+        ? {
+            status: 400,
+            body: {
+              ok: false,
+              error_code: 400,
+              description: 'Bad Request: group chat was upgraded to a supergroup chat',
+              parameters: { migrate_to_chat_id: -1005 },
+            },
+          }
+        : undefined;
+    await chat.hears(textUpdate('@OurBot moved', { group: true, chat: -5 }));
+    const { chat: place } = await chat.shows('the answer', ({ text }) => text.includes('moved'));
+    assert.equal(place, '-1005');
   });
 
   it('is where a conversation goes on that is handed over, each topic for itself', async (t) => {

@@ -37,6 +37,14 @@ describe('IN-4 what Slack sends', () => {
     });
   });
 
+  it('somebody of another workspace has its id before his own, whether he writes or presses', () => {
+    const person = (event: object) => first(slackMessage('hi', { ts: '17.1', ...event }))?.person.id;
+    assert.deepEqual(
+      [person({}), person({ user_team: 'T1' }), person({ user_team: 'T2' }), person({ team: 'T2' })],
+      ['U42', 'U42', 'T2/U42', 'T2/U42'],
+    );
+  });
+
   it('a mention begins a thread, and is one thing though it is told as two events', () => {
     const event = { channel: 'C1', channel_type: 'channel', ts: '17.2' };
     const told = first(slackMessage('<@U0BOT> deploy', event));

@@ -30,6 +30,21 @@ describe('IN-4 what Telegram sends', () => {
     assert.deepEqual([other?.mentionsBot, other?.thread], [false, undefined]);
   });
 
+  it('is no mention where the name is part of an address or of code, and is one by the bot’s id', () => {
+    const group = { group: true, chat: -1001 } as const;
+    const mentions = (text: string, entities: readonly object[] = []) => {
+      const [said] = read(textUpdate(text, { ...group, more: { entities } }));
+      return [said?.mentionsBot, said?.text];
+    };
+    for (const text of ['see https://t.me/@OurBot', 'https://x.example/?to=@ourbot', 'mail ann@ourbot'])
+      assert.deepEqual(mentions(text), [false, text]);
+    const code = [{ type: 'code', offset: 4, length: 7 }];
+    assert.deepEqual(mentions('run @ourbot', code), [false, 'run @ourbot']);
+    const byId = (id: number) => [{ type: 'text_mention', offset: 0, length: 7, user: { id, is_bot: true } }];
+    assert.deepEqual(mentions('Our Bot tea?', byId(4711)), [true, 'tea?']);
+    assert.deepEqual(mentions('Our Bot tea?', byId(4712)), [false, 'Our Bot tea?']);
+  });
+
   it('does not take the message that made a topic for an answer to the bot', () => {
     const bot = { id: 4711, is_bot: true, username: 'OurBot' };
     const answers = (more: object) =>

@@ -145,6 +145,24 @@ See the log (https://ci.example/log?a=1&amp;b=2) and https://ci.example.
     }
   });
 
+  it('marks of code stay what they are in code', () => {
+    const marks = '``a ` b``';
+    assert.equal(slackMrkdwn(marks), '```a ` b```');
+    assert.equal(discordMarkdown(marks), '`` a ` b ``');
+    assert.equal(telegramHtml(marks), '<code>a ` b</code>');
+    const block = '~~~\nuse ``` or `\n~~~';
+    for (const dialect of dialects)
+      assert.equal(dialect(block).replaceAll('\u200b', '').includes('use ``` or `'), true);
+    for (const dialect of [slackMrkdwn, discordMarkdown])
+      assert.equal(dialect(block).match(/```/g)?.length, 2, 'nothing in it ends the block');
+  });
+
+  it('footnotes stay', () => {
+    const notes = 'True[^1], and more[^2].\n\n[^1]: https://a.example/x\n[^2]: said';
+    assert.equal(telegramHtml(notes), 'True[^1], and more[^2].\n\n[^1]: https://a.example/x\n\n[^2]: said');
+    assert.equal(slackMrkdwn(notes), 'True[^1], and more[^2].\n\n[^1]: <https://a.example/x>\n\n[^2]: said');
+  });
+
   it('marks within each other beyond all measure are shown as they are written', () => {
     for (const dialect of dialects) assert.ok(dialect('>'.repeat(4_096)).length >= 4_096);
   });
