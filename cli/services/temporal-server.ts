@@ -5,7 +5,7 @@ import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import type { Child, Exit } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
 import { guardUi, portRefusedByBrowsers } from './guard-ui.ts';
-import { isPortOpen, nextFreePort } from './ports.ts';
+import { isPortOpen, nextFreePort, withPortsTaken } from './ports.ts';
 import { askTemporal } from './reach.ts';
 
 const READY_MS = 60_000;
@@ -53,7 +53,11 @@ const DYNAMIC_CONFIG = [
 ] as const;
 
 /** Starts the server and waits until its namespace answers. Throws, with the end of its log, when it does not. */
-export async function startTemporalServer(options: TemporalServerOptions): Promise<RunningTemporal> {
+export function startTemporalServer(options: TemporalServerOptions): Promise<RunningTemporal> {
+  return withPortsTaken(() => startOnce(options));
+}
+
+async function startOnce(options: TemporalServerOptions): Promise<RunningTemporal> {
   const port = await nextFreePort(options.port);
   const uiPort = options.ui === false ? undefined : await portRefusedByBrowsers(new Set([port]));
   const child = await startChild({
