@@ -53,7 +53,9 @@ async function markNew(client: pg.Client): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
   const problem = await problemOf(client);
   if (problem !== undefined) throw new Error(problem);
-  const { rows } = await client.query<{ there: boolean }>(`select to_regclass('${TABLE}') is not null as there`);
+  const { rows } = await client.query<{ there: boolean }>(
+    `select to_regclass('${TABLE}') is not null as there`,
+  );
   if (rows[0]?.there) return;
   // The table as node-pg-migrate makes it.
   await client.query(
