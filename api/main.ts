@@ -1,5 +1,5 @@
 /** The API's process: settings in, migrations, the first key, a socket, and an orderly end. Any number may run at once. */
-import '../config/unset-empty-variables.ts';
+import '../config/prepare-variables.ts';
 import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { createLiveSettings } from '#config/live-settings.ts';

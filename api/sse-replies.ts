@@ -1,6 +1,7 @@
 /** Answers of server-sent events: so many a key, with our headers, ended when the reader or the server goes. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
+import { isKeyInForce } from '#store/api-key-store.ts';
 import { callerOf } from './auth.ts';
 import type { Api, ApiDeps } from './deps.ts';
 import { type SseSource, streamSse } from './sse-stream.ts';
@@ -8,27 +9,54 @@ import { type SseSource, streamSse } from './sse-stream.ts';
 /** A browser has a handful, a console for a team some dozens. */
 const MAX_STREAMS_PER_KEY = 200;
 
+/** A stream ends at most so long after its key was revoked or has expired. */
+const KEY_CHECK_MS = 5_000;
+
 export interface SseReplies {
-  /** Resolves when the stream is over. Throws RateLimited, before anything is written. */
-  open(request: FastifyRequest, reply: FastifyReply, source: SseSource): Promise<void>;
+  /**
+   * Resolves when the stream is over: the reader or the server is gone, or `key` (the caller's, unless it is named) is no more in
+   * force. Throws RateLimited, before anything is written.
+   */
+  open(request: FastifyRequest, reply: FastifyReply, source: SseSource, key?: string): Promise<void>;
 }
 
-export function createSseReplies(app: Api, deps: Pick<ApiDeps, 'metrics'>): SseReplies {
-  const open = new Map<string, number>();
+/** The streams of one key, which end with it. */
+interface Holder {
+  streams: number;
+  readonly over: AbortController;
+  readonly timer: NodeJS.Timeout;
+}
+
+export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'metrics' | 'pool'>): SseReplies {
+  const holders = new Map<string, Holder>();
+
+  function hold(name: string, tenant: string, key: string): Holder {
+    const over = new AbortController();
+    const look = async (): Promise<void> => {
+      if (!(await isKeyInForce(pool, tenant, key))) over.abort();
+    };
+    // While Postgres is away nothing new is sent either.
+    const timer = setInterval(() => void look().catch(() => undefined), KEY_CHECK_MS);
+    const made = { streams: 0, over, timer };
+    holders.set(name, made);
+    return made;
+  }
+
   return {
-    async open(request, reply, source) {
-      const caller = callerOf(request);
-      const holder = `${caller.tenant}/${caller.keyId}`;
-      const streams = open.get(holder) ?? 0;
-      if (streams >= MAX_STREAMS_PER_KEY)
-        throw new Failure('RateLimited', `This key has ${streams} event streams open; close some`, {
+    async open(request, reply, source, key) {
+      const { tenant, keyId } = callerOf(request);
+      const name = `${tenant}/${keyId}`;
+      const known = holders.get(name);
+      if (known && known.streams >= MAX_STREAMS_PER_KEY)
+        throw new Failure('RateLimited', `This key has ${known.streams} event streams open; close some`, {
           retry_after: 5,
         });
+      const holder = known ?? hold(name, tenant, key ?? keyId);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       reply.raw.on('error', () => gone.abort());
-      open.set(holder, streams + 1);
-      deps.metrics.streamOpened();
+      holder.streams += 1;
+      metrics.streamOpened();
       reply.hijack();
       try {
         reply.raw.writeHead(200, {
@@ -36,14 +64,17 @@ export function createSseReplies(app: Api, deps: Pick<ApiDeps, 'metrics'>): SseR
           'content-type': 'text/event-stream; charset=utf-8',
           'x-accel-buffering': 'no',
         });
-        await streamSse(reply.raw, source, AbortSignal.any([gone.signal, app.stopping]), (error) =>
+        const ends = AbortSignal.any([gone.signal, holder.over.signal, app.stopping]);
+        await streamSse(reply.raw, source, ends, (error) =>
           request.log.warn({ err: error }, 'an event stream ended early'),
         );
       } finally {
-        deps.metrics.streamClosed();
-        const left = (open.get(holder) ?? 1) - 1;
-        if (left > 0) open.set(holder, left);
-        else open.delete(holder);
+        metrics.streamClosed();
+        holder.streams -= 1;
+        if (holder.streams === 0) {
+          clearInterval(holder.timer);
+          holders.delete(name);
+        }
       }
     },
   };

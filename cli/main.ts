@@ -1,5 +1,5 @@
 /** The `tempoclaw` command: runs one line, and turns every end into words and an exit code. */
-import '../config/unset-empty-variables.ts';
+import '../config/prepare-variables.ts';
 import { CommanderError } from 'commander';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
 import { createOutput, fitted } from './output.ts';

@@ -1,5 +1,5 @@
 /** The worker's process: settings in, one worker out, and an orderly end. Any number may run at once. */
-import '../config/unset-empty-variables.ts';
+import '../config/prepare-variables.ts';
 import { join } from 'node:path';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';

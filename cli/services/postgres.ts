@@ -19,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Child, Exit } from './child.ts';
 import { exitWords, startChild, waitUntil } from './child.ts';
-import { nextFreePort } from './ports.ts';
+import { listeningPorts, nextFreePort, withPortsTaken } from './ports.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { DATABASE_FOLDER_OF_ROOT } from '#config';
 import { findPostgresBinaries, mayReach } from './postgres-binaries.ts';
@@ -71,6 +71,15 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     await initialise(dataDir, password, binaries, options);
   }
   await endFormerServer(dataDir, progress);
+  return withPortsTaken(() => serve(options, dataDir, password, binaries));
+}
+
+async function serve(
+  options: PostgresOptions,
+  dataDir: string,
+  password: string,
+  binaries: PostgresBinaries,
+): Promise<RunningPostgres> {
   const port = await nextFreePort(options.port);
   const child = await startChild({
     name: 'Postgres',
@@ -87,7 +96,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   options.onSpawn?.(child);
   const url = (database: string): string => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   try {
-    await waitUntil(child, () => tryCreateDatabase(url('postgres')), READY_MS);
+    await waitUntil(child, () => tryCreateDatabase(url('postgres'), () => isOther(child, port)), READY_MS);
   } catch (error) {
     await child.stop();
     throw error;
@@ -263,7 +272,12 @@ function sessionsIn(dataDir: string): ProcessMark[] {
   });
 }
 
-async function tryCreateDatabase(adminUrl: string): Promise<true | undefined> {
+/** Who answers at the port is another's server, and ours is about to end for that. */
+function isOther({ pid }: Child, port: number): boolean {
+  return !listeningPorts(pid).includes(port);
+}
+
+async function tryCreateDatabase(adminUrl: string, isOther: () => boolean): Promise<true | undefined> {
   const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: 2_000 });
   // A server that is still starting closes connections; the next probe asks again.
   client.on('error', () => undefined);
@@ -273,7 +287,7 @@ async function tryCreateDatabase(adminUrl: string): Promise<true | undefined> {
     if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
     return true;
   } catch (error) {
-    if (isStarting(error)) return undefined;
+    if (isStarting(error) || isOther()) return undefined;
     throw error;
   } finally {
     await client.end().catch(() => undefined);

@@ -38,6 +38,14 @@ export interface RunState {
   release(): void;
 }
 
+/** Of a stack that starts nothing. */
+export const UNKEPT: RunState = {
+  remember: () => undefined,
+  forget: () => undefined,
+  publish: () => undefined,
+  release: () => undefined,
+};
+
 /** How often a write that failed is tried again. */
 const AGAIN_MS = 1_000;
 
@@ -115,7 +123,9 @@ function unusable(stateDir: string, error: unknown): unknown {
   const why = isDiskFull(error) ? 'its disk is full' : isFile ? 'it is a file, or below one' : error.message;
   return new CliError(`The state folder ${stateDir} cannot be written: ${why}.`, {
     code: 'StateFolder',
-    remedy: 'Give --state-dir (or TEMPOCLAW_STATE_DIR) a folder that you may write.',
+    remedy: isDiskFull(error)
+      ? 'Free some space on that disk, or give --state-dir (or TEMPOCLAW_STATE_DIR) a folder on another one.'
+      : 'Give --state-dir (or TEMPOCLAW_STATE_DIR) a folder that you may write.',
   });
 }
 

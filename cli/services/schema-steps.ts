@@ -20,14 +20,14 @@ export function migrationStep(info: Pick<PublishedInfo, 'database_url'>): Step {
 }
 
 /** To be registered when Temporal is there. */
-export function searchAttributeStep(config: Config, info: Pick<PublishedInfo, 'temporal'>): Step {
+export function searchAttributeStep(config: Config, info: Pick<PublishedInfo, 'temporal' | 'namespace'>): Step {
   return {
     key: 'search-attributes',
     title: 'Search attributes',
     async run() {
       const connection = await Connection.connect(connectionTo(config, info.temporal));
       try {
-        const added = await registerSearchAttributes(connection, config.temporal.namespace);
+        const added = await registerSearchAttributes(connection, info.namespace);
         return added.length === 0 ? 'registered' : `${added.length} registered`;
       } finally {
         await connection.close();

@@ -11,7 +11,7 @@ import type { PublishedInfo } from './run-state.ts';
 /** The stack that it is a part of. */
 export interface Surroundings {
   readonly options: { readonly config: Config; readonly onEvent: (text: string) => void };
-  readonly info: Pick<PublishedInfo, 'temporal' | 'temporal_ui' | 'database_url'>;
+  readonly info: Pick<PublishedInfo, 'temporal' | 'temporal_ui' | 'namespace' | 'database_url'>;
   readonly onSpawn: (name: Program['name']) => (child: Child) => void;
 }
 
@@ -54,7 +54,7 @@ function programEnvironment({ options: { config }, info }: Surroundings): Record
     TEMPOCLAW_TEMPORAL_UI_URL: info.temporal_ui ?? undefined,
     TEMPOCLAW_LOG_LEVEL: config.log.level,
     TEMPORAL_ADDRESS: info.temporal,
-    TEMPORAL_NAMESPACE: config.temporal.namespace,
+    TEMPORAL_NAMESPACE: info.namespace,
     DATABASE_URL: info.database_url,
     // Our own dev server speaks plain text, whatever a profile says about another one.
     ...(own && { TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: undefined }),

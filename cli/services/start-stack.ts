@@ -14,6 +14,7 @@ import { hostNames } from '#domain/net/judge-visitor.ts';
 import type { Child } from './child.ts';
 import { END_ORDER } from './leftovers.ts';
 import { startProgram } from './start-program.ts';
+import { namespaceOf } from './own-namespace.ts';
 import { listeningPorts, localHost, nextFreePort, portOf, portWords } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
@@ -63,7 +64,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     api_socket: null,
     temporal: '',
     temporal_ui: null,
-    namespace: config.temporal.namespace,
+    namespace: namespaceOf(config),
     task_queue: config.temporal.taskQueue,
     database_url: '',
     api_key_file: join(config.stateDir, 'api-key'),
@@ -201,7 +202,8 @@ function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Pa
     key: 'temporal',
     title: 'Temporal',
     async run(detail) {
-      const { address, namespace, uiUrl } = config.temporal;
+      const { address, uiUrl } = config.temporal;
+      const { namespace } = info;
       if (address !== undefined) {
         await askTemporal(connectionTo(config, address), namespace, ANSWER_MS).catch((error: unknown) => {
           const words = error instanceof Error ? error.message : String(error);

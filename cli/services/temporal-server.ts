@@ -5,7 +5,7 @@ import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import type { Child, Exit } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
 import { guardUi, portRefusedByBrowsers } from './guard-ui.ts';
-import { isPortOpen, nextFreePort } from './ports.ts';
+import { isPortOpen, nextFreePort, withPortsTaken } from './ports.ts';
 import { askTemporal } from './reach.ts';
 
 const READY_MS = 60_000;
@@ -63,8 +63,14 @@ const DYNAMIC_CONFIG = [
 ] as const;
 
 /** Starts the server and waits until its namespace answers. Throws, with the end of its log, when it does not. */
-export async function startTemporalServer(options: TemporalServerOptions): Promise<RunningTemporal> {
-  const ports = options.ports ?? (await choosePorts(options));
+export function startTemporalServer(options: TemporalServerOptions): Promise<RunningTemporal> {
+  const { ports } = options;
+  // Where it was before, it comes back or not at all.
+  if (ports) return startOnce(options, ports);
+  return withPortsTaken(async () => startOnce(options, await choosePorts(options)));
+}
+
+async function startOnce(options: TemporalServerOptions, ports: TemporalPorts): Promise<RunningTemporal> {
   const { port, uiPort, guardPort } = ports;
   const child = await startChild({
     name: 'Temporal',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createAuthenticator } from '#api/auth.ts';
 import { rawAsk } from '#test/support/raw-ask.ts';
+import { openSse } from '#test/support/sse.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 describe('IN-1 who may call', () => {
@@ -198,6 +199,15 @@ describe('IN-1 who may call', () => {
     assert.equal((await api.ask('DELETE', `/v1/api-keys/${made.body.id}`)).status, 204);
     assert.equal((await api.ask('GET', '/v1/sessions', { key: made.body.secret })).status, 401);
     assert.equal((await api.ask('DELETE', '/v1/api-keys/key_unknown')).status, 404);
+  });
+
+  it('R8 ends the streams of a key that was revoked elsewhere', async () => {
+    const made = await api.ask('POST', '/v1/api-keys', { body: { name: 'streams', scopes: ['read'] } });
+    const { secret, id } = made.body;
+    const reader = await openSse(`${api.url}/v1/approvals/events`, { authorization: `Bearer ${secret}` });
+    assert.equal(reader.status, 200);
+    await api.pool.query('update api_keys set revoked_at = now() where id = $1', [id]);
+    assert.deepEqual(await reader.until(() => false), []);
   });
 
   it('refuses a key that was revoked elsewhere after 10 seconds', async () => {

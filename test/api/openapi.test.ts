@@ -178,6 +178,11 @@ describe('IN-1 the OpenAPI document', () => {
     assert.doesNotMatch(body, /secret-turn-id/);
   });
 
+  it('R8 gives its numbers, which are of all tenants, to nobody but operators', async () => {
+    const { key } = await api.makeTenant();
+    assert.equal((await api.ask('GET', '/metrics', { key })).status, 403);
+  });
+
   it('takes a caller’s request id, and makes one when it is none', async () => {
     const mine = await api.ask('GET', '/v1/turns/x', { headers: { 'x-request-id': 'trace-1' } });
     assert.equal(mine.headers.get('x-request-id'), 'trace-1');

@@ -136,6 +136,16 @@ describe('npm start in a fresh clone', () => {
     assert.deepEqual(api, { check: 'API', status: 'ok', detail: program.run.api });
   });
 
+  it('--setup-only of a database that is named goes beside a running one', async () => {
+    const { run } = program;
+    const set = await clone.command('npx', ['--no-install', 'tempoclaw', 'up', '--setup-only'], {
+      DATABASE_URL: run.database_url,
+    });
+    assert.equal(set.code, 0, set.stderr);
+    assert.match(set.stdout, /Database schema: up to date/);
+    assert.equal((await fetch(`${run.api}/healthz`)).status, 200);
+  });
+
   it('a second start in the same folder is refused and names the first', async () => {
     const second = await cli('up');
     assert.equal(second.code, 1);

@@ -97,7 +97,7 @@ describe('IN-5 a session in the Temporal web UI', { skip }, () => {
   it('the list of workflows is filtered by them', async () => {
     const query = `TempoclawState = "waiting_approval" and TempoclawUser = "ann"`;
     await page.goto(
-      `${program.run.temporal_ui}/namespaces/default/workflows?query=${encodeURIComponent(query)}`,
+      `${program.run.temporal_ui}/namespaces/${program.run.namespace}/workflows?query=${encodeURIComponent(query)}`,
     );
     await sees(page, /session\/default\/seen/);
   });

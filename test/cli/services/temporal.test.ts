@@ -11,6 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
@@ -92,6 +94,32 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
     }
   });
 
+  test('those that start at once and want the same ports all find some, and each has its own work', async () => {
+    const [port, uiPort] = [await nextFreePort(0), await nextFreePort(0)];
+    const names = ['one', 'two', 'three', 'four'];
+    const servers = await Promise.all(
+      names.map((name) =>
+        startTemporalServer({
+          binary,
+          stateDir: join(folder, name),
+          namespace: name,
+          env: childEnvironment({}),
+          inMemory: true,
+          port,
+          uiPort,
+        }),
+      ),
+    );
+    try {
+      assert.equal(new Set(servers.map(({ address }) => address)).size, names.length);
+      const connection = await Connection.connect({ address: servers[0]?.address ?? '' });
+      await assert.rejects(connection.workflowService.describeNamespace({ namespace: 'two' }), /not found/);
+      await connection.close();
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+    }
+  });
+
   test('R3 no page of another site reads or ends workflows through its web UI, nor round it', async () => {
     const uiHosts = new Set(['temporal.internal']);
     const env = childEnvironment({});
@@ -115,6 +143,8 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
       for (const host of [new URL(url).host, `localhost:${uiPort}`, 'temporal.internal'])
         assert.equal((await rawAsk(url + list, 'GET', { host })).status, 200, host);
       assert.equal((await rawAsk(url + list, 'GET', { host: `evil.example:${uiPort}` })).status, 421);
+
+      assert.equal(await statusOfLines(url, ['Host: localhost', 'Host: evil.example']), 400);
 
       // The cookie that its writes ask for is for everybody who may read a page of it.
       const [cookie = ''] = (await rawAsk(url, 'GET', {})).cookies;
@@ -195,4 +225,11 @@ function listening(pid: number): number[] {
     const [, local = '', , state, , , , , , inode = ''] = row.trim().split(/\s+/);
     return state === '0A' && inodes.has(inode) ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : [];
   });
+}
+
+/** The status of a request whose header lines are written as they are. */
+async function statusOfLines(url: string, lines: readonly string[]): Promise<number> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.end(['GET / HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n'));
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(await text(socket))?.[1]);
 }

@@ -26,7 +26,7 @@ process.on('disconnect', () => process.exit());
 async function run({ args, cwd, env, input }: CommandLine): Promise<CliResult> {
   const { main } = await loaded;
   process.chdir(cwd);
-  // As the program does before all else (unset-empty-variables.ts).
+  // As the program does before all else (prepare-variables.ts).
   process.env = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   process.exitCode = undefined;
   const [stdout, stderr] = [capture('stdout'), capture('stderr')];
