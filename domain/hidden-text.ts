@@ -31,7 +31,7 @@ const JOINING =
 
 /** One invisible character where a script or an emoji needs it, which is all that may carry nothing else. */
 const NEEDED = [
-  `(?<=${JOINING})[\\u200c\\u200d\\u180b-\\u180f](?![\\u200c\\u200d\\u180b-\\u180f])`,
+  `(?<=(?!\\p{DI})${JOINING})[\\u200c\\u200d\\u180b-\\u180f](?![\\u200c\\u200d\\u180b-\\u180f])`,
   '(?<=[\\p{Extended_Pictographic}\\p{EMod}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f](?![\\ufe00-\\ufe0f])|(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
 ].join('|');

@@ -23,6 +23,24 @@ export function refusedBy({ rule, reason }: UrlDenied, url: string): EgressError
   return new EgressError(rule, `${url.slice(0, 300)} may not be asked: ${reason}`, rule !== 'unresolved');
 }
 
+/** Characters of a host that a page chose. */
+const HOST = 80;
+
+/** Of a redirect, whose address is the words of who answered: no more of it than the host, and no more of the reason than that. */
+export function refusedRedirect({ rule, reason }: UrlDenied, url: string): EgressError {
+  const host = hostOf(url);
+  const why = reason.replaceAll(host, 'it').slice(0, 150);
+  return new EgressError(
+    rule,
+    `it leads on to ${host.slice(0, HOST)}, which may not be asked: ${why}`,
+    rule !== 'unresolved',
+  );
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? 'an address that is none';
+}
+
 /** What was thrown on the way to an answer. `stopped`: the caller's own signal. */
 export function egressErrorOf(
   error: unknown,
@@ -32,15 +50,16 @@ export function egressErrorOf(
 ): EgressError {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof EgressError) return cause;
-  if (stopped?.aborted) return new EgressError('stopped', `the request to ${url} was stopped`);
+  const host = hostOf(url).slice(0, HOST);
+  if (stopped?.aborted) return new EgressError('stopped', `the request to ${host} was stopped`);
   const cause = innermost(error);
   if (isTimeout(cause)) {
     const seconds = (limits.totalMs ?? limits.idleMs) / 1000;
-    return new EgressError('timeout', `${url} did not answer whole within ${seconds} s`);
+    return new EgressError('timeout', `${host} did not answer whole within ${seconds} s`);
   }
   return new EgressError(
     'unreachable',
-    `${url} cannot be reached: ${cause.message || 'the connection failed'}`,
+    `${host} cannot be reached: ${cause.message.slice(0, 200) || 'the connection failed'}`,
   );
 }
 

@@ -9,7 +9,7 @@ import { type Asker, createAccount, type Exchange } from './account.ts';
 import type { Socket } from 'node:net';
 import type { NewEgressRow } from '#store/egress-store.ts';
 import { dial, type Dialled } from './dial.ts';
-import { EgressError, refusedBy } from './egress-error.ts';
+import { EgressError, refusedBy, refusedRedirect } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';
 import { nextHop, withoutSecrets } from './next-hop.ts';
 import { type EgressProxy, openProxy, type ProxyUse } from './proxy.ts';
@@ -146,7 +146,7 @@ async function followed(
   for (let count = 0; ; count += 1) {
     exchange.url = hop.url;
     const verdict = judgeUrl(hop.url, rules);
-    if (verdict.decision === 'deny') throw refusedBy(verdict, hop.url);
+    if (verdict.decision === 'deny') throw (count === 0 ? refusedBy : refusedRedirect)(verdict, hop.url);
     const { method, headers, body } = hop;
     const response = (await undiciFetch(verdict.url, {
       method,

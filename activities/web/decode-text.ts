@@ -55,17 +55,27 @@ export type ContentKind = 'html' | 'json' | 'pdf' | 'text' | 'binary';
 const TEXTS =
   /^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|javascript|ecmascript|yaml|x-yaml|toml|x-sh|x-ndjson|ndjson|jsonl|graphql|sql|x-www-form-urlencoded|x-tex|x-latex|rtf)|image\/svg\+xml|message\/)/;
 
-/** `type`: without parameters, in small letters. What says nothing of itself is looked at. */
-export function kindOf(type: string, bytes: Uint8Array): ContentKind {
+const SNIFFED = 4_096;
+
+/** By the binary data bytes of the MIME Sniffing standard: more than text that is a little broken has. */
+function isBinary(head: Uint8Array): boolean {
+  if (byMark(head) !== undefined) return false;
+  let count = 0;
+  for (const byte of head) if (byte < 9 || byte === 11 || (byte > 13 && byte < 32 && byte !== 27)) count += 1;
+  return count >= 4 && count * 100 > head.length;
+}
+
+/** What the bytes are: what says that it is text and is none is binary; what says nothing of itself is looked at. */
+export function kindOf(contentType: string, bytes: Uint8Array): ContentKind {
+  const type = /^[^;\s]*/.exec(contentType.trim().toLowerCase())?.[0] ?? '';
+  const charset = charsetOf(contentType);
+  const head = bytes.subarray(0, SNIFFED);
+  const start = new TextDecoder('windows-1252').decode(head.subarray(0, 1_024)).trimStart();
+  if (type === 'application/pdf' || start.startsWith('%PDF-')) return 'pdf';
+  if (isBinary(head) && !/^utf-?16/i.test(charset ?? '')) return 'binary';
   if (type === 'text/html' || type === 'application/xhtml+xml') return 'html';
   if (/^application\/(?:[\w.-]+\+)?json$|^text\/json$/.test(type)) return 'json';
-  if (type === 'application/pdf') return 'pdf';
-  const head = bytes.subarray(0, 1_024);
-  const start = new TextDecoder('windows-1252').decode(head).trimStart();
-  if (start.startsWith('%PDF-')) return 'pdf';
   if (TEXTS.test(type)) return 'text';
   if (!/^(?:|application\/octet-stream|unknown\/unknown)$/.test(type)) return 'binary';
-  if (byMark(head) === undefined && head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27)))
-    return 'binary';
   return /^<(?:!doctype html|html|head|body)\b/i.test(start) ? 'html' : 'text';
 }

@@ -36,7 +36,13 @@ export function isHiding(style: Style): boolean {
     is('color', CLEAR) ||
     is('-webkit-text-fill-color', CLEAR) ||
     is('clip', /^rect\(\s*[01]?(?:px)?[\s,]/) ||
-    is('clip-path', /^(?:inset\(\s*(?:[5-9]\d|100)%|circle\(\s*0)/) ||
+    is(
+      'clip-path',
+      /^(?:inset\(\s*(?:[5-9]\d|100)%|circle\(\s*0|polygon\((?:\s*0[a-z%]*\s+0[a-z%]*\s*,?)+\))/,
+    ) ||
+    is('zoom', /^(?:0?\.0\d*|0|[0-5]%)$/) ||
+    is('scale', /^0(?:\.0+)?(?:\s|$)/) ||
+    is('translate', /-\d{3,}/) ||
     is('transform', /scale[xy3d]*\(\s*0(?:\.0+)?\s*[,)]|translate[xy3d]*\([^)]*-\d{3,}/) ||
     isOffScreen(style) ||
     isWithoutRoom(style)
@@ -55,7 +61,8 @@ const CLEAR =
 
 /** Letters that nobody can read. */
 function isTiny(size: string | undefined): boolean {
-  const [, number, unit] = /^(\d*\.?\d+)(px|pt|em|rem|%|vw|vh)?$/.exec(size ?? '') ?? [];
+  const plain = (size ?? '').replace(/^calc\(\s*([^\s()]+)\s*\)$/, '$1');
+  const [, number, unit] = /^(\d*\.?\d+)(px|pt|em|rem|%|vw|vh)?$/.exec(plain) ?? [];
   if (number === undefined) return false;
   return Number(number) <= ({ px: 1, pt: 1, '%': 5 }[unit ?? ''] ?? 0.1);
 }
@@ -68,7 +75,9 @@ function isOffScreen(style: Style): boolean {
   const isPlaced = /^(?:absolute|fixed)$/.test(style.get('position') ?? '');
   return (
     ['text-indent', 'margin-left', 'margin-top'].some(isFar) ||
-    (isPlaced && ['left', 'right', 'top', 'bottom', 'inset'].some(isFar))
+    (isPlaced && ['left', 'right', 'top', 'bottom', 'inset'].some(isFar)) ||
+    // To the right a page may be scrolled, yet nobody puts words so far.
+    (isPlaced && /^\d{4,}(?:px|r?em|vw|%)/.test(style.get('left') ?? ''))
   );
 }
 

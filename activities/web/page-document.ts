@@ -9,24 +9,12 @@ export interface PageElement {
   getAttribute(name: string): string | null;
   setAttribute(name: string, value: string): void;
   removeAttribute(name: string): void;
+  insertAdjacentHTML(place: 'beforebegin', html: string): void;
   querySelector(selector: string): PageElement | null;
   querySelectorAll(selector: string): Iterable<PageElement>;
   closest(selector: string): PageElement | null;
   append(text: string): void;
   remove(): void;
-}
-
-interface StyleRule {
-  /** 1: a style rule, 4: a media rule (CSSOM). */
-  readonly type: number;
-  readonly selectorText?: string;
-  readonly style?: { readonly cssText: string };
-  readonly media?: { readonly mediaText: string };
-  readonly cssRules?: readonly StyleRule[];
-}
-
-export interface StyleElement extends PageElement {
-  readonly sheet: { readonly cssRules: readonly StyleRule[] };
 }
 
 interface PageRoot extends Omit<PageElement, 'append'> {

@@ -1,5 +1,6 @@
 /** What came from an address as the text that a mode asks for. */
 import { decodeText, kindOf } from './decode-text.ts';
+import { layOutJson } from './lay-out-json.ts';
 import { readApart, type Reading, ReadingProblem } from './read-apart.ts';
 import type { HtmlReading } from './read-html.ts';
 
@@ -30,7 +31,7 @@ const READINGS: Readonly<Record<'markdown' | 'text', readonly HtmlReading[]>> = 
 /** Never throws for what the page is. */
 export async function pageText(answer: Answered, mode: PageMode, signal: AbortSignal): Promise<PageText> {
   const { bytes, contentType, type, url } = answer;
-  const kind = kindOf(type, bytes);
+  const kind = kindOf(contentType, bytes);
   if (kind === 'binary')
     return said('', `binary: ${bytes.length} bytes of ${type || 'an unknown type'}, which are not shown`);
   if (kind === 'pdf') return pdfText(bytes, signal);
@@ -70,10 +71,11 @@ async function attempted(job: Reading, signal: AbortSignal): Promise<Attempted> 
 
 function jsonText(text: string): PageText {
   try {
-    return said(JSON.stringify(JSON.parse(text), null, 2));
+    JSON.parse(text);
   } catch {
     return said(text, 'it is no JSON; here as it came');
   }
+  return said(layOutJson(text));
 }
 
 function said(text: string, ...notes: readonly string[]): PageText {

@@ -1,8 +1,8 @@
 /**
- * Reads a page in a thread that is made for it and killed at its limit, so that no page stops, fills or ends the worker, and none leaves
+ * Reads a page in a process that is made for it and ends with it, so that no page stops, fills or ends the worker, and none leaves
  * anything behind for the next.
  */
-import { Worker } from 'node:worker_threads';
+import { fork } from 'node:child_process';
 import type { HtmlReading } from './read-html.ts';
 
 export type Reading =
@@ -10,21 +10,17 @@ export type Reading =
   | { readonly how: 'pdf'; readonly bytes: Uint8Array; readonly from?: number; readonly to?: number }
   | { readonly how: 'office'; readonly bytes: Uint8Array };
 
+/** What the process says at its end. */
+export type Read = { readonly text: string } | { readonly problem: string };
+
 export type ThreadMessage =
   /** Its code is loaded, which took so many milliseconds of the processor: the time begins. */
   | { readonly kind: 'begun'; readonly used: number }
   | { readonly kind: 'read'; readonly text: string }
   | { readonly kind: 'failed'; readonly problem: string };
 
-/** Of one reading: time of the processor, so that a busy machine reads the same as an idle one. */
-const LIMIT_MS = 2_000;
-const DOCUMENT_LIMIT_MS = 6_000;
-const LOOK_MS = 100;
-/** With the loading of the thread's code, and whatever else takes time without the processor. */
-const WHOLE_MS = 20_000;
-/** Looked at as the time is. V8's own limit, beyond which it may end the whole process, is far above what a thread takes until the next look. */
-const MEMORY_BYTES = 256 * 1024 * 1024;
-const LIMITS = { maxOldGenerationSizeMb: 2_048, stackSizeMb: 4 };
+/** The reader ends itself before; this is for one that does not. */
+const LATEST_MS = 30_000;
 /** Readings at once in this process; further ones wait. */
 const MOST = 2;
 
@@ -40,7 +36,7 @@ export async function readApart(job: Reading, signal: AbortSignal): Promise<stri
   else running += 1;
   try {
     signal.throwIfAborted();
-    return await inThread(job, signal);
+    return await inProcess(job, signal);
   } finally {
     const next = waiting.shift();
     // Its place goes on to the next one.
@@ -49,43 +45,29 @@ export async function readApart(job: Reading, signal: AbortSignal): Promise<stri
   }
 }
 
-async function inThread(job: Reading, signal: AbortSignal): Promise<string> {
-  const limit = 'bytes' in job ? DOCUMENT_LIMIT_MS : LIMIT_MS;
-  const thread = new Worker(new URL('./page-thread.ts', import.meta.url), {
-    workerData: job,
-    resourceLimits: LIMITS,
+async function inProcess(job: Reading, signal: AbortSignal): Promise<string> {
+  const reader = fork(new URL('./page-process.ts', import.meta.url), {
+    serialization: 'advanced',
     env: {},
     execArgv: [],
     // What the readers say of a page is not for our logs.
-    stdout: true,
-    stderr: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const failed = (problem: string): void => reject(new ReadingProblem(problem));
-  const late = (): void => failed(`it cannot be read within ${limit / 1000} s`);
   const stop = (): void => reject(signal.reason as Error);
-  const whole = setTimeout(late, WHOLE_MS);
-  let looks: NodeJS.Timeout | undefined;
-  thread.on('message', (message: ThreadMessage) => {
-    if (message.kind === 'read') return resolve(message.text);
-    if (message.kind === 'failed') return failed(message.problem);
-    const look = async (): Promise<void> => {
-      const [{ user, system }, memory] = await Promise.all([thread.cpuUsage(), thread.getHeapStatistics()]);
-      if (user + system > (message.used + limit) * 1000) late();
-      if (memory.used_heap_size + memory.external_memory > MEMORY_BYTES) failed('it takes too much memory');
-    };
-    // A thread that has ended says so itself.
-    looks = setInterval(() => void look().catch(() => undefined), LOOK_MS);
-  });
-  thread.on('error', (error) => failed(error.message));
-  thread.on('exit', () => failed('its reader ended'));
+  const late = setTimeout(() => failed('its reader does not end'), LATEST_MS);
+  reader.on('message', (read: Read) => ('text' in read ? resolve(read.text) : failed(read.problem)));
+  reader.on('error', (error) => failed(error.message));
+  reader.on('exit', () => failed('its reader ended'));
   signal.addEventListener('abort', stop);
   try {
+    // One that has ended says so itself.
+    reader.send(job, () => undefined);
     return await promise;
   } finally {
-    clearTimeout(whole);
-    clearInterval(looks);
+    clearTimeout(late);
     signal.removeEventListener('abort', stop);
-    await thread.terminate();
+    reader.kill('SIGKILL');
   }
 }

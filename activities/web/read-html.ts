@@ -1,6 +1,7 @@
 /** HTML as Markdown or text: what people see of it, its links absolute. Runs in a thread of its own (page-thread.ts). */
 import { Defuddle } from 'defuddle/node';
 import { NodeHtmlMarkdown } from 'node-html-markdown';
+import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { MAX_ELEMENTS, type PageDocument, type PageElement, parsePage } from './page-document.ts';
 import { removeHidden } from './remove-hidden.ts';
 
@@ -8,19 +9,56 @@ import { removeHidden } from './remove-hidden.ts';
 export type HtmlReading = 'article' | 'simple' | 'text';
 
 export async function readHtml(how: HtmlReading, html: string, url: string): Promise<string> {
-  const document = parsePage(html, url);
+  const document = parsePage(cleanOutsideText(html).replaceAll('\u200d', JOINER), url);
   removeHidden(document);
   // An article's reader takes the first heading out where it is the page's only title.
   const title = document.title.trim() || (document.querySelector('h1')?.textContent ?? '');
-  if (how === 'text') return titled(title, plainText(document.body));
+  if (how === 'text') return titled(title, plainText(document.body)).replaceAll(JOINER, '\u200d');
   if ([...document.querySelectorAll('*')].length > MAX_ELEMENTS) throw new Error('it has too many elements');
+  captionsBeforeTables(document);
   // The readers change what they read.
   const body = document.body.innerHTML;
   const seen = document.body.textContent.trim().length;
+  const parts = ownParts(document.body, seen < SHORT ? ANY_PARTS : 'table,dl,pre');
   const article = how === 'article' ? await readArticle(document, url) : '';
-  // An index or a dashboard has no article.
-  const isMissed = article.length < 500 && seen > article.length * 2;
-  return titled(title, isMissed || how === 'simple' ? NodeHtmlMarkdown.translate(body).trim() : article);
+  // Without where links lead.
+  const letters = lettersOf(title) + lettersOf(article.replace(/\]\([^)\s]*\)/g, ''));
+  // An index or a dashboard has no article, and what the reader of articles leaves out may be what was looked for.
+  const isWhole =
+    (article.length >= 500 || seen <= article.length * 2) && parts.every((part) => letters.includes(part));
+  const text = isWhole && how === 'article' ? article : NodeHtmlMarkdown.translate(body).trim();
+  return titled(title, text).replaceAll(JOINER, '\u200d');
+}
+
+/** Stands for the joiner of emoji, which the reader of articles would take out; nothing from outside has it (cleanOutsideText). */
+const JOINER = '\ue000';
+
+/** Characters of a page of which nothing is left out but what stands around its own text. */
+const SHORT = 4_000;
+const ANY_PARTS = 'table,dl,pre,p,li,h1,h2,h3,h4,h5,h6,blockquote,figcaption,summary,legend,label,button';
+
+function captionsBeforeTables(document: PageDocument): void {
+  for (const caption of document.querySelectorAll('table > caption')) {
+    caption.parentElement?.insertAdjacentHTML('beforebegin', `<p>${caption.innerHTML}</p>`);
+    caption.remove();
+  }
+}
+
+/** Parts of the page itself, and letters of each by which it is known again in an article. */
+const MOST_PARTS = 200;
+const KNOWN_BY = 40;
+
+function ownParts(body: PageElement, selector: string): readonly string[] {
+  return [...body.querySelectorAll(selector)]
+    .filter((part) => !part.closest('nav,header,footer,aside'))
+    .slice(0, MOST_PARTS)
+    .map((part) => lettersOf(part.textContent).slice(0, KNOWN_BY))
+    .filter((letters) => letters !== '');
+}
+
+/** Without signs of Markdown, spaces, and lines between cells. */
+function lettersOf(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 async function readArticle(document: PageDocument, url: string): Promise<string> {

@@ -1,9 +1,10 @@
 /** Takes out of a page what a person who looks at it does not see, and what is no text: it is where orders to models are hidden. */
 import { areAlike, isFaded, isHiding, readStyle, type Style } from './hidden-style.ts';
-import type { PageDocument, PageElement, StyleElement } from './page-document.ts';
+import type { PageDocument, PageElement } from './page-document.ts';
+import { readSheet } from './read-sheet.ts';
 
 const UNSEEN = [
-  'script,template,noscript,object,embed,iframe,frame,canvas,svg,audio,video,datalist,input,textarea',
+  'script,template,noscript,noframes,noembed,rp,map,[popover],object,embed,iframe,frame,canvas,svg,audio,video,datalist,input,textarea',
   'dialog:not([open]),[hidden],[aria-hidden="true"],.sr-only,.visually-hidden,.screen-reader-text',
   'img[width="0"],img[width="1"],img[height="0"],img[height="1"]',
 ].join(',');
@@ -55,29 +56,17 @@ function hidingRules(document: PageDocument): {
 } {
   const found: HidingRule[] = [];
   let sheets = '';
-  for (const element of document.querySelectorAll('style') as Iterable<StyleElement>) {
+  for (const element of document.querySelectorAll('style')) {
     sheets += element.textContent;
     if (sheets.length > MAX_SHEET) break;
-    const rules = rulesOf(element).flatMap((rule) =>
-      rule.type === 4 && /^(?:all|screen)$/.test(rule.media?.mediaText ?? '') ? (rule.cssRules ?? []) : rule,
-    );
-    for (const { type, selectorText = '', style } of rules) {
-      const read = type === 1 && style ? readStyle(style.cssText) : undefined;
-      if (!read || found.length >= MAX_RULES || selectorText.length > MAX_SELECTOR) continue;
-      if (isHiding(read)) found.push({ selector: selectorText, isFade: false });
-      else if (isFaded(read)) found.push({ selector: selectorText, isFade: true });
+    for (const { selector, style } of readSheet(element.textContent)) {
+      if (found.length >= MAX_RULES || selector.length > MAX_SELECTOR) continue;
+      const read = readStyle(style);
+      if (isHiding(read)) found.push({ selector, isFade: false });
+      else if (isFaded(read)) found.push({ selector, isFade: true });
     }
   }
   return { rules: found, sheets };
-}
-
-function rulesOf(element: StyleElement): StyleElement['sheet']['cssRules'] {
-  try {
-    return element.sheet.cssRules;
-  } catch {
-    // A sheet that cannot be read hides nothing in browsers either, mostly.
-    return [];
-  }
 }
 
 /** A state (`:hover`, `:not(.open)`) says nothing of the page as it comes. */

@@ -112,7 +112,7 @@ async function pageOf(
   signal: AbortSignal,
 ): Promise<Page> {
   const contentType = headers.get('content-type') ?? '';
-  const [type = ''] = /^[\w.+-]{1,100}\/[\w.+-]{1,100}/.exec(contentType.trim().toLowerCase()) ?? [];
+  const [type = ''] = /^[\w.+-]{1,40}\/[\w.+-]{1,80}/.exec(contentType.trim().toLowerCase()) ?? [];
   const cut = isCut ? [`only its first ${bytes.length} bytes were read`] : [];
   if (bytes.length === 0)
     return {

@@ -118,12 +118,17 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'webPages' | 'files'>>({
     if (end < page.text.length) notes.push(`read on with offset=${end}`);
     if (end < page.text.length && asked.offset === 0) notes.push(...(await keepWhole(files, call, page)));
     const footer = notes.length > 0 ? `\n[${notes.join('; ')}]` : '';
-    return { ok: true, text: head(page) + marked(page, page.text.slice(asked.offset, end)) + footer };
+    return {
+      ok: true,
+      text: head(page, asked.url) + marked(page, page.text.slice(asked.offset, end)) + footer,
+    };
   },
 });
 
-function head({ url, status, type }: Page): string {
-  return `${url} ${status} ${type || '-'}\n`;
+/** Where redirects lead is the words of who answered: no more of it than the host. */
+function head({ url, status, type }: Page, asked = url): string {
+  const at = URL.parse(asked)?.href === url ? url : `${asked} (led on to ${new URL(url).host.slice(0, 80)})`;
+  return `${at} ${status} ${type || '-'}\n`;
 }
 
 function marked({ url }: Page, text: string): string {
