@@ -7,6 +7,13 @@ const DIMENSIONS = 256;
 /** A part of a word counts less than the word. */
 const PART_WEIGHT = 0.35;
 
+/** Words that every text has say nothing of what it is about. English. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  'a about all am an and any are as at be by can could do does for from had has have how i if in into is it its me my not of on or our please so some than that the their them then there these this those to up us was we were what when where which who will with would you your'.split(
+    ' ',
+  ),
+);
+
 /** Of length 1, or all zeros for text without a word. */
 export function embedText(text: string): readonly number[] {
   const vector = Array.from({ length: DIMENSIONS }, () => 0);
@@ -25,12 +32,12 @@ export function similarity(one: readonly number[], other: readonly number[]): nu
 }
 
 function wordsOf(text: string): readonly string[] {
-  return (
+  const words =
     text
       .normalize('NFKC')
       .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  );
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.filter((word) => !STOP_WORDS.has(word));
 }
 
 /** FNV-1a says the direction; one more bit of it the sign, so that collisions do not add up. */

@@ -122,8 +122,8 @@ export function linkedAgents(
       coalesce(a.config ->> 'description', l.description) as description, a.config ->> 'frontmatter' as frontmatter,
       jsonb_build_object('id', l.id, 'source', l.source_key, 'target', l.target_key,
         'direction', l.direction, 'status', l.status, 'max_concurrent', l.max_concurrent, 'settings', l.settings) as link,
-      ts_rank(to_tsvector('simple', concat_ws(' ', a.key, a.config ->> 'name', a.config ->> 'description', l.description,
-        a.config ->> 'frontmatter')), replace(plainto_tsquery('simple', ${query})::text, '&', '|')::tsquery) as rank
+      ts_rank(to_tsvector('english', concat_ws(' ', a.key, a.config ->> 'name', a.config ->> 'description', l.description,
+        a.config ->> 'frontmatter')), replace(plainto_tsquery('english', ${query})::text, '&', '|')::tsquery) as rank
     from agent_links l join agents a on a.tenant_id = l.tenant_id and a.deleted_at is null
       and a.key = case when l.source_key = ${source} then l.target_key else l.source_key end
     where l.tenant_id = ${tenant} and l.status = 'active' and ((l.source_key = ${source} and l.direction <> 'inbound')

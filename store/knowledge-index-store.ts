@@ -144,7 +144,7 @@ export function saveFacts(
       to: ids[one.to],
       line: one.line,
       to_line: one.toLine,
-      since: one.validFrom ?? earlier(since(one.line), one.validTo),
+      since: one.validFrom ?? beginning(since(one.line), one.validTo),
       until: one.validTo,
       single: one.isSingle,
     }));
@@ -161,9 +161,13 @@ export function saveFacts(
   });
 }
 
-function earlier(one: string, other: string | undefined): string {
-  return other !== undefined && other < one ? other : one;
+/** Of what was over when it was written nobody knows since when it held: it is found at any time before its end. */
+function beginning(written: string, validTo: string | undefined): string {
+  return validTo !== undefined && validTo <= written ? UNKNOWN : written;
 }
+
+/** The earliest date that a text may give (`isoTime` of drawn-facts.ts). */
+const UNKNOWN = '1000-01-01T00:00:00.000Z';
 
 /** Whoever changes an owner's graph takes turns, after the document's row. */
 export async function lockKnowledge(tx: Transaction, { tenant, agent, user }: DocumentScope): Promise<void> {

@@ -1,6 +1,7 @@
 /** Searches of the knowledge graph (TL knowledge): which entities are meant, what is near them, and what holds at a time. */
 import { type RawBuilder, sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
+import { nameKey } from '#domain/knowledge.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './statements.ts';
 
@@ -114,7 +115,7 @@ export function relationsOf(view: Pick<KnowledgeView, 'hidden'>): RawBuilder<unk
       join knowledge_entities b on b.tenant_id = f.tenant_id and b.id = f.to_id ${PARTS}`;
 }
 
-/** Those whose names have words of the question, or else are most like it, the nearest first; `*` is all. `id`: that one. */
+/** Those whose names have words of the question, or else are most like it; those whose whole name stands in it first, then the nearest. `*` is all. `id`: that one. */
 export async function findEntities(
   pool: Pool,
   view: KnowledgeView,
@@ -125,6 +126,8 @@ export async function findEntities(
   }: { readonly query: string; readonly type: string | undefined; readonly id: string | undefined },
 ): Promise<readonly string[]> {
   const { tenant, agent, user } = view;
+  const asked = (nameKey(query).match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, WORDS);
+  const isWhole = sql`position(' ' || regexp_replace(n.key, '[^[:alnum:]]+', ' ', 'g') || ' ' in ${` ${asked.join(' ')} `}) > 0`;
   const find = async (named: RawBuilder<unknown>): Promise<readonly string[]> => {
     const rows = await readRows<{ id: string }>(pool)`
       select e.id::text as id from knowledge_names n join knowledge_entities e on e.tenant_id = n.tenant_id and e.id = n.entity_id
@@ -132,18 +135,18 @@ export async function findEntities(
         and not e.hidden and (${type}::text is null or e.type = ${type}) and (${id}::bigint is null or e.id = ${id}::bigint)
         and (exists (select from knowledge_facts f where f.tenant_id = e.tenant_id and f.from_id = e.id and ${isShown('f', view)})
           or exists (select from knowledge_facts f where f.tenant_id = e.tenant_id and f.to_id = e.id and ${isShown('f', view)}))
-      group by e.id order by max(greatest(word_similarity(n.name, ${query}), word_similarity(${query}, n.name))) desc, e.id
+      group by e.id order by bool_or(${isWhole}) desc, max(greatest(word_similarity(n.name, ${query}), word_similarity(${query}, n.name))) desc, e.id
       limit ${BEGINNINGS}`;
     return rows.map((row) => row.id);
   };
   if (query === '*' || id !== undefined) return find(sql`true`);
-  const words = (query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, WORDS).join('|');
+  const words = asked.join('|');
   const byWord = await find(sql`n.words @@ to_tsquery('simple', ${words})`);
   return byWord.length > 0 ? byWord : find(sql`n.name %> ${query}`);
 }
 
 /**
- * Entities within `depth` relations of these, in either direction, the nearest first: one recursive statement. It finds each at most once
+ * Entities within `depth` relations of these, in either direction, the nearest first, and those in the order of `ids`: one recursive statement. It finds each at most once
  * a depth, the nearest first, so that it may stop when there are enough of them.
  */
 export function walkRelations(
@@ -163,7 +166,7 @@ export function walkRelations(
         select f.from_id from knowledge_facts f where f.tenant_id = ${view.tenant} and f.to_id = walk.id and ${holds(view)}) near
       where walk.depth < ${depth}::int)
     select id::text, min(depth) as depth from (select id, depth from walk limit ${most * (depth + 1)}) w
-    group by w.id order by 2, w.id limit ${most}`;
+    group by w.id order by 2, array_position(${[...ids]}::bigint[], w.id), w.id limit ${most}`;
 }
 
 /** In no order. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import type { MemoryStatus } from '#domain/memory.ts';
 import type { Chunk } from '#domain/memory/chunk-text.ts';
+import { searchTerms } from '#domain/memory/search-terms.ts';
 import { IS_MEMORY, isOwn } from './document-scope.ts';
 import { IS_UNREAD, keepParts, type PartPlace } from './knowledge-index-store.ts';
 import type { Pool } from './pool.ts';
@@ -37,11 +38,13 @@ export function saveChunks(
     const { tenant, agent, user } = scope;
     await execute(tx)`delete from memory_chunks where ${isOwn(scope)} and path = ${path}`;
     await execute(tx)`
-      insert into memory_chunks (tenant_id, agent_key, user_id, path, n, from_line, to_line, heading, text)
-      select ${tenant}, ${agent}, ${user ?? ''}, ${path}, n - 1, c.from_line, c.to_line, c.heading, c.text
+      insert into memory_chunks (tenant_id, agent_key, user_id, path, n, from_line, to_line, heading, text, above, terms, slips)
+      select ${tenant}, ${agent}, ${user ?? ''}, ${path}, n - 1, c.from_line, c.to_line, c.heading, c.text, c.above, c.terms, ${SLIPS}
       from unnest(${chunks.map(({ from }) => from)}::int[], ${chunks.map(({ to }) => to)}::int[],
-        ${chunks.map(({ heading }) => heading)}::text[], ${chunks.map(({ text }) => text)}::text[])
-        with ordinality c (from_line, to_line, heading, text, n)`;
+        ${chunks.map(({ heading }) => heading)}::text[], ${chunks.map(({ text }) => text)}::text[],
+        ${chunks.map(({ heading }) => searchTerms(`${path}\n${heading}`))}::text[],
+        ${chunks.map(({ text }) => searchTerms(text))}::text[])
+        with ordinality c (from_line, to_line, heading, text, above, terms, n)`;
     await execute(tx)`
       update documents set indexed = digest, embedded = null where ${isOwn(scope)} and path = ${path}`;
     await keepParts(tx, scope, path, parts);
@@ -151,3 +154,7 @@ function toHalves(vector: Vector): Buffer {
 export function fromHalves(bytes: Buffer): Float16Array {
   return new Float16Array(new Uint8Array(bytes).buffer);
 }
+
+/** Of `c`: words of 5 to 30 letters, with each letter left out. */
+const SLIPS = sql`array_to_tsvector(array(select distinct overlay(lexeme placing '' from at for 1)
+  from unnest(to_tsvector('english', c.above || ' ' || c.terms)) w, generate_series(1, length(lexeme)) at where lexeme ~ '^[^0-9]{5,30}$'))`;

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
+import { searchTerms } from '#domain/memory/search-terms.ts';
 import type { SkillAccess, SkillFacts, SkillFile, SkillInUse, SkillVisibility } from '#domain/skill/skill.ts';
 import { noteChange } from './change-feed.ts';
 import type { Pool } from './pool.ts';
@@ -254,8 +255,8 @@ export async function findSkillsInUse(pool: Pool, tenant: string, session: strin
 /** Of the full-text search, 0 and more, in the order of the texts: any of the query's words counts. */
 export async function rankTexts(pool: Pool, texts: readonly string[], query: string): Promise<number[]> {
   const rows = await readRows<{ rank: number }>(pool)`
-    select ts_rank(to_tsvector('simple', t.text), replace(plainto_tsquery('simple', ${query})::text, '&', '|')::tsquery) as rank
-    from unnest(${[...texts]}::text[]) with ordinality t (text, at) order by t.at`;
+    select ts_rank(to_tsvector('english', t.text), replace(plainto_tsquery('english', ${searchTerms(query)})::text, '&', '|')::tsquery) as rank
+    from unnest(${texts.map(searchTerms)}::text[]) with ordinality t (text, at) order by t.at`;
   return rows.map(({ rank }) => rank);
 }
 

@@ -26,8 +26,11 @@ export interface IndexDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
 
 /** Documents of one activity, so that their number is seen to go down. */
 const AT_ONCE = 20;
-/** Texts of one question: what a provider answers well within the patience for one. */
-const TEXTS = 64;
+/** Texts of one question: few at first, then as many as the server answers in about so long, so that a search finds it free soon. */
+const TEXTS = { first: 8, most: 128 };
+const ANSWER_MS = 2_000;
+/** Of one document in one activity, which may take five minutes: what was answered is kept, and the rest waits for the next. */
+const BEGINS_MS = 120_000;
 
 export function createIndexDocuments(deps: IndexDeps): MemoryActivities['index_documents'] {
   const { pool, models } = deps;
@@ -72,10 +75,17 @@ async function vectorsOf(
 ): Promise<readonly (readonly number[])[] | undefined> {
   const place = { agent: scope.agent, holder: indexWorkflowId(scope) };
   const vectors: (readonly number[])[] = [];
-  for (let at = 0; at < texts.length; at += TEXTS) {
-    const some = await embed(scope.tenant, place, texts.slice(at, at + TEXTS));
+  let size = TEXTS.first;
+  const begun = performance.now();
+  while (vectors.length < texts.length) {
+    Context.current().cancellationSignal.throwIfAborted();
+    const began = performance.now();
+    if (began - begun > BEGINS_MS) return undefined;
+    const some = await embed(scope.tenant, place, texts.slice(vectors.length, vectors.length + size));
     if (!some) return undefined;
     vectors.push(...some);
+    const isQuick = performance.now() - began < ANSWER_MS;
+    size = isQuick ? Math.min(TEXTS.most, size * 2) : Math.max(1, Math.floor(size / 2));
   }
   return vectors;
 }

@@ -1,14 +1,10 @@
 /** Finds pieces of memory by words and vectors, and makes one list of them (TL memory_search). */
+import { askedTime } from '#domain/memory/asked-time.ts';
 import { fuseHits } from '#domain/memory/fuse-hits.ts';
+import { rankMatches } from '#domain/memory/rank-matches.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import {
-  askedWords,
-  type ChunkKey,
-  findByVector,
-  findByWords,
-  hiddenDocuments,
-  readChunks,
-} from '#store/memory-search.ts';
+import { type ChunkKey, findByVector, hiddenDocuments, readChunks } from '#store/memory-search.ts';
+import { askedWords, findByWords } from '#store/memory-words.ts';
 import type { EmbedPlace } from '../model/embed.ts';
 import type { IndexDeps } from './index-memory.ts';
 import { shownMemory } from './shown-memory.ts';
@@ -61,11 +57,14 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
       model === undefined ? undefined : embed(tenant, place, [asked]),
     ]);
     const searched = { ...scope, hidden };
-    const [byWords, byVector] = await Promise.all([
+    const [matches, byVector] = await Promise.all([
       askedWords(pool, searched, query).then((words) => findByWords(pool, searched, words)),
       model && vectors?.[0] ? findByVector(pool, searched, model, vectors[0]) : undefined,
     ]);
-    const lists = byVector ? [byWords, byVector] : [byWords];
+    const time = askedTime(query);
+    const byWords = rankMatches(matches, time);
+    // Vectors know nothing of time: where the question is about it, words count twice.
+    const lists = byVector ? [byWords, ...(time.isAsked ? [byWords] : []), byVector] : [byWords];
     const best = fuseHits(lists, keyOf)
       .filter(({ score }) => score >= (options.leastScore ?? 0))
       .slice(0, options.most);

@@ -37,8 +37,8 @@ export interface EmbedDeps {
 const MAX_CHARS = 8_000;
 /** In one question. */
 const MAX_TEXTS = 512;
-/** A search must not wait longer. */
-const PATIENCE_MS = 5_000;
+/** A search must not wait longer; nobody waits for work in the background, where a slow server may take its time for several texts. */
+const PATIENCE_MS = { turn: 5_000, background: 60_000 };
 /** So long a model that has failed is not asked again. */
 const REST_MS = 60_000;
 
@@ -53,7 +53,12 @@ export function createEmbed({ store, models, budgets }: EmbedDeps): Embed {
     if (missing.length > 0) {
       if (performance.now() < restUntil) return undefined;
       const work = workOf(models, model, tenant, place, missing);
-      const done = await budgets.around(work, 1, () => ask(models, model, missing), spentBy(models, model));
+      const done = await budgets.around(
+        work,
+        1,
+        () => ask(models, model, missing, 'agent' in place ? PATIENCE_MS.background : PATIENCE_MS.turn),
+        spentBy(models, model),
+      );
       if ('exceeded' in done) return undefined;
       const { answer } = done.result;
       if (!answer) {
@@ -115,9 +120,10 @@ async function ask(
   models: EmbedDeps['models'],
   ref: string,
   texts: readonly string[],
+  patienceMs: number,
 ): Promise<EmbedOutcome> {
   const { cancellationSignal, log } = Context.current();
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const patience = AbortSignal.timeout(patienceMs);
   try {
     const { provider, model } = models.resolve(ref);
     if (!provider.embed)
@@ -127,7 +133,7 @@ async function ask(
   } catch (error) {
     cancellationSignal.throwIfAborted();
     if (!patience.aborted && !(error instanceof ModelError)) throw error;
-    const problem = patience.aborted ? `no answer within ${PATIENCE_MS / 1000} s` : String(error);
+    const problem = patience.aborted ? `no answer within ${patienceMs / 1000} s` : String(error);
     log.warn('no vectors: the search goes on without them', { model: ref, problem });
     return { error };
   }

@@ -53,9 +53,9 @@ async function fill(
   // In parts, since a statement has its time.
   for (let from = 0; from < pieces; from += PIECES_AT_ONCE)
     await pool.query(
-      `insert into memory_chunks (tenant_id, agent_key, user_id, path, n, from_line, to_line, heading, text)
-       select $1, $2, $3, 'memory/' || 1 + i / $5 || '.md', i % $5, i % $5 + 1, i % $5 + 1, '', (
-         select string_agg('word' || floor(exp(random() * ln(20000)))::int || chr(97 + w % 26), ' ') from generate_series(1, 90) w where i >= 0)
+      `insert into memory_chunks (tenant_id, agent_key, user_id, path, n, from_line, to_line, heading, text, above, terms, slips)
+       select $1, $2, $3, 'memory/' || 1 + i / $5 || '.md', i % $5, i % $5 + 1, i % $5 + 1, '', 'x', '', (
+         select string_agg('word' || floor(exp(random() * ln(20000)))::int || chr(97 + w % 26), ' ') from generate_series(1, 90) w where i >= 0), ''
        from generate_series($6::int, $4::int - 1) i`,
       [...key, Math.min(pieces, from + PIECES_AT_ONCE), PIECES_A_DOCUMENT, from],
     );

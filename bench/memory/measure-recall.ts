@@ -35,13 +35,19 @@ export interface Embedder {
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }
 
-/** The questions whose first five hits have none of their evidence, in text or path. By words alone where there is no embedder. */
-export async function missedQuestions<Question extends Asked>(
+export interface Answered<Question> {
+  readonly question: Question;
+  /** Of the first hit that has some of its evidence, in text or path: from 1 to HITS; undefined: none has. */
+  readonly place: number | undefined;
+}
+
+/** By words alone where there is no embedder. */
+export async function askQuestions<Question extends Asked>(
   { pool, ...scope }: RecallPlace,
   documents: readonly RecallDocument[],
   questions: readonly Question[],
   embedder?: Embedder,
-): Promise<readonly Question[]> {
+): Promise<readonly Answered<Question>[]> {
   for (const { path, text } of documents)
     await writeDocument(pool, scope, { path, author: 'bench', by: () => text });
   for (let next = await unindexedText(pool, scope); next; next = await unindexedText(pool, scope))
@@ -53,16 +59,16 @@ export async function missedQuestions<Question extends Asked>(
     embed: async (_tenant, _place, texts) => embedder?.embed(texts),
     models: { embedder: () => embedder?.model },
   });
-  const missed: Question[] = [];
+  const answered: Answered<Question>[] = [];
   for (const question of questions) {
     const caller = { ...scope, sessionKey: 'bench', turnId: 'bench' };
     const { hits } = await search(caller, question.text, { most: HITS, around: 0 });
-    const has = hits.some(({ path, text }) =>
+    const at = hits.findIndex(({ path, text }) =>
       question.evidence.some((words) => path === words || text.includes(words)),
     );
-    if (!has) missed.push(question);
+    answered.push({ question, place: at === -1 ? undefined : at + 1 });
   }
-  return missed;
+  return answered;
 }
 
 async function embedAll(pool: Pool, scope: DocumentScope, { model, embed }: Embedder): Promise<void> {

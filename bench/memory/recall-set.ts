@@ -16,9 +16,9 @@ export interface RecallQuestion {
   readonly evidence: readonly string[];
 }
 
-export interface RecallSet {
+export interface RecallSet<Question = RecallQuestion> {
   readonly documents: readonly RecallDocument[];
-  readonly questions: readonly RecallQuestion[];
+  readonly questions: readonly Question[];
 }
 
 const PEOPLE = 'Anna Boris Chiara Dmitri Elif Farid Greta Hugo Ines Jonas'.split(' ');
@@ -163,7 +163,7 @@ const SESSIONS = 60;
 const LINES = 40;
 
 /** Park and Miller: the same everywhere. */
-function randomFrom(seed: number): (below: number) => number {
+export function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state * 48_271) % 2_147_483_647;

@@ -161,13 +161,18 @@ create table memory_chunks (
   -- The headings that it stands below, the outermost first.
   heading   text not null,
   text      text not null,
+  -- Words of path and heading, and of the text, a line for each sentence (domain/memory/search-terms.ts).
+  above     text not null,
+  terms     text not null,
   words     tsvector not null generated always as (
-    setweight(to_tsvector('english', translate(path, '/-_.', '    ') || ' ' || heading), 'A') || to_tsvector('english', text)) stored,
+    setweight(to_tsvector('english', above), 'A') || to_tsvector('english', terms)) stored,
+  -- Its longer words with each letter left out: by these a word with a slip of the pen is found.
+  slips     tsvector not null,
   primary key (tenant_id, agent_key, user_id, path, n),
   foreign key (tenant_id, agent_key, user_id, path) references documents on delete cascade
 );
 create index memory_chunks_by_word on memory_chunks using gin (words);
-create index memory_chunks_by_part on memory_chunks using gin (text gin_trgm_ops);
+create index memory_chunks_by_slip on memory_chunks using gin (slips);
 
 -- Apart from the pieces, so that a look at all of a scope's reads little.
 create table memory_vectors (

@@ -5,10 +5,27 @@ import { after, before, describe, it } from 'node:test';
 import { startRealEmbedder } from '#test/support/real-embedder.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { readLongMemEval } from '../../bench/memory/long-mem-eval.ts';
-import { type Asked, missedQuestions, type RecallPlace } from '../../bench/memory/measure-recall.ts';
-import { makeRecallSet } from '../../bench/memory/recall-set.ts';
+import {
+  type Asked,
+  askQuestions,
+  type Embedder,
+  type RecallPlace,
+} from '../../bench/memory/measure-recall.ts';
+import { makeRecallSet, type RecallDocument } from '../../bench/memory/recall-set.ts';
+import { makeWorkSet, WORK_KINDS } from '../../bench/memory/work-set.ts';
 
 const set = makeRecallSet();
+const work = makeWorkSet();
+
+async function missedQuestions<Question extends Asked>(
+  place: RecallPlace,
+  documents: readonly RecallDocument[],
+  questions: readonly Question[],
+  embedder?: Embedder,
+): Promise<readonly Question[]> {
+  const answered = await askQuestions(place, documents, questions, embedder);
+  return answered.filter((one) => one.place === undefined).map(({ question }) => question);
+}
 
 describe('TL memory_search finds the answer among its first five', () => {
   let database: TestDatabase;
@@ -49,6 +66,41 @@ describe('TL memory_search finds the answer among its first five', () => {
       `${missed.filter((question) => question.half === half).length} of 100 ${half}`;
     t.diagnostic(`missed ${of('tuned')}, ${of('unseen')}`);
     assert.ok(missed.length <= 10, `missed ${of('tuned')}, ${of('unseen')}:\n${words(missed)}`);
+  });
+
+  it('at work, by words: 19 of 20, identifiers however they are typed, and the statement that holds first of all', async (t) => {
+    const answered = await askQuestions(place('work'), work.documents, work.questions);
+    const found = (kind: string, most: number): string => {
+      const of = answered.filter(({ question }) => question.kind === kind);
+      return `${of.filter(({ place: at }) => at !== undefined && at <= most).length}/${of.length}`;
+    };
+    t.diagnostic(WORK_KINDS.map((kind) => `${kind} ${found(kind, 5)}, first ${found(kind, 1)}`).join('; '));
+    for (const half of ['tuned', 'unseen']) {
+      const of = answered.filter(({ question }) => question.half === half);
+      const missed = of.filter((one) => one.place === undefined).map(({ question }) => question);
+      t.diagnostic(`${half}: missed ${missed.length} of ${of.length}`);
+      assert.ok(missed.length <= of.length * 0.05, words(missed));
+    }
+    const typed = answered.filter(({ question }) => ['exact', 'typed', 'slip'].includes(question.kind));
+    assert.deepEqual(
+      typed.filter((one) => one.place === undefined),
+      [],
+    );
+    const timed = answered.filter(({ question }) => ['then', 'when'].includes(question.kind));
+    assert.deepEqual(
+      timed.filter((one) => one.place !== 1),
+      [],
+    );
+  });
+
+  it('at work, by words and meaning for more of them, with a small real model for vectors', {
+    skip: process.env['TEST_REAL_EMBEDDER'] === undefined && 'TEST_REAL_EMBEDDER is not set',
+  }, async (t) => {
+    const embedder = await startRealEmbedder();
+    t.after(() => embedder.close());
+    const missed = await missedQuestions(place('work-meaning'), work.documents, work.questions, embedder);
+    t.diagnostic(`missed ${missed.length} of ${work.questions.length}: ${words(missed)}`);
+    assert.ok(missed.length <= work.questions.length * 0.04, words(missed));
   });
 
   it('LongMemEval is read as it is published: a session is a document, and those with the answer are the evidence', async () => {

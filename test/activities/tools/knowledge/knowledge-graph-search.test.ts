@@ -104,6 +104,14 @@ const DRAWN: readonly Drawn[] = [
       ],
     },
   ],
+  ['two Maiers', { entities: [person('Anna Maier'), person('Otto Maier')], relations: [] }],
+  [
+    'once lived',
+    {
+      entities: [person('Ida'), place('Graz')],
+      relations: [lives('Ida', 'Graz', 1, { valid_to: '2015-06-30' })],
+    },
+  ],
   ['nonsense', { entities: 'none', relations: { a: 1 } }],
 ];
 
@@ -256,6 +264,22 @@ describe('TL knowledge_graph_search', () => {
     const other = await stack.makeTenant();
     assert.deepEqual((await stack.ask('GET', '/v1/knowledge/entities', { key: other.key })).body.data, []);
     assert.equal((await stack.ask('GET', `/v1/knowledge/entities/${anns}`, { key: other.key })).status, 404);
+  });
+
+  it('a name that stands whole in the question comes before one that shares a word with it', async () => {
+    await write('memory/maiers.md', 'There are two Maiers.', 'max');
+    const names = async (query: string): Promise<string[]> =>
+      (await search({ query }, 'max')).entities.map(({ name }) => name);
+    assert.deepEqual(await names('Where is Otto Maier?'), ['Otto Maier', 'Anna Maier']);
+    assert.deepEqual(await names('anna maier'), ['Anna Maier', 'Otto Maier']);
+  });
+
+  it('what the notes say only the end of held before it, and holds no more', async () => {
+    await write('memory/ida.md', 'Ida once lived in Graz.', 'max');
+    assert.deepEqual(said(await search({ query: 'Ida', as_of: '2014-01-01T00:00:00Z' }, 'max')), [
+      'Ida lives_in Graz',
+    ]);
+    assert.deepEqual(said(await search({ query: 'Ida' }, 'max')), []);
   });
 
   it('begins at a type or an id, finds names with a slip of the pen, and gives all for *', async () => {

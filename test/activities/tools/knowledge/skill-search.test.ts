@@ -1,6 +1,7 @@
 /** TL skill_search: full text and likeness together, of words or by a provider's model, over what the caller may use. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { embedText, similarity } from '#domain/embed-text.ts';
 import { type EmbeddingServer, startEmbeddingServer } from '#test/support/embedding-server.ts';
 import { type SkillStack, skillText, startSkillStack } from '#test/support/skills.ts';
 
@@ -39,6 +40,14 @@ models:
     assert.match(
       await found({ query: 'Who is owed?' }),
       /^- billing: Knows billing \(score 0\.40\)\n\nRead one with use_skill/,
+    );
+  });
+
+  it('words that every text has do not count, and words are taken by their stems', async () => {
+    assert.match(await found({ query: 'how do I find the coffees for all of us' }), /^- coffee: /);
+    assert.equal(
+      similarity(embedText('what is it for, and how do I do this?'), embedText('What it is for and how')),
+      0,
     );
   });
 

@@ -108,7 +108,7 @@ describe('TL memory by words', () => {
 
   it('finds a word with a slip of the pen, and what a heading or the path says', async () => {
     const [slip] = await search(stack, { query: 'dentits' }, 'ann');
-    assert.deepEqual([slip?.path, slip?.why], ['MEMORY.md', 'words: dentist for dentit']);
+    assert.deepEqual([slip?.path, slip?.why], ['MEMORY.md', 'words: dentist for dentits']);
     assert.equal((await search(stack, { query: 'kitchens' }, 'ann'))[0]?.path, 'memory/kitchen.md');
     assert.deepEqual(await search(stack, { query: `'quoted\\' & | ! <-> (word` }, 'ann'), []);
   });

@@ -1,0 +1,61 @@
+/** What a question says of time, and which day a line of a text speaks of. English; other texts go by when they were written. */
+
+export interface AskedTime {
+  /** Which of several statements is wanted. */
+  readonly order: 'newest' | 'oldest';
+  /** Milliseconds since 1970: what had been said before this. Infinite, where the question names no time. */
+  readonly until: number;
+  /** The question is about time, so that the time of statements decides. */
+  readonly isAsked: boolean;
+}
+
+export interface DateSpan {
+  /** Milliseconds since 1970; `to` is not included. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const MONTH =
+  '(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const ISO = /\b((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?\b/;
+const DAY_FIRST = new RegExp(
+  `\\b(\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH}\\.?,? ((?:19|20)\\d\\d)\\b`,
+  'i',
+);
+const MONTH_FIRST = new RegExp(`\\b${MONTH}\\.?(?: (\\d{1,2})(?:st|nd|rd|th)?,?)? ((?:19|20)\\d\\d)\\b`, 'i');
+
+const OLDEST = /\b(?:first|original(?:ly)?|initial(?:ly)?|earliest|at the beginning|to begin with)\b/i;
+const NEWEST =
+  /\b(?:now|current(?:ly)?|today|at present|presently|latest|newest|last|still|these days|any more|anymore|nowadays)\b/i;
+
+/** The first date that it names, as far as it is exact; undefined: none. */
+export function dateIn(text: string): DateSpan | undefined {
+  const iso = ISO.exec(text);
+  if (iso) return spanOf(iso[1], Number(iso[2]) - 1, iso[3]);
+  const dayFirst = DAY_FIRST.exec(text);
+  if (dayFirst) return spanOf(dayFirst[3], monthOf(dayFirst[2]), dayFirst[1]);
+  const monthFirst = MONTH_FIRST.exec(text);
+  if (monthFirst) return spanOf(monthFirst[3], monthOf(monthFirst[1]), monthFirst[2]);
+  return undefined;
+}
+
+export function askedTime(question: string): AskedTime {
+  const date = dateIn(question);
+  const isOldest = date === undefined && OLDEST.test(question);
+  return {
+    order: isOldest ? 'oldest' : 'newest',
+    until: date?.to ?? Infinity,
+    isAsked: date !== undefined || isOldest || NEWEST.test(question) || /\bwhen\b/i.test(question),
+  };
+}
+
+function monthOf(name: string | undefined): number {
+  return MONTHS.indexOf(name?.slice(0, 3).toLowerCase() ?? '');
+}
+
+function spanOf(year: string | undefined, month: number, day: string | undefined): DateSpan | undefined {
+  const first = Date.UTC(Number(year), month, day === undefined ? 1 : Number(day));
+  const to = day === undefined ? Date.UTC(Number(year), month + 1, 1) : first + 86_400_000;
+  return month >= 0 && month < 12 && !Number.isNaN(first) ? { from: first, to } : undefined;
+}

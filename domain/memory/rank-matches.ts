@@ -1,0 +1,61 @@
+/** The order of pieces that words have found: what fits as well goes by its time, as the question wants it. */
+import { type AskedTime, dateIn } from './asked-time.ts';
+import type { FoundBy } from './fuse-hits.ts';
+import { sentencesOf } from './search-terms.ts';
+
+/** A piece with words of the question. */
+export interface WordMatch<Item> extends FoundBy<Item> {
+  readonly path: string;
+  readonly heading: string;
+  readonly text: string;
+  /** When its document was. */
+  readonly written: Date;
+  /** Sums of what the words weigh: of its best sentence with what stands above it, and of the whole piece. */
+  readonly near: number;
+  readonly whole: number;
+  /** Of repeated words, by its length. */
+  readonly rank: number;
+  /** The best one, from 0 (sentencesOf). */
+  readonly sentence: number;
+}
+
+/** What the rest of a piece counts beside its best sentence. */
+const REST = 0.1;
+/** Matches within so much of each other's score fit as well. */
+const ALIKE = 0.05;
+
+/** Best first. */
+export function rankMatches<Item>(
+  matches: readonly WordMatch<Item>[],
+  asked: AskedTime,
+): readonly FoundBy<Item>[] {
+  const scored = matches
+    .map((match) => ({ match, score: match.near + REST * match.whole + match.rank, at: timeOf(match) }))
+    .toSorted((one, other) => other.score - one.score);
+  const ranked: FoundBy<Item>[] = [];
+  for (let from = 0; from < scored.length; ) {
+    const least = (scored[from]?.score ?? 0) * (1 - ALIKE);
+    const to = scored.findLastIndex(({ score }) => score >= least) + 1;
+    const group = scored.slice(from, to);
+    ranked.push(
+      ...group
+        .toSorted((one, other) => distance(one.at, asked) - distance(other.at, asked))
+        .map(({ match }) => match),
+    );
+    from = to;
+  }
+  return ranked;
+}
+
+/** Milliseconds since 1970 of what the piece's best sentence says, as far as it or what stands above it says when. */
+function timeOf({ text, sentence, heading, path, written }: WordMatch<unknown>): number {
+  const said = dateIn(sentencesOf(text)[sentence] ?? '') ?? dateIn(heading) ?? dateIn(path);
+  return said?.from ?? written.getTime();
+}
+
+/** The less, the better it fits the question. */
+function distance(at: number, { order, until }: AskedTime): number {
+  if (order === 'oldest') return at;
+  // What was said later did not hold then.
+  return at < until ? -at : at;
+}

@@ -1,0 +1,69 @@
+/**
+ * The words of a text as the index of memory has them, so that an identifier is found however it is typed: `INC-2291` is `inc`, `2291` and
+ * `inc2291`, as `inc2291` and `Inc 2291` are; `maxRetryCount` is `max`, `retry`, `count` and `maxretrycount`, as `max_retry_count` is.
+ */
+
+/** Characters of a joined identifier: longer ones are paths and addresses, which are found by their parts. */
+const JOINED = 80;
+/** Neighbouring words of a question that may be one identifier: `retry backoff ms`. */
+const NEIGHBOURS = 3;
+
+const COMPOUND = /[\p{L}\p{N}]+(?:[-_.:/#@][\p{L}\p{N}]+)*/gu;
+/** Identifiers stand between these: `billing/retry.backoff_ms`. */
+const OUTER = /[.:/#@]+/;
+const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{Lt}]+|\p{N}+|\p{L}+/gu;
+
+/** One text a sentence or line, in their order; the same number for the same text. */
+export function sentencesOf(text: string): readonly string[] {
+  return text.split(/\n|(?<=[.!?]) /);
+}
+
+/** To be made a tsvector: words with spaces between them, a line for each sentence. */
+export function searchTerms(text: string): string {
+  return sentencesOf(text)
+    .map((sentence) =>
+      compoundsOf(sentence)
+        .flatMap(({ parts, joined }) => [...parts, ...joined])
+        .join(' '),
+    )
+    .join('\n');
+}
+
+export interface QuestionTerms {
+  readonly words: readonly string[];
+  /** Identifiers, and neighbouring words that may be one: who asks may write its parts apart. */
+  readonly joined: readonly string[];
+}
+
+/** Each once. */
+export function questionTerms(text: string): QuestionTerms {
+  const compounds = compoundsOf(text);
+  const words = compounds.flatMap(({ parts }) => parts);
+  const runs = words.flatMap((_, at) =>
+    Array.from({ length: NEIGHBOURS - 1 }, (_run, more) => words.slice(at, at + more + 2).join('')),
+  );
+  const joined = [...compounds.flatMap((compound) => compound.joined), ...runs];
+  const known = new Set(words);
+  return {
+    words: [...known],
+    joined: [...new Set(joined)].filter((word) => word.length <= JOINED && !known.has(word)),
+  };
+}
+
+interface Compound {
+  readonly parts: readonly string[];
+  /** Of identifiers of several parts: the whole, and what stands between dots and slashes. */
+  readonly joined: readonly string[];
+}
+
+function compoundsOf(text: string): readonly Compound[] {
+  const plain = text.normalize('NFKD').replaceAll(/\p{M}+/gu, '');
+  return (plain.match(COMPOUND) ?? []).map((compound) => {
+    const parts = (compound.match(PART) ?? []).map((part) => part.toLowerCase());
+    const wholes = [compound, ...compound.split(OUTER)].map((one) =>
+      one.replaceAll(/[^\p{L}\p{N}]+/gu, '').toLowerCase(),
+    );
+    const joined = wholes.filter((whole) => whole.length <= JOINED && !parts.includes(whole));
+    return { parts, joined: [...new Set(joined)] };
+  });
+}

@@ -1,0 +1,42 @@
+/** How identifiers become words of the index (TL memory_search). */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { askedTime, dateIn } from '#domain/memory/asked-time.ts';
+import { editDistance } from '#domain/memory/edit-distance.ts';
+import { questionTerms, searchTerms } from '#domain/memory/search-terms.ts';
+
+describe('TL memory_search: words of the index', () => {
+  it('an identifier is its parts and the whole of them, whatever stands between them', () => {
+    assert.equal(searchTerms('INC-2291'), 'inc 2291 inc2291');
+    assert.equal(searchTerms('inc2291'), 'inc 2291 inc2291');
+    assert.equal(searchTerms('maxRetryCount'), 'max retry count maxretrycount');
+    assert.equal(searchTerms('retry.backoff_ms'), 'retry backoff ms retrybackoffms backoffms');
+    assert.equal(searchTerms('HTTPServerError'), 'http server error httpservererror');
+  });
+
+  it('each sentence and line stays one', () => {
+    assert.equal(searchTerms('Ann works. Bob rests.\nMeno'), 'ann works\nbob rests\nmeno');
+  });
+
+  it('accents and the form of letters make no other word', () => {
+    assert.equal(searchTerms('Café naïve ＡＢ'), 'cafe naive ab');
+  });
+
+  it('neighbouring words of a question may be one identifier', () => {
+    assert.ok(questionTerms('fixed inc 2291?').joined.includes('inc2291'));
+    assert.ok(questionTerms('the retry backoff ms').joined.includes('retrybackoffms'));
+  });
+
+  it('letters that changed places are one slip', () => {
+    assert.equal(editDistance('porduction', 'production'), 1);
+    assert.equal(editDistance('kitten', 'sitting'), 3);
+  });
+
+  it('a question says which of several statements it wants', () => {
+    assert.equal(askedTime('What was the first region?').order, 'oldest');
+    assert.equal(askedTime('Where is it now?').order, 'newest');
+    assert.equal(askedTime('Where was it in May 2026?').until, Date.UTC(2026, 5, 1));
+    assert.equal(dateIn('on 3rd of March, 2026')?.from, Date.UTC(2026, 2, 3));
+    assert.equal(dateIn('memory/2026-13-40.md'), undefined);
+  });
+});
