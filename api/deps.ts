@@ -112,13 +112,17 @@ export interface WorkspaceAsked {
 
 /** Bytes in and out of workspaces, by the rules of the file tools. Throws Failure; Unavailable where this machine has none. */
 export interface WorkspaceDoor {
-  read(asked: WorkspaceAsked, path: string): Promise<{ readonly bytes: number; readonly stream: Readable }>;
-  /** Safe to repeat. */
+  read(
+    asked: WorkspaceAsked,
+    path: string,
+  ): Promise<{ readonly bytes: number; readonly version: string; readonly stream: Readable }>;
+  /** Safe to repeat. `check` gets the version of what is there (undefined: nothing), and throws to leave it. */
   write(
     asked: WorkspaceAsked,
     path: string,
     content: AsyncIterable<Buffer>,
-  ): Promise<{ readonly created: boolean; readonly bytes: number }>;
+    check?: (version: string | undefined) => void,
+  ): Promise<{ readonly created: boolean; readonly bytes: number; readonly version: string }>;
 }
 
 /** Logins at MCP servers by OAuth (activities/mcp/oauth.ts). `user` is empty for one that is for all. */

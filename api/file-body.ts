@@ -1,5 +1,6 @@
 /** Bodies that are a file, of whatever content type: taken as they come, and read within a bound. */
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
 import type { Api } from './deps.ts';
@@ -10,9 +11,24 @@ export function takeFileBodies(routes: Api): void {
   routes.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 }
 
-export async function* fileBody({ body }: FastifyRequest, mostBytes: number): AsyncGenerator<Buffer> {
+/** The same of bodies that are read whole before the route begins, so that an Idempotency-Key stands for their bytes too. */
+export function readFileBodies(routes: Api, mostBytes: number): void {
+  routes.removeAllContentTypeParsers();
+  routes.addContentTypeParser('*', (_request: unknown, payload: Readable) =>
+    buffer(bounded(payload, mostBytes)),
+  );
+}
+
+export function fileBody({ body }: FastifyRequest, mostBytes: number): AsyncGenerator<Buffer> {
+  return bounded((body as Readable | undefined) ?? [], mostBytes);
+}
+
+async function* bounded(
+  body: Readable | Iterable<Buffer | string>,
+  mostBytes: number,
+): AsyncGenerator<Buffer> {
   let bytes = 0;
-  for await (const part of (body as Readable | undefined) ?? []) {
+  for await (const part of body) {
     const piece = Buffer.from(part);
     bytes += piece.length;
     if (bytes > mostBytes) throw fileTooLarge(mostBytes);

@@ -181,6 +181,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 
 /** Field order does not make a request another one. Depth is bounded by json-body.ts. */
 function sorted(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return createHash('sha256').update(value).digest('hex');
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -30,6 +30,7 @@ export const FAILURES = {
   ApprovalExpired: { status: 410, retryable: false, title: 'The approval has expired' },
   ApprovalWithdrawn: { status: 410, retryable: false, title: 'The approval was withdrawn' },
   EventsTrimmed: { status: 410, retryable: false, title: 'The events asked for are no longer kept' },
+  PreconditionFailed: { status: 412, retryable: false, title: 'It is not as the caller has seen it' },
   TooLarge: { status: 413, retryable: false, title: 'The request is too large' },
   UnsupportedMedia: { status: 415, retryable: false, title: 'The content type is not supported' },
   Misdirected: { status: 421, retryable: false, title: 'This server does not go by that name' },

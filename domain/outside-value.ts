@@ -27,9 +27,14 @@ export function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1;
 }
 
-/** A text that a row can hold, of at most so many UTF-16 units. What a row could not hold would stop its workflow for good. */
+/** A text that a row can hold, of at most so many characters (code points, as `preview` counts them). What a row could not hold would stop its workflow for good. */
 export function isText(value: unknown, most: number): value is string {
-  return typeof value === 'string' && value.length <= most && isStorable(value);
+  return typeof value === 'string' && hasAtMost(value, most) && isStorable(value);
+}
+
+/** A character has at most two UTF-16 units: nothing longer is counted. */
+function hasAtMost(text: string, most: number): boolean {
+  return text.length <= most || (text.length <= 2 * most && Array.from(text).length <= most);
 }
 
 /** Postgres refuses NUL, and half of a surrogate pair is no character at all. */

@@ -18,6 +18,7 @@ const REMEDIES: Readonly<Record<FailureType, string>> = {
   ApprovalExpired: 'Nothing has run. Ask the agent again.',
   ApprovalWithdrawn: 'The turn was stopped before. Nothing has run.',
   EventsTrimmed: 'Begin after `first_id` - 1, and read the transcript for what came before.',
+  PreconditionFailed: 'Read it again, and send what you want with its new `ETag`.',
   TooLarge: 'Send less.',
   UnsupportedMedia: 'Send `application/json` in UTF-8.',
   Misdirected: 'Ask by a name that it is known by, or add this one to `api.allowedHosts`.',

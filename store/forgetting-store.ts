@@ -142,6 +142,7 @@ export async function removeSessionRows(
       union select digest from (${attached}) a`,
   );
   const removals: readonly Removal[] = [
+    keptAnswers(tenant, sql`strpos(body, to_json(${session}::text)::text) > 0 and created_at <= ${until}`),
     ['decision_proofs', sql`${ofTenant} and approval_id in ${approvals}`],
     ['decision_tokens', sql`${ofTenant} and approval_id in ${approvals}`],
     ['approval_decisions', sql`${ofTenant} and approval_id in ${approvals}`],
@@ -214,6 +215,10 @@ export async function removeUserRows(
       union select digest from artifacts where ${own}`,
   );
   const removals: readonly Removal[] = [
+    keptAnswers(
+      tenant,
+      sql`(api_key_id in (select id from api_keys where ${own}) or strpos(body, to_json(${user}::text)::text) > 0)`,
+    ),
     ['exec_allowlist', own, 'allowlist'],
     ['approval_links', own],
     ['api_keys', own, 'api_keys'],
@@ -236,6 +241,11 @@ export async function removeUserRows(
   await execute(pool)`update skill_versions set published_by = 'a user who is forgotten' where ${published}`;
   await execute(pool)`
     update skills set owner = null where tenant_id = ${tenant} and owner = ${`user:${user}`}`;
+}
+
+/** Whole answers, with what was said, that a repeat under the same Idempotency-Key would get; a name in them is a text in quotes. */
+function keptAnswers(tenant: string, which: RawBuilder<unknown>): Removal {
+  return ['idempotency_keys', sql`tenant_id = ${tenant} and ${which}`, 'idempotency_keys'];
 }
 
 /** Before what names them goes: of these bytes, those that nothing else names go after it. */

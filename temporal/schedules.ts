@@ -137,7 +137,11 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
           `there are ${SCHEDULE_LIMITS.perAgent} schedules of an agent, or ${SCHEDULE_LIMITS.perTenant} in all, at most; remove one`,
         );
       if (!row) throw new Failure('Conflict', `${agent} has a schedule ${name} already; change that one`);
-      return planned(tenant, row);
+      return planned(tenant, row).catch(async (error: unknown) => {
+        // One that Temporal does not take is not made.
+        if (row.planned === null && (await deleteSchedule(pool, tenant, row.id))) await plan(tenant, row.id);
+        throw error;
+      });
     },
     async change({ tenant, rights }, id, change) {
       const { text } = await scrubberOf(tenant);

@@ -54,6 +54,7 @@ import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { createEmbeddingStore } from '#store/embedding-store.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
+import { createFileLock } from '#store/file-lock.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Vault } from '#store/secrets/vault.ts';
@@ -113,7 +114,11 @@ export function createActivities(
   });
   const media = createMedia(parts, { ...base, budgetLedger, budgets });
   const embed = createEmbed({ store: createEmbeddingStore(pool), models, budgets });
-  const hostFiles = createFiles({ journalDir: join(config.stateDir, 'changes'), now: Date.now });
+  const hostFiles = createFiles({
+    journalDir: join(config.stateDir, 'changes'),
+    now: Date.now,
+    lock: createFileLock(pool),
+  });
   const skills = createSkills({ ...base, embed, hostFiles, folders: config.skills.folders });
   const memory = createMemoryRoom({ ...base, embed, models, budgets });
   const teams = createTeamRoom({ ...base, wake });

@@ -12,6 +12,7 @@ import { removeWorkspaces } from '#activities/workspace/workspace-folder.ts';
 import { openObjectStore } from '#activities/snapshots/open-object-store.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { withDocuments } from '#activities/workspace/with-documents.ts';
+import { createFileLock } from '#store/file-lock.ts';
 import type { Pool } from '#store/pool.ts';
 
 export interface Workspaces {
@@ -35,6 +36,7 @@ export function createWorkspaces(
       rules: { deniedPrefixes: deniedPrefixes(config.tools.denied_paths) },
       journalDir: join(config.stateDir, 'changes'),
       now: Date.now,
+      lock: createFileLock(pool),
     }),
     pool,
   );

@@ -59,7 +59,8 @@ export function followFiles(
       readPage: (scope, path, request) => during(scope, (used) => files.readPage(used, path, request)),
       readBytes: (scope, path, most) => during(scope, (used) => files.readBytes(used, path, most)),
       openRead: (scope, path) => during(scope, (used) => files.openRead(used, path)),
-      write: (scope, path, content) => during(scope, (used) => files.write(used, path, content)),
+      write: (scope, path, content, check) =>
+        during(scope, (used) => files.write(used, path, content, check)),
       change: (scope, path, mayCreate, by) =>
         during(scope, (used) => files.change(used, path, mayCreate, by)),
       list: (scope, path, limit) => during(scope, (used) => files.list(used, path, limit)),

@@ -11,7 +11,7 @@ import { DOCUMENT_LIMITS, type DocumentAccess, isDocumentPath } from '#domain/do
 import { type DocumentRow, listDocuments, readDocument } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { errnoOf, FileProblem } from './file-problem.ts';
-import { openFile } from './files.ts';
+import { openFile } from './open-file.ts';
 import { openParent } from './open-folder.ts';
 import { replaceFile } from './replace-file.ts';
 import type { SafePath } from './resolve-path.ts';
@@ -180,7 +180,7 @@ function isOther(error: unknown): boolean {
 async function writeAt(home: string, path: string, text: string, mode = 0o600): Promise<void> {
   const { folder, name } = await openParent(placeOf(home, path), true);
   try {
-    await replaceFile(folder, name, Buffer.from(text), path, path, mode);
+    await replaceFile(folder, name, Buffer.from(text), path, path, { mode });
   } finally {
     await folder.close();
   }

@@ -1,17 +1,19 @@
 /** What tools may do with files, held in the caller's workspace (VF-4). Problems are thrown as FileProblem. */
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, opendir, stat } from 'node:fs/promises';
+import { lstat, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { DocumentAccess } from '#domain/document.ts';
 import type { FileOrigins } from '#domain/file-origins.ts';
-import { type ChangeJournal, createChangeJournal } from './change-journal.ts';
-import { errnoOf, FileProblem, fileProblem, shown } from './file-problem.ts';
+import type { FileLock } from '#store/file-lock.ts';
+import type { ChangeJournal } from './change-journal.ts';
+import { createFileChanges } from './change-file.ts';
+import { errnoOf, FileProblem } from './file-problem.ts';
 import { createFolderGuides } from './folder-guides.ts';
 import { guardGitFolder } from './guard-git.ts';
-import { type Folder, openFolder, openParent } from './open-folder.ts';
+import { closing, explained, openFile, versionOf } from './open-file.ts';
+import { type Folder, openFolder } from './open-folder.ts';
 import { type FilePage, type FilePageRequest, readPage } from './read-page.ts';
-import { isTemporary, refuseIrregular, replaceFile } from './replace-file.ts';
+import { isTemporary } from './replace-file.ts';
 import { DEFAULT_PATH_RULES, type PathRules } from '#domain/path-rules.ts';
 import { isDenied, resolvePath, type SafePath } from './resolve-path.ts';
 import { createResolvers } from './resolve-file.ts';
@@ -88,14 +90,21 @@ export interface Files {
   readPage(scope: FileScope, path: string, request: FilePageRequest): Promise<FilePage>;
   /** The whole of a file; undefined when it has more bytes than `most`. */
   readBytes(scope: FileScope, path: string, most: number): Promise<Buffer | undefined>;
-  /** Replaces or makes a file and its parent folders. Safe to repeat. */
+  /**
+   * Replaces or makes a file and its parent folders. Safe to repeat. `check` gets the version of what is there (undefined: nothing), and
+   * throws to leave it.
+   */
   write(
     scope: FileScope,
     path: string,
     content: string | Buffer | AsyncIterable<Buffer>,
-  ): Promise<{ created: boolean; bytes: number }>;
-  /** All of a file, to be read once. Who does not read it to its end destroys it. */
-  openRead(scope: FileScope, path: string): Promise<{ readonly bytes: number; readonly stream: Readable }>;
+    check?: (version: string | undefined) => void,
+  ): Promise<{ created: boolean; bytes: number; version: string }>;
+  /** All of a file, to be read once. Who does not read it to its end destroys it. The version is another one after each change. */
+  openRead(
+    scope: FileScope,
+    path: string,
+  ): Promise<{ readonly bytes: number; readonly version: string; readonly stream: Readable }>;
   /**
    * Changes a file by a function of its bytes (null when there is none and `mayCreate`). Safe to repeat under the same
    * idempotency key: `done` says that an earlier attempt did it.
@@ -124,16 +133,14 @@ export interface FilesOptions {
   /** A private folder for the journal of changes. */
   readonly journalDir: string;
   readonly now: () => number;
+  readonly lock: FileLock;
 }
 
-/** Files that are changed in memory may have this many bytes. */
-export const MAX_CHANGE_BYTES = 20 * 1024 * 1024;
 /** Names read from one folder; beyond it the listing says so. */
 const MAX_NAMES = 100_000;
 
 export function createFiles(options: FilesOptions): Files {
   const rules: PathRules = { ...DEFAULT_PATH_RULES, ...options.rules };
-  const journal = createChangeJournal(options.journalDir, options.now);
   const guides = createFolderGuides();
 
   const { resolve, resolveChange } = createResolvers(rules);
@@ -161,43 +168,13 @@ export function createFiles(options: FilesOptions): Files {
       });
     },
 
-    async write(scope, path, content) {
-      return explained('failed to write file', path, async () => {
-        const { folder, name } = await openParent(await resolveChange(scope, path, true), true);
-        return closing(folder, async () => {
-          const given = typeof content === 'string' ? Buffer.from(content) : content;
-          const { created } = await replaceFile(folder, name, given, scope.idempotencyKey, path);
-          return { created, bytes: (await lstat(folder.at(name))).size };
-        });
-      });
-    },
+    ...createFileChanges({ ...options, resolveChange }),
 
     async openRead(scope, path) {
       return explained('failed to read file', path, async () => {
         const file = await openFile(await resolve(scope, path));
-        return { bytes: (await file.stat()).size, stream: file.createReadStream() };
-      });
-    },
-
-    async change(scope, path, mayCreate, by) {
-      const doing = mayCreate ? 'failed to write file' : 'failed to read file';
-      return explained(doing, path, async () => {
-        const { folder, name } = await openParent(await resolveChange(scope, path, false), mayCreate);
-        return closing(folder, async () => {
-          const old = await readWhole(folder, name, mayCreate, path);
-          const changes = scope.use?.journal ?? journal;
-          const state = await changes.judge(scope.idempotencyKey, old);
-          if (state === 'done') return { done: true };
-          if (state === 'lost')
-            throw new FileProblem(
-              'OutcomeUnknown',
-              `${shown(path)} was being changed by this call when the worker stopped, and is different now; read it before changing it again`,
-            );
-          const next = by(old);
-          await changes.note(scope.idempotencyKey, old, next);
-          await replaceFile(folder, name, next, scope.idempotencyKey, path);
-          return { done: false };
-        });
+        const there = await file.stat({ bigint: true });
+        return { bytes: Number(there.size), version: versionOf(there), stream: file.createReadStream() };
       });
     },
 
@@ -233,70 +210,6 @@ export function createFiles(options: FilesOptions): Files {
       });
     },
   };
-}
-
-async function explained<T>(doing: string, path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw fileProblem(error, doing, path);
-  }
-}
-
-async function closing<T>(opened: { close(): Promise<void> }, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } finally {
-    await opened.close();
-  }
-}
-
-/** A regular file with one name. O_NONBLOCK: opening a FIFO must not wait for a writer. */
-export async function openFile(path: SafePath): Promise<FileHandle> {
-  if (path.inside === '')
-    throw new FileProblem('InvalidPath', `${shown(path.askedPath)} is a folder, not a file`);
-  const { folder, name } = await openParent(path, false);
-  return closing(folder, () => openIn(folder, name, path.askedPath));
-}
-
-async function openIn(folder: Folder, name: string, askedPath: string): Promise<FileHandle> {
-  const file = await open(
-    folder.at(name),
-    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
-  );
-  try {
-    refuseIrregular(await file.stat(), 'failed to read file', askedPath);
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
-
-async function readWhole(
-  folder: Folder,
-  name: string,
-  mayBeMissing: boolean,
-  askedPath: string,
-): Promise<Buffer | null> {
-  let file: FileHandle;
-  try {
-    file = await openIn(folder, name, askedPath);
-  } catch (error) {
-    if (mayBeMissing && errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-  try {
-    const { size } = await file.stat();
-    if (size > MAX_CHANGE_BYTES)
-      throw new FileProblem(
-        'ExecutionFailed',
-        `${shown(askedPath)} has ${size} bytes; files over ${MAX_CHANGE_BYTES} bytes are changed with exec`,
-      );
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
 }
 
 async function namesIn(folder: Folder, safe: SafePath, rules: PathRules): Promise<string[]> {

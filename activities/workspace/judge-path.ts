@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { JudgePath, PathOp } from '#domain/path-rules.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
 import { errnoOf, FileProblem, fileProblem } from './file-problem.ts';
-import { openFile } from './files.ts';
+import { openFile } from './open-file.ts';
 import { guardGitFolder } from './guard-git.ts';
 import { openFolder, openParent } from './open-folder.ts';
 import { existing } from './replace-file.ts';

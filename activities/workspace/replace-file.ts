@@ -19,6 +19,8 @@ export function temporaryName(key: string): string {
   return `${PREFIX}${createHash('sha256').update(key).digest('hex').slice(0, 24)}${SUFFIX}`;
 }
 
+export type LastStep = (put: () => Promise<void>) => Promise<void>;
+
 /**
  * Puts `content` in the place of `name`. The mode and the owner of an old file are kept.
  */
@@ -28,8 +30,11 @@ export async function replaceFile(
   content: Buffer | AsyncIterable<Buffer>,
   key: string,
   askedPath: string,
-  /** Of a copy that can be made anew: this mode, and no wait for the disk. */
-  mode?: number,
+  /**
+   * `mode`: of a copy that can be made anew: this mode, and no wait for the disk. `last`: what stands round the last look at the old
+   * file and the rename, while which nobody else changes it; it may throw, and then nothing is changed.
+   */
+  { mode, last = (put) => put() }: { readonly mode?: number; readonly last?: LastStep } = {},
 ): Promise<{ created: boolean }> {
   const old = await existing(folder, name, askedPath);
   const temporary = temporaryName(`${key}\0${name}`);
@@ -44,7 +49,7 @@ export async function replaceFile(
     } finally {
       await file.close();
     }
-    await rename(folder.at(temporary), folder.at(name));
+    await last(() => rename(folder.at(temporary), folder.at(name)));
   } catch (error) {
     await unlink(folder.at(temporary)).catch((second: unknown) => {
       if (errnoOf(second) !== 'ENOENT') throw error;

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { DOCUMENT_LIMITS, MEMORY_FOLDER } from '#domain/document.ts';
 import { type DocumentRow, listDocuments } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { fileDigest } from './change-journal.ts';
 import { createDocumentCopies } from './document-copies.ts';
 import { createDocumentRows, hasDocuments } from './document-rows.ts';
 import { FileProblem } from './file-problem.ts';
@@ -42,12 +43,12 @@ export function withDocuments(files: Files, pool: Pool): Files {
       const text = await rows.text(scope, path);
       if (text === undefined) return files.openRead(scope, path);
       const bytes = Buffer.from(text);
-      return { bytes: bytes.length, stream: Readable.from([bytes]) };
+      return { bytes: bytes.length, version: fileDigest(bytes), stream: Readable.from([bytes]) };
     },
 
-    async write(scope, path, content) {
+    async write(scope, path, content, check) {
       const place = await rows.rowAt(scope, path);
-      if (!place) return files.write(scope, path, content);
+      if (!place) return files.write(scope, path, content, check);
       const bytes = await collect(content);
       let created = false;
       await rows.change(
@@ -56,12 +57,13 @@ export function withDocuments(files: Files, pool: Pool): Files {
         path,
         true,
         (old) => {
+          check?.(old === null ? undefined : fileDigest(old));
           created = old === null;
           return bytes;
         },
         true,
       );
-      return { created, bytes: bytes.length };
+      return { created, bytes: bytes.length, version: fileDigest((await rows.text(scope, path)) ?? null) };
     },
 
     async change(scope, path, mayCreate, by) {

@@ -1,9 +1,9 @@
 /** Bytes in and out of workspaces for who is no agent: where this process sees the folders that workers work in. */
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure, type FailureType, type ToolErrorCode } from '#domain/errors.ts';
 import { documentsVersion } from '#store/document-store.ts';
+import { createFileLock } from '#store/file-lock.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { FileProblem } from './file-problem.ts';
@@ -32,7 +32,12 @@ interface Asked {
 
 export function createWorkspaceDoor({ root, deniedPaths, follow, pool, journalDir, scrubberOf }: DoorParts) {
   const files = withDocuments(
-    createFiles({ rules: { deniedPrefixes: deniedPaths }, journalDir, now: Date.now }),
+    createFiles({
+      rules: { deniedPrefixes: deniedPaths },
+      journalDir,
+      now: Date.now,
+      lock: createFileLock(pool),
+    }),
     pool,
   );
   const workspaceOf = createWorkspaceOf(root);
@@ -52,10 +57,13 @@ export function createWorkspaceDoor({ root, deniedPaths, follow, pool, journalDi
   }
 
   return {
-    read: (asked: Asked, path: string): Promise<{ readonly bytes: number; readonly stream: Readable }> =>
-      asFailure(async () => files.openRead(await scopeOf(asked), path)),
-    write: (asked: Asked, path: string, content: AsyncIterable<Buffer>) =>
-      asFailure(async () => files.write(await scopeOf(asked), path, content)),
+    read: (asked: Asked, path: string) => asFailure(async () => files.openRead(await scopeOf(asked), path)),
+    write: (
+      asked: Asked,
+      path: string,
+      content: AsyncIterable<Buffer>,
+      check?: (version: string | undefined) => void,
+    ) => asFailure(async () => files.write(await scopeOf(asked), path, content, check)),
   };
 }
 

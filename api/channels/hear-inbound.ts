@@ -96,7 +96,7 @@ async function meet(
   // A group would read the code.
   if (isGroup) return alone(type, 'I do not know you; write to me in a direct message.');
   const fresh = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
-  const name = person.name.replaceAll('\0', '').toWellFormed().slice(0, 200);
+  const name = person.name.replaceAll('\0', '').slice(0, 200).toWellFormed();
   const code = await offerPairing(pool, tenant, key, { id: person.id, name }, fresh);
   return code === undefined
     ? alone(type, 'You were told your code within this minute.')

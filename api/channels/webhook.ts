@@ -59,7 +59,8 @@ export const webhookReader: ChannelReader = {
           )
             .replaceAll(/\s+/g, ' ')
             .trim()
-            .slice(0, 200),
+            .slice(0, 200)
+            .toWellFormed(),
         },
       ],
     };

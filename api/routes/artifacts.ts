@@ -1,6 +1,5 @@
 /** Artifacts: bytes in, and out again as a download, whole or in part. */
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
@@ -9,7 +8,7 @@ import { labelSchema } from '#domain/schema/scalars.ts';
 import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from '#store/artifact-store.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { fileBody, takeFileBodies } from '../file-body.ts';
+import { readFileBodies } from '../file-body.ts';
 import { paramOf } from '../found.ts';
 import { problems } from '../openapi.ts';
 import { fileOwner } from './files.ts';
@@ -26,7 +25,7 @@ const PASSIVE =
 export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
   const places = { pool, objects };
   app.register(async (raw) => {
-    takeFileBodies(raw);
+    readFileBodies(raw, ARTIFACT_BYTES);
     raw.post(
       '/v1/artifacts',
       {
@@ -45,7 +44,7 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
         const { filename, user } = request.query as z.infer<typeof querySchema>;
         const { text: scrub } = await secrets.vault.scrubberOf(caller.tenant);
         const row = await putArtifact(places, caller.tenant, {
-          bytes: await buffer(fileBody(request, ARTIFACT_BYTES)),
+          bytes: (request.body as Buffer | undefined) ?? Buffer.alloc(0),
           user: fileOwner(caller, user),
           type: request.headers['content-type'],
           filename: filename ?? unescaped(request.headers['filename']),

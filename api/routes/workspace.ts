@@ -52,7 +52,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         tags: ['agents'],
         operationId: 'getWorkspaceFile',
         summary: 'Get a file of an agent’s workspace as it is',
-        description: `At most ${MAX_BYTES} bytes. Where the API does not see the workspaces of its workers it is \`Unavailable\`.`,
+        description: `At most ${MAX_BYTES} bytes. The \`ETag\` names it as it is, for \`If-Match\`. Where the API does not see the workspaces of its workers it is \`Unavailable\`.`,
         querystring: querySchema,
         response: {
           200: z.any().meta({ format: 'binary' }),
@@ -63,7 +63,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     },
     async (request, reply: FastifyReply) => {
       const { path, ...whose } = await asked(request);
-      const { bytes, stream } = await deps.workspaces.read(whose, path);
+      const { bytes, version, stream } = await deps.workspaces.read(whose, path);
       if (bytes > MAX_BYTES) {
         stream.destroy();
         throw fileTooLarge(MAX_BYTES);
@@ -71,6 +71,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       return reply
         .type('application/octet-stream')
         .header('content-disposition', 'attachment')
+        .header('etag', `"${version}"`)
         .send(stream as never);
     },
   );
@@ -85,23 +86,48 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           tags: ['agents'],
           operationId: 'putWorkspaceFile',
           summary: 'Put a file into an agent’s workspace',
-          description: `The body is the file, of whatever content type, at most ${MAX_BYTES} bytes; folders are made. A context file or one of memory becomes a row, as if the agent had written it.`,
+          description: `The body is the file, of whatever content type, at most ${MAX_BYTES} bytes; folders are made. A context file or one of memory becomes a row, as if the agent had written it. With \`If-Match\` it replaces what has that \`ETag\` and nothing else, with \`If-None-Match: *\` it is written where nothing is.`,
           querystring: querySchema,
           response: {
             200: writtenSchema,
             201: writtenSchema,
-            ...problems('NotFound', 'TooLarge', 'Unprocessable', 'Conflict'),
+            ...problems('NotFound', 'TooLarge', 'Unprocessable', 'Conflict', 'PreconditionFailed'),
           },
         },
       },
       async (request, reply) => {
         const { path, ...whose } = await asked(request);
         if (whose.user === null) requireScope(callerOf(request), 'admin');
-        const { created, bytes } = await deps.workspaces.write(whose, path, fileBody(request, MAX_BYTES));
-        return reply.code(created ? 201 : 200).send({ path, bytes });
+        const check = preconditionOf(request);
+        const { created, bytes, version } = await deps.workspaces.write(
+          whose,
+          path,
+          fileBody(request, MAX_BYTES),
+          check,
+        );
+        return reply
+          .code(created ? 201 : 200)
+          .header('etag', `"${version}"`)
+          .send({ path, bytes });
       },
     );
   });
+}
+
+/** RFC 9110 §13.1: throws where the file is not as the caller wants it to be. Undefined: whatever it is. */
+function preconditionOf({ headers }: FastifyRequest): ((version: string | undefined) => void) | undefined {
+  const { 'if-match': match, 'if-none-match': none } = headers;
+  if (match === undefined && none === undefined) return undefined;
+  return (version) => {
+    const names = (list: string): boolean =>
+      version !== undefined &&
+      list.split(',').some((one) => one.trim() === '*' || one.trim() === `"${version}"`);
+    if ((match !== undefined && !names(match)) || (none !== undefined && names(none)))
+      throw new Failure(
+        'PreconditionFailed',
+        version === undefined ? 'There is no such file' : 'The file is another one by now; get it again',
+      );
+  };
 }
 
 function isShared({ workspace }: WorkspaceAsked['agent']): boolean {

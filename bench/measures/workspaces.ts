@@ -7,6 +7,7 @@ import { createFollowed } from '#activities/snapshots/followed.ts';
 import { followFiles } from '#activities/snapshots/followed-files.ts';
 import { createFolderStore } from '#activities/snapshots/object-store.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
+import { createFileLock } from '#store/file-lock.ts';
 import { TENANT } from '../contender.ts';
 import type { Bench, Measure } from '../measure.ts';
 import { shown, spreadOf } from '../report.ts';
@@ -57,7 +58,11 @@ interface Steps {
 }
 
 async function stepsIn(bench: Bench, base: string): Promise<{ readonly wrote: Steps; readonly ran: Steps }> {
-  const plain = createFiles({ journalDir: join(base, 'journal'), now: Date.now });
+  const plain = createFiles({
+    journalDir: join(base, 'journal'),
+    now: Date.now,
+    lock: createFileLock(bench.stack.pool),
+  });
   const root = join(base, 'workspaces');
   const store = createFolderStore(join(base, 'store'));
   const followed = createFollowed({ pool: bench.stack.pool, store, root, holder: 'bench' });

@@ -5,8 +5,15 @@
 import { Cron } from 'croner';
 import { SCHEDULE_LIMITS, type Timing } from '../schedule.ts';
 
-/** Those after `after`, in order, at most `count`. Throws for an expression that `timingProblem` refuses. */
+/** Temporal's server refuses calendars of years after 2100 (maxCalendarYear of its scheduler). */
+const LAST = Date.parse('2100-01-01T00:00:00Z');
+
+/** Those after `after`, in order, at most `count`, and none after LAST. Throws for an expression that `timingProblem` refuses. */
 export function nextInstants(timing: Timing, after: Date, count: number): Date[] {
+  return instantsOf(timing, after, count).filter((at) => at.getTime() < LAST);
+}
+
+function instantsOf(timing: Timing, after: Date, count: number): Date[] {
   switch (timing.kind) {
     case 'at': {
       const at = new Date(wholeSeconds(timing.at));
@@ -40,14 +47,18 @@ export function timingProblem(timing: Timing, now: Date): string | undefined {
     if (problem !== undefined) return problem;
   }
   const next = nextInstants(timing, now, GAPS_LOOKED_AT);
-  if (next.length === 0)
-    return timing.kind === 'at'
-      ? `at: ${timing.at} is over; give a time to come`
-      : `expr: "${timing.kind === 'cron' ? timing.expr : ''}" never comes; there is no such date`;
+  if (next.length === 0) return neverComes(timing, now);
   const isTooClose = next.some(
     (at, n) => n > 0 && at.getTime() - (next[n - 1]?.getTime() ?? 0) < SCHEDULE_LIMITS.gap * 1000,
   );
   return isTooClose ? `it runs more often than each ${SCHEDULE_LIMITS.gap} seconds` : undefined;
+}
+
+function neverComes(timing: Timing, now: Date): string {
+  if (timing.kind === 'cron') return `expr: "${timing.expr}" never comes; there is no such date`;
+  const [field, time] = timing.kind === 'at' ? ['at', timing.at] : ['from', timing.from];
+  const isOver = wholeSeconds(time) <= now.getTime();
+  return `${field}: ${time} is ${isOver ? 'over; give a time to come' : 'too far away; give a time before the year 2100'}`;
 }
 
 /** Of a pattern in seconds, two minutes' worth. */

@@ -42,6 +42,17 @@ describe('artifacts', () => {
     });
   }
 
+  it('IN-1 the same file under the same Idempotency-Key is put once, and another file under it is refused', async () => {
+    const headers = { 'idempotency-key': 'k-file' };
+    const first = await put('one', { type: 'text/plain', headers });
+    assert.equal(first.status, 201, JSON.stringify(first.body));
+    const again = await put('one', { type: 'text/plain', headers });
+    assert.deepEqual([again.status, again.body], [201, first.body]);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    const other = await put('two', { type: 'text/plain', headers });
+    assert.equal(other.body.code, 'IdempotencyMismatch');
+  });
+
   it('what is put comes back byte by byte, as an attachment of its own name', async () => {
     const { status, body, headers } = await put(PDF, {
       type: 'application/pdf',

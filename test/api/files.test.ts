@@ -168,12 +168,14 @@ describe('VF-5 /v1/agents/{key}/workspace', () => {
     path: string,
     key: string,
     body?: Uint8Array<ArrayBuffer> | string,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> => {
     const response = await fetch(`${api.url}/v1/agents/${path}`, {
       method,
       headers: {
         authorization: `Bearer ${key}`,
         ...(body === undefined ? {} : { 'content-type': 'image/png' }),
+        ...headers,
       },
       ...(body === undefined ? {} : { body }),
     });
@@ -183,6 +185,23 @@ describe('VF-5 /v1/agents/{key}/workspace', () => {
       body: Buffer.from(await response.arrayBuffer()),
     };
   };
+
+  test('is written over only as the caller has seen it, where he says so', async () => {
+    for (const path of ['open/workspace/seen.txt', 'open/workspace/memory/seen.md']) {
+      const put = (text: string, headers: Readonly<Record<string, string>>) =>
+        raw('PUT', path, ann, text, headers);
+      assert.equal((await put('one', { 'if-match': '*' })).status, 412);
+      assert.equal((await put('one', { 'if-none-match': '*' })).status, 201);
+      assert.equal((await put('two', { 'if-none-match': '*' })).status, 412);
+      const seen = String((await raw('GET', path, ann)).headers.get('etag'));
+      const two = await put('two', { 'if-match': `"other", ${seen}` });
+      assert.equal(two.status, 200);
+      const late = await put('three', { 'if-match': seen });
+      assert.deepEqual([late.status, JSON.parse(String(late.body)).code], [412, 'PreconditionFailed']);
+      const now = await raw('GET', path, ann);
+      assert.deepEqual([String(now.body), now.headers.get('etag')], ['two', two.headers.get('etag')]);
+    }
+  });
 
   test('moves bytes as they are, each user’s in a folder of his own', async () => {
     const bytes = new Uint8Array([0, 255, 1, 128]);

@@ -68,6 +68,25 @@ describe('forgetting', () => {
     assert.ok((await runsOf('stays')) > 0);
   });
 
+  it('takes the answers that were kept for a repeated Idempotency-Key, of a session and of a user', async () => {
+    for (const [session, path] of [
+      ['answered', '/v1/sessions/answered'],
+      ['answered-ivo', '/v1/users/ivo'],
+    ] as const) {
+      const key = await stack.makeKey(['run', 'read'], path.endsWith('ivo') ? { user: 'ivo' } : {});
+      const answer = await stack.ask('POST', `/v1/sessions/${session}/messages?wait=60`, {
+        key,
+        body: { text: `wombat of ${session}` },
+        headers: { 'idempotency-key': `k-${session}` },
+      });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      assert.ok((await whereIs('wombat')).includes('idempotency_keys'));
+      const { removed } = await forget(path);
+      assert.equal(removed['idempotency_keys'], 1);
+      assert.deepEqual(await whereIs('wombat'), []);
+    }
+  });
+
   it('keeps what it has cost, in sums that name no session', async () => {
     const usage = async () => (await stack.ask('GET', '/v1/usage?by=agent')).body.data[0];
     await said('paid', 'hello');

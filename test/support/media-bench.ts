@@ -12,7 +12,7 @@ import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { BudgetedWork, BudgetHold, BudgetSettlement } from '#store/budget-ledger.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
 import { type MediaServer, startMediaServer } from './media-server.ts';
-import { temporaryFolder, toolBench } from './tool-call.ts';
+import { inTurn, temporaryFolder, toolBench } from './tool-call.ts';
 import { memoryEgress } from './web-site.ts';
 
 export interface MediaBench {
@@ -53,7 +53,7 @@ export async function mediaBench(
   t.after(() => server.close());
   const config = loadConfig({ env: env(server), cwd: await temporaryFolder(t) });
   const base = await temporaryFolder(t);
-  const files = createFiles({ journalDir: join(base, 'journal'), now: Date.now });
+  const files = createFiles({ journalDir: join(base, 'journal'), now: Date.now, lock: inTurn });
   const rows: NewEgressRow[] = [];
   const reserved = new Map<string, BudgetedWork['expected']>();
   const settled = new Map<string, BudgetSettlement>();

@@ -18,6 +18,7 @@ import type { Boxes } from '#activities/sandbox/boxes.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createFiles, type Files, type FilesOptions } from '#activities/workspace/files.ts';
+import type { FileLock } from '#store/file-lock.ts';
 import type { ToolResult } from '#domain/tool.ts';
 
 const launch = createLauncher();
@@ -98,6 +99,9 @@ export interface BenchOptions {
 /** A machine that has none; one that is said to work starts nothing before the command. */
 export const NO_BUBBLEWRAP: Bubblewrap = { works: async () => false, prefix: async () => [] };
 
+/** For files that nobody else changes meanwhile. */
+export const inTurn: FileLock = (_file, work) => work();
+
 /** The real dependencies of file and command tools, in temporary folders. */
 export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOptions = {}): Promise<Bench> {
   let processes: Processes | undefined;
@@ -109,6 +113,7 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
   const files = createFiles({
     journalDir: join(base, 'journal'),
     now,
+    lock: inTurn,
     ...(options.rules ? { rules: options.rules } : {}),
   });
   const environment = commandEnvironment(process.env);

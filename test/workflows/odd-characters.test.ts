@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { preview } from '#domain/scrub/preview.ts';
+import { INBOX_LIMITS } from '#domain/turn.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 describe('EX-4 characters that a row cannot hold do not stop a turn', () => {
@@ -17,6 +19,18 @@ describe('EX-4 characters that a row cannot hold do not stop a turn', () => {
     assert.equal(turn.status, 'completed');
     const [written] = await worker.calls(turn_id);
     assert.equal(written?.ok, true);
+  });
+
+  test('a message of many characters beyond 16 bits is taken as any other', async () => {
+    for (const [session, text] of [
+      ['emoji', '🦦'.repeat(5_000)],
+      ['family', '👩‍👩‍👧‍👦 '.repeat(57)],
+      ['flags', '🇩🇪'.repeat(200)],
+    ] as const) {
+      const shown = preview(text, { chars: INBOX_LIMITS.preview });
+      const { turn_id } = await worker.say(session, text, { preview: shown });
+      assert.equal((await worker.ended(turn_id)).status, 'completed');
+    }
   });
 
   test('a tool name made of such characters is an unknown tool', async () => {

@@ -1,8 +1,10 @@
 /** TL cron: schedules by HTTP, on Temporal Schedules that follow the rows. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Failure } from '#domain/errors.ts';
 import { runIdOf, SCHEDULE_LIMITS, SCHEDULED_MESSAGE, scheduleIdOf } from '#domain/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
+import { createSchedules } from '#temporal/schedules.ts';
 import type { Answer, Stack } from '#test/support/stack.ts';
 import { startStack } from '#test/support/stack.ts';
 
@@ -78,6 +80,60 @@ describe('TL cron, schedules', () => {
     });
     assert.equal((await stack.ask('GET', `/v1/schedules/${id}`)).status, 404);
     await assert.rejects(handle(id).describe());
+  });
+
+  it('one of a leap day is made, with the instants that Temporal can hold', async () => {
+    const { id, next_runs } = await add({
+      name: 'leap-day',
+      schedule: { kind: 'cron', expr: '0 9 29 2 *' },
+      message: 'Leap.',
+    });
+    assert.equal(next_runs[0], '2028-02-29T09:00:00.000Z');
+    const { state } = await handle(id).describe();
+    assert.equal(state.paused, false);
+    await sweep();
+  });
+
+  it('one that is refused leaves no row, whatever refuses it', async () => {
+    for (const [schedule, status] of [
+      [{ kind: 'cron', expr: '10/20 * * * *' }, 422],
+      [{ kind: 'at', at: '2300-01-01T00:00:00Z' }, 422],
+      [{ kind: 'every', every_seconds: 60, from: '2300-01-01T00:00:00Z' }, 422],
+    ] as const) {
+      const body = { name: 'refused', schedule, message: 'x' };
+      const refused = await stack.ask('POST', '/v1/schedules', { body });
+      assert.equal(refused.status, status, JSON.stringify(refused.body));
+    }
+    const { rows } = await stack.pool.query(`select 1 from schedules where name = 'refused'`);
+    assert.equal(rows.length, 0);
+    const { schedules } = stack.worker.temporal;
+    const refusing = {
+      ...stack.worker.temporal,
+      schedules: { ...schedules, put: () => Promise.reject(new Failure('Internal', 'not taken')) },
+    };
+    const scrubberOf = async () => ({ text: (text: string) => text }) as never;
+    const made = createSchedules({ pool: stack.pool, temporal: refusing, scrubberOf }).add(
+      {
+        tenant: stack.tenant,
+        user: null,
+        by: 'test',
+        rights: { key: null, roles: [] } as never,
+        stem: 'stem',
+      },
+      {
+        name: 'refused',
+        agent: 'main',
+        schedule: { kind: 'cron', expr: '0 9 * * *', tz: 'UTC' },
+        message: 'x',
+        deliver: 'none',
+        delete_after_run: false,
+        enabled: true,
+        overlap: 'skip',
+        catchup_seconds: 3_600,
+      },
+    );
+    await assert.rejects(made, /not taken/);
+    assert.equal((await stack.pool.query(`select 1 from schedules where name = 'refused'`)).rows.length, 0);
   });
 
   it('is seen in Temporal under the name that it was given, with the next instants and what they mean', async () => {

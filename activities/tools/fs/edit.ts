@@ -7,7 +7,7 @@ import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
 import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
-import { MAX_CHANGE_BYTES } from '#activities/workspace/files.ts';
+import { MAX_CHANGE_BYTES } from '#activities/workspace/change-file.ts';
 import { probeChange } from '#activities/workspace/probe-change.ts';
 import type { ToolResult } from '#domain/tool.ts';
 

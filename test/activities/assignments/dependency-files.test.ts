@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { readDependencyFiles } from '#activities/assignments/dependency-files.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
+import { inTurn } from '#test/support/tool-call.ts';
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
 
 describe('DE-2 files of dependencies', () => {
@@ -16,7 +17,7 @@ describe('DE-2 files of dependencies', () => {
     root = await mkdtemp(join(tmpdir(), 'tempoclaw-dependency-'));
     workspace = join(root, 'writer');
     await mkdir(join(workspace, 'delegated/del-1'), { recursive: true });
-    files = createFiles({ journalDir: join(root, 'journal'), now: Date.now });
+    files = createFiles({ journalDir: join(root, 'journal'), now: Date.now, lock: inTurn });
   });
   after(() => rm(root, { recursive: true, force: true }));
 

@@ -16,7 +16,7 @@ import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Pool } from '#store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
-import { temporaryFolder } from '#test/support/tool-call.ts';
+import { inTurn, temporaryFolder } from '#test/support/tool-call.ts';
 
 interface Copy {
   readonly followed: Followed;
@@ -71,7 +71,7 @@ describe('VF-6 workspaces that follow the work', () => {
         const options = { pool, store: made.store, root, holder: `worker ${name}` };
         const followed = createFollowed(limits ? { ...options, limits } : options);
         const errors: unknown[] = [];
-        const inner = createFiles({ journalDir: join(base, `${name}-journal`), now: Date.now });
+        const inner = createFiles({ journalDir: join(base, `${name}-journal`), now: Date.now, lock: inTurn });
         const { files, close } = followFiles(inner, followed, (error) => errors.push(error));
         const copy = { followed, files, errors, close, folder: join(root, tenant, 'main') };
         copies.push(copy);

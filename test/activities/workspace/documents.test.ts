@@ -14,6 +14,7 @@ import { createFiles } from '#activities/workspace/files.ts';
 import { withDocuments } from '#activities/workspace/with-documents.ts';
 import { DOCUMENT_LIMITS, type DocumentAccess } from '#domain/document.ts';
 import type { Tool } from '#policy/define-tool.ts';
+import { createFileLock } from '#store/file-lock.ts';
 import { documentsVersion, documentVersions, readDocument, writeDocument } from '#store/document-store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { toolBench, toolCall } from '#test/support/tool-call.ts';
@@ -37,7 +38,10 @@ async function desk(t: TestContext) {
     agent,
   ]);
   const made = () =>
-    withDocuments(createFiles({ journalDir: join(bench.base, 'journal'), now: Date.now }), pool);
+    withDocuments(
+      createFiles({ journalDir: join(bench.base, 'journal'), now: Date.now, lock: createFileLock(pool) }),
+      pool,
+    );
   let files = made();
   const scope = (user: string | null) => ({ tenant: 'default', agent, user });
   return {

@@ -6,7 +6,7 @@ import { chmod, link, mkdir, open, readdir, readFile, stat, symlink, writeFile }
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createFiles } from '#activities/workspace/files.ts';
-import { temporaryFolder, toolBench, toolCall } from '#test/support/tool-call.ts';
+import { inTurn, temporaryFolder, toolBench, toolCall } from '#test/support/tool-call.ts';
 
 describe('F17 writing', () => {
   test('keeps the mode and leaves no temporary file', async (t) => {
@@ -14,7 +14,8 @@ describe('F17 writing', () => {
     await mkdir(workspace);
     await writeFile(join(workspace, 'run.sh'), 'old');
     await chmod(join(workspace, 'run.sh'), 0o750);
-    assert.deepEqual(await files.write(toolCall(workspace), 'run.sh', 'né'), { created: false, bytes: 3 });
+    const { created, bytes } = await files.write(toolCall(workspace), 'run.sh', 'né');
+    assert.deepEqual([created, bytes], [false, 3]);
     assert.equal((await stat(join(workspace, 'run.sh'))).mode & 0o777, 0o750);
     assert.deepEqual(await readdir(workspace), ['run.sh']);
   });
@@ -70,7 +71,7 @@ describe('DU-2 a change that is repeated', () => {
     const { base, files, workspace } = await toolBench(t);
     const call = toolCall(workspace);
     assert.deepEqual(await files.change(call, 'log', true, append('line\n')), { done: false });
-    const other = createFiles({ journalDir: join(base, 'journal'), now: Date.now });
+    const other = createFiles({ journalDir: join(base, 'journal'), now: Date.now, lock: inTurn });
     assert.deepEqual(await other.change(call, 'log', true, append('line\n')), { done: true });
     assert.equal(await readFile(join(workspace, 'log'), 'utf8'), 'line\n');
     await files.change(toolCall(workspace), 'log', true, append('line\n'));
@@ -174,7 +175,7 @@ describe('R6 a held folder shows', () => {
 
 test('a workspace that does not exist yet is made', async (t) => {
   const base = await temporaryFolder(t);
-  const files = createFiles({ journalDir: join(base, 'journal'), now: Date.now });
+  const files = createFiles({ journalDir: join(base, 'journal'), now: Date.now, lock: inTurn });
   const { entries } = await files.list(toolCall(join(base, 'new/ws')), '.', 10);
   assert.deepEqual(entries, []);
 });

@@ -14,6 +14,7 @@ import { createFiles } from '#activities/workspace/files.ts';
 import { withDocuments } from '#activities/workspace/with-documents.ts';
 import type { DocumentAccess } from '#domain/document.ts';
 import type { ToolResult } from '#domain/tool.ts';
+import { createFileLock } from '#store/file-lock.ts';
 import { documentsVersion, writeDocument } from '#store/document-store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { type Bench, temporaryFolder, toolBench } from '#test/support/tool-call.ts';
@@ -64,7 +65,10 @@ const SCOPE = { tenant: 'default', agent: 'main', user: null };
 async function benchWith(t: TestContext, hasDocuments: boolean): Promise<Bench> {
   if (!hasDocuments) return toolBench(t);
   const { pool } = database;
-  const files = withDocuments(createFiles({ journalDir: await temporaryFolder(t), now: Date.now }), pool);
+  const files = withDocuments(
+    createFiles({ journalDir: await temporaryFolder(t), now: Date.now, lock: createFileLock(pool) }),
+    pool,
+  );
   const bench = await toolBench(t, { deps: { files } });
   const documents: DocumentAccess = {
     ...SCOPE,

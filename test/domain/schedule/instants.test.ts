@@ -84,7 +84,10 @@ describe('TL cron, what users type', () => {
     [cron('2026-05-01T00:00:00'), /1 fields/],
     [cron('0 9 * * *', 'Mars/One'), /unknown time zone "Mars\/One"/],
     [cron('*/5 * * * * *'), /more often/],
+    [cron('10/20 * * * *'), /range/],
     [{ kind: 'at', at: '2025-12-31T23:59:59Z' }, /is over/],
+    [{ kind: 'at', at: '2300-01-01T00:00:00Z' }, /before the year 2100/],
+    [{ kind: 'every', every_seconds: 60, from: '2300-01-01T00:00:00Z' }, /before the year 2100/],
   ] as const)
     it(`${JSON.stringify(timing)} is refused`, () => assert.match(problem(timing) ?? '', words));
 });
