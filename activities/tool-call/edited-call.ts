@@ -3,7 +3,8 @@ import { storableJson } from '#domain/storable-text.ts';
 import type { CallDeps } from './call-deps.ts';
 import { callDigest } from './call-digest.ts';
 import type { Catalog, ParsedCall } from '#policy/catalog.ts';
-import { callSummary, sealedCall } from './plan-calls.ts';
+import { callSummary } from './call-summary.ts';
+import { sealedCall } from './plan-calls.ts';
 import type { ApprovalBasis, SettleRecord } from '#store/approval-ledger.ts';
 
 export async function editedCall(

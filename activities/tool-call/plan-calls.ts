@@ -1,4 +1,5 @@
 /** From what a model asked for to what the loop will do: each call is looked up, read, judged and written down. */
+import { callSummary } from './call-summary.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { HookRun } from '#domain/hook.ts';
@@ -315,19 +316,6 @@ function plannedCall(
 function longestExec(agent: AgentConfig, sandbox: SandboxSettings): number {
   const standard = sandboxOf(sandbox, agent.sandbox) === undefined ? HOST_EXEC_SECONDS : BOX_EXEC_SECONDS;
   return agent.exec?.timeout_seconds ?? standard;
-}
-
-/** Characters: one line in the web UI. */
-const SUMMARY = 120;
-
-/** `exec: npm test`, the line that people see of a call everywhere. */
-export function callSummary(
-  deps: Pick<PlanDeps, 'catalog' | 'scrubber'>,
-  tool: Tool,
-  input: unknown,
-): string {
-  const words = storableText(deps.catalog.summaryOf(tool, input));
-  return deps.scrubber.preview(words === '' ? tool.name : `${tool.name}: ${words}`, SUMMARY);
 }
 
 /** What the model wrote in place of a tool's name may be anything. */

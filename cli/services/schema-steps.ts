@@ -20,7 +20,10 @@ export function migrationStep(info: Pick<PublishedInfo, 'database_url'>): Step {
 }
 
 /** To be registered when Temporal is there. */
-export function searchAttributeStep(config: Config, info: Pick<PublishedInfo, 'temporal' | 'namespace'>): Step {
+export function searchAttributeStep(
+  config: Config,
+  info: Pick<PublishedInfo, 'temporal' | 'namespace'>,
+): Step {
   return {
     key: 'search-attributes',
     title: 'Search attributes',
