@@ -57,14 +57,14 @@ describe('AP-2 approvals over HTTP', () => {
     await stack.worker.ended(second.turn);
   });
 
-  it('does not end a wait: who waits for the turn gets its end when somebody decides meanwhile', async () => {
-    const waiting = stack.ask('POST', '/v1/sessions/waits/messages?wait=60', {
+  it('ends a wait: who waits for the turn is told at once that somebody must decide, and waits again for its end', async () => {
+    const asked = await stack.ask('POST', '/v1/sessions/waits/messages?wait=60', {
       body: { text: 'poke {"note":"waits"}' },
     });
+    assert.deepEqual([asked.status, asked.body.status], [202, 'waiting_approval']);
     const approval = await stack.worker.approvalOf('waits');
     assert.equal((await decide(approval, { decision: 'approve' })).status, 200);
-    const { status, body } = await waiting;
-    assert.deepEqual([status, body.status], [200, 'completed']);
+    await stack.worker.ended(asked.body.turn_id);
   });
 
   it('F7 lets one of 50 parallel opposite decisions win; the losers get 200 for the same and 409 for the other', async () => {

@@ -79,6 +79,7 @@ const CASES: Readonly<Record<string, readonly unknown[]>> = {
     0,
     `{"next":${BUDGET}}`,
     '[]',
+    '{"z":"x"}',
   ],
 };
 

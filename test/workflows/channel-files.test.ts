@@ -89,7 +89,7 @@ describe('IN-4 files of a chat', () => {
     assert.deepEqual(await heard(chat), []);
   });
 
-  it('are sent by the tool message from the workspace, and by an answer that links to them, each once', async (t) => {
+  it('are sent by the tool message from the workspace, and by an answer that links to them; a repeated one says so', async (t) => {
     const chat = await start(t);
     await chat.pair('42', 'ann');
     await chat.hears(textUpdate('write_file {"path":"plan.txt","content":"Buy tea"}'));
@@ -108,7 +108,10 @@ describe('IN-4 files of a chat', () => {
     await chat.shows('what is not there', ({ text }) => text.startsWith('There is no artifact:art_000'));
     await isOver(chat);
     const said = chat.telegram.messages.slice(before).map(({ text, document }) => document?.name ?? text);
-    assert.deepEqual(said.slice(-3, -1), ['Again: the plan and x', 'plan.txt']);
+    // Its answer was lost, and Telegram has no key for once.
+    const [again, file] = said.slice(-3, -1);
+    assert.match(again ?? '', /^Again: the plan and x\n\n\(Sent again: /);
+    assert.equal(file, 'plan.txt');
     assert.equal(said.filter((one) => one === 'plan.txt').length, 1);
   });
 
