@@ -17,7 +17,7 @@ export interface ShellBlock {
   readonly text: string;
   /** Why it is not run: `sh no-run: REASON` behind the fence, or the mark of another test above it. */
   readonly notRun?: string;
-  /** Of a `text` block right below: each line must be in the output, in order; `…` stands for anything. */
+  /** Of a `text` block below, also behind prose of the same section: each line must be in the output, in order; `…` stands for anything. */
   readonly expected?: string;
 }
 
@@ -28,7 +28,7 @@ export function readPage(page: string): string {
 export function shellBlocks(page: string): readonly ShellBlock[] {
   const text = readPage(page);
   const fence =
-    /^(?:<!-- (test: [a-z-]+) -->\n)?```(?:sh|bash)\b([^\n]*)\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?/gms;
+    /^(?:<!-- (test: [a-z-]+) -->\n)?```(?:sh|bash)\b([^\n]*)\n(.*?)^```$(?:\n(?:(?!```|#)[^\n]*\n)*```text\n(.*?)^```$)?/gms;
   return [...text.matchAll(fence)].map((found) => {
     const [, mark, info = '', body = '', expected] = found;
     const notRun = mark ?? /no-run: *(.+)$/.exec(info)?.[1];
