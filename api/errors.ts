@@ -1,4 +1,5 @@
 /** The one mapper from every error to application/problem+json (RFC 9457) with a code of domain/errors.ts. */
+import { plainWords } from '#domain/schema/problem-words.ts';
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors, isResponseSerializationError } from 'fastify-type-provider-zod';
 import { isTransient } from '#store/pool.ts';
@@ -127,11 +128,6 @@ function wordsOfEither(either: readonly unknown[]): readonly string[] {
     return typeof first === 'object' && first !== null && 'message' in first ? [String(first.message)] : [];
   });
   return words.length > 0 ? words : ['is not valid'];
-}
-
-function plainWords(message: string): string {
-  if (message.endsWith('received undefined')) return 'is required';
-  return message.endsWith('received NaN') ? 'must be a number' : message;
 }
 
 const OF_FASTIFY: Readonly<Record<string, readonly [FailureType, string]>> = {

@@ -1,4 +1,5 @@
 /** Tools that are this server's own: their arguments by zod. */
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { jsonSchemaOf } from '#policy/read-arguments.ts';
@@ -15,6 +16,5 @@ export function readArguments<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const read = schema.safeParse(args);
   if (read.success) return read.data;
-  const wrong = read.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
-  throw new Failure('InvalidInput', wrong.join('; '));
+  throw new Failure('InvalidInput', schemaProblem(read.error, 'arguments'));
 }

@@ -17,6 +17,7 @@ import {
   type shownTenantPolicySchema,
   tenantPolicySchema,
 } from '#domain/schema/policy.ts';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../pages.ts';
@@ -54,7 +55,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       if (!before.success)
         throw new Failure(
           'Unprocessable',
-          `The policy of then cannot be put back: ${z.prettifyError(before.error).replaceAll('\n', ' ').slice(0, 500)}`,
+          `The policy of then cannot be put back: ${schemaProblem(before.error, 'policy')}`,
         );
       await saveTenantPolicy(pool, tenant, before.data, by);
       return showPolicy(deps, tenant, before.data);

@@ -1,4 +1,5 @@
 /** What our own node can be asked: each capability is there only where the node was started for it, and judges what it is asked. */
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { constants, open, realpath } from 'node:fs/promises';
 import { arch, cpus, freemem, hostname, platform, release, totalmem, uptime } from 'node:os';
 import { isAbsolute, resolve, sep } from 'node:path';
@@ -64,8 +65,7 @@ function read<Schema extends z.ZodType>(
 ): { readonly value: z.output<Schema> } | NodeResult {
   const { data, error } = schema.safeParse(params);
   if (!error) return { value: data };
-  const words = error.issues.map(({ path, message }) => `${path.join('.') || 'params'}: ${message}`);
-  return refused(words.join('; '), 'InvalidArgs');
+  return refused(schemaProblem(error, 'params'), 'InvalidArgs');
 }
 
 /** The real path of what stands at or below the folder and not in `but`, links followed; undefined when it is not there or elsewhere. */

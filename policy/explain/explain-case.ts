@@ -2,6 +2,7 @@
  * PO-4: one case of any kind, read, judged and answered by the functions that the tools use. Nothing is run and nothing is
  * changed; a URL's name is looked up unless the case says what it resolves to.
  */
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
@@ -67,7 +68,7 @@ async function answerCase(deps: ExplainDeps, kind: ExplainKind, input: unknown):
 function read<Kind extends ExplainKind>(kind: Kind, input: unknown): z.output<(typeof EXPLAIN_INPUTS)[Kind]> {
   const parsed = EXPLAIN_INPUTS[kind].safeParse(input);
   if (parsed.success) return parsed.data as z.output<(typeof EXPLAIN_INPUTS)[Kind]>;
-  throw new Failure('InvalidInput', z.prettifyError(parsed.error).replaceAll('\n', ' ').slice(0, 500));
+  throw new Failure('InvalidInput', schemaProblem(parsed.error, kind));
 }
 
 async function explainShell(

@@ -229,6 +229,16 @@ describe('PO-4 explain over HTTP', () => {
     assert.equal(ann.body.step, 'global_rule');
   });
 
+  test('says in words what a case lacks', async () => {
+    for (const [kind, words] of [
+      ['url', 'url: is required'],
+      ['shell', 'command: is required'],
+    ] as const) {
+      const { status, body } = await explain(kind, {});
+      assert.deepEqual([status, body.detail], [400, words]);
+    }
+  });
+
   test('refuses a kind that is not there', async () => {
     assert.equal((await explain('future', {})).status, 400);
   });
