@@ -154,7 +154,7 @@ describe('AP-2 the contract from Python', { skip }, () => {
       const approval = await live.approvalOf('py-by-signal');
       return approval === first ? undefined : approval;
     });
-    await client.call('withdraw', second);
+    await client.call('withdraw', second, { by: 'py', reason: 'not needed any more' });
     await live.ended('turn_py-by-signal-2');
     assert.equal((await live.calls('turn_py-by-signal-2'))[0]?.code, 'ApprovalWithdrawn');
   });
