@@ -3,9 +3,9 @@
  * any number of workers. All ports stay the same over a restart.
  */
 import { randomInt } from 'node:crypto';
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
@@ -47,7 +47,7 @@ export interface Stand {
   /** Two, so that what is one's can be looked for in the other's rows. */
   readonly tenants: readonly [Tenant, Tenant];
   readonly pool: Pool;
-  /** Lines that `exec` appended: one for each time that an effect happened. */
+  /** Relative to each workspace. Lines that `exec` appended: one for each time that an effect happened. */
   readonly witnessFile: string;
   readonly apiUrl: string;
   temporalAddress(): string;
@@ -134,8 +134,8 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   );
   const programs = await createPrograms({ folder, database, temporal, options });
   await Promise.all([...programs.apis, ...programs.workers].map((part) => part.start()));
-  // Of the state folder, commands on the host write in the workspaces only (SH-6).
-  const witnessFile = join(folder, 'workspaces', 'witness');
+  // A command writes in its own workspace alone (SH-7), so each workspace has a file of this name.
+  const witnessFile = 'witness';
   let connection: Connection | undefined;
 
   const ask: Stand['ask'] = (tenant, method, path, given = {}) =>
@@ -164,8 +164,14 @@ export async function createStand(options: StandOptions): Promise<Stand> {
         return undefined;
       }),
     async effects() {
-      const text = await readFile(witnessFile, 'utf8').catch(() => '');
-      return text.split('\n').filter((line) => line !== '');
+      const workspaces = join(folder, 'workspaces');
+      const paths = await readdir(workspaces, { recursive: true }).catch(() => []);
+      const files = paths.filter((path) => basename(path) === witnessFile);
+      const texts = await Promise.all(files.map((path) => readFile(join(workspaces, path), 'utf8')));
+      return texts
+        .join('')
+        .split('\n')
+        .filter((line) => line !== '');
     },
     until,
     async close() {
