@@ -126,6 +126,7 @@ export async function createMachine(
       resolve: vault.resolve,
       wall,
       boxing: { boxes, bubblewrap, sandbox: config.sandbox },
+      folders: join(config.stateDir, 'mcp-servers'),
       environment,
       worker,
     }),

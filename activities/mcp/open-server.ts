@@ -1,6 +1,6 @@
 /** One connection to one MCP server: its process or its door, the handshake, and what it lists. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -31,6 +31,8 @@ export interface OpenServerDeps extends OAuthDeps {
   readonly resolve: (tenant: string, text: string) => Promise<string>;
   readonly wall: Pick<HostWall, 'prefix' | 'environment'>;
   readonly boxing: ServerBoxing;
+  /** A program's own is {tenant}/{name} below it: it works there, writes nowhere else, and finds it again at its next start. */
+  readonly folders: string;
   /** Of programs on this machine: PATH, HOME, LANG. */
   readonly environment: Readonly<Record<string, string>>;
   /** Names this worker to those who look for what it left. */
@@ -206,23 +208,24 @@ async function wayTo(
 
 /** In its box, or behind the wall of commands, with nothing of the worker's environment but where programs are. */
 async function processWay(
-  { wall, boxing, environment, worker }: OpenServerDeps,
-  { tenant, id, config }: McpServerToUse,
+  { wall, boxing, environment, worker, folders }: OpenServerDeps,
+  { tenant, id, name, config }: McpServerToUse,
   { env }: McpCredentials,
 ): Promise<Way> {
   const mark = `mcp/${tenant}/${id}/${randomUUID()}`;
   const program = [config.command, ...config.args];
   const box = config.box ? await serverBox(boxing, tenant, program, Object.keys(env)) : undefined;
-  const folder = box ? undefined : await mkdtemp(join(tmpdir(), 'tempoclaw-mcp-'));
-  const folders = folder === undefined ? [] : [folder];
+  const folder = box ? undefined : join(folders, tenant, name);
+  if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
+  const own = folder === undefined ? [] : [folder];
   const { PATH = '', HOME = '/', LANG = 'C.UTF-8' } = environment;
   const transport = new ProgramTransport({
-    command: box?.command ?? [...wall.prefix(folders), ...program],
+    command: box?.command ?? [...wall.prefix(own), ...program],
     env: {
       PATH,
       HOME,
       LANG,
-      ...(box ? {} : wall.environment(folders)),
+      ...(box ? {} : wall.environment(own)),
       ...env,
       [WORKER_MARK]: worker,
       [CALL_MARK]: mark,
@@ -236,7 +239,6 @@ async function processWay(
     end: async () => {
       await transport.close();
       await box?.end();
-      if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

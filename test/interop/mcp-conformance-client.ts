@@ -2,6 +2,8 @@
  * The worker's client of MCP servers as a program that the conformance suite drives: connects to the address that it is given, lists the tools
  * and calls each once. What a server asks is answered with what its form holds.
  */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { createEgress } from '#activities/egress/egress.ts';
@@ -40,6 +42,7 @@ const live = await openServer(
     pool: withoutLogins(),
     resolve: async (_tenant, text) => text,
     wall: withoutWall(),
+    folders: join(tmpdir(), 'tempoclaw-test-mcp-servers'),
     boxing: { boxes: boxesAt('unix:///nonesuch'), bubblewrap: createBubblewrap([]), sandbox: {} },
     environment: {},
     worker: 'of nobody',

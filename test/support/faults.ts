@@ -49,6 +49,8 @@ export interface Stand {
   readonly pool: Pool;
   /** Relative to each workspace. Lines that `exec` appended: one for each time that an effect happened. */
   readonly witnessFile: string;
+  /** The state folder of all parts. */
+  readonly folder: string;
   readonly apiUrl: string;
   temporalAddress(): string;
   readonly postgres: Killable;
@@ -144,6 +146,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
     tenants,
     pool,
     witnessFile,
+    folder,
     ...services,
     ...programs,
     proxies,

@@ -1,7 +1,7 @@
 /** TL browser, DU-1: kill -9 of the worker whose browser a session uses, between its actions and in the middle of one. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startSite, type Site } from '#test/support/browser-bench.ts';
 import { createStand, type Stand } from '#test/support/faults.ts';
@@ -22,7 +22,7 @@ describe('DU-1 a browser where several workers share a queue', { timeout: 600_00
     const t = { after: (work: () => unknown): void => void ends.push(work) };
     site = await startSite(t, { '/start': '<h1>Start</h1>' });
     stand = await createStand({ workers: 2, settings: `egress: { allowPrivate: ["${site.host}"] }\n` });
-    profiles = join(dirname(dirname(stand.witnessFile)), 'browser', 'profiles');
+    profiles = join(stand.folder, 'browser', 'profiles');
   });
   after(async () => {
     await stand?.close();
@@ -83,7 +83,7 @@ describe('DU-1 kill -9 of a worker with a browser', { timeout: 600_000 }, () => 
       workers: 1,
       settings: `egress: { allowPrivate: ["${site.host}"] }\nworker: { shutdownGraceSeconds: 5 }\n`,
     });
-    profiles = join(dirname(dirname(stand.witnessFile)), 'browser', 'profiles');
+    profiles = join(stand.folder, 'browser', 'profiles');
   });
   after(async () => {
     await stand?.close();

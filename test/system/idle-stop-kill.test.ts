@@ -1,6 +1,7 @@
 /** SA-1, DU-1: kill -9 of the worker that is ending what an idle session has left running; the next one ends the rest. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createStand, type Stand } from '#test/support/faults.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
@@ -17,6 +18,11 @@ describe('DU-1 kill -9 while all of an idle session is stopped', { timeout: 600_
   async function oneRound(round: number): Promise<void> {
     const [tenant] = stand.tenants;
     const session = `left-${round}`;
+    // In the workspace of its session, the only one that its command sees.
+    const isThere = (name: string): boolean =>
+      readdirSync(join(stand.folder, 'workspaces'), { recursive: true }).some(
+        (path) => basename(String(path)) === name,
+      );
     const [file, mark] = [`${stand.witnessFile}-${round}`, uniqueSeconds()];
     // Takes SIGTERM and goes on, so that its end takes as long as the grace. What reads its output does end.
     const command = `exec >/dev/null 2>&1; trap 'touch ${file}.told' TERM; touch ${file}; while :; do sleep 0.1; done; echo ${mark}`;
@@ -29,12 +35,12 @@ describe('DU-1 kill -9 while all of an idle session is stopped', { timeout: 600_
       );
       return rowCount ? true : undefined;
     });
-    assert.ok(await eventually(() => existsSync(file)), 'the command runs');
+    assert.ok(await eventually(() => isThere(file)), 'the command runs');
     const stopped = await stand.ask(tenant, 'POST', `/v1/sessions/${session}/stop`, {
       body: { level: 'all' },
     });
     assert.equal(stopped?.status, 202);
-    assert.ok(await eventually(() => existsSync(`${file}.told`)), 'it is being ended');
+    assert.ok(await eventually(() => isThere(`${file}.told`)), 'it is being ended');
     for (const worker of stand.workers) await worker.kill();
     assert.notDeepEqual(runningWith(mark), [], 'it outlives the worker');
     for (const worker of stand.workers) await worker.start();

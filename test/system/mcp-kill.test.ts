@@ -1,7 +1,7 @@
 /** DU-2, F15: kill -9 of the worker while an MCP server works at a call: it is not made again, and what it had started is ended. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isAlive, processRow } from '#activities/process/process-table.ts';
@@ -23,8 +23,10 @@ describe('DU-2 kill -9 of the worker under a call of an MCP server', { timeout: 
     const [worker] = stand.workers;
     assert.ok(worker);
     const tool = { description: 'Pokes', inputSchema: { type: 'object' } };
-    const file = join(dirname(stand.witnessFile), 'peer.json');
-    const record = join(dirname(stand.witnessFile), 'peer.log');
+    const own = join(stand.folder, 'mcp-servers', tenant.id, 'peer');
+    await mkdir(own, { recursive: true });
+    const file = join(own, 'peer.json');
+    const record = join(own, 'peer.log');
     const peer: Peer = {
       tools: [
         { ...tool, name: 'once' },
@@ -79,8 +81,8 @@ describe('DU-2 kill -9 of the worker under a call of an MCP server', { timeout: 
     const [tenant] = stand.tenants;
     const [worker] = stand.workers;
     assert.ok(worker);
-    const folder = join(dirname(stand.witnessFile), 'tasks');
-    await mkdir(folder);
+    const folder = join(stand.folder, 'mcp-servers', tenant.id, 'tasks');
+    await mkdir(folder, { recursive: true });
     const seen = async (): Promise<{ method?: string; name?: string }[]> =>
       (await readFile(join(folder, 'log'), 'utf8'))
         .trim()

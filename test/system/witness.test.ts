@@ -1,4 +1,5 @@
 /** The witness of the fault tests sees what it is there for: rows and effects that are forged are named as what they break. */
+import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import { appendFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -73,7 +74,7 @@ describe('the witness', { timeout: 300_000 }, () => {
 
   it('I3 an effect that happened twice, and one that no call stands for', async () => {
     const message = await honest('effect');
-    await appendFile(stand.witnessFile, `${message.token}\n`);
+    await appendFile(join(stand.folder, 'workspaces', stand.witnessFile), `${message.token}\n`);
     await finds(message, /I3.*2 times/);
     const other = await honest('uncalled');
     await forge(other, `delete from tool_calls where tenant_id = $1 and turn_id = $2`);
@@ -95,7 +96,7 @@ describe('the witness', { timeout: 300_000 }, () => {
       message,
       `update tool_calls set ok = true, code = null where tenant_id = $1 and turn_id = $2`,
     );
-    await appendFile(stand.witnessFile, `${message.token}\n`);
+    await appendFile(join(stand.folder, 'workspaces', stand.witnessFile), `${message.token}\n`);
     await finds(message, /I4/);
   });
 

@@ -1,4 +1,6 @@
 /** MC-1, SC-2: MCP servers that each user reaches with his own credentials, and logins by OAuth, at a real stack. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createEgress } from '#activities/egress/egress.ts';
@@ -243,6 +245,7 @@ describe('MC users and logins of MCP servers', () => {
         sealer: stack.deps.secrets.sealer,
         resolve: async (_tenant, text) => text,
         wall: withoutWall(),
+        folders: join(tmpdir(), 'tempoclaw-test-mcp-servers'),
         boxing: { boxes: boxesAt('unix:///nonesuch'), bubblewrap: createBubblewrap([]), sandbox: {} },
         environment: {},
         worker,

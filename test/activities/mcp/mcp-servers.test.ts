@@ -60,6 +60,7 @@ describe('MC-1 connections to MCP servers', () => {
       sealer: secrets.sealer,
       resolve: secrets.vault.resolve,
       wall: withoutWall(),
+      folders: join(tmpdir(), 'tempoclaw-test-mcp-servers'),
       boxing: { boxes: boxesAt('unix:///nonesuch'), bubblewrap: createBubblewrap([]), sandbox: {} },
       environment: { PATH: process.env['PATH'] ?? '' },
       worker: 'of nobody',

@@ -1,4 +1,6 @@
 /** R9, SH-3: a stdio MCP server in a box of its own: a container, else bubblewrap, and never the host. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, it, type TestContext } from 'node:test';
@@ -86,6 +88,7 @@ function open(boxing: ServerBoxing, mark: string): Promise<OpenServer> {
     pool: {} as Pool,
     resolve: async (_tenant: string, text: string) => text,
     wall: withoutWall(),
+    folders: join(tmpdir(), 'tempoclaw-test-mcp-servers'),
     boxing,
     environment: { PATH: process.env['PATH'] ?? '', OURS: 'not to be seen' },
     worker: 'of nobody',
