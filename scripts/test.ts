@@ -37,6 +37,8 @@ const child = spawn(
   process.execPath,
   [
     '--test',
+    // What a failed test left open, such as a server, must not keep its process from ending.
+    '--test-force-exit',
     // The machine these are tuned for has two cores; a test that waits leaves its core to a third. Programs are several processes.
     `--test-concurrency=${system ? 2 : 3}`,
     ...(servers.size > 0 ? ['--test-global-setup=test/support/services.ts'] : []),

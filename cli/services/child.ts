@@ -15,6 +15,12 @@ import { endProcess, markProcess } from './process-identity.ts';
 /** A log larger than this is set aside at the next start, so logs do not grow for ever. */
 const ROTATE_BYTES = 20 * 1_048_576;
 
+/** Of a child's output: a panic's stacks are some 20 KB. */
+const OUTPUT_BYTES = 65_536;
+
+/** Of a child's output, in an error. */
+const SHOWN_LINES = 15;
+
 export interface ChildOptions {
   readonly name: string;
   readonly command: string;
@@ -42,7 +48,7 @@ export interface Child {
   readonly pid: number;
   readonly mark: ProcessMark;
   readonly exited: Promise<Exit>;
-  /** Output written since this start, at most the last 8 KB: for error messages. */
+  /** Output written since this start, at most the last 64 KB: for error messages. */
   output(): string;
   /** Ends the process and resolves when it is gone. Safe to call twice. */
   stop(): Promise<void>;
@@ -116,9 +122,13 @@ export function exitWords(exit: Exit): string {
   return exit.signal === null ? `code ${exit.code ?? 'unknown'}` : `signal ${exit.signal}`;
 }
 
+/** The last lines; of a Go program that panicked, its last words before its stack: they have the reason. */
 function tail(child: Child): string {
-  const text = child.output().trim();
-  return text === '' ? '' : `\nIts last output:\n${text.split('\n').slice(-15).join('\n')}`;
+  const lines = child.output().trim().split('\n');
+  if (lines[0] === '') return '';
+  const panic = lines.findIndex((line) => line.startsWith('panic:'));
+  const shown = panic === -1 ? lines.slice(-SHOWN_LINES) : lines.slice(Math.max(panic - 1, 0), panic + SHOWN_LINES - 1);
+  return `\nIts last output:\n${shown.join('\n')}`;
 }
 
 /** Without a log, since its disk is full, the process runs all the same. */
@@ -138,6 +148,6 @@ function openLog(file: string): { log: number | 'ignore'; from: number } {
 
 function readFrom(file: string, from: number): string {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const start = Math.max(from, size - 8_192);
+  const start = Math.max(from, size - OUTPUT_BYTES);
   return size <= start ? '' : readRange(file, start, size).toString('utf8');
 }
