@@ -3,7 +3,7 @@ import type { StoredEvent } from '#domain/event.ts';
 import { NOTIFY_TEST } from '#domain/webhook.ts';
 import type { Pool } from './pool.ts';
 import { affects, execute, readRow, readRows } from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import { inTransaction } from './transaction.ts';
 import type { DeliveryRow, DeliveryStatus, WebhookRow } from './webhook-store.ts';
 
 /** How long one attempt may take with all that is around it; then its workflow is looked for. */
@@ -138,7 +138,7 @@ export interface AttemptRecord {
 export function recordAttempt(
   pool: Pool,
   tenant: string,
-  { id, webhook_id, session_key, attempts, webhook }: DeliveryBasis,
+  { id, webhook_id, attempts }: DeliveryBasis,
   { status, answered, problem, wait = 0, isWait = false, gone = false }: AttemptRecord,
   disableSeconds: number,
 ): Promise<boolean> {
@@ -150,7 +150,6 @@ export function recordAttempt(
         ended_at = case when ${status} = 'pending' then null else now() end
       where tenant_id = ${tenant} and id = ${id} and status = 'pending' and attempts = ${attempts}`;
     if (!isFirst) return false;
-    if (status !== 'pending' && webhook.ordered) await takeUpNext(tx, tenant, webhook_id, session_key);
     if (status === 'delivered') {
       await execute(tx)`
         update webhooks set failing_since = null where tenant_id = ${tenant} and id = ${webhook_id} and failing_since is not null`;
@@ -169,14 +168,20 @@ export function recordAttempt(
 }
 
 /**
- * The next of the session is due, unless it is on its way. Its time changes in any case, so that a claim that still holds it back, having
- * seen the one before it wait, finds it changed and leaves it.
+ * After a delivery is over, the next of its session is due, unless it is on its way. Once its end is committed: a claim that saw it
+ * wait has held back only what this statement sees too. The next one's time changes in any case, so that such a claim, if it is
+ * still at work, finds it changed and leaves it. Safe to repeat.
  */
-function takeUpNext(tx: Transaction, tenant: string, webhook: string, session: string): Promise<number> {
-  return execute(tx)`
+export async function takeUpNext(
+  pool: Pool,
+  tenant: string,
+  { webhook_id, session_key, webhook }: DeliveryBasis,
+): Promise<void> {
+  if (!webhook.ordered) return;
+  await execute(pool)`
     update webhook_deliveries set claimed_until = clock_timestamp(), held_back = false
     where tenant_id = ${tenant} and (held_back or claimed_until <= now()) and id = (
       select id from webhook_deliveries
-      where tenant_id = ${tenant} and webhook_id = ${webhook} and session_key = ${session} and status = 'pending'
+      where tenant_id = ${tenant} and webhook_id = ${webhook_id} and session_key = ${session_key} and status = 'pending'
       order by event_id, (post is not null), created_at, id limit 1)`;
 }

@@ -13,6 +13,7 @@ import {
   type DeliveryBasis,
   readDelivery,
   recordAttempt,
+  takeUpNext,
 } from '#store/webhook-delivery-store.ts';
 import { openWebhook } from '#store/webhook-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
@@ -51,16 +52,19 @@ export function createWebhookRoom(deps: WebhookDeps): WebhookActivities {
       // Its webhook was deleted, or its session forgotten.
       if (!delivery) return { status: 'failed', attempts: 0 };
       const { status, attempts, wait } = delivery;
-      if (status !== 'pending') return { status, attempts };
-      if (wait > 0) return { status, attempts, wait };
-      const record = await attempt(deps, tenant, delivery);
-      // A channel that is away loses nothing: it stays on.
-      const patience = delivery.webhook.channel_key === null ? settings.disableAfterDays * 86_400 : ENDLESS;
-      const isFirst = await recordAttempt(pool, tenant, delivery, record, patience);
-      if (!isFirst) return reportOf(await readDelivery(pool, tenant, id));
-      // The next of its session, and those for which there was no place beside it.
+      if (status === 'pending') {
+        if (wait > 0) return { status, attempts, wait };
+        const record = await attempt(deps, tenant, delivery);
+        // A channel that is away loses nothing: it stays on.
+        const patience = delivery.webhook.channel_key === null ? settings.disableAfterDays * 86_400 : ENDLESS;
+        await recordAttempt(pool, tenant, delivery, record, patience);
+      }
+      const report = reportOf(await readDelivery(pool, tenant, id));
+      // Also of one that ended in an attempt whose worker died then.
+      if (report.status !== 'pending') await takeUpNext(pool, tenant, delivery);
+      // And those for which there was no place beside it.
       await startDue();
-      return { status: record.status, attempts: attempts + 1, wait: record.wait };
+      return report;
     }),
   };
 }

@@ -127,7 +127,8 @@ function tail(child: Child): string {
   const lines = child.output().trim().split('\n');
   if (lines[0] === '') return '';
   const panic = lines.findIndex((line) => line.startsWith('panic:'));
-  const shown = panic === -1 ? lines.slice(-SHOWN_LINES) : lines.slice(Math.max(panic - 1, 0), panic + SHOWN_LINES - 1);
+  const shown =
+    panic === -1 ? lines.slice(-SHOWN_LINES) : lines.slice(Math.max(panic - 1, 0), panic + SHOWN_LINES - 1);
   return `\nIts last output:\n${shown.join('\n')}`;
 }
 

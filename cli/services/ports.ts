@@ -1,6 +1,7 @@
 /** Finds a port to listen on: the wanted one, else the next free one, so that two starts never collide. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Ports tried upwards before giving up; more in a row being taken means something else is wrong. */
 const TRIES = 200;
@@ -100,6 +101,24 @@ export function listeningPorts(pid: number): number[] {
     return [];
   }
 }
+
+/**
+ * Ports of a process that opens several one after the other, such as a server of several services: once they have been the
+ * same for a second.
+ */
+export async function settledPorts(pid: number): Promise<readonly number[]> {
+  let ports = listeningPorts(pid);
+  for (let same = 0; same < SETTLED_LOOKS; ) {
+    await sleep(LOOK_MS);
+    const now = listeningPorts(pid);
+    same = now.join() === ports.join() ? same + 1 : 0;
+    ports = now;
+  }
+  return ports;
+}
+
+const LOOK_MS = 100;
+const SETTLED_LOOKS = 10;
 
 /** The inode of an open socket; undefined for another file, and for one that was just closed. */
 function socketOf(link: string): string | undefined {

@@ -15,7 +15,7 @@ import type { Child } from './child.ts';
 import { END_ORDER } from './leftovers.ts';
 import { startProgram } from './start-program.ts';
 import { namespaceOf } from './own-namespace.ts';
-import { listeningPorts, localHost, nextFreePort, portOf, portWords } from './ports.ts';
+import { listeningPorts, localHost, nextFreePort, portOf, portWords, settledPorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
@@ -82,7 +82,8 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     if (stopping) await one.stop();
   };
   let apiPort: Promise<number> | undefined;
-  let serving = Promise.withResolvers<void>();
+  let serving = Promise.withResolvers<readonly number[]>();
+  let serves = false;
   const parts: Parts = {
     options,
     info,
@@ -91,17 +92,22 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     apiPort: () => (apiPort ??= nextFreePort(config.api.port, config.api.host)),
     temporal: {
       async endCommands() {
-        serving = Promise.withResolvers();
+        // Who waits for it already goes on waiting.
+        if (serves) serving = Promise.withResolvers();
+        serves = false;
         // Its commands on this machine end with it.
         const worker = children.get('worker');
         worker?.kill();
         await worker?.exited;
         await endBackgroundCommands(processesFolder(config.stateDir));
       },
-      serves: () => serving.resolve(),
-      awaited: () => serving.promise,
+      serves(pid) {
+        serves = true;
+        serving.resolve(settledPorts(pid));
+      },
+      ports: () => serving.promise,
     },
-    portsOf: (name) => listeningPorts(children.get(name)?.pid ?? 0),
+    postgresPorts: () => listeningPorts(children.get('postgres')?.pid ?? 0),
   };
   /** What a step says of being ended by us is no failure to look into. */
   const told = (step: Step): Step => ({
@@ -113,7 +119,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
   });
   const stop = async (): Promise<void> => {
     stopping = true;
-    serving.resolve();
+    serving.resolve([]);
     // All at once, so that no part is started again while the others end.
     for (const one of supervised.values()) one.letGo();
     for (const name of END_ORDER) {
@@ -154,14 +160,13 @@ interface Parts {
   readonly onSpawn: (name: Name) => (child: Child) => void;
   /** Where the API listens: the worker, which starts beside it, keeps commands from there. */
   readonly apiPort: () => Promise<number>;
-  /** A worker starts when it serves, and knows its ports then. */
   readonly temporal: {
     endCommands(): Promise<void>;
-    serves(): void;
-    awaited(): Promise<void>;
+    serves(pid: number): void;
+    /** TCP ports that it listens on, once it serves: a worker starts then. */
+    ports(): Promise<readonly number[]>;
   };
-  /** TCP ports that a running part listens on. */
-  readonly portsOf: (name: Name) => readonly number[];
+  readonly postgresPorts: () => readonly number[];
 }
 
 function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step {
@@ -242,7 +247,7 @@ function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Pa
         info.temporal = running.address;
         info.temporal_ui = uiUrl ?? running.uiUrl ?? null;
         ports = running.ports;
-        temporal.serves();
+        temporal.serves(running.pid);
         return running.child;
       });
       return `${portWords(portOf(info.temporal), config.temporal.port)}, CLI ${binary.version} from ${binary.source}`;
@@ -262,7 +267,6 @@ function workerStep(parts: Parts): Step {
     title: 'Worker',
     async run(detail) {
       await parts.keep('worker', 'The worker', async () => {
-        if (config.temporal.address === undefined) await parts.temporal.awaited();
         const { child, runs } = await startProgram(parts, {
           name: 'worker',
           title: 'The worker',
@@ -310,11 +314,11 @@ function apiStep(parts: Parts): Step {
 
 /** Also those of Temporal's own services, which ask nobody for a key. */
 async function closedPorts(parts: Parts): Promise<readonly number[]> {
-  const { worker } = parts.options.config;
+  const { temporal, worker } = parts.options.config;
   return [
     await parts.apiPort(),
-    ...parts.portsOf('temporal'),
-    ...parts.portsOf('postgres'),
+    ...(temporal.address === undefined ? await parts.temporal.ports() : []),
+    ...parts.postgresPorts(),
     ...worker.closedPorts,
   ];
 }

@@ -119,6 +119,8 @@ describe('npm start in a fresh clone', () => {
     const now = program.info();
     assert.deepEqual([now.api, now.temporal, now.temporal_ui], [api, temporal, temporal_ui]);
     assert.deepEqual(runningWith(`sleep ${seconds}`), []);
+    // A worker that has begun its work has no ports any more with which it tried its wall.
+    await leaveRunning('after');
     await attackFromBehindTheWall(clone, program);
   });
 

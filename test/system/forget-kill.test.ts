@@ -146,8 +146,8 @@ describe('DU-1 kill -9 of the worker', { timeout: 900_000 }, () => {
     const counted = Object.fromEntries(Object.keys(expected).map((kind) => [kind, removed[kind]]));
     assert.deepEqual(counted, expected, point);
     assert.deepEqual(await whereIs(token), []);
-    // The receipt names whom it is about, and answers that are kept for a day their sessions.
-    assert.deepEqual(await whereIs(user), ['forgettings', 'idempotency_keys']);
+    // The receipt names whom it is about.
+    assert.deepEqual(await whereIs(user), ['forgettings']);
     const left = (await readdir(objects, { recursive: true })).filter((path) => path.includes(user));
     assert.deepEqual(left, []);
     // Who comes again finds nothing of it.

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { claimDueDeliveries } from '#store/webhook-delivery-store.ts';
+import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
 
@@ -83,6 +84,44 @@ describe('IN-4 a webhook that does not answer', () => {
     assert.deepEqual(
       ofSession,
       Array.from({ length: 30 }, (_, index) => `msg_${index + 1}`),
+    );
+  });
+
+  it('in order is asked for one that came while the end of the one before it was being recorded', async (t) => {
+    const stack = await start(t);
+    const id = await addWebhook(stack, stack.key, { url: `${stack.site.url}/alive`, ordered: true });
+    const insert = (event: number): Promise<unknown> =>
+      stack.pool.query(
+        `insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, claimed_until)
+         values ($1, $2, $3, 's', $4, 'approval.test', now())`,
+        [stack.tenant, `msg_${event}`, id, event],
+      );
+    const other = await stack.pool.connect();
+    try {
+      // The end of the first is written, and cannot be committed.
+      await other.query('begin');
+      await other.query('lock table webhooks in share mode');
+      await insert(1);
+      await startDueDeliveries(stack.pool, stack.worker.temporal);
+      await stack.worker.until('its end', async () => {
+        const { rowCount } = await other.query(
+          `select 1 from pg_locks where relation = 'webhooks'::regclass and not granted
+             and database = (select oid from pg_database where datname = current_database())`,
+        );
+        return rowCount ? true : undefined;
+      });
+      await insert(2);
+      const claimed = await claimDueDeliveries(stack.pool);
+      assert.deepEqual(
+        claimed.map((each) => [each.id, each.held_back]),
+        [['msg_2', true]],
+      );
+    } finally {
+      await other.query('commit');
+      other.release();
+    }
+    await stack.worker.until('the second', () =>
+      stack.site.requests.find(({ headers }) => headers['webhook-id'] === 'msg_2'),
     );
   });
 });
