@@ -46,20 +46,21 @@ export function createWebhookRoom(deps: WebhookDeps): WebhookActivities {
   const { pool, reach, settings } = deps;
   const startDue = () => startDueDeliveries(pool, reach);
   deps.notifier.whenDue(startDue);
+  const attemptOnce = async (tenant: string, delivery: DeliveryBasis): Promise<DeliveryReport> => {
+    const record = await attempt(deps, tenant, delivery);
+    // A channel that is away loses nothing: it stays on.
+    const patience = delivery.webhook.channel_key === null ? settings.disableAfterDays * 86_400 : ENDLESS;
+    const isFirst = await recordAttempt(pool, tenant, delivery, record, patience);
+    if (!isFirst) return reportOf(await readDelivery(pool, tenant, delivery.id));
+    return { status: record.status, attempts: delivery.attempts + 1, wait: record.wait };
+  };
   return {
     deliver_webhook: failingAs(activityFailure, async ({ tenant, id }: DeliveryInput) => {
       const delivery = await readDelivery(pool, tenant, id);
       // Its webhook was deleted, or its session forgotten.
       if (!delivery) return { status: 'failed', attempts: 0 };
-      const { status, attempts, wait } = delivery;
-      if (status === 'pending') {
-        if (wait > 0) return { status, attempts, wait };
-        const record = await attempt(deps, tenant, delivery);
-        // A channel that is away loses nothing: it stays on.
-        const patience = delivery.webhook.channel_key === null ? settings.disableAfterDays * 86_400 : ENDLESS;
-        await recordAttempt(pool, tenant, delivery, record, patience);
-      }
-      const report = reportOf(await readDelivery(pool, tenant, id));
+      if (delivery.status === 'pending' && delivery.wait > 0) return reportOf(delivery);
+      const report = delivery.status === 'pending' ? await attemptOnce(tenant, delivery) : reportOf(delivery);
       // Also of one that ended in an attempt whose worker died then.
       if (report.status !== 'pending') await takeUpNext(pool, tenant, delivery);
       // And those for which there was no place beside it.

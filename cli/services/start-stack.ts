@@ -83,7 +83,6 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
   };
   let apiPort: Promise<number> | undefined;
   let serving = Promise.withResolvers<readonly number[]>();
-  let serves = false;
   const parts: Parts = {
     options,
     info,
@@ -92,20 +91,24 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     apiPort: () => (apiPort ??= nextFreePort(config.api.port, config.api.host)),
     temporal: {
       async endCommands() {
-        // Who waits for it already goes on waiting.
-        if (serves) serving = Promise.withResolvers();
-        serves = false;
+        const before = serving;
+        serving = Promise.withResolvers();
+        before.resolve([]);
         // Its commands on this machine end with it.
         const worker = children.get('worker');
         worker?.kill();
         await worker?.exited;
         await endBackgroundCommands(processesFolder(config.stateDir));
       },
-      serves(pid) {
-        serves = true;
-        serving.resolve(settledPorts(pid));
+      serves: (pid) => serving.resolve(settledPorts(pid)),
+      async ports() {
+        for (;;) {
+          const current = serving;
+          const ports = await current.promise;
+          // Else they are of a server that has ended meanwhile.
+          if (current === serving) return ports;
+        }
       },
-      ports: () => serving.promise,
     },
     postgresPorts: () => listeningPorts(children.get('postgres')?.pid ?? 0),
   };

@@ -1,6 +1,7 @@
 /** IN-4: what waits for one webhook delays no other, however much it is. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#domain/webhook.ts';
 import { claimDueDeliveries } from '#store/webhook-delivery-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -122,6 +123,26 @@ describe('IN-4 a webhook that does not answer', () => {
     }
     await stack.worker.until('the second', () =>
       stack.site.requests.find(({ headers }) => headers['webhook-id'] === 'msg_2'),
+    );
+  });
+
+  it('in order is asked for the next of a session when the worker died as the end of the one before it was recorded', async (t) => {
+    const stack = await start(t);
+    const webhook = await addWebhook(stack, stack.key, { url: `${stack.site.url}/alive`, ordered: true });
+    await stack.pool.query(
+      `insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, status, ended_at, held_back, claimed_until)
+       values ($1, 'msg_1', $2, 's', 1, 'approval.test', 'delivered', now(), false, now()),
+              ($1, 'msg_2', $2, 's', 2, 'approval.test', 'pending', null, true, now() + interval '1 hour')`,
+      [stack.tenant, webhook],
+    );
+    const input = { tenant: stack.tenant, id: 'msg_1' };
+    // As the attempt that Temporal makes again.
+    const run = { type: WEBHOOK_DELIVERY, id: deliveryWorkflowId('msg_1', 0), input, tenant: stack.tenant };
+    await stack.worker.temporal.start({ ...run, summary: 'approval.test' });
+    await stack.worker.until('the next', () => (stack.site.requests.length > 0 ? true : undefined));
+    assert.deepEqual(
+      stack.site.requests.map(({ headers }) => headers['webhook-id']),
+      ['msg_2'],
     );
   });
 });
