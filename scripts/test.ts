@@ -19,6 +19,12 @@ const named = given.filter((arg) => !arg.startsWith('-')).flatMap((arg) => expan
 const flags = given.filter((arg) => arg.startsWith('-'));
 const files = named.length > 0 ? named : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'live']);
 
+/**
+ * What a failed test left open, such as a server, must not keep its process from ending. Node's --test-force-exit does
+ * this too, but ends the runner as well, before the global teardown stops the servers of the run.
+ */
+const END_ANYWAY = 'after(() => void setTimeout(() => process.exit(), 5_000).unref());';
+
 if (files.length === 0) {
   console.error(
     `There are no ${system ? 'system ' : ''}tests to run${given.length > 0 ? ` for ${given.join(' ')}` : ''}.`,
@@ -37,8 +43,6 @@ const child = spawn(
   process.execPath,
   [
     '--test',
-    // What a failed test left open, such as a server, must not keep its process from ending.
-    '--test-force-exit',
     // The machine these are tuned for has two cores; a test that waits leaves its core to a third. Programs are several processes.
     `--test-concurrency=${system ? 2 : 3}`,
     ...(servers.size > 0 ? ['--test-global-setup=test/support/services.ts'] : []),
@@ -79,7 +83,7 @@ function writeBatch(batch: readonly string[], index: number): string {
     const url = JSON.stringify(pathToFileURL(resolve(file)).href);
     return `suite(${JSON.stringify(file)}, { timeout: ${system ? 3_600_000 : 300_000} }, async () => { await import(${url}); });`;
   });
-  writeFileSync(path, ["import { suite } from 'node:test';", ...suites, ''].join('\n'));
+  writeFileSync(path, ["import { after, suite } from 'node:test';", ...suites, END_ANYWAY, ''].join('\n'));
   return path;
 }
 
