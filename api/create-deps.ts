@@ -23,6 +23,7 @@ import { resolveHost } from '#policy/explain/resolve-host.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
+import { readInstallation } from '#store/installation-store.ts';
 import { insertEgressRow, type NewEgressRow } from '#store/egress-store.ts';
 import { createPool, type Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -76,6 +77,7 @@ export async function createDeps(
     ...temporalConnection(config),
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,
+    installation: await readInstallation(pool),
     lingerSeconds: config.temporal.lingerSeconds,
     dataConverter,
   });

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
+import { ForeignNamespace } from '#domain/installation.ts';
 import { migrate } from '#store/migrate.ts';
 import { indexVectors } from '#store/vector-index.ts';
 import { startBeat, notifySupervisor, socketOfSupervisor } from '#config/supervisor.ts';
@@ -15,6 +16,8 @@ import { syncSettingsServers } from './settings-servers.ts';
 
 /** Requests that run get so long to end; then their connections are cut. */
 const DRAIN_MS = 10_000;
+/** For a Temporal that may be away. */
+const CLAIM_MS = 5_000;
 
 async function main(): Promise<void> {
   const live = createLiveSettings(loadConfig());
@@ -37,6 +40,10 @@ async function main(): Promise<void> {
   );
   const owned = await createDeps(live, config.database.url, log, logs);
   const { deps } = owned;
+  await deps.temporal.claim(CLAIM_MS).catch((error: unknown) => {
+    // A server that is away may come later.
+    if (error instanceof ForeignNamespace) throw error;
+  });
   const keyFile = await prepareFirstStart(deps.pool, config.stateDir);
   await syncSettingsServers(deps, config.mcp.servers, (problem) => log.warn(problem));
   if (keyFile !== undefined) log.info({ file: keyFile }, 'made the first admin key');

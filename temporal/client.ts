@@ -20,9 +20,11 @@ import { ApplicationFailure, type DataConverter } from '@temporalio/common';
 import { APPROVAL, type DecideInput, type DecisionReceipt } from '#domain/approval.ts';
 import { Failure, isFailureType } from '#domain/errors.ts';
 import { approvalWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
+import { ForeignNamespace } from '#domain/installation.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnState } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { claimNamespace, keepNamespace } from './installation.ts';
 import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
@@ -65,6 +67,8 @@ export interface TemporalOptions {
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;
+  /** The database's (store/installation-store.ts): with it nothing is sent to a namespace of another. */
+  readonly installation?: string;
   /** How long a session's run waits for the next message (AgentTurnInput.linger_seconds). */
   readonly lingerSeconds?: number;
   readonly apiKey?: string;
@@ -92,7 +96,9 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   readonly nodeQueues: NodeQueues;
   /** See temporal/sweep-schedule.ts. Throws Failures. */
   ensureSweep(): Promise<void>;
-  /** Throws when Temporal does not answer within `timeoutMs`. */
+  /** Takes the namespace for the installation. Throws when Temporal does not answer within `timeoutMs`, or ForeignNamespace. */
+  claim(timeoutMs: number): Promise<void>;
+  /** Throws when Temporal does not answer within `timeoutMs`, or ForeignNamespace. */
   check(timeoutMs: number): Promise<void>;
   /** Who has asked for work of our task queue in the last minutes. Throws when Temporal does not answer within `timeoutMs`. */
   pollers(timeoutMs: number): Promise<readonly { readonly identity: string; readonly seen_at: string }[]>;
@@ -117,11 +123,17 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   });
   // Nodes have no keys of ours: what goes to them is sealed by itself.
   const { activity } = new Client({ connection, namespace });
+  const { installation } = options;
+  const place = { service: connection.workflowService, namespace };
+  const belongs = installation === undefined ? undefined : keepNamespace(place, installation);
 
   /** A channel that is closed under a request throws where nobody can catch it, so the end waits for these. */
   const open = new Set<Promise<unknown>>();
   async function within<Result>(deadline: number, request: () => Promise<Result>): Promise<Result> {
-    const asked = connection.withDeadline(deadline, request);
+    const asked = connection.withDeadline(deadline, async () => {
+      await belongs?.();
+      return request();
+    });
     open.add(asked);
     try {
       return await asked;
@@ -178,6 +190,10 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     schedules: messageSchedulesOf(schedule, taskQueue, ask),
     nodeQueues: nodeQueuesOf(activity, connection, ask),
     ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),
+    async claim(timeoutMs) {
+      if (installation === undefined) return;
+      await connection.withDeadline(Date.now() + timeoutMs, () => claimNamespace(place, installation));
+    },
     async check(timeoutMs) {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));
     },
@@ -257,6 +273,7 @@ function grpcDetails(error: unknown): string {
 /** A refusal of a workflow carries a type of our table; everything else of the service means "not now". */
 function toFailure(error: unknown): unknown {
   if (error instanceof Failure) return error;
+  if (error instanceof ForeignNamespace) return new Failure('Unavailable', error.message);
   if (error instanceof WorkflowUpdateFailedError) return refusal(error.cause) ?? error;
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NotTaken();
   const code = grpcCode(error);

@@ -2,31 +2,53 @@
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { type ActivityParts, createActivities } from './create-activities.ts';
+import { ForeignNamespace } from '#domain/installation.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
+import { ownNamespaceOnly } from './interceptors/own-namespace.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { LeanWorker } from './lean/lean-worker.ts';
 
 export interface WorkerParts extends ActivityParts {
   readonly connection: NativeConnection;
+  /** Throws ForeignNamespace when the namespace is another installation's. */
+  readonly belongs: () => Promise<void>;
   readonly bundle: WorkflowBundle;
   /** Names the bundle's code; the version of this worker when `worker.deploymentName` is set. */
   readonly buildId: string;
   readonly dataConverter?: DataConverter;
 }
 
-/** Polls the task queue of all and, for what has begun here (fast-path/take-over.ts), one of its own. */
+/** Between two looks of a worker without work at whose the namespace is. */
+const LOOK_MS = 1_000;
+
+/**
+ * Polls the task queue of all and, for what has begun here (fast-path/take-over.ts), one of its own. `run` ends with ForeignNamespace when
+ * another installation's server has taken the place of ours.
+ */
 export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'run' | 'shutdown'>> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
   const { queue } = parts.machine;
   const most = config.worker.maxConcurrentActivities;
+  let foreign: ForeignNamespace | undefined;
+  const shutdown = (): void => {
+    // One that ends already refuses to be ended.
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const leave = (error: ForeignNamespace): void => {
+    if (foreign) return;
+    foreign = error;
+    shutdown();
+  };
   const ownQueue = queue === undefined ? undefined : { name: queue, most };
   const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
     activities: createActivities(parts, ownQueue),
     dataConverter: parts.dataConverter,
-    interceptors: { activity: [heartbeatInterceptor, scrubFailures(parts.vault)] },
+    interceptors: {
+      activity: [ownNamespaceOnly(parts.belongs, leave), heartbeatInterceptor, scrubFailures(parts.vault)],
+    },
     maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
     maxHeartbeatThrottleInterval: HEARTBEAT_MS,
     defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
@@ -60,11 +82,16 @@ export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'ru
     );
   return {
     async run() {
-      await Promise.all(workers.map((worker) => worker.run()));
+      const look = setInterval(() => {
+        parts.belongs().catch((error: unknown) => {
+          // Of a server that is away the SDK's own polls tell.
+          if (error instanceof ForeignNamespace) leave(error);
+        });
+      }, LOOK_MS);
+      await Promise.all(workers.map((worker) => worker.run())).finally(() => clearInterval(look));
+      if (foreign) throw foreign;
     },
-    shutdown() {
-      for (const worker of workers) worker.shutdown();
-    },
+    shutdown,
   };
 }
 

@@ -12,11 +12,13 @@ import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
+import { readInstallation } from '#store/installation-store.ts';
 import { createPool } from '#store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { openGateway } from '#temporal/gateway.ts';
+import { keepNamespace } from '#temporal/installation.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
 import { loadWorkflowBundle } from './bundle.ts';
 import { createMachine } from './create-machine.ts';
@@ -56,12 +58,17 @@ async function main(): Promise<void> {
   const catalog = await loadCatalog();
   const dataConverter = dataConverterOf(config.encryption);
   const connection = await NativeConnection.connect(temporalConnection(config));
+  const { namespace, taskQueue } = config.temporal;
+  const installation = await readInstallation(pool);
+  const belongs = keepNamespace({ service: connection.workflowService, namespace }, installation);
+  await belongs();
   const reaped = await reapOrphans();
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');
   const temporal = connectTemporal({
     ...temporalConnection(config),
-    namespace: config.temporal.namespace,
-    taskQueue: config.temporal.taskQueue,
+    namespace,
+    taskQueue,
+    installation,
     lingerSeconds: config.temporal.lingerSeconds,
     dataConverter,
   });
@@ -85,6 +92,7 @@ async function main(): Promise<void> {
     config,
     gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     connection,
+    belongs,
     temporal,
     pool,
     notifier,
@@ -111,7 +119,7 @@ async function main(): Promise<void> {
     log.warn({ err: error }, 'the schedule of the sweep could not be made'),
   );
   const runs = RUNS_AT_PLACE[await machine.world.shell.placeOf(sandboxOf(config.sandbox, undefined))];
-  log.info({ ready: true, runs, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
+  log.info({ ready: true, runs, buildId, taskQueue }, 'worker is ready');
   notifySupervisor({ type: 'ready', runs });
   startBeat();
   await running;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { isDiskFull } from '#domain/disk-full.ts';
 import { Failure } from '#domain/errors.ts';
+import { ForeignNamespace } from '#domain/installation.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { countEgress } from '#store/egress-store.ts';
 import { countOpenTurns } from '#store/turn-store.ts';
@@ -109,9 +110,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 }
 
 async function lookAtParts({ pool, temporal, settings }: ApiDeps): Promise<Readiness> {
+  let detail: string | undefined;
   const [postgres, reached, folder] = await Promise.all([
     answers(() => probeWrite(pool)),
-    answers(() => temporal.check(CHECK_MS)),
+    answers(() =>
+      temporal.check(CHECK_MS).catch((error: unknown) => {
+        if (error instanceof ForeignNamespace) detail = error.message;
+        throw error;
+      }),
+    ),
     settings.stateDir === undefined ? ('ok' as const) : answers(probeFolder(settings.stateDir)),
   ]);
   const parts = { postgres, temporal: reached, state_folder: folder };
@@ -119,7 +126,7 @@ async function lookAtParts({ pool, temporal, settings }: ApiDeps): Promise<Readi
   // A Postgres that could not write its log has ended: the disk is what there is to do something about.
   if (isFull)
     return { status: 'full', ...parts, detail: 'The disk is full: nothing can be written. Free some space.' };
-  return { status: Object.values(parts).every((one) => one === 'ok') ? 'ok' : 'away', ...parts };
+  return { status: Object.values(parts).every((one) => one === 'ok') ? 'ok' : 'away', ...parts, detail };
 }
 
 /** Writes and removes a small file. A folder that was never made needs none. */

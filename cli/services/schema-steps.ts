@@ -1,7 +1,10 @@
 /** What a start makes in the services before its programs use them. */
 import { Connection } from '@temporalio/client';
 import type { Config } from '#config';
+import { readInstallation } from '#store/installation-store.ts';
 import { migrate } from '#store/migrate.ts';
+import { createPool } from '#store/pool.ts';
+import { claimNamespace } from '#temporal/installation.ts';
 import type { Step } from './progress.ts';
 import { connectionTo } from './reach.ts';
 import type { PublishedInfo } from './run-state.ts';
@@ -19,11 +22,37 @@ export function migrationStep(info: Pick<PublishedInfo, 'database_url'>): Step {
   };
 }
 
+/** To be taken once the database and Temporal are there; another installation's is refused. */
+export function namespaceStep(config: Config, info: Place & Pick<PublishedInfo, 'database_url'>): Step {
+  return {
+    key: 'namespace',
+    title: 'Namespace',
+    async run() {
+      const connection = await Connection.connect(connectionTo(config, info.temporal));
+      const pool = createPool({
+        url: info.database_url,
+        size: 1,
+        applicationName: 'tempoclaw-up',
+        onIdleError: () => undefined,
+      });
+      try {
+        await claimNamespace(
+          { service: connection.workflowService, namespace: info.namespace },
+          await readInstallation(pool),
+        );
+        return `${info.namespace}, of this installation`;
+      } finally {
+        await connection.close();
+        await pool.end();
+      }
+    },
+  };
+}
+
+type Place = Pick<PublishedInfo, 'temporal' | 'namespace'>;
+
 /** To be registered when Temporal is there. */
-export function searchAttributeStep(
-  config: Config,
-  info: Pick<PublishedInfo, 'temporal' | 'namespace'>,
-): Step {
+export function searchAttributeStep(config: Config, info: Place): Step {
   return {
     key: 'search-attributes',
     title: 'Search attributes',

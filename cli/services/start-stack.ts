@@ -21,7 +21,7 @@ import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
 import type { PublishedInfo, RunState } from './run-state.ts';
 import { askTemporal, connectionTo } from './reach.ts';
-import { migrationStep, searchAttributeStep } from './schema-steps.ts';
+import { migrationStep, namespaceStep, searchAttributeStep } from './schema-steps.ts';
 import type { Supervised } from './supervise.ts';
 import { supervise } from './supervise.ts';
 import { obtainTemporalBinary } from './temporal-binary.ts';
@@ -146,6 +146,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
       const groups = [
         [postgresStep(parts), temporalStep(parts)],
         [migrationStep(info), searchAttributeStep(config, info)],
+        [namespaceStep(config, info)],
         ...programs,
       ];
       await runSteps(

@@ -1,6 +1,10 @@
 -- Up Migration
 -- Everything that is kept, noun by noun. Each table of tenants has its tenant first in its key and in each of its references.
 
+-- One row: by its id no namespace of Temporal is taken for that of another database (temporal/installation.ts).
+create table installation (id uuid primary key default gen_random_uuid());
+insert into installation default values;
+
 -- Tenants and keys
 
 create table tenants (

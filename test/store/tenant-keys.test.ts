@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 /** Tables that are nobody's: of the deployment, or the list of tenants itself. */
-const OF_NO_TENANT = new Set(['tenants', 'function_set', 'migrations']);
+const OF_NO_TENANT = new Set(['tenants', 'installation', 'function_set', 'migrations']);
 
 describe('R8 the tenant in every key', () => {
   let database: TestDatabase;

@@ -212,6 +212,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     config,
     gateway,
     connection,
+    belongs: async () => undefined,
     temporal,
     pool,
     notifier,

@@ -1,0 +1,102 @@
+/** Keeps a namespace to one installation (domain/installation.ts): whoever works in it looks first whose it is. */
+import { randomUUID } from 'node:crypto';
+import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { ForeignNamespace, INSTALLATION } from '#domain/installation.ts';
+
+const NOT_FOUND = 5;
+const ALREADY_EXISTS = 6;
+/** Of temporal.api.enums.v1.WorkflowExecutionStatus. */
+const RUNNING = 1;
+/** A hundred years; no worker knows the type. */
+const NEVER_MS = 3_153_600_000_000;
+/** Another server needs longer than this to serve at the address of one that has ended. */
+const LOOK_MS = 1_000;
+
+export interface NamespacePlace {
+  /** Of the connection that the work itself takes, so that both see the same server. */
+  readonly service: Pick<WorkflowService, 'describeWorkflowExecution' | 'startWorkflowExecution'>;
+  readonly namespace: string;
+}
+
+/**
+ * Resolves when the namespace is the installation's, which it makes of one that is nobody's: for a start. Throws ForeignNamespace when it is
+ * another's. Safe to repeat, and at several places at once.
+ */
+export async function claimNamespace(place: NamespacePlace, installation: string): Promise<void> {
+  const found = await readHolder(place);
+  const holder = found?.open ? found.id : await begin(place, installation);
+  if (holder !== installation) throw new ForeignNamespace(place.namespace, holder);
+}
+
+interface Holder {
+  readonly id: string | undefined;
+  /** One whose run was ended gives the namespace to the next start. */
+  readonly open: boolean;
+}
+
+/** Undefined when nobody has had the namespace. */
+async function readHolder({ service, namespace }: NamespacePlace): Promise<Holder | undefined> {
+  const { workflowId } = INSTALLATION;
+  try {
+    const { workflowExecutionInfo: info } = await service.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId },
+    });
+    const value = info?.memo?.fields?.[INSTALLATION.memo];
+    return {
+      id: value ? defaultPayloadConverter.fromPayload<string>(value) : undefined,
+      open: info?.status === RUNNING,
+    };
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === NOT_FOUND) return undefined;
+    throw error;
+  }
+}
+
+async function begin(place: NamespacePlace, installation: string): Promise<string | undefined> {
+  try {
+    await place.service.startWorkflowExecution({
+      namespace: place.namespace,
+      requestId: randomUUID(),
+      workflowId: INSTALLATION.workflowId,
+      workflowType: { name: INSTALLATION.type },
+      taskQueue: { name: INSTALLATION.type },
+      workflowStartDelay: msToTs(NEVER_MS),
+      memo: { fields: { [INSTALLATION.memo]: defaultPayloadConverter.toPayload(installation) } },
+      userMetadata: {
+        summary: defaultPayloadConverter.toPayload(
+          'names the installation whose this namespace is; does nothing',
+        ),
+      },
+    });
+    return installation;
+  } catch (error) {
+    // Another of ours was faster, or a stranger.
+    if (isGrpcServiceError(error) && error.code === ALREADY_EXISTS) return (await readHolder(place))?.id;
+    throw error;
+  }
+}
+
+/**
+ * To be called before each work: throws ForeignNamespace unless the namespace is the installation's. A server that has come to the address meanwhile
+ * is not taken, since it may be a new one of another installation. Costs one look a second.
+ */
+export function keepNamespace(place: NamespacePlace, installation: string): () => Promise<void> {
+  let looked = -LOOK_MS;
+  let look: Promise<void> | undefined;
+  const compare = async (): Promise<void> => {
+    const holder = await readHolder(place);
+    if (holder?.id !== installation)
+      throw new ForeignNamespace(place.namespace, holder?.open ? holder.id : undefined);
+    looked = performance.now();
+  };
+  return async () => {
+    if (performance.now() - looked < LOOK_MS) return;
+    look ??= compare().finally(() => {
+      look = undefined;
+    });
+    await look;
+  };
+}
