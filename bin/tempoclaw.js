@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line on a Node that runs TypeScript as it is: where an older one is installed, the Node 24
-// that came with the package's own dependencies takes over. Plain JavaScript, so that Node 20 can read it.
+// Starts the command line on a Node that runs TypeScript as it is: where an older one is installed, the one
+// that npm has installed beside it takes over (an optional package for each platform). Plain JavaScript, so that Node 20 can read it.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import * as modules from 'node:module';
@@ -19,8 +19,8 @@ if (major > 22 || (major === 22 && minor >= 18)) {
   const own = findOwnNode();
   if (own === undefined) {
     console.error(
-      `TempoClaw needs Node 22.18 or later to run; this is ${process.version} and the Node 24 that npm installs with it is missing.\n` +
-        'Run `npm rebuild node` in the package folder (npm may have blocked its install script), or install a newer Node.',
+      `TempoClaw needs Node 22.18 or later to run; this is ${process.version}, and npm has installed no newer one for ${process.platform} on ${process.arch}.\n` +
+        'Install a newer Node, or run `npm install` again with optional packages (without --omit=optional).',
     );
     process.exit(1);
   }
@@ -37,7 +37,10 @@ if (major > 22 || (major === 22 && minor >= 18)) {
 
 function findOwnNode() {
   try {
-    const folder = dirname(modules.createRequire(import.meta.url).resolve('node/package.json'));
+    const system = { win32: 'win' }[process.platform] ?? process.platform;
+    const prefix = system === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
+    const own = `${prefix}-${system}-${process.arch}/package.json`;
+    const folder = dirname(modules.createRequire(import.meta.url).resolve(own));
     const file = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
     return existsSync(file) ? file : undefined;
   } catch {

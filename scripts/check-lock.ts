@@ -1,10 +1,10 @@
 /**
  * package-lock.json installs on every platform: each optional dependency of a package (a binary for one system) has an entry, which
  * npm leaves out where the registry did not have it, and `npm ci` then refuses there. No registry's address stands in it; each install script
- * is allowed or denied. It states no `engines`: npm would judge them by the Node that runs npm, and warn,
- * while everything runs on the Node that is among the dependencies. `--write` takes those out.
+ * is allowed or denied, and one that is allowed fetches nothing, since no lock knows of that. It states no `engines`: npm would judge them by the Node that runs npm, and warn,
+ * while everything runs on the Node that is among the dependencies where that one is older. `--write` takes those out.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface Entry {
@@ -30,6 +30,25 @@ function has(path: string, name: string): boolean {
   return has(path.slice(0, Math.max(0, path.lastIndexOf('/node_modules/'))), name);
 }
 
+/** A package manager, a program or a call that brings what is not in the package. */
+const FETCHES = /(^|[\s'"`])(npm|npx|yarn|pnpm|curl|wget)[\s'"`.]|\bfetch\(|['"](node:)?https?['"]/;
+
+/** What npm runs when the package is installed: the commands, and the files of the package that they name. */
+function installScripts(path: string): readonly string[] {
+  const manifest = join(folder, path, 'package.json');
+  if (!existsSync(manifest)) return [];
+  const { scripts = {} } = JSON.parse(readFileSync(manifest, 'utf8')) as { scripts?: Record<string, string> };
+  const commands = ['preinstall', 'install', 'postinstall'].flatMap((name) => scripts[name] ?? []);
+  const files = commands.flatMap((command) => command.split(/\s+/)).map((word) => join(folder, path, word));
+  return [
+    ...commands,
+    ...files
+      .flatMap((name) => [name, `${name}.js`])
+      .filter((name) => statSync(name, { throwIfNoEntry: false })?.isFile())
+      .map((name) => readFileSync(name, 'utf8')),
+  ];
+}
+
 const problems: string[] = [];
 let stating = 0;
 for (const [path, entry] of Object.entries(lock.packages)) {
@@ -42,6 +61,8 @@ for (const [path, entry] of Object.entries(lock.packages)) {
   if (entry.resolved !== undefined) problems.push(`${name}: names where it was fetched from`);
   if (entry.hasInstallScript === true && !(name in allowScripts))
     problems.push(`${name}: has an install script; allow or deny it in allowScripts of package.json`);
+  if (allowScripts[name] === true && installScripts(path).some((text) => FETCHES.test(text)))
+    problems.push(`${name}: its install script fetches what the lock does not have; deny it`);
   if (path === '' || entry.engines === undefined) continue;
   stating += 1;
   delete entry.engines;

@@ -1,18 +1,26 @@
 /** A lock that would fail on another platform, or warn on an older Node, is told by the name of what is wrong. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 
 const SCRIPT = new URL('../../scripts/check-lock.ts', import.meta.url).pathname;
 
-function checked(packages: Readonly<Record<string, unknown>>, ...flags: readonly string[]) {
+function checked(
+  packages: Readonly<Record<string, unknown>>,
+  flags: readonly string[] = [],
+  files: Readonly<Record<string, string>> = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'tempoclaw-lock-'));
   try {
     const lock = join(folder, 'package-lock.json');
     writeFileSync(lock, JSON.stringify({ lockfileVersion: 3, packages }));
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(folder, dirname(path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ allowScripts: { native: true } }));
     const { status, stderr } = spawnSync(process.execPath, [SCRIPT, folder, ...flags], { encoding: 'utf8' });
     return { status, said: stderr, after: JSON.parse(readFileSync(lock, 'utf8')).packages as unknown };
@@ -53,10 +61,27 @@ describe('the lock of packages', () => {
     assert.doesNotMatch(said, /native/);
   });
 
+  it('an install script that is allowed fetches nothing', () => {
+    const lock = { '': {}, 'node_modules/native': { hasInstallScript: true } };
+    const script = (command: string, text: string) =>
+      checked(lock, [], {
+        'node_modules/native/package.json': JSON.stringify({ scripts: { preinstall: command } }),
+        'node_modules/native/setup.js': text,
+      });
+    for (const [command, text] of [
+      ['npm install --no-save native-linux', ''],
+      ['node setup', "spawn('npm', ['install', name])"],
+      ['node setup.js', "require('https').get(url)"],
+      ['node ./setup.js', 'await fetch(url)'],
+    ] as const)
+      assert.match(script(command, text).said, /^native: its install script fetches/, command + text);
+    assert.equal(script('node setup.js', "fs.symlinkSync('a', 'b') // as npm unpacks none").status, 0);
+  });
+
   it('states no engines but the project’s own; --write takes them out', () => {
     const packages = { '': { engines: { node: '>=20' } }, 'node_modules/ai': { engines: { node: '>=22' } } };
     assert.match(checked(packages).said, /^1 packages state engines/);
-    const { status, after } = checked(packages, '--write');
+    const { status, after } = checked(packages, ['--write']);
     assert.deepEqual([status, after], [0, { '': { engines: { node: '>=20' } }, 'node_modules/ai': {} }]);
   });
 });

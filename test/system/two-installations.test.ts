@@ -145,7 +145,6 @@ describe('two installations that come to one Temporal', { timeout: 300_000 }, ()
 
   it('once the run that names the other is ended, the namespace is free, and the next start takes it', async () => {
     await new Client({ connection, namespace }).workflow.getHandle(INSTALLATION.workflowId).terminate();
-    assert.match(await (await fetch(`${address}/readyz`)).text(), /no start has taken it/);
     const again = await start('api/main.ts', ours);
     const isReady = async () => (await fetch(`${address}/readyz`)).status === 200;
     assert.equal((await fetch(`${again.address}/readyz`)).status, 200);
