@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { serverProblems } from '#domain/mcp/check-server.ts';
 import { splitServer } from '#domain/mcp/server.ts';
 import { effectiveEgress } from '#domain/policy/effective-egress.ts';
+import { withPasswordInUrl } from './config/database-url.ts';
 import type { Environment } from './config/environment.ts';
 import { readEnvironment, USUAL_BASE_URLS } from './config/environment.ts';
 import { explainIssues } from './config/explain.ts';
@@ -28,7 +29,8 @@ export type { Environment } from './config/environment.ts';
 
 /** Everything a part of TempoClaw may be told. Frozen; folders are absolute, TLS files are read. */
 export interface Config
-  extends Omit<ParsedConfig, 'temporal' | 'rehearsal' | 'workspaceRoot' | 'workspaces'> {
+  extends Omit<ParsedConfig, 'database' | 'temporal' | 'rehearsal' | 'workspaceRoot' | 'workspaces'> {
+  readonly database: Omit<ParsedConfig['database'], 'password'>;
   readonly workspaceRoot: string;
   readonly workspaces: ParsedConfig['workspaces'] & { readonly store: string };
   readonly temporal: Omit<ParsedConfig['temporal'], 'tls'> & {
@@ -162,6 +164,7 @@ function finish(
         store: storePlace(cwd, parsed.artifacts.store, stateDir),
       }),
     },
+    database: withProblem('database.password', () => withPasswordInUrl(parsed.database)),
     temporal: {
       ...temporal,
       tls: usedTls,

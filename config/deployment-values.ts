@@ -8,17 +8,9 @@ const LEAST_PASSWORD = 12;
 export function deploymentValues(
   config: Pick<
     ParsedConfig,
-    | 'database'
-    | 'models'
-    | 'encryption'
-    | 'approvals'
-    | 'web'
-    | 'media'
-    | 'mail'
-    | 'mcp'
-    | 'workspaces'
-    | 'artifacts'
+    'models' | 'encryption' | 'approvals' | 'web' | 'media' | 'mail' | 'mcp' | 'workspaces' | 'artifacts'
   > & {
+    readonly database: Pick<ParsedConfig['database'], 'url'>;
     readonly temporal: Pick<ParsedConfig['temporal'], 'apiKey'>;
   },
 ): readonly string[] {

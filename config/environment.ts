@@ -40,6 +40,7 @@ const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = 
   [['TEMPOCLAW_TEMPORAL_PORT'], 'temporal.port', 'number'],
   [['TEMPOCLAW_TEMPORAL_UI_PORT'], 'temporal.uiPort', 'number'],
   [['DATABASE_URL', 'POSTGRES_URL'], 'database.url', 'text'],
+  [['TEMPOCLAW_DATABASE_PASSWORD'], 'database.password', 'text'],
   [['TEMPOCLAW_DATABASE_POOL_SIZE'], 'database.poolSize', 'number'],
   [['TEMPOCLAW_DATABASE_PORT'], 'database.port', 'number'],
   [['TEMPOCLAW_MAX_CACHED_WORKFLOWS'], 'worker.maxCachedWorkflows', 'number'],

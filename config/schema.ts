@@ -2,6 +2,7 @@
  * The shape of TempoClaw's settings: every key of `tempoclaw.yaml`, its limits and its default.
  * Unknown keys are refused everywhere, so a misspelt setting never passes for one that works.
  */
+import { DATABASE_URL_WORDS, isWholeUrl } from './database-url.ts';
 import { z } from 'zod';
 import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
 import { sharedExecPolicySchema } from '#domain/schema/agent.ts';
@@ -141,7 +142,9 @@ const temporal = z.strictObject({
 });
 
 const database = z.strictObject({
-  url: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).exactOptional(),
+  url: z.string().refine(isWholeUrl, DATABASE_URL_WORDS).exactOptional(),
+  /** In the URL's place, and as it is: nothing in it means anything. */
+  password: z.string().min(1).exactOptional(),
   poolSize: z.int().min(1).max(500).default(20),
   /** First port tried for the embedded Postgres that `tempoclaw up` starts when there is no url. */
   port: port.default(54_329),

@@ -9,7 +9,6 @@ import {
   type ConnectionOptions,
   defaultGrpcRetryOptions,
   type GrpcRetryOptions,
-  isGrpcServiceError,
   isRetryableError,
   makeGrpcRetryInterceptor,
   WorkflowNotFoundError,
@@ -24,6 +23,7 @@ import { ForeignNamespace } from '#domain/installation.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnState } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { GRPC, grpcCode, grpcDetails } from './grpc-error.ts';
 import { claimNamespace, keepNamespace } from './installation.ts';
 import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
 import { reachOf } from './reach-workflows.ts';
@@ -46,20 +46,9 @@ const GONE_WAITS_MS = [20, 50, 100, 200, 400, 800] as const;
 /** Of Temporal's API: the queue's workflow tasks, which each worker asks for. */
 const WORKFLOWS = 1;
 
-/** gRPC status codes that decide what a caller is told. */
-const grpc = {
-  INVALID_ARGUMENT: 3,
-  NOT_FOUND: 5,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  UNAUTHENTICATED: 16,
-} as const;
-
 /** An absent server is said soon, and the caller told when to come back; a busy one is worth some patience. */
 const TRIES = { away: 4, busy: 10, firstWaitMs: 100, maxWaitMs: 1_500 } as const;
-const BUSY: ReadonlySet<number> = new Set([grpc.RESOURCE_EXHAUSTED]);
+const BUSY: ReadonlySet<number> = new Set([GRPC.RESOURCE_EXHAUSTED]);
 /** By default a channel that lost its server tries again only after up to two minutes. */
 const CHANNEL = { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 } as const;
 
@@ -248,7 +237,7 @@ function isClosedRun(error: unknown): boolean {
   if (error instanceof WorkflowUpdateFailedError)
     return error.cause instanceof ApplicationFailure && CLOSED.has(error.cause.type ?? '');
   const code = grpcCode(error);
-  return code === grpc.NOT_FOUND || code === grpc.ABORTED || /already completed/.test(grpcDetails(error));
+  return code === GRPC.NOT_FOUND || code === GRPC.ABORTED || /already completed/.test(grpcDetails(error));
 }
 
 function isGone(error: unknown): boolean {
@@ -257,17 +246,7 @@ function isGone(error: unknown): boolean {
 
 /** Something else came while a workflow task that had the update was about to end its run: the server lets it go (F19). */
 function isLostTask(error: unknown): boolean {
-  return grpcCode(error) === grpc.FAILED_PRECONDITION && /workflow task failure/.test(grpcDetails(error));
-}
-
-function grpcCode(error: unknown): number | undefined {
-  if (isGrpcServiceError(error)) return error.code;
-  return error instanceof Error && error.cause !== undefined ? grpcCode(error.cause) : undefined;
-}
-
-function grpcDetails(error: unknown): string {
-  if (isGrpcServiceError(error)) return error.details ?? '';
-  return error instanceof Error && error.cause !== undefined ? grpcDetails(error.cause) : '';
+  return grpcCode(error) === GRPC.FAILED_PRECONDITION && /workflow task failure/.test(grpcDetails(error));
 }
 
 /** A refusal of a workflow carries a type of our table; everything else of the service means "not now". */
@@ -278,7 +257,7 @@ function toFailure(error: unknown): unknown {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NotTaken();
   const code = grpcCode(error);
   if (code === undefined) return error;
-  if (code === grpc.INVALID_ARGUMENT || code === grpc.PERMISSION_DENIED || code === grpc.UNAUTHENTICATED)
+  if (code === GRPC.INVALID_ARGUMENT || code === GRPC.PERMISSION_DENIED || code === GRPC.UNAUTHENTICATED)
     return error;
   return new Failure('Unavailable', 'Temporal does not answer; try again in a moment');
 }

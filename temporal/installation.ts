@@ -1,12 +1,11 @@
 /** Keeps a namespace to one installation (domain/installation.ts): whoever works in it looks first whose it is. */
 import { randomUUID } from 'node:crypto';
-import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
+import type { WorkflowService } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { ForeignNamespace, INSTALLATION } from '#domain/installation.ts';
+import { GRPC, grpcCode } from './grpc-error.ts';
 
-const NOT_FOUND = 5;
-const ALREADY_EXISTS = 6;
 /** Of temporal.api.enums.v1.WorkflowExecutionStatus. */
 const RUNNING = 1;
 /** A hundred years; no worker knows the type. */
@@ -47,10 +46,10 @@ async function readHolder({ service, namespace }: NamespacePlace): Promise<Holde
     const value = info?.memo?.fields?.[INSTALLATION.memo];
     return {
       id: value ? defaultPayloadConverter.fromPayload<string>(value) : undefined,
-      open: info?.status === RUNNING,
+      open: Number(info?.status) === RUNNING,
     };
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === NOT_FOUND) return undefined;
+    if (grpcCode(error) === GRPC.NOT_FOUND) return undefined;
     throw error;
   }
 }
@@ -74,7 +73,7 @@ async function begin(place: NamespacePlace, installation: string): Promise<strin
     return installation;
   } catch (error) {
     // Another of ours was faster, or a stranger.
-    if (isGrpcServiceError(error) && error.code === ALREADY_EXISTS) return (await readHolder(place))?.id;
+    if (grpcCode(error) === GRPC.ALREADY_EXISTS) return (await readHolder(place))?.id;
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, describe, test } from 'node:test';
+import pg from 'pg';
 import {
   type Config,
   ConfigError,
@@ -351,6 +352,29 @@ describe('preflight and describe', () => {
     assert.match(problems, /models\.default names the provider "openai"/);
     const folders = preflight(load({ env: { TEMPOCLAW_SKILLS_FOLDERS: '/nowhere/skills' } })).join('\n');
     assert.match(folders, /skills\.folders: \/nowhere\/skills is no folder/);
+  });
+
+  test('a password of any characters reaches Postgres as it is, and is hidden', () => {
+    for (const password of ['a/b1', 'p@ss#1?x', '100%:2 e', '%2F1', "'$1\\a"]) {
+      const env = { DATABASE_URL: 'postgres://me@db.test/x', TEMPOCLAW_DATABASE_PASSWORD: password };
+      const config = load({ env });
+      assert.equal(new pg.Client({ connectionString: config.database.url ?? '' }).password, password);
+      assert.ok(deploymentValues(config).includes(password), password);
+      assert.ok(!JSON.stringify(describeConfig(config)).includes(password), password);
+    }
+  });
+
+  test('a URL that a password has torn is refused with what to write, and without the password', () => {
+    for (const password of ['a/b1', '12/b', 'p#1', '12#x', '12?x', '1%zz']) {
+      const problems = problemsOf({ env: { DATABASE_URL: `postgres://me:${password}@db.test/x` } });
+      const [problem = ''] = problems;
+      assert.equal(problems.length, 1, problems.join('\n'));
+      assert.match(problem, /^DATABASE_URL: database\.url: .*%2F.*TEMPOCLAW_DATABASE_PASSWORD/, password);
+      assert.ok(!problem.includes(password));
+    }
+    assert.deepEqual(problemsOf({ env: { TEMPOCLAW_DATABASE_PASSWORD: 'x' } }), [
+      'database.password: database.url is not set',
+    ]);
   });
 
   test('no secret is shown', () => {

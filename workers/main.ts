@@ -1,9 +1,10 @@
 /** The worker's process: settings in, one worker out, and an orderly end. Any number may run at once. */
 import '../config/prepare-variables.ts';
 import { join } from 'node:path';
+import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
-import { deploymentValues, loadConfig, temporalConnection } from '#config';
+import { type Config, deploymentValues, loadConfig, temporalConnection } from '#config';
 import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { hostWall } from '#activities/process/host-wall.ts';
@@ -13,7 +14,7 @@ import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';
-import { createPool } from '#store/pool.ts';
+import { createPool, type Pool } from '#store/pool.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
@@ -57,21 +58,9 @@ async function main(): Promise<void> {
   logs.hide(secrets.vault.scrubberOfAll);
   const catalog = await loadCatalog();
   const dataConverter = dataConverterOf(config.encryption);
-  const connection = await NativeConnection.connect(temporalConnection(config));
-  const { namespace, taskQueue } = config.temporal;
-  const installation = await readInstallation(pool);
-  const belongs = keepNamespace({ service: connection.workflowService, namespace }, installation);
-  await belongs();
   const reaped = await reapOrphans();
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');
-  const temporal = connectTemporal({
-    ...temporalConnection(config),
-    namespace,
-    taskQueue,
-    installation,
-    lingerSeconds: config.temporal.lingerSeconds,
-    dataConverter,
-  });
+  const { connection, belongs, temporal } = await reachTemporal(config, pool, dataConverter);
   const { host, why } = await wall;
   if (why === undefined) log.info({ wall: host.wall }, 'commands on this machine run behind a wall');
   else log.warn({ wall: host.wall, why }, 'the wall around commands on this machine is not whole');
@@ -119,7 +108,7 @@ async function main(): Promise<void> {
     log.warn({ err: error }, 'the schedule of the sweep could not be made'),
   );
   const runs = RUNS_AT_PLACE[await machine.world.shell.placeOf(sandboxOf(config.sandbox, undefined))];
-  log.info({ ready: true, runs, buildId, taskQueue }, 'worker is ready');
+  log.info({ ready: true, runs, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
   notifySupervisor({ type: 'ready', runs });
   startBeat();
   await running;
@@ -134,6 +123,25 @@ async function main(): Promise<void> {
   await temporal.close();
   await connection.close();
   await pool.end();
+}
+
+/** Both ways to Temporal, in a namespace that is this installation's. Throws ForeignNamespace when it is not. */
+async function reachTemporal(config: Config, pool: Pool, dataConverter: DataConverter | undefined) {
+  const { namespace, taskQueue, lingerSeconds } = config.temporal;
+  const place = temporalConnection(config);
+  const installation = await readInstallation(pool);
+  const connection = await NativeConnection.connect(place);
+  const belongs = keepNamespace({ service: connection.workflowService, namespace }, installation);
+  await belongs();
+  const temporal = connectTemporal({
+    ...place,
+    namespace,
+    taskQueue,
+    installation,
+    lingerSeconds,
+    dataConverter,
+  });
+  return { connection, belongs, temporal };
 }
 
 const PINO_LEVEL = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

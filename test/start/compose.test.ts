@@ -12,7 +12,7 @@ import { MODEL_VARIABLES } from '../../config/environment.ts';
 import { cleanEnvironment } from './program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SECRETS = { POSTGRES_PASSWORD: 'geheim', TEMPOCLAW_ENCRYPTION_KEY: 'a2V5' };
+const SECRETS = { POSTGRES_PASSWORD: 'ge/heim@1#%:x', TEMPOCLAW_ENCRYPTION_KEY: 'a2V5' };
 
 const compose = findCompose();
 const skip =
@@ -61,10 +61,10 @@ describe('docker compose config', { skip }, () => {
       'temporal-ui',
       'worker',
     ]);
-    assert.match(
-      read.services['worker']?.environment?.['DATABASE_URL'] ?? '',
-      /tempoclaw:geheim@postgres:5432/,
-    );
+    for (const { environment } of ['api', 'worker', 'setup'].map((name) => read.services[name] ?? {})) {
+      assert.equal(environment?.['DATABASE_URL'], 'postgres://tempoclaw@postgres:5432/tempoclaw');
+      assert.equal(environment?.['TEMPOCLAW_DATABASE_PASSWORD'], SECRETS.POSTGRES_PASSWORD);
+    }
   });
 
   it('hands on each variable that makes a model provider, and none that is not set', () => {

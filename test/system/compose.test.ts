@@ -56,7 +56,7 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
     const port = await nextFreePort(0);
     url = `http://127.0.0.1:${port}`;
     const settings = {
-      POSTGRES_PASSWORD: `${CANARY}-password`,
+      POSTGRES_PASSWORD: `'${CANARY}/pass@wo#rd%:x'`,
       TEMPOCLAW_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       TEMPOCLAW_PORT: String(port),
       TEMPOCLAW_SETTINGS: './tempoclaw.yaml',
