@@ -143,6 +143,9 @@ export function createFeedView(options: FeedViewOptions): (event: StoredEvent) =
     'message.reset': (event) => {
       const step = steps.get(stepKey(event));
       if (step) dropText(step, numberOf(event.data['attempt']) ?? step.attempt + 1);
+      const [from, to, code] = [event.data['from'], event.data['to'], event.data['code']].map(textOf);
+      if (from !== '')
+        sink.line(paint('yellow', oneLine(`↷ ${from} failed (${code}), ${to} is asked`, output.columns)));
     },
     'message.completed': answered,
     'tool.started': toolStarted,

@@ -3,7 +3,18 @@
  * file:line:column), which key, what was wrong and what is allowed.
  */
 import { z } from 'zod';
+import { fieldOf } from '#domain/outside-value.ts';
 import { configSchema } from './schema.ts';
+
+/** Keys that GoClaw and clawft have, and what to write in their place (docs/other-names.md). */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  'tools.mcp_servers': 'mcp.servers, with the same fields',
+  'tools.web_search': 'web.search; an endpoint of one’s own is web.search.json.url, with {query} in it',
+  'tools.web_fetch': 'egress.policy, egress.allowedDomains and egress.blockedDomains',
+  'tools.execApproval': 'exec.security, exec.ask and exec.allowlist',
+  'tools.shellDenyGroups': 'exec.categories',
+  'tools.scrub_credentials': 'nothing: what tools give is always scrubbed',
+};
 
 export type Locate = (path: readonly PropertyKey[], onKey: boolean) => string | undefined;
 
@@ -14,8 +25,9 @@ export function explainIssues(issues: readonly z.core.$ZodIssue[], locate: Locat
       return issue.keys.map((key) => {
         const path = [...issue.path, key];
         const allowed = keysAt(issue.path);
-        const hint = allowed.length === 0 ? '' : `; allowed here: ${allowed.join(', ')}`;
-        return line(locate(path, true), path, `unknown key${hint}`);
+        const known = allowed.length === 0 ? '' : `; allowed here: ${allowed.join(', ')}`;
+        const ours = fieldOf(OTHER_NAMES, path.join('.'));
+        return line(locate(path, true), path, `unknown key${ours ? `; write ${ours}` : known}`);
       });
     }
     if (issue.code === 'invalid_key') {
@@ -44,13 +56,15 @@ function keysAt(path: readonly PropertyKey[]): string[] {
 
 function unwrap(node: unknown): unknown {
   let inner = node;
+  // A section with other systems' names is read before it is checked.
   while (
+    inner instanceof z.ZodPipe ||
     inner instanceof z.ZodDefault ||
     inner instanceof z.ZodPrefault ||
     inner instanceof z.ZodExactOptional ||
     inner instanceof z.ZodOptional
   ) {
-    inner = inner.unwrap();
+    inner = inner instanceof z.ZodPipe ? inner.out : inner.unwrap();
   }
   return inner;
 }

@@ -16,7 +16,7 @@ import { hooksSchema } from '#domain/schema/hook.ts';
 import { mcpServersSettingsSchema } from '#domain/schema/mcp-server.ts';
 import { mediaSchema } from '#domain/schema/media.ts';
 import { sandboxFields } from '#domain/schema/sandbox.ts';
-import { httpUrl } from '#domain/schema/scalars.ts';
+import { httpUrl, withAliases } from '#domain/schema/scalars.ts';
 import { toolsSection } from './tools-section.ts';
 import { webSearchSchema } from '#domain/schema/web-search.ts';
 
@@ -188,21 +188,24 @@ const sessions = z.strictObject({
   shared: z.boolean().default(false),
 });
 
-/** SA-1. */
-const subagents = z.strictObject({
-  maxConcurrent: z.int().min(0).max(10_000).default(SUBAGENT_LIMITS.concurrent),
-  maxDepth: z.int().min(0).max(5).default(SUBAGENT_LIMITS.depth),
-  maxChildren: z.int().min(0).max(1_000).default(SUBAGENT_LIMITS.children),
-  maxIterations: z.int().min(1).max(10_000).default(SUBAGENT_LIMITS.iterations),
-  archiveAfterMinutes: z.number().min(0).max(525_600).default(SUBAGENT_LIMITS.archiveMinutes),
-  /** How long one may take when the call that starts it says nothing. */
-  timeoutSeconds: z.int().min(1).max(2_592_000).default(SUBAGENT_LIMITS.timeoutSeconds),
-  /** `provider/model` in place of the parent's. */
-  model: z
-    .string()
-    .regex(/^[^/\s]+\/\S+$/, 'must be provider/model')
-    .exactOptional(),
-});
+/** SA-1; GoClaw's names of two are understood. */
+const subagents = withAliases(
+  { maxSpawnDepth: 'maxDepth', maxChildrenPerAgent: 'maxChildren' },
+  z.strictObject({
+    maxConcurrent: z.int().min(0).max(10_000).default(SUBAGENT_LIMITS.concurrent),
+    maxDepth: z.int().min(0).max(5).default(SUBAGENT_LIMITS.depth),
+    maxChildren: z.int().min(0).max(1_000).default(SUBAGENT_LIMITS.children),
+    maxIterations: z.int().min(1).max(10_000).default(SUBAGENT_LIMITS.iterations),
+    archiveAfterMinutes: z.number().min(0).max(525_600).default(SUBAGENT_LIMITS.archiveMinutes),
+    /** How long one may take when the call that starts it says nothing. */
+    timeoutSeconds: z.int().min(1).max(2_592_000).default(SUBAGENT_LIMITS.timeoutSeconds),
+    /** `provider/model` in place of the parent's. */
+    model: z
+      .string()
+      .regex(/^[^/\s]+\/\S+$/, 'must be provider/model')
+      .exactOptional(),
+  }),
+);
 
 const hostAndPort = z
   .string()

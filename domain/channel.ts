@@ -45,6 +45,8 @@ export interface Inbound extends ChannelPlace {
   /** Somebody else's words. */
   readonly isForwarded?: boolean | undefined;
   readonly files: readonly InboundFile[];
+  /** What it was sent together with, by the service's id. */
+  readonly album?: string | undefined;
   /** The session that a signed call names; else it follows from the chat. */
   readonly session?: string | undefined;
   /** Of a signed call: the words of a task. */
@@ -81,6 +83,17 @@ export interface WaitingMessage {
   /** Of the markers around what is from outside, and where that is from. */
   readonly marker: string;
   readonly source: string;
+  /** Parts that came so far; text and files are those of the parts once no further one is waited for. */
+  readonly album?: { readonly parts: readonly AlbumPart[]; readonly isOver?: true };
+}
+
+/** One of several files that were sent together. */
+export interface AlbumPart {
+  /** Of its update, a number. */
+  readonly id: string;
+  readonly isAddressed: boolean;
+  readonly text: string;
+  readonly files: readonly InboundFile[];
 }
 
 /** What is said without an event: an answer to a stranger, or a tool's message. A row keeps it. */

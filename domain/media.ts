@@ -40,7 +40,7 @@ export const USUAL_CHAINS: Readonly<Record<MediaKind, readonly string[]>> = {
   ],
   music: ['minimax/music-2.6'],
   sound_effect: ['elevenlabs/eleven_text_to_sound_v2'],
-  video: ['minimax/MiniMax-H3'],
+  video: ['minimax/MiniMax-H3', 'minimax/MiniMax-Hailuo-2.3'],
   speech: [
     'openai/gpt-4o-mini-tts',
     'elevenlabs/eleven_multilingual_v2',

@@ -1,21 +1,64 @@
 /** What is said in chats: what is still to be told there, and what has arrived. */
-import type { DirectPost } from '#domain/channel.ts';
+import { ALBUM_SECONDS, gatheredAlbum, isAddressedAlbum, withPart } from '#domain/channel/album.ts';
+import type { AlbumPart, DirectPost, WaitingMessage } from '#domain/channel.ts';
 import type { Pool } from './pool.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
 import { affects, execute, type RowOf, readRow, readRows } from './statements.ts';
 
-/** Something to say there, told after what the session has said by now. Safe to repeat by its id. */
+/** Something to say there, told after what the session has said by now, and not before `seconds` have gone. Safe to repeat by its id. */
 export function insertDirectPost(
   pool: Pool,
   tenant: string,
   webhook: string,
   { id, session, post }: { readonly id: string; readonly session: string; readonly post: DirectPost },
+  seconds = 0,
 ): Promise<boolean> {
   return affects(pool)`
-    insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, post)
+    insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, next_at, post)
     values (${tenant}, ${id}, ${webhook}, ${session},
       coalesce((select event_seq from sessions where tenant_id = ${tenant} and key = ${session}), 0), 'channel.post',
-      ${JSON.stringify(post)}::jsonb)
+      now() + make_interval(secs => ${seconds}), ${JSON.stringify(post)}::jsonb)
     on conflict do nothing`;
+}
+
+/** Undefined: there is no such album; `late`: its message has been taken without it. Safe to repeat. */
+export function addToAlbum(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  part: AlbumPart,
+): Promise<'added' | 'late' | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const post = await lockedPost(tx, tenant, id);
+    if (!post?.waiting) return undefined;
+    const waiting = withPart(post.waiting, part);
+    if (!waiting) return isAddressedAlbum([...(post.waiting.album?.parts ?? []), part]) ? 'late' : 'added';
+    if (waiting !== post.waiting) await writePost(tx, tenant, id, { ...post, waiting }, ALBUM_SECONDS);
+    return 'added';
+  });
+}
+
+/** No further part is added to it. Safe to repeat. */
+export function closeAlbum(pool: Pool, tenant: string, id: string): Promise<WaitingMessage | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const post = await lockedPost(tx, tenant, id);
+    if (!post?.waiting) return undefined;
+    const waiting = gatheredAlbum(post.waiting);
+    if (waiting !== post.waiting) await writePost(tx, tenant, id, { ...post, waiting }, 0);
+    return waiting;
+  });
+}
+
+async function lockedPost(tx: Transaction, tenant: string, id: string): Promise<DirectPost | undefined> {
+  const row = await readRow<{ post: DirectPost }>(tx)`
+    select post from webhook_deliveries where tenant_id = ${tenant} and id = ${id} for update`;
+  return row?.post;
+}
+
+async function writePost(tx: Transaction, tenant: string, id: string, post: DirectPost, seconds: number) {
+  await execute(tx)`
+    update webhook_deliveries set post = ${JSON.stringify(post)}::jsonb, next_at = now() + make_interval(secs => ${seconds})
+    where tenant_id = ${tenant} and id = ${id}`;
 }
 
 /** Messages of a chat whose files are still to be fetched. */

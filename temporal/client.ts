@@ -77,6 +77,8 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
    * id); the row of the approval keeps the winner's.
    */
   decide(approvalId: string, decision: DecideInput, key?: string): Promise<DecisionReceipt | undefined>;
+  /** The same without an answer: kept by Temporal until a worker takes it. False where the workflow is not there. */
+  leaveDecision(approvalId: string, decision: DecideInput): Promise<boolean>;
   /** Undefined when the session's workflow is not running. */
   state(tenant: string, session: string): Promise<TurnState | undefined>;
   /** Removes the runs of a session's workflows that began until then, wherever they are; returns how many. Safe to repeat. Throws Failures. */
@@ -162,6 +164,8 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     stop: (tenant, key, stop) => reach.signal(sessionWorkflowId(tenant, key), AGENT_TURN.signals.stop, stop),
     decide: (approvalId, decision, key = randomUUID()) =>
       reach.update<DecisionReceipt>(approvalWorkflowId(approvalId), APPROVAL.updates.decide, decision, key),
+    leaveDecision: (approvalId, decision) =>
+      reach.signal(approvalWorkflowId(approvalId), APPROVAL.signals.decide, decision),
     state: (tenant, key) =>
       askRunning(() =>
         client.getHandle(sessionWorkflowId(tenant, key)).query<TurnState, []>(AGENT_TURN.queries.state),

@@ -167,6 +167,16 @@ describe('refused settings', () => {
     );
   });
 
+  test('a key that another system has for it is refused with what to write', () => {
+    const yaml = 'tools:\n  mcp_servers: { a: { command: x } }\n  web_search: { endpoint: "http://x" }\n';
+    const [servers, search] = problemsOf({ yaml });
+    assert.match(servers ?? '', /^tempoclaw\.yaml:2:3: tools\.mcp_servers: unknown key; write mcp\.servers/);
+    assert.match(search ?? '', /^tempoclaw\.yaml:3:3: tools\.web_search: unknown key; write web\.search/);
+    assert.match(problemsOf({ yaml: 'tools:\n  alow: [exec]\n' })[0] ?? '', /allowed here: profile, allow/);
+    const { subagents } = load({ yaml: 'subagents: { maxSpawnDepth: 2, maxChildrenPerAgent: 7 }\n' });
+    assert.deepEqual([subagents.maxDepth, subagents.maxChildren], [2, 7]);
+  });
+
   test('a wrong value is named with its line, its variable or its flag', () => {
     assert.match(
       problemsOf({ yaml: 'api:\n  port: high\n' })[0] ?? '',

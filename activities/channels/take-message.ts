@@ -20,7 +20,7 @@ import {
   type NewArtifact,
   putArtifact,
 } from '#store/artifact-store.ts';
-import { insertDirectPost, postsOf, recordPost } from '#store/channel-post-store.ts';
+import { closeAlbum, insertDirectPost, postsOf, recordPost } from '#store/channel-post-store.ts';
 import { type ChannelRow } from '#store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
@@ -58,9 +58,10 @@ export function takeMessage(
   tenant: string,
   channel: ChannelRow,
   delivery: DeliveryBasis,
-  { place, waiting }: DirectPost & { readonly waiting: WaitingMessage },
+  { place, waiting: given }: DirectPost & { readonly waiting: WaitingMessage },
 ): Visit {
   return async (sender, context) => {
+    const waiting = given.album ? ((await closeAlbum(deps.pool, tenant, delivery.id)) ?? given) : given;
     const { files, left } = waiting;
     const isLast = isLastTryOfFiles(delivery);
     const posts = await postsOf(deps.pool, tenant, delivery.id);

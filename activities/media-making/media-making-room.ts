@@ -11,7 +11,7 @@ import { withMediaProblems } from '../media-reading/reading-tool.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
 import { finish, imageOf, madeBefore, told } from './made-file.ts';
 import { costOf, reserve, settle } from './making-cost.ts';
-import { LATER, MediaProblem, mediaProblem } from './media-maker.ts';
+import { LATER, type MediaMaker, MediaProblem, mediaProblem } from './media-maker.ts';
 import {
   download,
   type LeftOrder,
@@ -95,19 +95,22 @@ async function orderFrom(
   let request: MediaRequest = { ...wish.request, image };
   const since = waitsSince(work);
   const places = refs.map((ref) => placeOf(work.mediaPlaces, ref));
-  const isAlone = places.filter((place) => typeof place !== 'string').length === 1 && before.length === 0;
+  const providers = new Set(places.flatMap((place) => (typeof place === 'string' ? [] : place.maker)));
+  const isAlone = providers.size === 1 && before.length === 0;
+  let only: MediaMaker | undefined;
   for (const [at, ref] of refs.entries()) {
     const place = places[at] ?? '';
     if (typeof place === 'string') {
       failed.push(`${ref}: ${place}`);
       continue;
     }
+    if (only && place.maker !== only) break;
     const done = await order(work, place, request, [...failed]);
     if (!(done instanceof MediaProblem)) return done;
     if (isAlone && done.status === 429) return await askAgain(work, ref, since, done);
     failed.push(`${ref}: ${done.message}`);
-    // Its address or its model's name is wrong: somebody is to hear of it, rather than pay another for it.
-    if (done.status === 404) break;
+    // Its address or its model's name is wrong: somebody is to hear of it, rather than pay another provider for it.
+    if (done.status === 404) only = place.maker;
     // Others have voices of their own.
     request = { ...request, voice: undefined };
   }

@@ -1,16 +1,33 @@
 /**
- * MiniMax: pictures, music and speech in one answer (its API v1), videos as jobs (v2). A job that is not begun can be cancelled. Its list of
- * jobs says nothing of what was asked for, so that none is taken for a lost order's: it may be another tenant's.
+ * MiniMax: pictures, music and speech in one answer (its API v1), videos as jobs: Hailuo and the models before it over v1, later ones over
+ * v2, where a job that is not begun can be cancelled. Its list of jobs says nothing of what was asked for, so that none is taken for a lost
+ * order's: it may be another tenant's.
  */
-import { type MediaAsk, type MediaMaker, sendForJson, textAt, valueAt } from './media-maker.ts';
+import {
+  type Looked,
+  type MediaAccess,
+  type MediaAsk,
+  type MediaMaker,
+  MediaProblem,
+  sendForJson,
+  textAt,
+  valueAt,
+} from './media-maker.ts';
 
 const VOICE = 'English_expressive_narrator';
 const MP3 = { format: 'mp3', sample_rate: 44_100, bitrate: 256_000 };
 const RESOLUTION = '768P';
+/** Models whose videos v1 makes, and what the ids of its jobs begin with here. */
+const OF_V1 = /^(?:MiniMax-Hailuo|[IST]2V-|video-01)/i;
+const V1_JOB = 'v1/';
 
 export const minimax: MediaMaker = {
   async order(access, ask) {
     const { kind } = ask.request;
+    if (kind === 'video' && OF_V1.test(ask.model)) {
+      const ordered = await sendForJson(access, '/v1/video_generation', { body: videoOfV1(ask) });
+      return { job: V1_JOB + textAt(ordered, 'task_id') };
+    }
     if (kind === 'video') {
       const ordered = await sendForJson(access, '/v2/video_generation', { body: videoOf(ask) });
       return { job: textAt(ordered, 'task_id') };
@@ -28,6 +45,7 @@ export const minimax: MediaMaker = {
     kinds: ['video'],
 
     async look(access, job) {
+      if (job.startsWith(V1_JOB)) return lookOverV1(access, job.slice(V1_JOB.length));
       const { task } = await sendForJson(access, `/v2/query/video_generation/${encodeURIComponent(job)}`);
       const status = textAt(task, 'status');
       if (status === 'queued' || status === 'running') return 'running';
@@ -41,13 +59,34 @@ export const minimax: MediaMaker = {
     },
 
     async cancel(access, job) {
+      if (job.startsWith(V1_JOB)) throw new MediaProblem('refused', 'its API v1 takes no job back');
       await sendForJson(access, `/v2/video_generation/${encodeURIComponent(job)}`, { method: 'DELETE' });
     },
   },
 };
 
+async function lookOverV1(access: MediaAccess, job: string): Promise<Looked> {
+  const task = await sendForJson(access, `/v1/query/video_generation?task_id=${encodeURIComponent(job)}`);
+  const status = textAt(task, 'status');
+  if (status === 'Fail') return { failed: 'its job has failed' };
+  if (status !== 'Success') return 'running';
+  const file = encodeURIComponent(textAt(task, 'file_id'));
+  return {
+    url: textAt(await sendForJson(access, `/v1/files/retrieve?file_id=${file}`), 'file', 'download_url'),
+  };
+}
+
+/** Its videos have 6 or 10 seconds, and one ratio. */
+function videoOfV1({ model, request: { prompt, seconds = 6, image } }: MediaAsk): object {
+  return { model, prompt, duration: seconds <= 6 ? 6 : 10, first_frame_image: image && dataUrl(image) };
+}
+
+function dataUrl({ type, bytes }: NonNullable<MediaAsk['request']['image']>): string {
+  return `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
+}
+
 function videoOf({ model, request: { prompt, seconds, ratio, image } }: MediaAsk): object {
-  const url = image && `data:${image.type};base64,${Buffer.from(image.bytes).toString('base64')}`;
+  const url = image && dataUrl(image);
   const first = url === undefined ? [] : [{ type: 'image_url', image_url: { url }, role: 'first_frame' }];
   return {
     model,

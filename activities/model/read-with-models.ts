@@ -21,12 +21,12 @@ import { type Models, useOf } from './model-catalog.ts';
 import { estimatePromptTokens } from './prompt-size.ts';
 
 export interface ReadWithModels {
-  /** The answer to a question about files, and who gave it. @throws FileProblem */
+  /** The answer to a question about files, and who gave it after which others failed, in words. @throws FileProblem */
   ask(
     call: RunningCall,
     prompt: string,
     files: readonly (PromptImage | PromptPdf)[],
-  ): Promise<{ readonly text: string; readonly ref: string }>;
+  ): Promise<{ readonly text: string; readonly by: string }>;
   /** @throws FileProblem */
   transcribe(call: RunningCall, sound: Pick<TranscribeRequest, 'bytes' | 'type'>): Promise<Transcription>;
 }
@@ -69,9 +69,13 @@ export function createReadWithModels(deps: ReadWithModelsDeps): ReadWithModels {
       const inputTokens = estimatePromptTokens(request);
       const expected = { inputTokens, outputTokens: ANSWER_TOKENS, cachedInputTokens: 0 };
       return booked(deps, call, { ref: first, usage: expected }, async (note) => {
-        const { answer, ref } = await generateWithFallback(models, refs, request, { onFailed: note });
+        const failed: string[] = [];
+        const { answer, ref } = await generateWithFallback(models, refs, request, {
+          onFallback: ({ from, error }) => failed.push(`${from} failed (${error.code})`),
+          onFailed: note,
+        });
         note(useOf(models, 'reading', ref, answer.usage));
-        return { text: answer.text, ref };
+        return { text: answer.text, by: [ref, ...failed].join('; ') };
       });
     },
 

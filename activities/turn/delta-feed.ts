@@ -2,14 +2,15 @@
 import type { NewEvent } from '#domain/event.ts';
 import type { ScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { storableText } from '#domain/storable-text.ts';
+import type { Fallback } from '../model/fallback.ts';
 
 /** A reader sees text arrive at this pace; the first words come sooner, unless they are all. */
 const GATHER_MS = { first: 12, further: 120 } as const;
 
 export interface DeltaFeed {
   readonly add: (text: string) => void;
-  /** What was shown of this step is void: another model begins anew. */
-  readonly reset: () => void;
+  /** What was shown of this step is void: another model begins anew, and readers see which, and why. */
+  readonly reset: (fallback: Pick<Fallback, 'from' | 'to' | 'error'>) => void;
   /** Forgets what is still gathered, since the whole message follows, and waits for the last write. */
   close(): Promise<void>;
 }
@@ -27,7 +28,6 @@ export function createDeltaFeed(
   const { secrets, ...origin } = given;
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
-  let shown = origin.attempt > 1;
   let isBegun = false;
   let writing: Promise<void> = Promise.resolve();
 
@@ -39,7 +39,6 @@ export function createDeltaFeed(
 
   function flush(): void {
     timer = undefined;
-    shown = true;
     send({ type: 'message.delta', data: { text: storableText(gathered), ...origin } });
     gathered = '';
   }
@@ -49,12 +48,12 @@ export function createDeltaFeed(
       gathered += secrets.push(text);
       if (gathered !== '') timer ??= setTimeout(flush, isBegun ? GATHER_MS.further : GATHER_MS.first);
     },
-    reset() {
+    reset({ from, to, error }) {
       clearTimeout(timer);
       timer = undefined;
       gathered = '';
       secrets.end();
-      if (shown) send({ type: 'message.reset', data: { ...origin } });
+      send({ type: 'message.reset', data: { ...origin, from, to, code: error.code } });
     },
     async close() {
       clearTimeout(timer);

@@ -3,7 +3,9 @@ import { createHash, createHmac, randomInt } from 'node:crypto';
 import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
 import { heardText } from '#domain/channel/heard-text.ts';
 import { toolsFor } from '#domain/channel/tools-for.ts';
+import { ALBUM_SECONDS } from '#domain/channel/album.ts';
 import {
+  type AlbumPart,
   type ChannelType,
   chatIdOf,
   type Inbound,
@@ -13,7 +15,7 @@ import {
 import { Failure } from '#domain/errors.ts';
 import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { isSessionKey } from '#domain/ids.ts';
-import { countWaiting, insertDirectPost } from '#store/channel-post-store.ts';
+import { addToAlbum, countWaiting, insertDirectPost } from '#store/channel-post-store.ts';
 import { type ChannelRow, findPerson, offerPairing } from '#store/channel-store.ts';
 import { findUntaken } from '#store/message-store.ts';
 import { findSession } from '#store/session-store.ts';
@@ -73,11 +75,17 @@ async function hear(
     // The question itself shows what became of it.
     return mayAnswer || isRefusal ? words : undefined;
   }
-  if (!isAddressed(inbound, groups)) return alone(type, 'I am not to be asked here.');
-  if (!person && people !== 'open') return meet(deps, tenant, channel, inbound);
-  if (inbound.text.trim() === '' && inbound.files.length === 0)
-    return `Say something to ${channel.agent_key}.`;
+  const isKnown = person !== undefined || people === 'open';
+  // Of what was sent together one part speaks to the bot for all.
+  const mayBelong = isKnown && inbound.album !== undefined;
+  if (!mayBelong && !isAddressed(inbound, groups)) return alone(type, 'I am not to be asked here.');
+  if (!isKnown) return meet(deps, tenant, channel, inbound);
+  if (isEmpty(inbound)) return `Say something to ${channel.agent_key}.`;
   return submit(deps, tenant, channel, inbound, person);
+}
+
+function isEmpty({ text, files }: Inbound): boolean {
+  return text.trim() === '' && files.length === 0;
 }
 
 /** Without words Discord would show the question to all; these are seen by who asked alone. Elsewhere nothing is said. */
@@ -190,35 +198,50 @@ const MOST_WAITING = 10;
 async function waitForFiles(
   deps: ApiDeps,
   tenant: string,
-  { key, webhook_id }: ChannelRow,
-  { id: update, chat, thread, files }: Inbound,
+  channel: ChannelRow,
+  inbound: Inbound,
   message: Pick<WaitingMessage, 'id' | 'session' | 'text' | 'context' | 'isOwn' | 'marker' | 'source'>,
 ): Promise<undefined> {
+  const { key, webhook_id, settings } = channel;
+  const { groups = 'mention' } = settings;
+  const { id: update, chat, thread, files, person, album } = inbound;
   const { text: scrub } = await deps.secrets.vault.scrubberOf(tenant);
-  const { id, session, text, context, isOwn, marker, source } = message;
-  const waiting: WaitingMessage = {
-    id,
-    session,
-    context,
-    isOwn,
-    marker,
-    source,
-    text: scrub(text),
+  const { session, context, isOwn, marker, source } = message;
+  const brought = {
+    text: scrub(message.text),
     files: files.slice(0, MOST_ATTACHMENTS).map(({ source, name, type, size }) => ({
       source: source.slice(0, 4_000),
       name: name && scrub(name).slice(0, 300).toWellFormed(),
       type: type?.slice(0, 200),
       size,
     })),
-    left: Math.max(0, files.length - MOST_ATTACHMENTS),
+  };
+  const part: AlbumPart = { id: update, isAddressed: isAddressed(inbound, groups), ...brought };
+  // Nobody adds to what another sends, nor words of others to one's own.
+  const albumId =
+    album === undefined
+      ? undefined
+      : digestOf(tenant, key, 'album', session, person.id, album, String(isOwn));
+  const added = albumId && (await addToAlbum(deps.pool, tenant, `msg_${albumId}`, part));
+  if (added === 'added') return;
+  const isFirst = albumId !== undefined && added === undefined;
+  const left = Math.max(0, files.length - MOST_ATTACHMENTS);
+  const waiting: WaitingMessage = {
+    id: isFirst ? `msg_${digestOf(albumId, 'message')}` : message.id,
+    session,
+    context,
+    isOwn,
+    marker,
+    source,
+    ...(isFirst ? { text: '', files: [], left: 0, album: { parts: [part] } } : { ...brought, left }),
   };
   if ((await countWaiting(deps.pool, tenant, webhook_id, session)) >= MOST_WAITING)
     throw new Failure('QueueFull', `${MOST_WAITING} messages with files wait in ${session} already`);
-  await insertDirectPost(deps.pool, tenant, webhook_id, {
-    id: `msg_${digestOf(tenant, key, 'files', update)}`,
-    session,
-    post: { place: { chat, thread }, markdown: '', waiting },
-  });
+  const post = { place: { chat, thread }, markdown: '', waiting };
+  const row = { id: `msg_${isFirst ? albumId : digestOf(tenant, key, 'files', update)}`, session, post };
+  const isNew = await insertDirectPost(deps.pool, tenant, webhook_id, row, isFirst ? ALBUM_SECONDS : 0);
+  // Another part of it has come just now.
+  if (isFirst && !isNew) return waitForFiles(deps, tenant, channel, inbound, message);
   await startDueDeliveries(deps.pool, deps.temporal);
 }
 

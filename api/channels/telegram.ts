@@ -66,6 +66,7 @@ function readMessage(
     mentionsBot: command !== null || mentions.length > 0,
     repliesToBot: isReplyTo(bot, record(message['reply_to_message'])),
     files,
+    album: text(message['media_group_id']),
     isForwarded: message['forward_origin'] !== undefined,
   };
 }

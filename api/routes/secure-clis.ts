@@ -33,6 +33,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       return row && showCli(deps, tenant, row);
     },
     async setSecureCli({ tenant, by, params: { name }, body }) {
+      if (body.binary_name !== undefined && body.binary_name !== name)
+        throw new Failure(
+          'Unprocessable',
+          `binary_name is ${body.binary_name}, and the address is of ${name}`,
+        );
       const old = await findSecureCli(pool, tenant, name);
       const preset = presetOf(body.preset);
       const cli = merged(name, body, preset, old);
@@ -73,7 +78,12 @@ function merged(
   preset: SecureCliPreset | undefined,
   old: SecureCliRow | undefined,
 ): SecureCli {
-  const { env: _, preset: __, ...all } = { ...DEFAULTS, ...old?.config, ...preset, ...body, name };
+  const {
+    env: _,
+    preset: __,
+    binary_name: ___,
+    ...all
+  } = { ...DEFAULTS, ...old?.config, ...preset, ...body, name };
   // Without the fields that are there but undefined.
   return JSON.parse(JSON.stringify(all)) as SecureCli;
 }

@@ -1,5 +1,6 @@
 /** Programs with credentials (SH-4): rules in both directions, credentials only inwards. */
 import { z } from 'zod';
+import { isRecord } from '../outside-value.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
 import { CLI_ENV_KINDS } from '../secure-cli/secure-cli.ts';
 import { defineResource } from './define-resource.ts';
@@ -60,15 +61,26 @@ const fields = {
   tips: z.string().max(2_000).describe('For the model'),
 };
 
-export const secureCliPutSchema = z
+/** GoClaw's map of variables, as ours has them. */
+function withListedEnv(given: unknown): unknown {
+  if (!isRecord(given) || !isRecord(given['encrypted_env']) || Object.hasOwn(given, 'env')) return given;
+  const { encrypted_env: values, ...rest } = given;
+  return { ...rest, env: Object.entries(values).map(([name, value]) => ({ name, value })) };
+}
+
+const putSchema = z
   .strictObject({
     preset: nameSchema.optional().describe('Whose rules hold where none are given'),
+    binary_name: nameOfBinary.optional().describe('As in the address, where another system wrote it'),
     env: z.array(variableSchema).max(50).optional().describe('When absent, that of before stays'),
     ...z.object(fields).partial().shape,
   })
   .meta({
     examples: [{ preset: 'gh', agents: ['main'], env: [{ name: 'GH_TOKEN', value: 'secret://github' }] }],
   });
+
+/** What is stored and shown has our names alone. */
+export const secureCliPutSchema = z.preprocess(withListedEnv, putSchema);
 
 export const secureCliSchema = z.object({
   name: nameOfBinary,

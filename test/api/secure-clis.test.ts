@@ -43,6 +43,28 @@ describe('SH-4 /v1/secure-clis', () => {
     assert.ok(changed.body.deny_args.length >= 5);
   });
 
+  test('the example of GoClaw is taken as it stands', async () => {
+    const given = {
+      binary_name: 'gh2',
+      encrypted_env: { GH_TOKEN: TOKEN },
+      deny_args: ['auth\\s+', 'ssh-key'],
+      deny_verbose: ['--verbose', '-v'],
+      timeout_seconds: 30,
+      tips: 'GitHub CLI. Available: gh api, gh repo, gh issue, etc.',
+    };
+    const made = await put('gh2', given);
+    assert.equal(made.status, 200, JSON.stringify(made.body));
+    const { binary_name: name, encrypted_env: _, ...rules } = given;
+    const { deny_args, deny_verbose, timeout_seconds, tips } = made.body;
+    assert.deepEqual({ deny_args, deny_verbose, timeout_seconds, tips }, rules);
+    assert.equal(made.body.name, name);
+    assert.deepEqual(made.body.env, [{ name: 'GH_TOKEN', kind: 'sensitive' }]);
+    assert.equal(made.body.binary_name, undefined);
+    const other = await put('gh3', given);
+    assert.equal(other.status, 422);
+    assert.match(other.body.detail, /binary_name is gh2, and the address is of gh3/);
+  });
+
   test('refuses what cannot hold', async () => {
     const refusals: readonly [unknown, number, RegExp][] = [
       [{ preset: 'gh' }, 422, /needs GH_TOKEN/],
@@ -64,6 +86,8 @@ describe('SH-4 /v1/secure-clis', () => {
       ],
       [{ path: 'bin/gh' }, 400, /absolute/],
       [{ unknown: 1 }, 400, /unknown/i],
+      [{ encrypted_env: { A: TOKEN }, env: [] }, 400, /encrypted_env/],
+      [{ encrypted_env: { PATH: '/tmp:/usr' } }, 400, /would change what is run/],
     ];
     for (const [body, status, words] of refusals) {
       const answer = await put('other', body);

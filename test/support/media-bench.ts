@@ -6,6 +6,7 @@ import { openMedia } from '#activities/media-reading/open-media.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { loadConfig } from '#config';
 import type { LeftCall } from '#domain/left-call.ts';
+import type { MediaSettings } from '#domain/schema/media.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
@@ -37,6 +38,8 @@ export interface MediaBench {
 export interface MediaBenchOptions {
   /** In place of the variables that name the server and the keys. */
   readonly env?: (server: MediaServer) => Readonly<Record<string, string>>;
+  /** Models in place of the usual ones. */
+  readonly media?: Partial<MediaSettings>;
   /** In place of room. */
   readonly hold?: BudgetHold;
   readonly call?: Partial<RunningCall>;
@@ -47,7 +50,7 @@ const NO_ARTIFACTS = { pool: undefined as never, objects: undefined };
 
 export async function mediaBench(
   t: Pick<TestContext, 'after'>,
-  { env = ({ env: all }) => all, hold = { held: true }, call = {} }: MediaBenchOptions = {},
+  { env = ({ env: all }) => all, media = {}, hold = { held: true }, call = {} }: MediaBenchOptions = {},
 ): Promise<MediaBench> {
   const server = await startMediaServer();
   t.after(() => server.close());
@@ -61,7 +64,7 @@ export async function mediaBench(
   const { making } = createMediaMakingRoom({
     egress: memoryEgress(rows),
     egressSettings: config.egress,
-    mediaPlaces: { settings: config.media, providers: config.models.providers },
+    mediaPlaces: { settings: { ...config.media, ...media }, providers: config.models.providers },
     files,
     open: (running, ref) => openMedia({ files, egress: memoryEgress(rows), ...NO_ARTIFACTS }, running, ref),
     now: Date.now,

@@ -21,6 +21,8 @@ interface Job {
   readonly kind: 'video' | 'image';
   readonly prompt: string;
   readonly at: number;
+  /** Of MiniMax's API v1. */
+  readonly isOld: boolean;
   state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 }
 
@@ -65,9 +67,9 @@ export async function startMediaServer(): Promise<MediaServer> {
   let ending: 'done' | 'failed' | undefined;
   const hooks: Pick<MediaServer, 'onRequest'> = { onRequest: undefined };
 
-  const take = (kind: Job['kind'], prompt: string): Job => {
+  const take = (kind: Job['kind'], prompt: string, isOld = false): Job => {
     const id = `job-${jobs.size + 1}`;
-    const job: Job = { id, kind, prompt, at: Date.now(), state: ending ?? 'queued' };
+    const job: Job = { id, kind, prompt, at: Date.now(), isOld, state: ending ?? 'queued' };
     jobs.set(id, job);
     return job;
   };
@@ -119,7 +121,17 @@ export async function startMediaServer(): Promise<MediaServer> {
           .filter(({ kind }) => kind === 'image' && searchParams.get('model_name') !== null)
           .map(({ id, at }) => ({ task_id: id, gmt_create: at })),
       };
-    const id = line.endsWith('/cancel') ? (pathname.split('/').at(-2) ?? '') : last;
+    if (line.startsWith('POST /v1/video_generation'))
+      return { task_id: take('video', body.prompt, true).id, base_resp: { status_code: 0 } };
+    return found(line, pathname, searchParams, last);
+  }
+
+  function found(line: string, pathname: string, search: URLSearchParams, last: string): unknown {
+    const file = search.get('file_id');
+    if (file !== null)
+      return { file: { download_url: `${url}/files/video-${file}` }, base_resp: { status_code: 0 } };
+    const id =
+      search.get('task_id') ?? (line.endsWith('/cancel') ? (pathname.split('/').at(-2) ?? '') : last);
     const job = jobs.get(id);
     return job && ofJob(line, job);
   }
@@ -128,6 +140,10 @@ export async function startMediaServer(): Promise<MediaServer> {
     const isCancel = line.startsWith('DELETE') || line.endsWith('/cancel');
     if (isCancel && job.state !== 'queued') return undefined;
     if (isCancel) job.state = 'cancelled';
+    if (job.isOld) {
+      const status = { queued: 'Queueing', running: 'Processing', done: 'Success' }[job.state as 'done'];
+      return { task_id: job.id, status: status ?? 'Fail', file_id: job.id, base_resp: { status_code: 0 } };
+    }
     if (job.kind === 'video') {
       const status = { done: 'succeeded' }[job.state as 'done'] ?? job.state;
       const content = job.state === 'done' ? { url: `${url}/files/video-${job.id}` } : undefined;

@@ -58,6 +58,18 @@ describe('AP-2 approvals in a Telegram channel', () => {
     assert.equal(still.data.length, 1);
   });
 
+  it('a press is answered while no worker has time for it, and counts when one has', async (t) => {
+    const chat = await start(t);
+    await chat.pair('42', 'ann');
+    await chat.hears(textUpdate('poke {"note":"x"}'));
+    const question = await chat.shows('the question', ({ buttons }) => buttons.length > 0);
+    Object.assign(chat.worker.temporal, { decide: () => new Promise(() => undefined) });
+    const pressed = await chat.hears(pressUpdate(question, 'Approve'));
+    assert.equal(pressed.body.text, 'It is on its way.');
+    const over = await chat.shows('the outcome', ({ id, edits }) => id === question.id && edits > 0);
+    assert.match(over.text, /^<b>Approved<\/b> by ann/);
+  });
+
   it('are decided with a reason behind a link that whoever presses gets alone, as long as he may', async (t) => {
     const chat = await start(t, { approvals_to: { chat: '-500' }, approvals_for: ['main'] });
     await chat.pair('42', 'ann');

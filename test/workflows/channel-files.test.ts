@@ -59,6 +59,41 @@ describe('IN-4 files of a chat', () => {
     assert.equal(chat.telegram.calls.filter(({ method }) => method === 'getFile').length, 3);
   });
 
+  it('an album is one message, whichever of its parts comes first and however often', async (t) => {
+    const chat = await start(t, { groups: 'mention' });
+    await chat.pair('42', 'ann');
+    for (const name of ['one', 'two', 'three'])
+      chat.telegram.files.set(name, Buffer.from(`${name} of three`));
+    const group = { chat: { id: -7, type: 'group' } };
+    const [one, two, three] = ['one', 'two', 'three'].map((name) =>
+      textUpdate('', {
+        more: {
+          ...group,
+          media_group_id: '900',
+          document: { file_id: name, file_name: `${name}.txt` },
+          ...(name === 'two' && { caption: '@ourbot echo Look' }),
+        },
+      }),
+    );
+    for (const update of [three, one, two, one]) assert.equal((await chat.hears(update ?? {})).status, 200);
+    await chat.shows('the answer', ({ text }) => text.includes('Look'));
+    const other = (id: string) =>
+      textUpdate('', { more: { ...group, media_group_id: '901', document: { file_id: id } } });
+    for (const name of ['one', 'two']) await chat.hears(other(name));
+    await chat.hears(three ?? {});
+    await isOver(chat);
+    const said = await heard(chat);
+    assert.equal(said.length, 1, JSON.stringify(said));
+    const names = [...(said[0]?.text ?? '').matchAll(/art_\w+ (\w+)\.txt/g)].map(([, name]) => name);
+    assert.deepEqual(names, ['one', 'two', 'three']);
+    assert.match(said[0]?.text ?? '', /^echo Look\n/);
+    const { rows } = await chat.pool.query(
+      `select from webhook_deliveries where post::text like '%"901"%' or post -> 'waiting' -> 'files' @> '[{"source":"two"}]'
+        and not post -> 'waiting' -> 'files' @> '[{"source":"three"}]'`,
+    );
+    assert.equal(rows.length, 0, 'what nobody asked the bot about is not kept');
+  });
+
   it('what is too large or gone is told to both, and what came with it is taken', async (t) => {
     const chat = await start(t);
     await chat.pair('42', 'ann');

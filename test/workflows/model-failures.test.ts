@@ -14,6 +14,8 @@ rules:
     reply: { text: 'Half an answer', stream: { chunk: 5, every: 150ms }, error: { code: Unreachable, message: The stream broke off., times: 1 } }
   - when: { user: bad key }
     reply: { error: { status: 401, message: The key is not accepted. } }
+  - when: { user: no such model }
+    reply: { error: { status: 404, message: There is no such model. } }
   - when: { user: filtered }
     reply: { error: { code: Filtered, message: The provider refuses this text. } }
   - when: { user: far too much }
@@ -65,6 +67,14 @@ describe('MO a model that fails', () => {
       .map((event) => event.data['attempt']);
     assert.deepEqual([...new Set(attempts)], [1, 2], 'each piece says which try it is of');
     assert.equal(events.filter((event) => event.type === 'message.completed').length, 1);
+  });
+
+  it('a model that is not there is told where the next of the agent answers in its place', async () => {
+    const turn = await say('replaced', 'no such model', 'falls-back');
+    assert.equal(turn.status, 'completed');
+    const reset = (await live.events('replaced')).find(({ type }) => type === 'message.reset');
+    const { from, to, code } = reset?.data ?? {};
+    assert.deepEqual([from, to, code], ['rehearsal/flaky', 'rehearsal/small', 'UnknownModel']);
   });
 
   for (const [text, code] of [

@@ -46,6 +46,6 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'media'>>({
         askedAbout(`${given.prompt}\n\nWhat is said in the recording:`, said),
         [],
       );
-      return outsideResult(ref, answer.text, [`answered by ${answer.ref}`]);
+      return outsideResult(ref, answer.text, [`answered by ${answer.by}`]);
     }),
 });

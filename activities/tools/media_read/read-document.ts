@@ -57,11 +57,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'media'>>({
     }),
 });
 
-function answered(
-  { ref: source }: MediaFile,
-  { text, ref }: { readonly text: string; readonly ref: string },
-) {
-  return outsideResult(source, text, [`read by ${ref}`]);
+function answered({ ref: source }: MediaFile, { text, by }: { readonly text: string; readonly by: string }) {
+  return outsideResult(source, text, [`read by ${by}`]);
 }
 
 function spanOf(pages: string | undefined): PageSpan | undefined {

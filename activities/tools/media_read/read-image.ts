@@ -42,7 +42,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'media'>>({
       const refs = given.paths ?? [oneRef(given) ?? ''];
       const images = [];
       for (const ref of refs) images.push(seeImage(call, await media.open(call, ref)));
-      const { text, ref } = await media.ask(call, given.prompt, images);
-      return outsideResult(refs.join(' '), text, [`seen by ${ref}`]);
+      const { text, by } = await media.ask(call, given.prompt, images);
+      return outsideResult(refs.join(' '), text, [`seen by ${by}`]);
     }),
 });

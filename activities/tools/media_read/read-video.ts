@@ -44,7 +44,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'media'>>({
       const frames = parts.frames.map((frame) => seeImage(call, { ...frame, ref }));
       const answer = await media.ask(call, asked, frames);
       return outsideResult(ref, `What is seen, at ${times}:\n${answer.text}\n\nWhat is said:\n${said}`, [
-        `seen by ${answer.ref}`,
+        `seen by ${answer.by}`,
       ]);
     }),
 });

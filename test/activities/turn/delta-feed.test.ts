@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import type { NewEvent } from '#domain/event.ts';
+import { ModelError } from '#domain/model.ts';
 import { createScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { createDeltaFeed } from '#activities/turn/delta-feed.ts';
 
@@ -41,10 +42,11 @@ describe('SC-3 pieces of an answer', () => {
     );
     feed.add('half a wo');
     mock.timers.tick(200);
-    feed.reset();
+    feed.reset({ from: 'p/a', to: 'p/b', error: new ModelError('UnknownModel', 'no such model') });
     feed.add('whole ');
     mock.timers.tick(200);
     await feed.close();
+    assert.deepEqual(events[1]?.data, { step: 1, attempt: 1, from: 'p/a', to: 'p/b', code: 'UnknownModel' });
     assert.deepEqual(
       events.map((event) => [event.type, (event.data as { text?: string }).text]),
       [

@@ -85,13 +85,55 @@ describe('TL create_video', () => {
     const bench = await mediaBench(t);
     bench.server.finish('failed');
     await bench.run(tool, { prompt: 'An otter' });
-    const result = await bench.run(tool, { prompt: 'An otter' }, { left: bench.left() ?? assert.fail() });
-    assert.deepEqual(result, {
+    const first = bench.left() ?? assert.fail();
+    assert.deepEqual(await bench.run(tool, { prompt: 'An otter' }, { left: first }), LATER);
+    assert.equal(bench.settled.get('minimax/MiniMax-H3')?.spent?.usd, 0);
+    const second = bench.left() ?? assert.fail();
+    assert.deepEqual(await bench.run(tool, { prompt: 'An otter' }, { left: second }), {
       ok: false,
       code: 'ExecutionFailed',
-      message: 'it was not made. minimax/MiniMax-H3: its job has failed: it is too scary',
+      message:
+        'it was not made. minimax/MiniMax-H3: its job has failed: it is too scary; minimax/MiniMax-Hailuo-2.3: its job has failed',
     });
-    assert.equal(bench.settled.get('minimax/MiniMax-H3')?.spent?.usd, 0);
+  });
+
+  test('a Hailuo model is asked over API v1, and what it makes is fetched by its file', async (t) => {
+    const bench = await mediaBench(t, { media: { video: ['minimax/MiniMax-Hailuo-02'] } });
+    await bench.write('otter.png', PNG);
+    const args = { prompt: 'It dives', image_path: 'otter.png' };
+    assert.deepEqual(await bench.run(tool, args), LATER);
+    assert.deepEqual(bench.server.seen[0], {
+      ...bench.server.seen[0],
+      line: 'POST /v1/video_generation',
+      body: {
+        model: 'MiniMax-Hailuo-02',
+        prompt: 'It dives',
+        duration: 10,
+        first_frame_image: `data:image/png;base64,${PNG.toString('base64')}`,
+      },
+    });
+    const left = bench.left() ?? assert.fail();
+    assert.deepEqual(await bench.run(tool, args, { left }), LATER);
+    const stopped = await bench.run(tool, args, { left, isStopped: true });
+    assert.match(stopped.ok ? '' : stopped.message, /could not take its job back/);
+    bench.server.finish();
+    const { path } = madeAt(await bench.run(tool, args, { left }));
+    assert.deepEqual(await bench.read(path), MP4);
+    assert.equal(bench.server.jobs.size, 1);
+  });
+
+  test('where MiniMax has no API v2 its v1 makes the video, which is no other provider', async (t) => {
+    const bench = await mediaBench(t);
+    bench.server.failing.set('POST /v2/', 404);
+    await bench.run(tool, { prompt: 'An otter', duration: 4 });
+    bench.server.finish();
+    const { text } = madeAt(
+      await bench.run(tool, { prompt: 'An otter', duration: 4 }, { left: bench.left() ?? assert.fail() }),
+    );
+    assert.match(
+      text,
+      /^Made by minimax\/MiniMax-Hailuo-2\.3: .*\n\[before it minimax\/MiniMax-H3: it answered 404/,
+    );
   });
 
   test('a stop cancels a job that is not begun, and says so of one that is', async (t) => {

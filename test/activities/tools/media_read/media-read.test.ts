@@ -103,7 +103,7 @@ models:
     const { result, ok, turn } = await call('read_image', { paths: [first, `${web.url}/otter.png`] });
     assert.equal(ok, true, result);
     assert.equal(inside(result), 'It shows an otter.');
-    assert.match(result, /\[seen by anthropic\/claude-sonnet-4-6\]$/);
+    assert.match(result, /\[seen by anthropic\/claude-sonnet-4-6; away\/\S+ failed \(Unreachable\)\]$/);
     for (const image of [pngOf(5, 2), pngOf(7, 3)]) assert.ok(asked().includes(image.toString('base64')));
     assert.match(asked(), /What is it\?/);
     const { rows } = await stack.pool.query(
@@ -167,7 +167,7 @@ models:
   it('a scanned PDF goes to a model as it is, and so does a text for which one is asked', async () => {
     const { result } = await call('read_document', { media_id: await put(SCAN) });
     assert.equal(inside(result), 'It shows an otter.');
-    assert.match(result, /\[read by anthropic\/claude-sonnet-4-6\]$/);
+    assert.match(result, /\[read by anthropic\/claude-sonnet-4-6; away\/one failed \(Unreachable\)\]$/);
     assert.ok(asked().includes(SCAN.toString('base64')));
     assert.match(asked(), /application\/pdf/);
     await call('read_document', { media_id: await put(DOCX), ask_model: true });
