@@ -194,6 +194,7 @@ def run(plan, folders, words):
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     keeper.adopt()
+    keeper.prctl(keeper.SET_PDEATHSIG, signal.SIGUSR1)
 
     def enter():
         drop_powers()

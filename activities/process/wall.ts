@@ -4,13 +4,14 @@
  * is Landlock with seccomp (wall.py), on macOS sandbox-exec. How much of it holds here is proven when a worker starts (prove-wall.ts).
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Wall } from '#domain/sandbox.ts';
 import { createLauncher, createWalledLauncher, type Launcher, socketsFolder } from './launcher.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
+import { makeTemporaryFolder } from './worker-folders.ts';
 
 /** All paths are real ones. */
 export interface WallPlan {
@@ -73,7 +74,7 @@ export function buildWall(settings: WallSettings): HostWall | string {
   const within = kept.find((path) => isWithin(path, workspaces));
   if (within !== undefined) return `${within} lies within the workspaces, ${workspaces}`;
   const base = realpathSync(tmpdir());
-  const own = mkdtempSync(join(base, 'tempoclaw-commands-'));
+  const own = realpathSync(makeTemporaryFolder('commands'));
   for (const folder of settings.commandFolders) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const plan: WallPlan = {
     // What lies in a temporary folder is another command's, or a person's.

@@ -315,7 +315,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
         signal: new AbortController().signal,
       });
       host.close();
-      assert.match(stdout, new RegExp(`^x\n${temporary}/tempoclaw-commands-\\w+/\\w+\n$`));
+      assert.match(stdout, new RegExp(`^x\n${temporary}/tempoclaw-commands-[\\w.-]+/\\w+\n$`));
     } finally {
       if (before_ === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = before_;
