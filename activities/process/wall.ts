@@ -23,6 +23,16 @@ export interface WallPlan {
   readonly apart: readonly string[];
   /** TCP ports that nothing connects to, wherever they are, and that nothing listens on. */
   readonly ports: readonly number[];
+  readonly bounds: CommandBounds;
+}
+
+/** Of the commands of one workspace together, kept by wall_bounds.py. */
+export interface CommandBounds {
+  /** With their threads. */
+  readonly processes: number;
+  /** Bytes, as are those of `disk`: of the workspace and its temporary folder. */
+  readonly memory: number;
+  readonly disk: number;
 }
 
 /** How commands get behind the wall. */
@@ -59,6 +69,7 @@ export interface WallSettings {
   /** TempoClaw's own folder, which commands must not change. */
   readonly program: string;
   readonly ports: readonly number[];
+  readonly bounds: CommandBounds;
 }
 
 /** A person's debugger: a signal makes Node listen there for code to run. */
@@ -82,6 +93,7 @@ export function buildWall(settings: WallSettings): HostWall | string {
     shown: [realPath(settings.program)],
     apart: [workspaces, own, ...settings.commandFolders.map(realPath)],
     ports: [INSPECTOR_PORT, ...settings.ports],
+    bounds: settings.bounds,
   };
   const temporaryOf = (folders: readonly string[]): string => {
     const name = createHash('sha256').update(folders.join('\0')).digest('hex').slice(0, 16);
