@@ -15,7 +15,7 @@ import { SANDBOX_MODES } from '#domain/sandbox.ts';
 import { hooksSchema } from '#domain/schema/hook.ts';
 import { mcpServersSettingsSchema } from '#domain/schema/mcp-server.ts';
 import { mediaSchema } from '#domain/schema/media.ts';
-import { sandboxFields } from '#domain/schema/sandbox.ts';
+import { commandBounds, sandboxFields } from '#domain/schema/sandbox.ts';
 import { httpUrl, withAliases } from '#domain/schema/scalars.ts';
 import { toolsSection } from './tools-section.ts';
 import { webSearchSchema } from '#domain/schema/web-search.ts';
@@ -166,8 +166,10 @@ const worker = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9][\w-]{0,99}$/, 'must be letters, digits, - or _')
     .exactOptional(),
-  /** SH-6: TCP ports, here and elsewhere, that commands on the worker's machine cannot reach; TempoClaw's own are among them. */
+  /** SH-6: TCP ports, wherever they are, that commands on the worker's machine cannot reach; TempoClaw's own are among them. */
   closedPorts: z.array(z.coerce.number().pipe(port)).max(1_000).default([]),
+  /** SH-3. */
+  commands: commandBounds.prefault({}),
 });
 
 const approvals = z.strictObject({

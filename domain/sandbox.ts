@@ -117,7 +117,7 @@ export function sandboxTerms(sandbox: Sandbox | undefined): SandboxTerms {
 }
 
 /** Text that `memorySchema` let through. */
-function bytesOf(size: string): number {
+export function bytesOf(size: string): number {
   const unit = /g$/i.test(size) ? 1_073_741_824 : 1_048_576;
   return Number.parseInt(size, 10) * unit;
 }

@@ -1,6 +1,7 @@
 /** What stands on this machine, made for real: files, commands on the host and in boxes, programs with credentials. */
 import { createHash } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
 import { createBrowsers } from '#activities/browser/browsers.ts';
@@ -73,11 +74,10 @@ export async function createMachine(
     record: (row) => insertEgressRow(pool, row).catch(onError),
   });
   await makeRoot(config.workspaceRoot);
-  await removeLeftFolders(credentials);
-  await removeLeftFolders(join(config.stateDir, MEDIA_FOLDER));
   const browserDir = join(config.stateDir, 'browser');
-  await removeLeftFolders(profilesFolder(browserDir));
-  if (sockets.startsWith(config.stateDir)) await removeLeftFolders(sockets);
+  const media = join(config.stateDir, MEDIA_FOLDER);
+  for (const folder of new Set([credentials, media, profilesFolder(browserDir), sockets, tmpdir()]))
+    await removeLeftFolders(folder);
   const workspaces = createWorkspaces(config, pool, vault.resolveSetting, onError);
   const world = {
     sessions: createSessionQueries(pool, config.sessions.shared),

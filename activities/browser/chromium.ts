@@ -1,13 +1,12 @@
 /** Chromium as it is started: which one, with what it may see, and closed to everything but the proxy. */
 import { execFile } from 'node:child_process';
-import { access, chmod, rename, rm, stat, writeFile, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { LaunchOptions } from 'playwright-core';
 import { CALL_MARK, WORKER_MARK } from '../process/kill-tree.ts';
-import { makeWorkerFolder } from '../process/worker-folders.ts';
+import { makeTemporaryFolder, makeWorkerFolder } from '../process/worker-folders.ts';
 
 export interface ChromiumSettings {
   readonly executable?: string | undefined;
@@ -65,7 +64,7 @@ async function unpacked(dir: string): Promise<Chromium> {
   const packed = fileURLToPath(new URL('../../bin/chromium.br', import.meta.resolve('@sparticuz/chromium')));
   const folder = join(dir, `chromium-${(await stat(packed)).size}`);
   if (!(await exists(folder))) {
-    const part = await makeWorkerFolder(profilesFolder(dir));
+    const part = makeWorkerFolder(profilesFolder(dir));
     const env = { ...WITH_LIBRARIES, TMPDIR: part, HOME: part };
     const options = { cwd: import.meta.dirname, env, timeout: 120_000 };
     try {
@@ -98,8 +97,8 @@ const SOCKET = 45;
 const MAX_PATH = 103;
 
 /** Where Chromium has its socket: in the profile, where that path is short enough. */
-export async function temporaryFolder(profile: string): Promise<string> {
-  return profile.length + SOCKET <= MAX_PATH ? profile : mkdtemp(join(tmpdir(), 'tempoclaw-browser-'));
+export function temporaryFolder(profile: string): string {
+  return profile.length + SOCKET <= MAX_PATH ? profile : makeTemporaryFolder('browser');
 }
 
 /** The one that comes with the packages: whole in its folder, so that a box can be shown it. */

@@ -102,8 +102,8 @@ async function launch(options: StartOptions, reach: Reach, box?: BrowserBox): Pr
   const found = await (box ? bundledChromium(options) : findChromium(options));
   const { chromium } = await playwright();
   const id = `browser-${randomUUID()}`;
-  const profile = await makeWorkerFolder(profilesFolder(options.dir));
-  const temporary = await temporaryFolder(profile);
+  const profile = makeWorkerFolder(profilesFolder(options.dir));
+  const temporary = temporaryFolder(profile);
   const target = { pid: 0, mark: `${CALL_MARK}=${id}` };
   const clean = async (): Promise<void> => {
     await killTree(target, 0);

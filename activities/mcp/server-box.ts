@@ -1,10 +1,9 @@
 /** A box of its own for a program that is an MCP server: a container, else bubblewrap, as the settings allow; never the host. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { quoted } from '#domain/shell/quoted.ts';
 import { shellProgram } from '#activities/process/shell.ts';
+import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
 import { attachedLine } from '#activities/sandbox/boxed-shell.ts';
 import type { Boxes } from '#activities/sandbox/boxes.ts';
 import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
@@ -35,7 +34,7 @@ export async function serverBox(
   const known = sandboxOf(settings, settings.mode === 'off' ? 'preferred' : undefined);
   if (!known) throw new Error('a box has a mode');
   const sandbox = { ...known, scope: 'session', workspace: 'none' } as const;
-  const workspace = await mkdtemp(join(tmpdir(), 'tempoclaw-mcp-'));
+  const workspace = makeTemporaryFolder('mcp');
   const owner = { tenant, agent: 'mcp', sessionKey: `mcp/${randomUUID()}`, workspace };
   const end = async (): Promise<void> => {
     await boxes.endSession(tenant, owner.sessionKey);

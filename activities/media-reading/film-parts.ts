@@ -44,7 +44,7 @@ export async function takeFilmApart(
 ): Promise<FilmParts | undefined> {
   const program = await findFfmpeg(deps.folders);
   if (program === undefined) return undefined;
-  const folder = await makeWorkerFolder(deps.dir);
+  const folder = makeWorkerFolder(deps.dir);
   try {
     await writeFile(join(folder, INPUT), film, { mode: 0o600 });
     const run = async (args: readonly string[]): Promise<string> => {

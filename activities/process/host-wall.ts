@@ -1,9 +1,12 @@
 /** The wall around commands on this worker's machine (SH-6), for its settings. */
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MEDIA_FOLDER } from '../media-reading/film-parts.ts';
 import { CREDENTIALS_FOLDER } from '../secure-cli/secure-clis.ts';
+import { bytesOf } from '#domain/sandbox.ts';
 import { type ProvenWall, proveWall } from './prove-wall.ts';
+import type { CommandBounds } from './wall.ts';
 
 const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -20,7 +23,10 @@ export interface Whereabouts {
     readonly uiPort: number;
   };
   readonly database: { readonly url?: string; readonly port: number };
-  readonly worker: { readonly closedPorts: readonly number[] };
+  readonly worker: {
+    readonly closedPorts: readonly number[];
+    readonly commands: { readonly processes: number; readonly memory?: string; readonly disk: string };
+  };
 }
 
 /** Where a Temporal server of usual settings has its own services, which ask nobody for a key. */
@@ -40,7 +46,17 @@ export function hostWall(places: Whereabouts): Promise<ProvenWall> {
     commandFolders: COMMAND_FOLDERS.map((name) => join(stateDir, name)),
     program: PROGRAM,
     ports: closedPorts(places),
+    bounds: boundsOf(places.worker.commands),
   });
+}
+
+function boundsOf({ processes, memory, disk }: Whereabouts['worker']['commands']): CommandBounds {
+  const machine = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  return {
+    processes,
+    memory: memory === undefined ? Math.floor(machine / 2) : bytesOf(memory),
+    disk: bytesOf(disk),
+  };
 }
 
 function closedPorts({ api, temporal, database, worker }: Whereabouts): readonly number[] {

@@ -161,7 +161,7 @@ async function startHelper(command: HelperCommand, sockets: string, { onUp, onLo
     if (one.over && one.outputs[0] && one.outputs[1]) waiting.delete(id);
     hold();
   };
-  const folder = await makeWorkerFolder(sockets);
+  const folder = makeWorkerFolder(sockets);
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
   const server = await listen(join(folder, 's'), (header, socket) => {

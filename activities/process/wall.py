@@ -6,7 +6,7 @@ Landlock leaves open, and without root's powers. Python, since Node cannot make 
   wall.py PLAN serve SOCKET                   walls itself in, then starts programs for its worker (launcher.ts)
 
 PLAN is JSON: `hidden` (paths), `shown` (folders to read below hidden ones), `apart` (folders of which a command sees only its own),
-`ports` (that nothing connects to or listens on). FOLDERS is JSON: the command's own, real paths.
+`ports` (that nothing connects to or listens on), `bounds` (wall_bounds.py). FOLDERS is JSON: the command's own, real paths.
 """
 
 import ctypes
@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import wall_keeper as keeper  # noqa: E402
+from wall_bounds import Bounds  # noqa: E402
 from wall_server import Launcher  # noqa: E402
 
 LIBC = keeper.LIBC
@@ -194,6 +195,9 @@ def run(plan, folders, words):
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     keeper.adopt()
+    keeper.prctl(keeper.SET_PDEATHSIG, signal.SIGUSR1)
+    bounds = Bounds(plan["bounds"], folders)
+    bounds.begin(lambda text: keeper.write(2, text))
 
     def enter():
         drop_powers()
@@ -205,7 +209,7 @@ def run(plan, folders, words):
         print(f"{words[0]}: {error.strerror}", file=sys.stderr)
         sys.exit(127)
     ended = []
-    keeper.keep(pid, listener, folders, ended.append)
+    keeper.keep(pid, listener, bounds, ended.append)
     code = os.waitstatus_to_exitcode(ended[0])
     sys.exit(code if code >= 0 else 128 - code)
 
@@ -222,7 +226,7 @@ def main():
     ruleset.enter()
     channel = socket.socket(fileno=int(os.environ["NODE_CHANNEL_FD"]))
     channel.set_inheritable(False)
-    launcher = Launcher(channel, first, wall_of)
+    launcher = Launcher(channel, first, plan["bounds"], wall_of)
     launcher.tell(up=True)
     launcher.serve()
 

@@ -4,13 +4,14 @@
  * is Landlock with seccomp (wall.py), on macOS sandbox-exec. How much of it holds here is proven when a worker starts (prove-wall.ts).
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Wall } from '#domain/sandbox.ts';
 import { createLauncher, createWalledLauncher, type Launcher, socketsFolder } from './launcher.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
+import { makeTemporaryFolder } from './worker-folders.ts';
 
 /** All paths are real ones. */
 export interface WallPlan {
@@ -22,6 +23,16 @@ export interface WallPlan {
   readonly apart: readonly string[];
   /** TCP ports that nothing connects to, wherever they are, and that nothing listens on. */
   readonly ports: readonly number[];
+  readonly bounds: CommandBounds;
+}
+
+/** Of the commands of one workspace together, kept by wall_bounds.py. */
+export interface CommandBounds {
+  /** With their threads. */
+  readonly processes: number;
+  /** Bytes, as are those of `disk`: of the workspace and its temporary folder. */
+  readonly memory: number;
+  readonly disk: number;
 }
 
 /** How commands get behind the wall. */
@@ -58,6 +69,7 @@ export interface WallSettings {
   /** TempoClaw's own folder, which commands must not change. */
   readonly program: string;
   readonly ports: readonly number[];
+  readonly bounds: CommandBounds;
 }
 
 /** A person's debugger: a signal makes Node listen there for code to run. */
@@ -73,7 +85,7 @@ export function buildWall(settings: WallSettings): HostWall | string {
   const within = kept.find((path) => isWithin(path, workspaces));
   if (within !== undefined) return `${within} lies within the workspaces, ${workspaces}`;
   const base = realpathSync(tmpdir());
-  const own = mkdtempSync(join(base, 'tempoclaw-commands-'));
+  const own = realpathSync(makeTemporaryFolder('commands'));
   for (const folder of settings.commandFolders) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const plan: WallPlan = {
     // What lies in a temporary folder is another command's, or a person's.
@@ -81,6 +93,7 @@ export function buildWall(settings: WallSettings): HostWall | string {
     shown: [realPath(settings.program)],
     apart: [workspaces, own, ...settings.commandFolders.map(realPath)],
     ports: [INSPECTOR_PORT, ...settings.ports],
+    bounds: settings.bounds,
   };
   const temporaryOf = (folders: readonly string[]): string => {
     const name = createHash('sha256').update(folders.join('\0')).digest('hex').slice(0, 16);

@@ -1,6 +1,7 @@
 """
 Changes of a file's mode, owner, times and attributes, which Landlock leaves to whoever owns the file: the kernel hands them over to
-the keeper of a command, and the keeper makes those that are within the command's folders, on the file that it has checked.
+the keeper of a command, and the keeper makes those that are within the command's folders, on the file that it has checked. Starts of
+processes and disk that is set aside are handed over too, and go on where the bounds allow it.
 """
 
 import ctypes
@@ -18,6 +19,11 @@ RECEIVE, ANSWER = 0xC0502100, 0xC0182101
 QUESTION, REPLY = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI")
 # SECCOMP_FILTER_FLAG_NEW_LISTENER, WAIT_KILLABLE_RECV: a signal that a program handles does not repeat a change.
 LISTEN = 8 | 32
+
+# SECCOMP_USER_NOTIF_FLAG_CONTINUE: nothing was decided by memory that its caller can still change.
+GO_ON = 1
+# FALLOC_FL_PUNCH_HOLE, COLLAPSE_RANGE
+FREES = 2 | 8
 
 AT_FDCWD, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH = -100, 0x100, 0x1000
 # PATH_MAX, XATTR_SIZE_MAX, XATTR_NAME_MAX
@@ -186,10 +192,12 @@ CALLS = {
     "lremovexattr": (link, without_attribute),
     "fremovexattr": (opened, without_attribute),
 }
+STARTS = ("clone", "fork", "vfork", "clone3")
 # Newer forms that C libraries do without: as of a kernel that has not got them.
 ABSENT = ("setxattrat", "removexattrat", "file_setattr")
-FILTER = seccomp.program(seccomp.notifying_filter([*CALLS, *ABSENT])) if seccomp.is_known() else None
-NAMES = {seccomp.number(name): name for name in [*CALLS, *ABSENT] if seccomp.number(name) is not None}
+HANDED_OVER = [*CALLS, *STARTS, "fallocate", *ABSENT]
+FILTER = seccomp.program(seccomp.notifying_filter(HANDED_OVER)) if seccomp.is_known() else None
+NAMES = {seccomp.number(name): name for name in HANDED_OVER if seccomp.number(name) is not None}
 
 
 def listen():
@@ -198,9 +206,9 @@ def listen():
 
 
 class Changes:
-    def __init__(self, listener, folders):
+    def __init__(self, listener, bounds):
         self.listener = listener
-        self.folders = [os.fsencode(folder) for folder in folders]
+        self.bounds = bounds
 
     def serve(self):
         """One call, which is there to be received."""
@@ -211,12 +219,24 @@ class Changes:
             # Its caller has been killed meanwhile.
             return
         name, pid, _, number, _, _, *arguments = QUESTION.unpack(question)
-        failed = self.make(NAMES.get(number), pid, arguments)
+        asked = NAMES.get(number)
+        failed, how = self.refuse(asked, arguments), GO_ON
+        if failed is None:
+            failed, how = self.make(asked, pid, arguments), 0
         try:
-            fcntl.ioctl(self.listener, ANSWER, REPLY.pack(name, 0, -failed, 0))
+            fcntl.ioctl(self.listener, ANSWER, REPLY.pack(name, 0, -failed, 0 if failed else how))
         except OSError:
             # The same.
             return
+
+    def refuse(self, name, arguments):
+        """The number of the error of a call that the kernel makes itself, 0 for none; None for other calls."""
+        if name in STARTS:
+            return 0 if self.bounds.may_start() else errno.EAGAIN
+        if name == "fallocate":
+            takes = arguments[1] & FREES == 0
+            return errno.ENOSPC if takes and not self.bounds.may_set_aside(arguments[3]) else 0
+        return None
 
     def make(self, name, pid, arguments):
         """The number of the error, 0 for none."""
@@ -246,5 +266,5 @@ class Changes:
         # Pipes, sockets and memory have no path.
         if not real.startswith(b"/") or real.startswith(b"/memfd:"):
             return
-        if not any(real == folder or real.startswith(folder + b"/") for folder in self.folders):
+        if not any(real == folder or real.startswith(folder + b"/") for folder in self.bounds.folders):
             raise OSError(errno.EPERM, "not a file of this command")

@@ -8,8 +8,10 @@ import select
 import signal
 import socket
 import struct
+import time
 
 import wall_seccomp as seccomp
+from wall_bounds import LOOK_SECONDS
 from wall_changes import Changes, listen
 
 LIBC = seccomp.LIBC
@@ -64,10 +66,10 @@ def start(enter, become):
         ours.close()
 
 
-def keep(command, listener, folders, on_end):
+def keep(command, listener, bounds, on_end):
     """
     Until all that the command started is over; `on_end` is told its own end. It passes SIGTERM on, and once the command is over ends
-    the rest; on SIGUSR1, which says that this process has lost its parent, it ends all at once.
+    the rest; on SIGUSR1, which says that this process has lost its parent, and where a bound is passed it ends all at once.
     """
     ending = False
 
@@ -79,6 +81,8 @@ def keep(command, listener, folders, on_end):
         if number == signal.SIGUSR1:
             command = None
 
+    is_passed = False
+    look_at = time.monotonic() + LOOK_SECONDS
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(woken, False)
@@ -87,7 +91,7 @@ def keep(command, listener, folders, on_end):
         signal.signal(number, lambda *_: None)
     for number in (signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, end)
-    changes = None if listener is None else Changes(listener, folders)
+    changes = None if listener is None else Changes(listener, bounds)
     waiting = select.poll()
     waiting.register(woken, select.POLLIN)
     if listener is not None:
@@ -103,10 +107,14 @@ def keep(command, listener, folders, on_end):
                     on_end(status)
         except ChildProcessError:
             return
-        if ending and command is None:
+        now = time.monotonic()
+        if now >= look_at:
+            is_passed = is_passed or bounds.look()
+            look_at = now + LOOK_SECONDS
+        if is_passed or (ending and command is None):
             for child in children():
                 os.kill(child, signal.SIGKILL)
-        for fd, events in waiting.poll():
+        for fd, events in waiting.poll(LOOK_SECONDS * 1000):
             if fd == woken:
                 os.read(woken, 4096)
             elif events & select.POLLIN:
@@ -114,6 +122,14 @@ def keep(command, listener, folders, on_end):
             else:
                 # Nobody is left whose calls would come.
                 waiting.unregister(listener)
+
+
+def write(fd, text):
+    try:
+        os.write(fd, text.encode())
+    except OSError:
+        # Its reader is gone.
+        return
 
 
 def children():

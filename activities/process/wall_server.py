@@ -7,6 +7,7 @@ values that others must not see, has a wall to itself.
 import errno
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -14,19 +15,23 @@ import struct
 import time
 
 import wall_keeper as keeper
+from wall_bounds import Bounds
 
-# What a keeper says: that its command runs (errno 0), that it did not start, or that it ended; a number, and the start in clock ticks.
+# What a keeper says: that its command runs (errno 0), that it did not start, that it ended, or what disk was used when it was
+# measured; a number, and the start in clock ticks or the bytes.
 WORD = struct.Struct("=iiQ")
-STARTED, FAILED, ENDED = 1, 2, 3
+STARTED, FAILED, ENDED, MEASURED = 1, 2, 3, 4
 
 # Processes behind inner walls, some MB each; a command can stop its own, which then has not answered for so many seconds.
 MOST_HOSTS, ANSWER_SECONDS = 16, 10
 
 
 class Server:
-    def __init__(self, channel, path):
+    def __init__(self, channel, path, limits):
         self.channel = channel
         self.path = path
+        self.limits = limits
+        self.bounds = {}
         self.keepers = {}
         self.pending = b""
 
@@ -65,10 +70,24 @@ class Server:
 
     def keep(self, asked, inner):
         try:
-            said, pid = start_keeper(asked, self.path, inner)
-            self.keepers[said] = {"id": asked["id"], "keeper": pid, "file": asked["file"], "told": False}
+            bounds = self.bounds_of(asked["folders"])
+            said, pid = start_keeper(asked, self.path, inner, bounds)
+            self.keepers[said] = {
+                "id": asked["id"],
+                "keeper": pid,
+                "file": asked["file"],
+                "told": False,
+                "bounds": bounds,
+            }
         except OSError as error:
             self.tell(id=asked["id"], failed=words_of(asked["file"], error.errno))
+
+    def bounds_of(self, folders):
+        """As the last command left them."""
+        key = tuple(folders)
+        if len(self.bounds) >= MOST_HOSTS and key not in self.bounds:
+            del self.bounds[next(iter(self.bounds))]
+        return self.bounds.setdefault(key, Bounds(self.limits, folders))
 
     def hear(self, said):
         one = self.keepers[said]
@@ -84,6 +103,9 @@ class Server:
         kind, value, since = WORD.unpack(word)
         if kind == STARTED:
             self.tell(id=one["id"], pid=value, since=since, keeper=one["keeper"])
+            return
+        if kind == MEASURED:
+            one["bounds"].disk.measured(since, one["bounds"].disk_left())
             return
         one["told"] = True
         if kind == FAILED:
@@ -108,8 +130,8 @@ class Server:
 class Launcher(Server):
     """`wall_of`: the wall of a command, by its folders."""
 
-    def __init__(self, channel, path, wall_of):
-        super().__init__(channel, path)
+    def __init__(self, channel, path, limits, wall_of):
+        super().__init__(channel, path, limits)
         self.wall_of = wall_of
         self.hosts = {}
 
@@ -144,7 +166,7 @@ class Launcher(Server):
         pid = os.fork()
         if pid == 0:
             try:
-                become_host(theirs.detach(), wall, self.path, parent)
+                become_host(theirs.detach(), wall, self.path, self.limits, parent)
             finally:
                 os._exit(0)
         theirs.close()
@@ -195,7 +217,7 @@ def received(channel, pending):
     return lines, pending
 
 
-def become_host(channel, wall, path, parent):
+def become_host(channel, wall, path, limits, parent):
     os.dup2(channel, 100, inheritable=False)
     os.dup2(wall.fd, 101, inheritable=False)
     os.closerange(3, 100)
@@ -205,7 +227,7 @@ def become_host(channel, wall, path, parent):
     if os.getppid() != parent:
         return
     wall.enter()
-    server = Server(socket.socket(fileno=100), path)
+    server = Server(socket.socket(fileno=100), path, limits)
     server.serve()
 
 
@@ -217,7 +239,7 @@ def as_bytes(text):
     return text.encode("utf-8", "replace")
 
 
-def start_keeper(asked, path, inner):
+def start_keeper(asked, path, inner, bounds):
     said, say = os.pipe()
     outputs = [output(path, asked["id"], which) for which in (1, 2)]
     parent = os.getpid()
@@ -232,7 +254,7 @@ def start_keeper(asked, path, inner):
             os.closerange(100 + len(descriptors), 65536)
             if inner is not None:
                 inner.fd = 103
-            run_keeper(asked, inner, parent)
+            run_keeper(asked, inner, bounds, parent)
         finally:
             os._exit(0)
     os.close(say)
@@ -241,7 +263,7 @@ def start_keeper(asked, path, inner):
     return said, pid
 
 
-def run_keeper(asked, inner, parent):
+def run_keeper(asked, inner, bounds, parent):
     # No session of its own: one that was stopped goes on when the last process outside of its group is gone.
     os.setpgid(0, 0)
     keeper.adopt()
@@ -250,6 +272,8 @@ def run_keeper(asked, inner, parent):
     if os.getppid() != parent:
         return
     say = lambda kind, value, since=0: os.write(100, WORD.pack(kind, value, since))
+    bounds.begin(lambda text: keeper.write(102, text))
+    is_full = bounds.is_full()
 
     def enter():
         os.setsid()
@@ -261,6 +285,8 @@ def run_keeper(asked, inner, parent):
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
         os.dup2(101, 1)
         os.dup2(102, 2)
+        if is_full:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         if inner is not None:
             inner.enter()
 
@@ -275,11 +301,18 @@ def run_keeper(asked, inner, parent):
         say(FAILED, error.errno or errno.EIO)
         return
     os.close(101)
-    os.close(102)
     with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
         since = int(file.read().rpartition(")")[2].split()[19])
     say(STARTED, pid, since)
-    keeper.keep(pid, listener, asked["folders"], lambda status: say(ENDED, status))
+
+    def on_end(status):
+        # What reads it waits for its end.
+        os.close(102)
+        if bounds.disk.used is not None:
+            say(MEASURED, 0, bounds.disk.used)
+        say(ENDED, status)
+
+    keeper.keep(pid, listener, bounds, on_end)
 
 
 def output(path, name, which):

@@ -3,21 +3,27 @@
  * the next one on its machine. Machines, containers too, are told apart by their host names.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { identityOf, ownIdentity, processRow } from './process-table.ts';
+import { environmentOf, identityOf, ownIdentity, processRow, processTable } from './process-table.ts';
 
-/** The most characters of a folder's name. */
+/** The most characters of a folder's name, without the purpose. */
 export const NAME_LENGTH = 38;
 
 /** Readable by its owner only. */
-export async function makeWorkerFolder(base: string): Promise<string> {
-  await mkdir(base, { recursive: true, mode: 0o700 });
-  return mkdtemp(join(base, `${machine()}.${ownIdentity()}-`));
+export function makeWorkerFolder(base: string): string {
+  mkdirSync(base, { recursive: true, mode: 0o700 });
+  return mkdtempSync(join(base, `${machine()}.${ownIdentity()}-`));
 }
 
-/** Removes the folders of workers of this machine that no longer live. Returns how many. */
+/** The same where everybody has theirs. */
+export function makeTemporaryFolder(purpose: 'browser' | 'commands' | 'filter' | 'mcp'): string {
+  return mkdtempSync(join(tmpdir(), `tempoclaw-${purpose}-${machine()}.${ownIdentity()}-`));
+}
+
+/** Removes the folders of workers of this machine that no longer live, but those that something still runs with. Returns how many. */
 export async function removeLeftFolders(base: string): Promise<number> {
   // Where the system does not tell of processes, nobody knows whose are over.
   if (processRow(process.pid) === undefined) return 0;
@@ -25,16 +31,23 @@ export async function removeLeftFolders(base: string): Promise<number> {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  const prefix = `${machine()}.`;
-  const left = names.filter((name) => {
-    if (!name.startsWith(prefix)) return false;
-    const worker = name.slice(prefix.length, name.lastIndexOf('-'));
+  const left: string[] = [];
+  for (const name of names) {
+    const worker = NAME.exec(name)?.[1];
+    if (worker === undefined) continue;
     const row = processRow(Number(worker.split('.')[0]));
-    return row === undefined || identityOf(row) !== worker;
-  });
-  for (const name of left) await rm(join(base, name), { recursive: true, force: true });
-  return left.length;
+    if (row !== undefined && identityOf(row) === worker) continue;
+    if ((await lstat(join(base, name))).uid === process.getuid?.()) left.push(name);
+  }
+  if (left.length === 0) return 0;
+  // A background command of a worker that was killed goes on.
+  const environments = (await processTable()).map(({ pid }) => environmentOf(pid) ?? '');
+  const over = left.filter((name) => !environments.some((text) => text.includes(name)));
+  for (const name of over) await rm(join(base, name), { recursive: true, force: true });
+  return over.length;
 }
+
+const NAME = new RegExp(`^(?:tempoclaw-[a-z]+-)?${machine()}\\.(\\d+\\.\\d+)-\\w+$`);
 
 /** Short, since the path of a socket must be. */
 function machine(): string {

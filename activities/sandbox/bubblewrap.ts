@@ -3,10 +3,10 @@
  * workspace at its place, and nothing else of the host; there is no limit on memory or processes beyond the host's own.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellProgram } from '#activities/process/shell.ts';
+import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
 import { type FilterArch, seccompFilter } from './seccomp-filter.ts';
 
@@ -118,7 +118,7 @@ function createFilterFile(): (arch: FilterArch) => string {
   let file: string | undefined;
   return (arch) => {
     if (file !== undefined && existsSync(file)) return file;
-    const made = join(mkdtempSync(join(tmpdir(), 'tempoclaw-filter-')), 'seccomp.bpf');
+    const made = join(makeTemporaryFolder('filter'), 'seccomp.bpf');
     writeFileSync(made, seccompFilter(arch), { mode: 0o400 });
     process.once('exit', () => rmSync(dirname(made), { recursive: true, force: true }));
     file = made;

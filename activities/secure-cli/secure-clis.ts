@@ -89,7 +89,7 @@ async function environmentOf(
 
 /** A folder for one call: home of its program and place of its credential files. It goes with the call, or with its worker. */
 async function withPrivateFolder<T>(base: string, use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await makeWorkerFolder(base);
+  const folder = makeWorkerFolder(base);
   try {
     return await use(folder);
   } finally {

@@ -295,7 +295,7 @@ function apiStep(parts: Parts): Step {
     title: 'API',
     async run(detail) {
       const port = await parts.apiPort();
-      const folder = await makeWorkerFolder(socketsFolder(config.stateDir));
+      const folder = makeWorkerFolder(socketsFolder(config.stateDir));
       const socket = join(folder, 's');
       await parts.keep('api', 'The API', async () => {
         const { child } = await startProgram(parts, {

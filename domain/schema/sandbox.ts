@@ -30,3 +30,10 @@ export const sandboxFields = {
 export const sandboxSettingsSchema = z.strictObject(sandboxFields);
 
 export const sandboxSchema = z.union([z.enum(SANDBOX_MODES), sandboxSettingsSchema]);
+
+/** Of the commands of one workspace together, on the host; `processes` counts threads, `memory` is half of the machine's without it. */
+export const commandBounds = z.strictObject({
+  processes: z.int().min(64).max(1_000_000).default(2_048),
+  memory: memory.exactOptional(),
+  disk: memory.default('20g'),
+});

@@ -1,12 +1,15 @@
 /** DU-2, F15: kill -9 of the worker while an MCP server works at a call: it is not made again, and what it had started is ended. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isAlive, processRow } from '#activities/process/process-table.ts';
+import { hasWall } from '#test/start/wall.ts';
 import { createStand, type Stand } from '#test/support/faults.ts';
 import type { Peer } from '#test/support/mcp-peer.ts';
+import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 
 const TASK_PEER = fileURLToPath(new URL('../support/mcp-task-peer.ts', import.meta.url));
 const PEER = fileURLToPath(new URL('../support/mcp-peer.ts', import.meta.url));
@@ -75,6 +78,40 @@ describe('DU-2 kill -9 of the worker under a call of an MCP server', { timeout: 
     assert.deepEqual([await callsOf('once'), await callsOf('again')], [1, 2]);
     const left = processRow(pid);
     assert.ok(left === undefined || !isAlive(left), 'the process of the worker that was killed');
+  });
+
+  it('a program ends with its worker, whatever it ignores and hides, and its temporary folder goes with the next start', async (t) => {
+    if (!hasWall()) return t.skip('this kernel has no Landlock');
+    const [tenant] = stand.tenants;
+    const [worker] = stand.workers;
+    assert.ok(worker);
+    const own = join(stand.folder, 'mcp-servers', tenant.id, 'stubborn');
+    await mkdir(own, { recursive: true });
+    const file = join(own, 'peer.json');
+    await writeFile(file, JSON.stringify({ tools: [] } satisfies Peer));
+    const mark = uniqueSeconds();
+    const script = `process.on('SIGTERM', () => undefined);
+      setInterval(() => undefined, 1_000);
+      require('node:fs').writeFileSync('temporary', process.env.TMPDIR);
+      const { spawn } = require('node:child_process');
+      spawn('sleep', ['${mark}'], { env: {}, detached: true, stdio: 'ignore' });
+      spawn(process.execPath, process.argv.slice(2), { stdio: 'inherit' });`;
+    await writeFile(join(own, `stubborn-${mark}.cjs`), script);
+    const peerArgs = ['--disable-warning=ExperimentalWarning', PEER, file, join(own, 'log')];
+    const args = [join(own, `stubborn-${mark}.cjs`), ...peerArgs];
+    const body = { name: 'stubborn', command: process.execPath, args };
+    const made = await stand.ask(tenant, 'POST', '/v1/mcp/servers', { body });
+    assert.equal(made?.status, 201, JSON.stringify(made?.body));
+    const tested = await stand.ask(tenant, 'POST', '/v1/mcp/servers/stubborn/test', { body: {} });
+    assert.equal(tested?.body['status'], 'ready', JSON.stringify(tested?.body));
+    const temporary = (await readFile(join(own, 'temporary'), 'utf8')).trim();
+    assert.ok(existsSync(temporary));
+    assert.ok(runningWith(mark).length > 0);
+
+    await worker.kill();
+    assert.ok(await eventually(() => runningWith(mark).length === 0), 'all of it is over without a worker');
+    await worker.start();
+    assert.ok(await eventually(() => !existsSync(temporary)), 'nothing of it is left');
   });
 
   it('a task is followed by its id after the worker’s death, and begun once; a call that was never answered is lost', async () => {

@@ -51,6 +51,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       commandFolders: [join(stateDir, 'credentials')],
       program: PROGRAM,
       ports: [],
+      bounds: { processes: 2_048, memory: 2 ** 33, disk: 2 ** 33 },
     };
     workspace = join(settings.workspaceRoot, 'default', 'main');
     await mkdir(workspace, { recursive: true });
@@ -108,7 +109,9 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
         pid,
         await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''),
       ]);
-      return (await Promise.all(lines)).find(([, line]) => /wall\.py.*\0serve\0/s.test(String(line)))?.[0];
+      const isOurs = (line: string): boolean =>
+        line.includes(settings.stateDir) && line.includes('\0serve\0');
+      return (await Promise.all(lines)).find(([, line]) => isOurs(String(line)))?.[0];
     });
     await sleep(100);
     process.kill(Number(starter), 'SIGKILL');
@@ -315,7 +318,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
         signal: new AbortController().signal,
       });
       host.close();
-      assert.match(stdout, new RegExp(`^x\n${temporary}/tempoclaw-commands-\\w+/\\w+\n$`));
+      assert.match(stdout, new RegExp(`^x\n${temporary}/tempoclaw-commands-[\\w.-]+/\\w+\n$`));
     } finally {
       if (before_ === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = before_;
@@ -343,7 +346,8 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
 
 describe('the wall of macOS', () => {
   it('hides, then shows the workspaces below; closes ports, sockets and services; keeps quotes in names', () => {
-    const plan = { hidden: ['/s"t'], shown: ['/p'], apart: ['/s"t/workspaces'], ports: [7233] };
+    const bounds = { processes: 1, memory: 1, disk: 1 };
+    const plan = { hidden: ['/s"t'], shown: ['/p'], apart: ['/s"t/workspaces'], ports: [7233], bounds };
     const profile = seatbeltProfile(plan, ['/s"t/workspaces/own']);
     const lines = profile.split('\n');
     const at = (line: string): number => lines.indexOf(line);

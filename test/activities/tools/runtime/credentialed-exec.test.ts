@@ -267,7 +267,7 @@ describe('SH-4 credentialed_exec', () => {
 
   test('what a killed worker left of credentials is removed by the next one of its machine; what others have stays', async (t) => {
     const { credentials } = await service(t);
-    const own = basename(await makeWorkerFolder(credentials));
+    const own = basename(makeWorkerFolder(credentials));
     const [machine = ''] = own.split('.');
     const elsewhere = own.replace(machine, machine === '00000000' ? '11111111' : '00000000');
     for (const name of [`${machine}.999999.1-abc`, elsewhere]) await mkdir(join(credentials, name));
