@@ -167,10 +167,16 @@ export interface SettleApprovalInput {
   readonly outcome: 'decided' | 'expired' | 'withdrawn';
   /** Names this try, the same when it is repeated: who won is told that he won, however often it is recorded. */
   readonly key: string;
+  /** Names the message over all runs, which its sender's key does not: a run takes a key again that the one before it has taken. */
+  readonly message: string;
+  /** All that the message holds which may be decision tokens; they are used up, whatever becomes of it. */
+  readonly tokens?: readonly string[];
   /** What the message asks for, with what it brings along. */
   readonly decision?: Omit<DecideInput, 'decision'> & { readonly decision: ApprovalVerb };
-  /** Why the message is refused, whoever sent it: it is written down, and its token used up. */
-  readonly problem?: string;
+  /** It came as a signal, which has no answer: that it came too late is written down. */
+  readonly signal?: true;
+  /** A signal that cannot be read, and why: it is written down. */
+  readonly unread?: Omit<RefusedRequest, 'at'>;
 }
 
 /** It is recorded, and more people must agree. */
@@ -199,6 +205,8 @@ export type SettleApprovalResult =
       readonly won: boolean;
       /** Names the request that settled it. */
       readonly key: string | null;
+      /** A signal that came too late, as it was written down. */
+      readonly noted?: RefusedRequest;
     }
   | CountedDecision
   /** Whether others may decide from now on. */
@@ -221,10 +229,18 @@ export interface NoteApprovalInput {
   readonly by?: string;
 }
 
+export interface UseUpTokensInput {
+  readonly tokens: readonly string[];
+  /** Names the message. */
+  readonly message: string;
+}
+
 export interface ApprovalActivities {
   /** False when there was nothing to say: decided, or nobody to escalate to. */
   note_approval(input: NoteApprovalInput): Promise<boolean>;
   settle_approval(input: SettleApprovalInput): Promise<SettleApprovalResult>;
+  /** Uses up decision tokens that a message to another workflow has brought. */
+  use_up_tokens(input: UseUpTokensInput): Promise<void>;
 }
 
 const MAX_TEXT = 16_384;
@@ -250,6 +266,27 @@ function textProblem(input: Fields): string | undefined {
     (field) => !isText(input[field] ?? '', MAX_TEXT),
   );
   return wrong && `${wrong} must be plain text of at most ${MAX_TEXT} characters`;
+}
+
+/** Why a message that came after the end is refused. */
+export function lateProblem(
+  id: string,
+  { status, by, at }: Pick<Extract<SettleApprovalResult, { kind: 'settled' }>, 'status' | 'by' | 'at'>,
+): { readonly type: 'ApprovalExpired' | 'ApprovalWithdrawn' | 'AlreadyDecided'; readonly message: string } {
+  const what = `approval ${id} was ${status} by ${by} at ${at}`;
+  if (status === 'expired')
+    return { type: 'ApprovalExpired', message: `approval ${id} expired at ${at}; nothing has run` };
+  if (status !== 'withdrawn') return { type: 'AlreadyDecided', message: what };
+  return { type: 'ApprovalWithdrawn', message: by === 'system' ? `${what}: its turn was stopped` : what };
+}
+
+/** Whether a message that comes after the end asks for what has become of it. */
+export function isAsSettled(
+  verb: ApprovalVerb,
+  { status, decision }: Pick<Extract<SettleApprovalResult, { kind: 'settled' }>, 'status' | 'decision'>,
+): boolean {
+  if (verb === 'withdraw' || verb === 'escalate') return status === 'withdrawn';
+  return isSameDecision(verb, decision);
 }
 
 /** Whether a later decision is the first once more. What an edit or a response brings along is its own, so none repeats another. */

@@ -13,6 +13,8 @@ export function tokenSecrets(token: string | undefined, keys: readonly Buffer[])
 
 /** What a token is for: one message of one person about one call, as it was looked at. */
 export interface TokenClaims {
+  readonly tenant: string;
+  readonly approval_id: string;
   readonly decision: ApprovalVerb;
   /** Of the call that was looked at. */
   readonly digest: string;
@@ -23,39 +25,34 @@ export interface TokenClaims {
 }
 
 /**
- * `CLAIMS.HMAC`: the claims as base64url of JSON, and the base64url HMAC-SHA256 of `{tenant}/{approval_id}/CLAIMS`. A tenant, an approval id
- * and base64url have no slash, so no two of these are made of the same text.
+ * `CLAIMS.HMAC`: the claims as base64url of JSON, and the base64url HMAC-SHA256 of that. It names its approval itself, so that it is
+ * known, and used up, wherever it was sent.
  */
 export function decisionToken(
   secret: string,
-  tenant: string,
-  approvalId: string,
-  { decision, digest, by, nonce }: TokenClaims,
+  { tenant, approval_id, decision, digest, by, nonce }: TokenClaims,
 ): string {
-  const claims = Buffer.from(JSON.stringify({ decision, digest, by, nonce })).toString('base64url');
-  return `${claims}.${signatureOf(secret, tenant, approvalId, claims)}`;
+  const json = JSON.stringify({ tenant, approval_id, decision, digest, by, nonce });
+  const claims = Buffer.from(json).toString('base64url');
+  return `${claims}.${signatureOf(secret, claims)}`;
 }
 
-function signatureOf(secret: string, tenant: string, approvalId: string, claims: string): string {
-  return createHmac('sha256', secret).update(`${tenant}/${approvalId}/${claims}`).digest('base64url');
+function signatureOf(secret: string, claims: string): string {
+  return createHmac('sha256', secret).update(claims).digest('base64url');
 }
 
-/** Undefined when it was not made for this approval under one of the secrets. */
-export function readDecisionToken(
-  secrets: readonly string[],
-  tenant: string,
-  approvalId: string,
-  token: string,
-): TokenClaims | undefined {
+/** Undefined when it was not made under one of the secrets. */
+export function readDecisionToken(secrets: readonly string[], token: string): TokenClaims | undefined {
   const [claims = '', signature] = token.split('.', 2);
-  if (!secrets.some((secret) => isToken(signature, signatureOf(secret, tenant, approvalId, claims))))
-    return undefined;
+  if (!secrets.some((secret) => isToken(signature, signatureOf(secret, claims)))) return undefined;
   const read: unknown = parsed(Buffer.from(claims, 'base64url').toString());
   if (!isRecord(read)) return undefined;
-  const { digest, nonce, by = null } = read;
+  const { tenant, approval_id, digest, nonce, by = null } = read;
   const decision = readVerb(read['decision']);
-  if (!decision || !isText(digest, 64) || typeof nonce !== 'string' || !NONCE.test(nonce)) return undefined;
-  return by === null || isText(by, 200) ? { decision, digest, by, nonce } : undefined;
+  if (!decision || !isText(tenant, 200) || !isText(approval_id, 400) || !isText(digest, 64)) return undefined;
+  if (typeof nonce !== 'string' || !NONCE.test(nonce)) return undefined;
+  if (by !== null && !isText(by, 200)) return undefined;
+  return { tenant, approval_id, decision, digest, by, nonce };
 }
 
 const NONCE = /^[\w-]{1,64}$/;

@@ -103,11 +103,11 @@ export interface ApprovalLedger {
    * more people must agree.
    */
   settle(record: SettleRecord): Promise<SettleApprovalResult>;
-  /** What is asked, and who sent the decision with this key. */
-  basis(tenant: string, id: string, key: string): Promise<ApprovalBasis | undefined>;
+  /** What is asked, and who sent the decision with this key, where no other message had it before. */
+  basis(tenant: string, id: string, key: string, message: string): Promise<ApprovalBasis | undefined>;
   note(input: NoteApprovalInput): Promise<boolean>;
-  /** Uses a token up, for the message with this key. False when another message has. */
-  useToken(tenant: string, id: string, nonce: string, key: string): Promise<boolean>;
+  /** Uses a token up, by the message that is named. False when another message has, and when its approval does not wait. */
+  useToken(tenant: string, id: string, nonce: string, message: string): Promise<boolean>;
   /** Writes a refused message down; undefined when there is no such approval. */
   noteRefusal(refusal: NewRefusal): Promise<RefusedRequest | undefined>;
 }
@@ -126,10 +126,13 @@ export function createApprovalLedger(
       return answered.result;
     },
 
-    async basis(tenant, id, key) {
+    async basis(tenant, id, key, message) {
       const { rows } = await pool.query<ApprovalBasis>({
         name: 'approval_basis',
-        text: `select a.status, a.call_id, a.session_key as session, a.tool, a.args, a.digest, a.terms, a.always, a.form, a.sandbox, a.user_id as requester,
+        text: `with sent as (
+                 update decision_proofs set message = $4
+                 where tenant_id = $1 and approval_id = $2 and key = $3 and coalesce(message, $4) = $4 returning *)
+               select a.status, a.call_id, a.session_key as session, a.tool, a.args, a.digest, a.terms, a.always, a.form, a.sandbox, a.user_id as requester,
                  a.escalated_at is not null as escalated, to_jsonb(p) as proof, g.config as agent, coalesce(t.context, '{}') as context, n.policy as tenant_policy,
                  (select jsonb_build_object('id', c.custom_tool_id, 'revision', c.custom_tool_revision) from tool_calls c
                   where c.tenant_id = a.tenant_id and c.id = a.call_id and c.custom_tool_id is not null) as custom_tool,
@@ -140,9 +143,9 @@ export function createApprovalLedger(
                left join turns t on t.tenant_id = a.tenant_id and t.id = a.turn_id
                join tenants n on n.id = a.tenant_id
                join agents g on g.tenant_id = a.tenant_id and g.key = a.agent_key
-               left join decision_proofs p on p.tenant_id = a.tenant_id and p.approval_id = a.id and p.key = $3
+               left join sent p on true
                where a.tenant_id = $1 and a.id = $2`,
-        values: [tenant, id, key],
+        values: [tenant, id, key, message],
       });
       return rows[0];
     },
@@ -153,11 +156,14 @@ export function createApprovalLedger(
       return answered?.result ?? false;
     },
 
-    async useToken(tenant, id, nonce, key) {
-      const row = await readRow<{ key: string }>(pool)`
-        insert into decision_tokens (tenant_id, approval_id, nonce, key) values (${tenant}, ${id}, ${nonce}, ${key})
-          on conflict (tenant_id, approval_id, nonce) do update set nonce = excluded.nonce returning key`;
-      return row?.key === key;
+    async useToken(tenant, id, nonce, message) {
+      const row = await readRow<{ message: string }>(pool)`
+        insert into decision_tokens (tenant_id, approval_id, nonce, message)
+          select tenant_id, id, ${nonce}, ${message} from approvals
+          where tenant_id = ${tenant} and id = ${id} and status = 'pending'
+          for share
+          on conflict (tenant_id, approval_id, nonce) do update set nonce = excluded.nonce returning message`;
+      return row?.message === message;
     },
 
     async noteRefusal(refusal) {

@@ -184,13 +184,14 @@ export interface Tables {
     via: string;
     link_id: string | null;
     sealed_args: string | null;
+    message: string | null;
     created_at: Generated<Timestamp>;
   };
   decision_tokens: {
     tenant_id: string;
     approval_id: string;
     nonce: string;
-    key: string;
+    message: string;
   };
   egress_requests: {
     tenant_id: string;

@@ -8,13 +8,14 @@ import { bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
 const ROOT = join(import.meta.dirname, '..');
 
 const WORKFLOWS = 'workflows/index.ts';
+const INTERCEPTORS = 'workflows/interceptors.ts';
 
 /**
  * Evaluated once a thread and not once a run: the SDK's own modules keep a run's state on its activator and in async
  * storages made for sharing, and ours keep it in the run's functions, none in module scope (test/workers/bundle.test.ts). They
  * are most of what a run costs to begin and to keep (docs/performance.md).
  */
-const SHARED_MODULES = ['@temporalio/workflow', '@temporalio/common', WORKFLOWS];
+const SHARED_MODULES = ['@temporalio/workflow', '@temporalio/common', WORKFLOWS, INTERCEPTORS];
 
 /** Resolves with the bundle and its name, a hash of all that went into it. `cacheDir` is made when it is missing. */
 export async function loadWorkflowBundle(
@@ -36,7 +37,8 @@ export async function loadWorkflowBundle(
 export function bundleWorkflows(): Promise<{ code: string }> {
   return bundleWorkflowCode({
     workflowsPath: join(ROOT, WORKFLOWS),
-    preloadModules: SHARED_MODULES.map((name) => (name === WORKFLOWS ? join(ROOT, name) : name)),
+    workflowInterceptorModules: [join(ROOT, INTERCEPTORS)],
+    preloadModules: SHARED_MODULES.map((name) => (name.startsWith('@') ? name : join(ROOT, name))),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
   });
 }

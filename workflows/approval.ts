@@ -17,9 +17,11 @@ import {
   log,
   proxyLocalActivities,
   setCurrentDetails,
+  setDefaultSignalHandler,
   setHandler,
   upsertSearchAttributes,
   uuid4,
+  workflowInfo,
 } from '@temporalio/workflow';
 import {
   APPROVAL,
@@ -30,7 +32,7 @@ import {
   type DecideInput,
   type DecisionReceipt,
   decisionProblem,
-  isSameDecision,
+  isAsSettled,
   readDecision,
   type SettleApprovalInput,
   type SettleApprovalResult,
@@ -38,6 +40,7 @@ import {
   standbyProblem,
 } from '#domain/approval.ts';
 import { nextAlarm } from '#domain/approval-alarms.ts';
+import { tokensIn } from '#domain/decision-token.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
 import type { WorkState } from '#domain/search-attributes.ts';
 import { RECORD } from './activity-options.ts';
@@ -76,8 +79,8 @@ interface Progress extends Mutable<ApprovalCarryOver> {
 
 type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 
-/** Characters; ours have some 300. */
-const MAX_TOKEN = 2_000;
+/** Characters, of what is shown of a signal that cannot be read. */
+const MAX_NAME = 200;
 
 /** Of one run: Temporal takes 2,000 updates of it, and then no more from anybody. */
 const MOST_TAKEN = 500;
@@ -135,6 +138,10 @@ function handleMessages(progress: Progress): void {
       bySignal(progress, standbyProblem(payload), payload, verb),
     );
   }
+  setDefaultSignalHandler((name, ...args) => {
+    const what = name.slice(0, MAX_NAME);
+    return bySignal(progress, `an approval takes no signal ${what}`, args, what);
+  });
   setHandler(stateQuery, () => stateOf(progress));
 }
 
@@ -145,58 +152,48 @@ function refuseWrong(problem: string | undefined): void {
 async function bySignal(
   progress: Progress,
   problem: string | undefined,
-  payload: DecideInput | StandbyInput,
-  verb: 'decide' | 'withdraw' | 'escalate',
+  payload: unknown,
+  verb: string,
 ): Promise<void> {
   try {
     if (problem) await refuseUnread(progress, problem, payload, verb);
     else if (verb === 'decide') await decide(progress, payload as DecideInput);
-    else await standBy(progress, verb, payload);
+    else await standBy(progress, verb as 'withdraw' | 'escalate', payload as StandbyInput);
   } catch (error) {
     if (!(error instanceof ApplicationFailure)) throw error;
     log.warn('message refused', { approval_id: progress.input.approval_id, problem: error.message });
   }
 }
 
-/** It stands in the history, so what token it has is used up. */
 async function refuseUnread(
   progress: Progress,
   problem: string,
   payload: unknown,
-  verb: 'decide' | 'withdraw' | 'escalate',
+  what: string,
 ): Promise<void> {
-  const fields = isRecord(payload) ? payload : {};
-  const [by, token] = ['by', 'token'].map((name) =>
-    isText(fields[name], MAX_TOKEN) ? fields[name] : undefined,
-  );
-  const decision = verb === 'decide' ? (readDecision(fields['decision']) ?? 'reject') : verb;
-  outcomeOf(progress, await settle(progress, 'decided', uuid4(), { decision, by, token }, problem));
+  const sender = isRecord(payload) ? payload['by'] : undefined;
+  const unread = { what, by: isText(sender, MAX_NAME) ? sender : 'unnamed', problem };
+  outcomeOf(progress, await settle(progress, 'decided', uuid4(), { unread, tokens: tokensIn(payload) }));
 }
 
-/** A later decision waits until the earlier one has been recorded or refused. */
+/** A later decision waits until the earlier one has been recorded or refused; one after the end has the end's outcome. */
 function settle(
   progress: Progress,
   outcome: SettleApprovalInput['outcome'],
   key: string,
-  decision?: SettleApprovalInput['decision'],
-  problem?: string,
+  sent: Pick<SettleApprovalInput, 'decision' | 'tokens' | 'signal' | 'unread'> = {},
 ): Promise<SettleApprovalResult> {
   const { tenant, approval_id } = progress.input;
+  const message = `${workflowInfo().runId}/${key}`;
   progress.taken += 1;
   return progress.inTurn(async () => {
-    // A workflow task that was lost may have settled it for a request that now comes second.
-    if (progress.end) return { ...progress.end, won: progress.end.key === key };
     const late = outcome === 'decided' && Date.now() >= progress.deadline;
-    const result = await settle_approval({
-      tenant,
-      approval_id,
-      outcome: late ? 'expired' : outcome,
-      key,
-      decision: decision && !late ? decision : undefined,
-      problem,
-    });
-    if (result.kind === 'settled') progress.end = result;
-    return result.kind === 'settled' && late ? { ...result, won: false } : result;
+    const place = { tenant, approval_id, outcome: late ? 'expired' : outcome, key, message } as const;
+    const result = await settle_approval({ ...place, ...sent });
+    if (result.kind !== 'settled') return result;
+    const { noted: _, ...end } = result;
+    progress.end ??= end;
+    return late ? { ...result, won: false } : result;
   });
 }
 
@@ -220,9 +217,8 @@ async function decide(progress: Progress, payload: DecideInput): Promise<Decisio
     decided_at: result.at,
   };
   if (result.won) return receipt;
-  if (isSameDecision(decision, result.decision)) return { ...receipt, already: true };
-  progress.refused += 1;
-  throw lateDecision(approval_id, result);
+  if (isAsSettled(decision, result)) return { ...receipt, already: true };
+  throw refuseLate(progress, result);
 }
 
 /** Takes the question back, or lets others decide as well. */
@@ -232,11 +228,15 @@ async function standBy(
   payload: StandbyInput,
 ): Promise<ApprovalState> {
   const result = await request(progress, { ...payload, decision: verb });
-  if (result.kind === 'settled' && !result.won && result.status !== 'withdrawn') {
-    progress.refused += 1;
-    throw lateDecision(progress.input.approval_id, result);
-  }
+  if (result.kind === 'settled' && !result.won && !isAsSettled(verb, result))
+    throw refuseLate(progress, result);
   return stateOf(progress);
+}
+
+function refuseLate(progress: Progress, result: Settled): ApplicationFailure {
+  progress.refused += 1;
+  progress.last_refused = result.noted ?? progress.last_refused;
+  return lateDecision(progress.input.approval_id, result);
 }
 
 /** Throws what is refused. */
@@ -244,10 +244,15 @@ async function request(
   progress: Progress,
   decision: NonNullable<SettleApprovalInput['decision']>,
 ): Promise<Exclude<SettleApprovalResult, { kind: 'refused' }>> {
-  const key = currentUpdateInfo()?.id ?? uuid4();
+  const update = currentUpdateInfo()?.id;
+  const sent = {
+    decision,
+    tokens: tokensIn(decision),
+    signal: update === undefined ? (true as const) : undefined,
+  };
   return outcomeOf(
     progress,
-    await CancellationScope.nonCancellable(() => settle(progress, 'decided', key, decision)),
+    await CancellationScope.nonCancellable(() => settle(progress, 'decided', update ?? uuid4(), sent)),
   );
 }
 

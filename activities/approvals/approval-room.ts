@@ -7,6 +7,7 @@ import { hasQueueNodes } from '#store/node-store.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import type { RoomDeps } from '../room-deps.ts';
+import { useTokens } from './use-tokens.ts';
 import { createNeedsToken, type NeedsToken, type NeedsTokenParts } from './needs-token.ts';
 import { createSettleApproval, type SettleApprovalDeps } from './settle-approval.ts';
 
@@ -24,12 +25,12 @@ export function createApprovalRoom(parts: ApprovalParts): {
 } {
   const { pool, decisionToken } = parts;
   const approvals = createApprovalLedger(pool, parts.onWrite);
+  const secrets = tokenSecrets(decisionToken.secret, parts.masterKeys);
   return {
     activities: {
-      settle_approval: createSettleApproval({
-        ...parts,
-        approvals,
-        tokenSecrets: tokenSecrets(decisionToken.secret, parts.masterKeys),
+      settle_approval: createSettleApproval({ ...parts, approvals, tokenSecrets: secrets }),
+      use_up_tokens: failingAs(recordFailure, async ({ tokens, message }) => {
+        await useTokens({ approvals, tokenSecrets: secrets }, tokens, message);
       }),
       // Lets others decide, or reminds (AP-4). Runs again safely.
       note_approval: failingAs(recordFailure, (input) => approvals.note(input)),

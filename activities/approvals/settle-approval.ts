@@ -3,6 +3,9 @@ import { randomUUID } from 'node:crypto';
 import {
   alwaysWords,
   type DecideInput,
+  isAsSettled,
+  lateProblem,
+  type RefusedRequest,
   type SettleApprovalInput,
   type SettleApprovalResult,
 } from '#domain/approval.ts';
@@ -22,13 +25,13 @@ import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from 
 import { decisionPlace } from '#store/approval-store.ts';
 import { readDecider } from './read-decider.ts';
 import { refused, settleForm, type Settling } from './settle-form.ts';
+import { settleUndecided, whyWords, withdrawnBy } from './settle-undecided.ts';
+import { useTokens, type UseTokensDeps } from './use-tokens.ts';
 
-export interface SettleApprovalDeps extends Omit<CallDeps, 'sandbox'> {
+export interface SettleApprovalDeps extends Omit<CallDeps, 'sandbox'>, UseTokensDeps {
   readonly approvals: ApprovalLedger;
   readonly catalogs: AgentCatalogs;
   readonly hooks: Pick<Hooks, 'ofCall'>;
-  /** A token under one of these proves that whoever sent it does more than reach Temporal's port (SECURITY B10). */
-  readonly tokenSecrets: readonly string[];
 }
 
 export function createSettleApproval(
@@ -43,26 +46,50 @@ async function settleApproval(
   deps: SettleApprovalDeps,
   input: SettleApprovalInput,
 ): Promise<SettleApprovalResult> {
-  const { tenant, approval_id: id, outcome, key, decision: sent } = input;
-  if (outcome !== 'decided' || !sent)
-    return deps.approvals.settle({
-      tenant,
-      id,
-      by: 'system',
-      key,
-      ...UNDECIDED[outcome === 'decided' ? 'expired' : outcome],
-    });
-  const basis = await deps.approvals.basis(tenant, id, key);
+  const { tenant, approval_id: id, outcome, key, message, decision: sent, unread } = input;
+  const tokens = await useTokens(deps, input.tokens ?? [], message);
+  if (unread) return refused('InvalidInput', unread.problem, await note(deps, input, unread));
+  if (!sent) return settleUndecided(deps, input);
+  const basis = await deps.approvals.basis(tenant, id, key, message);
   if (!basis) return refused('InvalidInput', `approval ${id} does not exist`);
-  const { who, problem } = await readDecider(deps, input, sent, basis);
+  const { who, problem } = readDecider(input, sent, tokens.get(sent.token ?? ''), basis);
+  if (outcome !== 'decided') return noteLate(deps, input, sent, who, await settleUndecided(deps, input));
   const result = problem
     ? refused(problem.type, problem.message)
     : await answer(deps, input, sent, basis, who);
+  if (result.kind !== 'refused') return noteLate(deps, input, sent, who, result);
   // Who sent it by the API is told there.
-  if (result.kind !== 'refused' || basis.proof) return result;
-  const [what, by] = [sent.decision, deps.scrubber.text(who.by)];
-  const noted = { tenant, id, key, what, by, problem: deps.scrubber.preview(result.message, MOST_PROBLEM) };
-  return { ...result, noted: await deps.approvals.noteRefusal(noted) };
+  if (basis.proof) return result;
+  const refusal = { what: sent.decision, by: who.by, problem: result.message };
+  return refused(result.type, result.message, await note(deps, input, refusal));
+}
+
+/** A signal is told nothing, so it is written down that it came too late. */
+async function noteLate(
+  deps: SettleApprovalDeps,
+  input: SettleApprovalInput,
+  { decision: what }: Sent,
+  { by }: Decider,
+  result: SettleApprovalResult,
+): Promise<SettleApprovalResult> {
+  if (!input.signal || result.kind !== 'settled') return result;
+  const hasDecided = result.won && input.outcome === 'decided';
+  if (hasDecided || isAsSettled(what, result)) return result;
+  const { message: problem } = lateProblem(input.approval_id, result);
+  return { ...result, noted: await note(deps, input, { what, by, problem }) };
+}
+
+function note(
+  { approvals, scrubber }: SettleApprovalDeps,
+  { tenant, approval_id: id, key }: SettleApprovalInput,
+  { what, by, problem }: Omit<RefusedRequest, 'at'>,
+): Promise<RefusedRequest | undefined> {
+  const shown = {
+    what: scrubber.text(what),
+    by: scrubber.text(by),
+    problem: scrubber.preview(problem, MOST_PROBLEM),
+  };
+  return approvals.noteRefusal({ ...shown, tenant, id, key });
 }
 
 /** Characters. */
@@ -201,36 +228,6 @@ async function settleChange(
   return decision === 'edit'
     ? settleEdit({ ...deps, catalog }, settled, basis, args)
     : settleAlways(deps, settled, basis, definition);
-}
-
-/** Nobody decided: how the call ends then. */
-const UNDECIDED = {
-  expired: {
-    status: 'expired',
-    call: {
-      ok: false,
-      code: 'ApprovalExpired',
-      text: 'ApprovalExpired: nobody decided in time. The call has not run and will not run.',
-    },
-  },
-  withdrawn: {
-    status: 'withdrawn',
-    call: {
-      ok: false,
-      code: 'ApprovalWithdrawn',
-      text: 'ApprovalWithdrawn: the question was taken back before anybody decided: its turn was stopped, or its workflow cancelled. The call has not run.',
-    },
-  },
-} as const;
-
-function withdrawnBy({ by, note }: Pick<Settling, 'by' | 'note'>): Pick<SettleRecord, 'status' | 'call'> {
-  const text = `ApprovalWithdrawn: ${by} took the question back before anybody decided${whyWords(note)} The call has not run. The turn goes on.`;
-  return { status: 'withdrawn', call: { ok: false, code: 'ApprovalWithdrawn', text } };
-}
-
-/** The end of a sentence. */
-function whyWords(note: string | undefined): string {
-  return note ? `: ${note}${/[.!?…]$/u.test(note) ? '' : '.'}` : '.';
 }
 
 async function settleAlways(

@@ -1,5 +1,5 @@
 /** Writes down what a person answered to the question of an MCP server. */
-import type { DecideInput, SettleApprovalResult } from '#domain/approval.ts';
+import type { DecideInput, RefusedRequest, SettleApprovalResult } from '#domain/approval.ts';
 import { answerProblem, type McpForm } from '#domain/mcp/form.ts';
 import { storableJson } from '#domain/storable-text.ts';
 import type { ApprovalBasis, ApprovalLedger, SettleRecord } from '#store/approval-ledger.ts';
@@ -47,6 +47,7 @@ const FORM_SUMMARY = 120;
 export function refused(
   type: Extract<SettleApprovalResult, { kind: 'refused' }>['type'],
   message: string,
+  noted?: RefusedRequest,
 ): SettleApprovalResult {
-  return { kind: 'refused', type, message };
+  return { kind: 'refused', type, message, ...(noted && { noted }) };
 }

@@ -72,10 +72,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const { decision, digest = row.digest } = body;
         if (digest !== row.digest)
           throw new Failure('Conflict', 'The call has been edited since you saw it; look at it again');
-        const claims = { decision, digest, by: by ?? null, nonce: randomBytes(16).toString('base64url') };
+        const nonce = randomBytes(16).toString('base64url');
+        const claims = { tenant, approval_id: row.id, decision, digest, by: by ?? null, nonce };
         return {
           approval_id: row.id,
-          token: decisionToken(deps.tokenSecret, tenant, row.id, claims),
+          token: decisionToken(deps.tokenSecret, claims),
           decision,
           digest,
           by: by ?? null,

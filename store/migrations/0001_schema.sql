@@ -562,6 +562,8 @@ create table decision_proofs (
   link_id     text,
   -- The real arguments of a decision to edit, where what is sent over Temporal hides some of them (SC-3).
   sealed_args text,
+  -- Names the message that had it: its key stands in the history from then on, and proves nothing of another message.
+  message     text,
   created_at  timestamptz not null default now(),
   primary key (tenant_id, approval_id, key)
 );
@@ -572,7 +574,7 @@ create table decision_tokens (
   approval_id text not null,
   nonce       text not null,
   -- Names the message that used it up.
-  key         text not null,
+  message     text not null,
   primary key (tenant_id, approval_id, nonce)
 );
 

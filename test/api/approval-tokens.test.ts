@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApprovalState, DecideInput } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
+import { insertDecisionProof } from '#store/approval-store.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 describe('B10 decisions over Temporal where commands run unboxed', () => {
@@ -33,6 +34,15 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
   }
   const makeToken = (id: string, body: object = {}, key = stack.key) =>
     stack.ask('POST', `/v1/approvals/${id}/token`, { body: { decision: 'approve', ...body }, key });
+  const tokenFor = async (id: string, decision: string): Promise<string> =>
+    (await makeToken(id, { decision })).body.token;
+  const usedUp = async (id: string): Promise<number> => {
+    const { rows } = await stack.worker.pool.query<{ count: number }>(
+      'select count(*)::int as count from decision_tokens where tenant_id = $1 and approval_id = $2',
+      [stack.worker.tenant, id],
+    );
+    return rows[0]?.count ?? 0;
+  };
   const byTemporal = (id: string, more: Partial<DecideInput> = {}) =>
     stack.worker.temporal.decide(id, { decision: 'approve', ...more });
   const forbidden = (error: unknown): boolean => error instanceof Failure && error.type === 'Forbidden';
@@ -54,8 +64,87 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     await handle.signal('decide', { decision: 'approve', token: made.body.token });
     await stack.worker.ended(turn);
     assert.equal(pokes('bare'), 1);
-    assert.equal((await byTemporal(other.id, { token, by: 'ci' }))?.decided_by, 'ci');
+    const own = (await makeToken(other.id)).body.token;
+    assert.equal((await byTemporal(other.id, { token: own, by: 'ci' }))?.decided_by, 'ci');
     await stack.worker.ended(other.turn);
+  });
+
+  it('a token is used up wherever it was sent, so that none in any history decides anything', async () => {
+    const { turn, id, handle } = await askFor('own');
+    const near = await askFor('near');
+    const busy = await stack.ask('POST', '/v1/sessions/busy/messages', {
+      body: { text: 'hold {"note":"busy"}' },
+    });
+    await stack.worker.probes.untilHeld('busy');
+    const session = stack.worker.client.workflow.getHandle(`session/${stack.worker.tenant}/busy`);
+    const ways: Record<string, (token: string) => Promise<unknown>> = {
+      'an update of another approval': (token) => byTemporal(near.id, { token }).catch(() => undefined),
+      'a signal of another approval': (token) => near.handle.signal('decide', { decision: 'reject', token }),
+      'a signal that no approval takes': (token) => handle.signal('approve', 'please', { with: [token] }),
+      'a signal that cannot be read': (token) => handle.signal('decide', { verdict: `yes, ${token}` }),
+      'a signal of a session': (token) => session.signal('decide', { decision: 'approve', token }),
+      'a message to a session': (token) => session.signal('message', { id: 'm-token', text: `use ${token}` }),
+    };
+    for (const [way, send] of Object.entries(ways)) {
+      const { token } = (await makeToken(id)).body;
+      const before = await usedUp(id);
+      await send(token);
+      await stack.worker.until(way, async () => (await usedUp(id)) > before || undefined);
+      await assert.rejects(byTemporal(id, { token }), /was used by another message/, way);
+    }
+    await stack.worker.temporal.decide(id, { decision: 'reject', token: await tokenFor(id, 'reject') });
+    await stack.worker.temporal.decide(near.id, {
+      decision: 'reject',
+      token: await tokenFor(near.id, 'reject'),
+    });
+    stack.worker.probes.release('busy');
+    for (const ended of [turn, near.turn, busy.body.turn_id]) await stack.worker.ended(ended);
+  });
+
+  it('a late token is used up, and a late signal stands in the row and the feed', async () => {
+    const { turn, id } = await askFor('late');
+    const near = await askFor('near-late');
+    const handle = near.handle;
+    const { token } = (await makeToken(id)).body;
+    const nears = await tokenFor(near.id, 'reject');
+    await Promise.all([
+      handle.signal('decide', { decision: 'reject', token: nears }),
+      handle.signal('decide', { decision: 'approve', token, by: 'eve' }),
+    ]);
+    await stack.worker.ended(near.turn);
+    await assert.rejects(byTemporal(id, { token }), /was used by another message/);
+    const shown = (await stack.ask('GET', `/v1/approvals/${near.id}`)).body;
+    assert.equal(shown.refused, 1);
+    assert.equal(shown.last_refused.by, 'eve');
+    const events = await stack.worker.events('near-late');
+    assert.equal(events.filter(({ type }) => type === 'approval.refused').length, 1);
+    await stack.worker.temporal.decide(id, { decision: 'reject', token: await tokenFor(id, 'reject') });
+    await stack.worker.ended(turn);
+  });
+
+  it('a key of the API proves nothing of another message, nor a token, when the run goes on as a new one', async () => {
+    const { turn, id, handle } = await askFor('again');
+    const { token } = (await makeToken(id)).body;
+    const early = (await makeToken(id, { decision: 'reject' })).body.token;
+    const send = (key: string, more: Partial<DecideInput>) =>
+      handle.executeUpdate('decide', { updateId: key, args: [{ decision: 'approve', ...more }] });
+    const sender = { by: 'ann', user: 'ann', scopes: ['approve'], keyId: null, via: 'api' } as const;
+    await insertDecisionProof(stack.worker.pool, stack.worker.tenant, id, 'ours', sender);
+    await assert.rejects(send('ours', { args: { note: 'other' } }));
+    await assert.rejects(send('theirs', { decision: 'reject', token }));
+    const { runId } = await handle.describe();
+    const floods = Array.from({ length: 510 }, () => handle.signal('escalate'));
+    await Promise.all(floods);
+    await stack.worker.until(
+      'another run',
+      async () => (await handle.describe()).runId !== runId || undefined,
+    );
+    await assert.rejects(send('ours', {}));
+    await assert.rejects(send('theirs', { token }));
+    const state = await handle.query<ApprovalState>('state');
+    assert.deepEqual([state.status, state.refused], ['pending', 514]);
+    await stack.worker.temporal.decide(id, { decision: 'reject', token: early });
+    await stack.worker.ended(turn);
   });
 
   it('are told to need it by state, HTTP and the web UI; a key and a link decide without', async () => {

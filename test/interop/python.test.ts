@@ -265,8 +265,14 @@ describe('AP-2 the contract from Python', { skip }, () => {
       digest,
       'ann',
     );
-    const { nonce, ...claims } = readDecisionToken([SECRET], 'default', approval, String(token)) ?? {};
-    assert.deepEqual(claims, { decision: 'approve', digest, by: 'ann' });
+    const { nonce, ...claims } = readDecisionToken([SECRET], String(token)) ?? {};
+    assert.deepEqual(claims, {
+      tenant: 'default',
+      approval_id: approval,
+      decision: 'approve',
+      digest,
+      by: 'ann',
+    });
     assert.ok(nonce);
   });
 

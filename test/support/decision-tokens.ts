@@ -16,5 +16,6 @@ export async function tokenOf(
   const { digest } = await live.until('the approval', () =>
     handle.query<ApprovalState>('state').catch(() => undefined),
   );
-  return decisionToken(secret, live.tenant, approval, { decision, digest, by, nonce: randomUUID() });
+  const claims = { tenant: live.tenant, approval_id: approval, decision, digest, by, nonce: randomUUID() };
+  return decisionToken(secret, claims);
 }

@@ -1,12 +1,13 @@
 /** What an approval's workflow shows: its state, the receipts of decisions, and its details in the web UI. */
 import { ApplicationFailure } from '@temporalio/workflow';
-import type {
-  ApprovalCarryOver,
-  ApprovalInput,
-  ApprovalState,
-  CountedDecision,
-  DecisionReceipt,
-  SettleApprovalResult,
+import {
+  type ApprovalCarryOver,
+  type ApprovalInput,
+  type ApprovalState,
+  type CountedDecision,
+  type DecisionReceipt,
+  lateProblem,
+  type SettleApprovalResult,
 } from '#domain/approval.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
 
@@ -53,22 +54,10 @@ export function countedReceipt(approval_id: string, counted: CountedDecision): D
 }
 
 export function lateDecision(id: string, result: Settled): ApplicationFailure {
-  const what = `approval ${id} was ${result.status} by ${result.by} at ${result.at}`;
-  if (result.status === 'expired')
-    return ApplicationFailure.nonRetryable(
-      `approval ${id} expired at ${result.at}; nothing has run`,
-      'ApprovalExpired',
-    );
-  if (result.status === 'withdrawn')
-    return ApplicationFailure.nonRetryable(
-      result.by === 'system' ? `${what}: its turn was stopped` : what,
-      'ApprovalWithdrawn',
-    );
-  return ApplicationFailure.nonRetryable(what, 'AlreadyDecided', {
-    status: result.status,
-    by: result.by,
-    at: result.at,
-  });
+  const { type, message } = lateProblem(id, result);
+  if (type !== 'AlreadyDecided') return ApplicationFailure.nonRetryable(message, type);
+  const { status, by, at } = result;
+  return ApplicationFailure.nonRetryable(message, type, { status, by, at });
 }
 
 export function waitingDetails({

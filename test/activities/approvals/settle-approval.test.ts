@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { DecideInput, SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
 import { BUDGET_ASK } from '#domain/budget.ts';
+import { tokensIn } from '#domain/decision-token.ts';
 import { createSettleApproval } from '#activities/approvals/settle-approval.ts';
 import { decisionToken, type TokenClaims } from '#policy/decision-token.ts';
 import type { ApprovalBasis, DecisionProof, SettleRecord } from '#store/approval-ledger.ts';
@@ -50,7 +51,9 @@ const used = new Map<string, string>();
 const refusals: string[] = [];
 
 const tokenFor = (claims: Partial<TokenClaims>, approval = ID): string =>
-  decisionToken(TOKENS, TENANT, approval, {
+  decisionToken(TOKENS, {
+    tenant: TENANT,
+    approval_id: approval,
     decision: 'approve',
     digest: BASIS.digest,
     by: null,
@@ -74,13 +77,14 @@ async function settle(
       settle: (given) => {
         record = given;
         const { status, by, key } = given;
-        return Promise.resolve({ kind: 'settled', status, decision: null, by, at: '', won: true, key });
+        const won = (basis?.status ?? 'pending') === 'pending';
+        return Promise.resolve({ kind: 'settled', status, decision: null, by, at: '', won, key });
       },
       basis: () => Promise.resolve(basis === null ? undefined : { ...BASIS, ...basis }),
       note: () => Promise.reject(new Error('nothing is noted')),
-      useToken: (_tenant, _id, nonce, key) => {
-        if (!used.has(nonce)) used.set(nonce, key);
-        return Promise.resolve(used.get(nonce) === key);
+      useToken: (_tenant, _id, nonce, message) => {
+        if (!used.has(nonce)) used.set(nonce, message);
+        return Promise.resolve(used.get(nonce) === message);
       },
       noteRefusal: ({ what, by, problem }) => {
         refusals.push(`${what} by ${by}: ${problem}`);
@@ -97,7 +101,8 @@ async function settle(
     knownAddresses: async () => ({}),
     tokenSecrets: [TOKENS],
   });
-  const result = await run({ tenant: TENANT, approval_id: ID, outcome: 'decided', key: 'try-1', ...input });
+  const given = { tenant: TENANT, approval_id: ID, outcome: 'decided', key: 'try-1', ...input } as const;
+  const result = await run({ message: `run/${given.key}`, tokens: tokensIn(input.decision), ...given });
   return { result, record };
 }
 
@@ -233,17 +238,49 @@ describe('AP-4 who decides', () => {
       );
     }
     const token = tokenFor({});
-    const unread = {
-      key: 'unread',
-      decision: { decision: 'reject', token },
-      problem: 'no decision',
-    } as const;
-    assertRefused(await settle(unread, basis), 'InvalidInput', /no decision/);
+    const unread = { what: 'decide', by: 'bo', problem: 'no decision' };
+    assertRefused(
+      await settle({ key: 'unread', unread, tokens: [token] }, basis),
+      'InvalidInput',
+      /no decision/,
+    );
     assertRefused(
       await settle({ key: 'later', decision: { decision: 'approve', token } }, basis),
       'Forbidden',
       /was used by another message/,
     );
+  });
+
+  test('a token that is sent to another approval, too late or within other words is used up', async () => {
+    const basis = { proof: null, terms: { decision_token: true } } as const;
+    for (const [input, other] of [
+      [{ approval_id: 'another', decision: { decision: 'approve' } }, basis],
+      [{ outcome: 'expired', decision: { decision: 'approve' } }, basis],
+      [{ decision: { decision: 'approve' } }, { ...basis, status: 'approved' }],
+      [{ decision: { decision: 'approve' } }, null],
+    ] as const) {
+      const token = tokenFor({});
+      const decision = { ...input.decision, reason: `by ${token}` };
+      await settle({ key: 'first', ...input, decision }, other);
+      assertRefused(
+        await settle({ key: 'second', decision: { decision: 'approve', token } }, basis),
+        'Forbidden',
+        /was used by another message/,
+      );
+    }
+  });
+
+  test('a signal that comes too late is written down, an update only answered', async () => {
+    const basis = { proof: null, status: 'withdrawn' } as const;
+    const noted = async (signal: true | undefined) => {
+      const { result } = await settle({ decision: { decision: 'approve' }, signal }, basis);
+      assert.ok(result.kind === 'settled');
+      return result.noted;
+    };
+    refusals.length = 0;
+    assert.equal((await noted(undefined))?.what, undefined);
+    assert.equal((await noted(true))?.what, 'approve');
+    assert.equal(refusals.length, 1);
   });
 
   test('a message that is tried again after a crash keeps its token', async () => {

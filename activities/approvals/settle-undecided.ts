@@ -1,0 +1,44 @@
+/** Writes down that nobody decided: how the call ends then. */
+import type { SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
+import type { ApprovalLedger, SettleRecord } from '#store/approval-ledger.ts';
+import type { Settling } from './settle-form.ts';
+
+const UNDECIDED = {
+  expired: {
+    status: 'expired',
+    call: {
+      ok: false,
+      code: 'ApprovalExpired',
+      text: 'ApprovalExpired: nobody decided in time. The call has not run and will not run.',
+    },
+  },
+  withdrawn: {
+    status: 'withdrawn',
+    call: {
+      ok: false,
+      code: 'ApprovalWithdrawn',
+      text: 'ApprovalWithdrawn: the question was taken back before anybody decided: its turn was stopped, or its workflow cancelled. The call has not run.',
+    },
+  },
+} as const;
+
+export function withdrawnBy({
+  by,
+  note,
+}: Pick<Settling, 'by' | 'note'>): Pick<SettleRecord, 'status' | 'call'> {
+  const text = `ApprovalWithdrawn: ${by} took the question back before anybody decided${whyWords(note)} The call has not run. The turn goes on.`;
+  return { status: 'withdrawn', call: { ok: false, code: 'ApprovalWithdrawn', text } };
+}
+
+/** The end of a sentence. */
+export function whyWords(note: string | undefined): string {
+  return note ? `: ${note}${/[.!?…]$/u.test(note) ? '' : '.'}` : '.';
+}
+
+export function settleUndecided(
+  { approvals }: { readonly approvals: Pick<ApprovalLedger, 'settle'> },
+  { tenant, approval_id: id, key, outcome }: SettleApprovalInput,
+): Promise<SettleApprovalResult> {
+  const how = UNDECIDED[outcome === 'decided' ? 'expired' : outcome];
+  return approvals.settle({ tenant, id, by: 'system', key, ...how });
+}

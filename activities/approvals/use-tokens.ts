@@ -1,0 +1,30 @@
+/** Decision tokens that a message brings, to whichever workflow: everybody can read them in its history from then on. */
+import { readDecisionToken, type TokenClaims } from '#policy/decision-token.ts';
+import type { ApprovalLedger } from '#store/approval-ledger.ts';
+
+export interface UseTokensDeps {
+  readonly approvals: Pick<ApprovalLedger, 'useToken'>;
+  /** A token under one of these proves that whoever sent it does more than reach Temporal's port (SECURITY B10). */
+  readonly tokenSecrets: readonly string[];
+}
+
+export interface UsedToken extends TokenClaims {
+  /** No other message has brought it. */
+  readonly isFirst: boolean;
+}
+
+/** Uses up those that are tokens, each for its own approval, by the message that is named. Safe to repeat. */
+export async function useTokens(
+  { approvals, tokenSecrets }: UseTokensDeps,
+  tokens: readonly string[],
+  message: string,
+): Promise<ReadonlyMap<string, UsedToken>> {
+  const used = new Map<string, UsedToken>();
+  for (const token of tokens) {
+    const claims = readDecisionToken(tokenSecrets, token);
+    if (!claims) continue;
+    const { tenant, approval_id, nonce } = claims;
+    used.set(token, { ...claims, isFirst: await approvals.useToken(tenant, approval_id, nonce, message) });
+  }
+  return used;
+}
