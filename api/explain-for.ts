@@ -35,7 +35,7 @@ export async function explainFor(
       agentOf,
       async usedIn(session) {
         await mustReach(session);
-        return findUsed(deps.pool, caller.tenant, session);
+        return findUsed(deps.pool, caller.tenant, [session]);
       },
       async skillsIn(session) {
         await mustReach(session);

@@ -9,6 +9,8 @@ export interface SessionSummary {
   readonly updated_at: string;
   readonly turns: number;
   readonly title: string | null;
+  /** Its title is words of its user, and of nobody else. */
+  readonly isTitleOwn: boolean;
 }
 
 export interface HistoryEntry {

@@ -249,9 +249,10 @@ export function checkSize(path: string, text: string): void {
 /** Of one whose writer nobody knows. */
 const FROM_OUTSIDE: UsedTools = { [OUTSIDE_DOCUMENT]: 'a document from outside' };
 
-/** What was read from outside before any document was written that the scope sees: {} for none. */
-export async function documentsRead(pool: Pool, scope: DocumentScope): Promise<UsedTools> {
+/** What was read from outside before any document at or below the path was written that the scope sees: {} for none. */
+export async function documentsRead(pool: Pool, scope: DocumentScope, path = ''): Promise<UsedTools> {
   const row = await readRow<{ read: UsedTools }>(pool)`
-    select coalesce(jsonb_object_agg(r.key, r.value), '{}') as read from ${seenBy(scope)}, jsonb_each(seen.read) r where seen.outside`;
+    select coalesce(jsonb_object_agg(r.key, r.value), '{}') as read from ${seenBy(scope)}, jsonb_each(seen.read) r
+    where seen.outside and (${path} in ('', path) or starts_with(path, ${`${path}/`}))`;
   return row?.read ?? {};
 }

@@ -1,13 +1,17 @@
 /** Files of workspaces that were written after something from outside was read (PO-5). */
 import { OUTSIDE_FILE, type UsedTools } from '#domain/policy/used-tools.ts';
 import type { Pool } from './pool.ts';
-import { execute, readRow } from './statements.ts';
+import { type Db, execute, readRow } from './statements.ts';
+import { inTransaction } from './transaction.ts';
 
-/** A file, or the folder of several; the empty path is the whole workspace. */
-export interface FilePlace {
+export interface MarkedWorkspace {
   readonly tenant: string;
   /** Names of the folder and of the one that it began as a copy of. */
   readonly workspaces: readonly string[];
+}
+
+/** A file, or the folder of several; the empty path is the whole workspace. */
+export interface FilePlace extends MarkedWorkspace {
   readonly path: string;
 }
 
@@ -19,28 +23,65 @@ export async function filesRead(pool: Pool, { tenant, workspaces, path }: FilePl
   const row = await readRow<{ read: UsedTools }>(pool)`
     select coalesce(jsonb_object_agg(r.key, r.value), '{}') as read from outside_files f, jsonb_each(f.read) r
     where f.tenant_id = ${tenant} and f.workspace = any (${[...workspaces]}::text[])
-      and (f.path in ('', ${path}) or ${path} = '' or starts_with(f.path, ${`${path}/`}))`;
+      and (f.path in ('', ${path}) or ${path} = '' or starts_with(f.path, '/') or starts_with(f.path, ${`${path}/`})
+        or starts_with(${path}, f.path || '/'))`;
   return row?.read ?? {};
 }
 
-/** Before the file is written. Safe to repeat. */
-export async function noteOutsideFile(
-  pool: Pool,
-  { tenant, workspaces: [workspace], path }: FilePlace,
+/** Before the files are written. Safe to repeat. Their paths are distinct. */
+export async function noteOutsideFiles(
+  pool: Db,
+  { tenant, workspaces: [workspace] }: MarkedWorkspace,
+  paths: readonly string[],
   read: UsedTools,
 ): Promise<void> {
-  const kept = JSON.stringify({ ...read, [OUTSIDE_FILE]: path === '' ? 'a command' : path });
   await execute(pool)`
     insert into outside_files as f (tenant_id, workspace, path, read)
-    select ${tenant}, ${workspace}, case when count(*) < ${MOST_PATHS} then ${path} else '' end, ${kept}::jsonb
-      from outside_files where tenant_id = ${tenant} and workspace = ${workspace}
+    select ${tenant}, ${workspace}, p, ${JSON.stringify(read)}::jsonb
+        || jsonb_build_object(${OUTSIDE_FILE}::text, case when p = '' or starts_with(p, '/') then 'a command' else p end)
+      from (select count(*) as n from outside_files where tenant_id = ${tenant} and workspace = ${workspace}) known,
+        unnest(case when n + ${paths.length} <= ${MOST_PATHS} then ${[...paths]}::text[] else array[''] end) p
     on conflict (tenant_id, workspace, path) do update set read = excluded.read || f.read`;
 }
 
-/** All of the file was written anew by who had read nothing from outside. */
-export async function forgetOutsideFile(
+/** Of a command, which may write anything until it has ended: the workspace counts as a whole for so long. */
+export function noteCommand(
   pool: Pool,
-  { tenant, workspaces: [workspace], path }: FilePlace,
+  workspace: MarkedWorkspace,
+  call: string,
+  read: UsedTools,
+): Promise<void> {
+  return noteOutsideFiles(pool, workspace, [pathOf(call)], read);
+}
+
+/** It has ended, and has changed these files. */
+export async function endCommand(
+  pool: Pool,
+  place: MarkedWorkspace,
+  call: string,
+  changed: readonly string[],
+  read: UsedTools,
+): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    if (changed.length > 0) await noteOutsideFiles(tx, place, changed, read);
+    await forgetPath(tx, place, pathOf(call));
+  });
+}
+
+/** No path of a workspace begins so. */
+function pathOf(call: string): string {
+  return `/${call}`;
+}
+
+/** All of the file was written anew by who had read nothing from outside. */
+export function forgetOutsideFile(pool: Pool, { path, ...workspace }: FilePlace): Promise<void> {
+  return forgetPath(pool, workspace, path);
+}
+
+async function forgetPath(
+  pool: Db,
+  { tenant, workspaces: [workspace] }: MarkedWorkspace,
+  path: string,
 ): Promise<void> {
   await execute(pool)`
     delete from outside_files where tenant_id = ${tenant} and workspace = ${workspace} and path = ${path}`;

@@ -6,6 +6,8 @@ import { readRows } from './statements.ts';
 /** The newest ones that are looked at. */
 const TEXTS = 200;
 const CALLS = 500;
+/** Of a call that names addresses; what is longer is text. */
+const ARGUMENT_BYTES = 20_000;
 
 export interface AddressSources {
   readonly texts: readonly string[];
@@ -27,7 +29,7 @@ export async function readAddressSources(
     readRows<AddressSources['calls'][number]>(pool)`${chain}
       select c.tool, c.args from tool_calls c
       where c.tenant_id = ${tenant} and c.session_key in (select key from chain) and c.state = 'done' and c.ok
-        and c.args::text like '%http%'
+        and octet_length(c.args::text) < ${ARGUMENT_BYTES}
       order by c.created_at desc limit ${CALLS}`,
   ]);
   return { texts: texts.map(({ text }) => text), calls };

@@ -23,7 +23,9 @@ export function createSessionQueries(pool: Pool, shared: boolean): SessionQuerie
   return {
     async list(caller, { activeMinutes, agent, limit }) {
       const rows = await readRows<Dated<SessionSummary, 'updated_at'>>(pool)`
-        select s.key, s.agent_key as agent, ${STATUS} as status, s.updated_at, s.turns, s.title
+        select s.key, s.agent_key as agent, ${STATUS} as status, s.updated_at, s.turns, s.title,
+          coalesce((select m.is_own from messages m where m.tenant_id = s.tenant_id and m.session_key = s.key
+            and m.role = 'user' and m.position is not null order by m.position limit 1), false) as "isTitleOwn"
         from sessions s
         where s.tenant_id = ${caller.tenant} and ${isOwn(caller)}
           and (${activeMinutes}::float is null or s.updated_at > now() - ${activeMinutes}::float * interval '1 minute')

@@ -62,9 +62,10 @@ export function findSession(pool: Pool, tenant: string, key: string): Promise<Se
   return readRow<SessionRow>(pool)`${SELECT} where s.tenant_id = ${tenant} and s.key = ${key}`;
 }
 
-/** What it has read by now (PO-5). */
-export async function findUsed(pool: Pool, tenant: string, key: string): Promise<UsedTools> {
+/** What these have read by now (PO-5). */
+export async function findUsed(pool: Pool, tenant: string, keys: readonly string[]): Promise<UsedTools> {
   const row = await readRow<{ used: UsedTools }>(pool)`
-    select used_before(used) as used from sessions where tenant_id = ${tenant} and key = ${key}`;
+    select coalesce(jsonb_object_agg(u.key, u.value), '{}') as used from sessions s, jsonb_each(used_before(s.used)) u
+     where s.tenant_id = ${tenant} and s.key = any (${[...keys]}::text[])`;
   return row?.used ?? {};
 }

@@ -278,7 +278,7 @@ function sharedBy({
     services: config.channels,
     objects: openArtifactObjects(artifacts, vault.resolveSetting),
     workspaceOf,
-    callReads: createCallReads(pool, world.processes),
+    callReads: createCallReads(pool, world.processes, deniedPrefixes(tools.denied_paths)),
     ledger: createTurnLedger(pool, notifier.notify),
     transcripts: createTranscriptCache(TRANSCRIPTS),
     contextFiles: createContextFiles(pool),

@@ -1,4 +1,5 @@
 /** Gives work to another agent (DE-1, DE-2): over a link, with the results and files that it builds on, or says why not. */
+import { basename } from 'node:path';
 import type { AgentConfig } from '#domain/agent.ts';
 import { LINK_WORDS } from '#domain/agent-link.ts';
 import { ASSIGNMENT_LABEL, type AssignmentMode } from '#domain/assignment.ts';
@@ -8,6 +9,7 @@ import { newDelegation, workContext } from '#domain/new-assignment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
+import { noteOutsideFiles } from '#store/outside-file-store.ts';
 import type { TakenPlace } from '#store/take-assignment.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
@@ -70,6 +72,15 @@ export async function delegateWork(
   });
   if (taken.kind !== 'taken') return whyNotTaken(taken, target);
   const workspace = workspaceOfWork(deps, tenant, way.agent, taken.row);
+  const read = call.origins?.known() ?? {};
+  const place = { tenant, workspaces: [basename(workspace.workspace)] };
+  if (Object.keys(read).length > 0)
+    await noteOutsideFiles(
+      deps.pool,
+      place,
+      files.map((file) => passedPath(id, file)),
+      read,
+    );
   await writePassedFiles(deps.files, scrubber, { ...workspace, delegationId: id }, files);
   return assigned(call, taken.row, scrubber.text);
 }

@@ -9,7 +9,7 @@ import { type ListedRun, listRuns } from '#store/schedule-run-store.ts';
 import { findHeartbeat, type ScheduleRow } from '#store/schedule-store.ts';
 import { type HeartbeatChange, readChecklist, setHeartbeat } from '#temporal/heartbeats.ts';
 import { nextRuns, type Schedules } from '#temporal/schedules.ts';
-import { rightsOf } from './own-schedules.ts';
+import { readRuns, rightsOf } from './own-schedules.ts';
 
 export type OwnHeartbeat = ScheduleRow & { readonly next_runs: readonly string[] };
 
@@ -28,8 +28,9 @@ export interface OwnHeartbeats {
 
 export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartbeats {
   return {
-    async find({ tenant, agent, user }) {
+    async find({ tenant, agent, user, origins }) {
       const row = await findHeartbeat(pool, tenant, agent, user);
+      if (row?.rights.session !== undefined) await origins?.readSessions([row.rights.session]);
       return row && { ...row, next_runs: nextRuns(row) };
     },
     async set(call, change) {
@@ -41,7 +42,8 @@ export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartb
     async runNow(call, heartbeat) {
       await schedules.runNow(heartbeat, call.tenant, call.callId);
     },
-    runs: (call, { id }, most) => listRuns(pool, call.tenant, id, most, undefined),
+    runs: async (call, { id }, most) =>
+      readRuns(call, await listRuns(pool, call.tenant, id, most, undefined)),
     checklist: ({ tenant, agent, user }) => readChecklist(pool, tenant, agent, user),
     async writeChecklist({ documents, callId }, text) {
       if (!documents) throw new Failure('Unprocessable', `there is no ${CHECKLIST} here`);

@@ -19,6 +19,7 @@ type Caller = Pick<
   | 'sessionKey'
   | 'channel'
   | 'chatId'
+  | 'origins'
 >;
 
 export type { ScheduleChange };
@@ -64,16 +65,28 @@ export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedul
       await own(call, id);
       await schedules.remove(call.tenant, id);
     },
-    list: async ({ tenant, agent, user }) =>
-      (await listSchedules(pool, tenant, { agent, user }, MOST.schedules, undefined)).map(shown),
+    async list({ tenant, agent, user, origins }) {
+      const rows = await listSchedules(pool, tenant, { agent, user }, MOST.schedules, undefined);
+      await origins?.readSessions(rows.flatMap(({ rights }) => rights.session ?? []));
+      return rows.map(shown);
+    },
     async runNow(call, id) {
       await schedules.runNow(await own(call, id), call.tenant, call.callId);
     },
     async runs(call, id) {
       await own(call, id);
-      return listRuns(pool, call.tenant, id, MOST.runs, undefined);
+      return readRuns(call, await listRuns(pool, call.tenant, id, MOST.runs, undefined));
     },
   };
+}
+
+/** They say what was answered in their sessions. */
+export async function readRuns(
+  { origins }: Pick<Caller, 'origins'>,
+  runs: readonly ListedRun[],
+): Promise<readonly ListedRun[]> {
+  await origins?.readSessions(runs.flatMap((run) => run.session_key ?? []));
+  return runs;
 }
 
 /** What its turn may do, and the session whose words count for what it makes. */

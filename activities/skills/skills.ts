@@ -143,10 +143,11 @@ export function createSkills(deps: SkillsDeps): Skills {
           ? await readSkillFolder(hostFiles, { workspace: skill.root ?? '', idempotencyKey: '' }, skill.name)
           : await readSkillFiles(pool, call.tenant, skill.name, skill.version ?? 0);
       const folder = `${UNPACKED}/${skill.name}${skill.version === undefined ? '' : `@${skill.version}`}`;
-      // Whatever the agent has made of them meanwhile is put back.
+      // Whatever the agent has made of them meanwhile is put back. They are what people have given, and no words of the session’s.
+      const given = { ...call, origins: undefined };
       const leave = await files.keep?.(call);
       try {
-        for (const { path, bytes } of found) await files.write(call, `${folder}/${path}`, bytes);
+        for (const { path, bytes } of found) await files.write(given, `${folder}/${path}`, bytes);
       } finally {
         await leave?.();
       }

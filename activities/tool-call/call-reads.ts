@@ -1,20 +1,28 @@
 /** PO-5: what was read from outside before what a call reads was written, and the same of what the call itself writes. */
 import { basename } from 'node:path';
 import type { DocumentScope } from '#domain/document.ts';
-import type { Processes } from '../process/background.ts';
-import type { ToolResult } from '#domain/tool.ts';
 import type { FileOrigins } from '#domain/file-origins.ts';
 import { isMarked } from '#domain/outside-text.ts';
 import { OUTSIDE_DOCUMENT, type UsedTools } from '#domain/policy/used-tools.ts';
+import type { ToolResult } from '#domain/tool.ts';
 import { documentsRead } from '#store/document-store.ts';
-import { filesRead, type FilePlace, forgetOutsideFile, noteOutsideFile } from '#store/outside-file-store.ts';
+import {
+  endCommand,
+  filesRead,
+  forgetOutsideFile,
+  noteCommand,
+  noteOutsideFiles,
+} from '#store/outside-file-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { findUsed } from '#store/session-store.ts';
+import type { Processes } from '../process/background.ts';
+import { changedSince, type FileStamps, stampFiles } from '../workspace/file-stamps.ts';
 
 export interface CallReads {
   /** For the files of the call. */
   readonly origins: FileOrigins;
   /** With what the call has read by now and what stands marked in its text, and with words for the model. */
-  noted(result: ToolResult, isMarker: boolean): Promise<ToolResult>;
+  noted(result: ToolResult, tool: { readonly marks: boolean; readonly acts: boolean }): Promise<ToolResult>;
 }
 
 export interface ReadingCall {
@@ -22,57 +30,77 @@ export interface ReadingCall {
   readonly scope: DocumentScope;
   readonly workspace: string;
   readonly workspaceFrom?: string | undefined;
-  /** What its session had read from outside. */
+  /** What its session had read from outside, and the call itself where its tool reads from there. */
   readonly outside: UsedTools;
-  /** A person has approved the call: what it writes is what they saw. */
-  readonly approved: boolean;
   /** Whether the rules of now would let the command run unasked. */
   readonly mayRun: (command: string) => Promise<boolean>;
 }
 
 export type CreateCallReads = (call: ReadingCall) => CallReads;
 
-export function createCallReads(pool: Pool, processes: Pick<Processes, 'watchersOf'>): CreateCallReads {
-  return ({ call, scope, workspace, workspaceFrom, outside, approved, mayRun }) => {
+export function createCallReads(
+  pool: Pool,
+  processes: Pick<Processes, 'watchersOf'>,
+  ownNames: readonly string[],
+): CreateCallReads {
+  return ({ call, scope, workspace, workspaceFrom, outside, mayRun }) => {
+    const { tenant } = scope;
     let found: UsedTools = {};
     const add = (read: UsedTools): void => void (found = { ...found, ...read });
-    const workspaces = [workspace, ...(workspaceFrom === undefined ? [] : [workspaceFrom])].map((each) =>
-      basename(each),
-    );
-    const placeOf = (path: string): FilePlace => ({ tenant: scope.tenant, workspaces, path });
-    const hasOutside = Object.keys(outside).length > 0;
-    const note = (path: string): Promise<void> => noteOutsideFile(pool, placeOf(path), outside);
+    const folders = workspaceFrom === undefined ? [workspace] : [workspace, workspaceFrom];
+    const place = { tenant, workspaces: folders.map((each) => basename(each)) };
+    const known = (): UsedTools => ({ ...found, ...outside });
+    const hasKnown = (): boolean => Object.keys(known()).length > 0;
     const ended: string[] = [];
     /** They were judged before anything from outside was read, and would now run what it says. */
     const endWatchers = async (): Promise<void> => {
-      for (const watcher of await processes.watchersOf(scope.tenant, workspace)) {
+      if (Object.keys(outside).length === 0) return;
+      for (const watcher of await processes.watchersOf(tenant, workspace)) {
         if (await mayRun(watcher.command)) continue;
         await watcher.end();
         ended.push(watcher.id);
       }
     };
+    let before: { readonly stamps: FileStamps | undefined } | undefined;
+    let goesOn = false;
+    /** One that was cut off, or goes on, leaves the whole workspace marked. */
+    const settleCommand = async (): Promise<void> => {
+      if (!before || goesOn) return;
+      const changed = changedSince(before.stamps, await stampFiles(workspace, ownNames));
+      await endCommand(pool, place, call, changed, known());
+    };
     return {
       origins: {
-        read: async (path) => add(await filesRead(pool, placeOf(path))),
+        read: async (path) => add(await filesRead(pool, { ...place, path })),
         readDocument: add,
+        readDocuments: async (path) => add(await documentsRead(pool, scope, path)),
+        readSessions: async (sessions) => add(await findUsed(pool, tenant, sessions)),
+        known,
         async changed(path, isWhole) {
-          if (hasOutside) {
-            await note(path);
+          if (hasKnown()) {
+            await noteOutsideFiles(pool, place, [path], known());
             await endWatchers();
-          } else if (isWhole) await forgetOutsideFile(pool, placeOf(path));
+          } else if (isWhole) await forgetOutsideFile(pool, { ...place, path });
         },
         async runs() {
-          add({ ...(await filesRead(pool, placeOf(''))), ...(await documentsRead(pool, scope)) });
-          if (hasOutside && !approved) await note('');
+          add({ ...(await filesRead(pool, { ...place, path: '' })), ...(await documentsRead(pool, scope)) });
+          if (!hasKnown()) return;
+          before = { stamps: await stampFiles(workspace, ownNames) };
+          await noteCommand(pool, place, call, known());
+          await endWatchers();
         },
+        goesOn: () => void (goesOn = true),
       },
-      async noted(result, isMarker) {
-        if (!result.ok) return result;
-        if (!isMarker && isMarked(result.text))
+      async noted(result, { marks, acts }) {
+        await settleCommand();
+        // What it has written as a document stands beside the files at the next command.
+        if (acts) await endWatchers();
+        if (!marks && isMarked(result.ok ? result.text : result.message))
           add({ [OUTSIDE_DOCUMENT]: call, ...(await documentsRead(pool, scope)) });
         const read = Object.keys(found).length > 0 ? { ...found, ...result.read } : result.read;
+        if (!result.ok || ended.length === 0) return { ...result, read };
         const words = `\n[ended ${ended.join(', ')}: begun before something from outside was read, it would be asked about now; start it again]`;
-        return { ...result, read, text: ended.length > 0 ? result.text + words : result.text };
+        return { ...result, read, text: result.text + words };
       },
     };
   };

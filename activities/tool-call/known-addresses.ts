@@ -1,5 +1,5 @@
 /** PO-5: the addresses that a call may name without being new. */
-import { addressesIn, addressesOf } from '#domain/policy/addresses.ts';
+import { addressesIn, addressesOf, withoutFragment } from '#domain/policy/addresses.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CallRules, CallToJudge } from '#policy/call-rules.ts';
 import type { Pool } from '#store/pool.ts';
@@ -23,7 +23,9 @@ export function createKnownAddresses(pool: Pool, rules: Pick<CallRules, 'outside
     const { texts, calls } = await readAddressSources(pool, tenant, session);
     // Only what was judged by its address: a file may be written with any words.
     const asked = calls.filter(({ tool }) => Object.keys(rules.outside({ [tool]: '' })).length > 0);
-    const known = [...texts.flatMap(addressesIn), ...asked.flatMap((call) => addressesOf(call.args))];
-    return { addresses: new Set(known) };
+    const named = asked
+      .flatMap((call) => addressesOf(call.args))
+      .flatMap((each) => [each, withoutFragment(each)]);
+    return { addresses: new Set([...texts.flatMap(addressesIn), ...named]) };
   };
 }

@@ -75,14 +75,13 @@ export async function perform(
     });
     const other = otherThanJudged(deps, tool, claim, args);
     if (other !== undefined) return toolError('PermissionDenied', other);
-    const context = callContext(deps, input, claim, signal);
+    const context = callContext(deps, tool, input, claim, signal);
     const { workspace } = context;
     const reads = deps.callReads({
       ...context,
       call: input.call,
       scope: context.documents,
       outside: context.readOutside,
-      approved: claim.approved,
       mayRun: (command) => mayRunNow(deps, input.tenant, claim, command, workspace),
     });
     const call = { ...context, origins: reads.origins, outside };
@@ -95,8 +94,9 @@ export async function perform(
       const result =
         (claim.again ? await tool.probe?.(deps.tools, read.input, call) : undefined) ??
         (await changedSince(deps, tool, input, claim, args)) ??
-        (await run(deps.tools, read.input, call));
-      return 'changed' in result ? result : reads.noted(result, tool.outside === true);
+        (await withFileProblems(() => run(deps.tools, read.input, call)));
+      const acts = replayOf(tool, args) !== 'readonly';
+      return 'changed' in result ? result : reads.noted(result, { marks: tool.outside === true, acts });
     };
     return await withFileProblems(() => withKeptFiles(deps, tool, claim, call, performed));
   } catch (error) {
@@ -209,12 +209,14 @@ async function changedSince(
 
 function callContext(
   deps: PerformDeps,
+  tool: Tool,
   input: RunToolInput,
   claim: RunnableCall,
   signal: AbortSignal,
 ): RunningCall & { readonly documents: DocumentAccess } {
   const { agent, context } = claim;
-  const readOutside = deps.rules.outside(claim.used);
+  // What a tool that reads from outside writes itself was read there too.
+  const readOutside = deps.rules.outside({ ...claim.used, [tool.name]: input.call });
   const sandbox = sandboxOf(deps.sandbox, agent.sandbox);
   const { shows, ...workspace } = deps.workspaceOf(input.tenant, agent, {
     ...context,

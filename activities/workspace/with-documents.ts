@@ -76,6 +76,7 @@ export function withDocuments(files: Files, pool: Pool): Files {
     async list(scope, path, limit) {
       const place = hasDocuments(scope) ? await rows.placeOf(scope, path) : undefined;
       if (!place || !mayHoldRows(place.inside)) return files.list(scope, path, limit);
+      await scope.origins?.readDocuments(place.inside);
       const documents = await listDocuments(pool, place.access);
       const isRow = new Set(documents.map((row) => row.path));
       const stale = Object.keys(await copies.listed(scope.workspace)).filter((each) => !isRow.has(each));
@@ -93,6 +94,8 @@ export function withDocuments(files: Files, pool: Pool): Files {
 
     async hold(scope, path, use) {
       await refresh(scope);
+      const place = hasDocuments(scope) ? await rows.placeOf(scope, path) : undefined;
+      if (place && mayHoldRows(place.inside)) await scope.origins?.readDocuments(place.inside);
       const folder = await files.hold(scope, path, use);
       return use === 'run' ? { ...folder, restore: () => refresh(scope) } : folder;
     },

@@ -1,20 +1,50 @@
 /** Addresses that a call or a text names, in one spelling, so that those a user wrote are known again. */
 
-/** Characters of an address, and addresses of a text, that are looked at. */
+/** Characters of an address, and addresses of a person's text, that are looked at. */
 const MOST_CHARACTERS = 8_192;
 const MOST_ADDRESSES = 500;
 /** Levels of lists and objects among a call's arguments. */
-const MOST_DEPTH = 8;
+const MOST_DEPTH = 20;
+/** Values of a call's arguments, and words of one text, that are looked at. */
+const MOST_VALUES = 10_000;
 
 const BETWEEN_WORDS = /[\s<>"'`|\\^{}[\]()\u201c\u201d\u201e\u00ab\u00bb]+/;
-const HOST = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.[\p{L}-][\p{L}\p{N}-]+(?=[/?:#]|$)/u;
+const NAME = '[\\p{L}\\p{N}_-]+(?:\\.[\\p{L}\\p{N}_-]+)*\\.[\\p{L}-][\\p{L}\\p{N}-]+';
+const HOST = new RegExp(`^${NAME}(?=[/?:#]|$)`, 'u');
+const NUMBERED = '(?:localhost|\\[[\\da-f:.]+\\]|\\d{1,3}(?:\\.\\d{1,3}){3}|0x[\\da-f]{8})';
+/** A host without a scheme, with a path, query, port or fragment; within a word, but not within a name or after a sign of one. */
+const PLACE = new RegExp(
+  `(?<![\\p{L}\\p{N}_.@-])(?:[^\\s@/]{1,100}@)?(?:${NAME}|${NUMBERED})(?=[/\\\\?:#])`,
+  'iu',
+);
+/** One that says more than a name by itself: which part of a domain. `www.` alone says nothing. */
+const BELOW = new RegExp(
+  `^(?:(?!www\\.[^.]+\\.[^.]+$)(?:[\\p{L}\\p{N}_-]+\\.){2,}[\\p{L}-][\\p{L}\\p{N}-]+\\.?|${NUMBERED})$`,
+  'iu',
+);
+const SCHEME = /^[a-z][a-z\d+.-]*:[/\\]{2}/i;
+/** Arguments that go with an address to the same place. */
+const WITH_ADDRESS =
+  /^(?:headers?|params?|query|queryparams|search|body|data|payload|form|json|cookies?|path|pathname|route|fragment|hash|port|user|username|password|auth|token)$/i;
+/** Arguments that name a host, whatever it looks like. */
+const NAMES_HOST = /^(?:host|hostname|domain|server|origin|endpoint|baseurl|authority)$/i;
 
-/** Of the web only; without the fragment, which is not sent. What has a user name or password is nobody's plain address. */
+/** Without its fragment, which is not sent where an address is fetched. */
+export function withoutFragment(address: string): string {
+  return address.split('#', 1)[0] ?? address;
+}
+
+/** What has a user name or password is nobody's plain address. Undefined for what names no place of a net. */
 function addressOf(text: string): string | undefined {
-  const url = URL.parse(text.trim());
-  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  const trimmed = text.trim();
+  const written = /^[/\\]{2}[^/\\]/.test(trimmed) ? `https:${trimmed}` : trimmed;
+  const url = URL.parse(written);
+  // What we cannot read another program may.
+  if (!url) return SCHEME.test(written) ? written.slice(0, MOST_CHARACTERS) : undefined;
+  if (url.host === '') return undefined;
+  const scheme = /^https?:$/.test(url.protocol) ? '' : `${url.protocol}//`;
   const signedIn = url.username === '' && url.password === '' ? '' : `${url.username}:${url.password}@`;
-  return `${signedIn}${url.host}${url.pathname.replace(/\/+$/, '')}${url.search}`;
+  return `${scheme}${signedIn}${url.host}${url.pathname.replace(/\/$/, '')}${url.search}${url.hash}`;
 }
 
 /** In the words of a person: with or without `https://`. */
@@ -23,20 +53,75 @@ export function addressesIn(text: string): readonly string[] {
   for (const word of text.split(BETWEEN_WORDS)) {
     if (found.size >= MOST_ADDRESSES) break;
     if (!word.includes('.') || word.length > MOST_CHARACTERS) continue;
-    const plain = word.slice(Math.max(0, word.search(/https?:\/\//i))).replace(/[.,;:!?*_~]{1,20}$/, '');
+    const plain = word.slice(Math.max(0, word.search(/[a-z]+:\/\//i))).replace(/[.,;:!?*_~]{1,20}$/, '');
     const address = addressOf(HOST.test(plain) ? `https://${plain}` : plain);
-    if (address !== undefined) found.add(address);
+    if (address !== undefined) found.add(address).add(withoutFragment(address));
   }
   return [...found];
 }
 
-/** In the arguments of a call: texts that are one as a whole, and those that stand in a text. */
-export function addressesOf(args: unknown, depth = 0): readonly string[] {
-  if (typeof args === 'string') {
-    const whole = addressOf(args);
-    if (whole !== undefined) return [whole];
-    return /https?:/i.test(args) ? addressesIn(args) : [];
-  }
-  if (typeof args !== 'object' || args === null || depth > MOST_DEPTH) return [];
-  return Object.values(args).flatMap((value) => addressesOf(value, depth + 1));
+/** What is never known, for arguments that are too many to be looked at. */
+const TOO_MUCH = 'more than is looked at';
+
+/**
+ * In the arguments of a call: texts that are one as a whole, and those that stand in a text. What goes to the same place with an address, such
+ * as headers, is a part of it.
+ */
+export function addressesOf(args: unknown): readonly string[] {
+  let room = MOST_VALUES;
+  const inside = (value: unknown, depth: number): readonly string[] => {
+    room -= 1;
+    if (room < 0 || depth > MOST_DEPTH) return [TOO_MUCH];
+    if (typeof value === 'string') return inText(value);
+    if (typeof value !== 'object' || value === null) return [];
+    if (Array.isArray(value)) return value.flatMap((each) => inside(each, depth + 1));
+    const entries = Object.entries(value);
+    const found = entries.flatMap(([name, each]) => [
+      ...inText(name),
+      ...(NAMES_HOST.test(bare(name)) && typeof each === 'string' ? asHost(each) : inside(each, depth + 1)),
+    ]);
+    const more = entries.filter(([name, each]) => WITH_ADDRESS.test(bare(name)) && !isEmpty(each));
+    const [first] = found;
+    return first === undefined || more.length === 0 ? found : [...found, `${first} ${JSON.stringify(more)}`];
+  };
+  return inside(args, 0);
+}
+
+function bare(name: string): string {
+  return name.replace(/[_-]/g, '');
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null)
+    return value === undefined || value === null || value === '';
+  return Object.keys(value).length === 0;
+}
+
+function asHost(text: string): readonly string[] {
+  const address = addressOf(SCHEME.test(text) ? text : `https://${text}`);
+  return [address ?? text.slice(0, MOST_CHARACTERS)];
+}
+
+/** By white space alone: other programs take all else for a part of an address. */
+function inText(text: string): readonly string[] {
+  const whole = placeOf(text.trim());
+  if (whole !== undefined) return [whole];
+  if (!/[.:]/.test(text)) return [];
+  const words = text.split(/\s+/, MOST_VALUES + 1);
+  if (words.length > MOST_VALUES) return [TOO_MUCH];
+  return words.flatMap((word) => placeOf(word) ?? placeWithin(word) ?? []);
+}
+
+function placeOf(text: string): string | undefined {
+  if (SCHEME.test(text) || /^https?:/i.test(text) || /^[/\\]{2}[^/\\]/.test(text)) return addressOf(text);
+  if (text.length > MOST_CHARACTERS) return text.includes('.') ? TOO_MUCH : undefined;
+  if (PLACE.exec(text)?.index !== 0 && !BELOW.test(text)) return undefined;
+  return addressOf(`https://${text}`) ?? text;
+}
+
+/** As in `(https://…` or `site:x.example/a`. */
+function placeWithin(word: string): string | undefined {
+  const scheme = word.search(/[a-z][a-z\d+.-]{0,30}:[/\\]{2}/i);
+  const start = scheme >= 0 ? scheme : PLACE.exec(word)?.index;
+  return start === undefined ? undefined : placeOf(word.slice(start));
 }

@@ -1,6 +1,6 @@
 /** AP-5: the rule, if any, that allows, denies or puts a call to a person; any tool may have one. */
 import type { CallRule, RuleDecision, ToolPolicy } from '#domain/agent.ts';
-import { addressesOf } from './addresses.ts';
+import { addressesOf, withoutFragment } from './addresses.ts';
 import { matchGlob } from '../glob/match-glob.ts';
 import { PROFILE_RULES } from './profiles.ts';
 import { matchesTool, type PolicyTool } from './tool-groups.ts';
@@ -78,8 +78,10 @@ function matchesCall(rule: CallRule, call: CallToMatch): boolean {
   return Object.entries(rule.args ?? {}).every(([name, glob]) => matchesArgument(rule, call, name, glob));
 }
 
-function namesNewAddress({ args, addresses }: CallToMatch): boolean {
-  return addressesOf(args).some((address) => !addresses?.has(address));
+/** Our own tools of the web send no fragment; what others do with one nobody knows. */
+function namesNewAddress({ tool, args, addresses }: CallToMatch): boolean {
+  const sent = tool.group === 'web' ? withoutFragment : (address: string) => address;
+  return addressesOf(args).some((address) => !addresses?.has(sent(address)));
 }
 
 /** Whether a path or address climbs out of a folder that it names. */

@@ -64,8 +64,12 @@ export const NO_READS: CreateCallReads = () => ({
   origins: {
     read: () => Promise.resolve(),
     readDocument: () => undefined,
+    readDocuments: () => Promise.resolve(),
+    readSessions: () => Promise.resolve(),
+    known: () => ({}),
     changed: () => Promise.resolve(),
     runs: () => Promise.resolve(),
+    goesOn: () => undefined,
   },
   noted: (result) => Promise.resolve(result),
 });

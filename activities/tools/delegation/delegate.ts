@@ -127,6 +127,11 @@ async function delegate(
   return { ok: true, text: JSON.stringify(receipt), child };
 }
 
+/** It is told in words of who gave it, and of who did it. */
+async function readWork({ origins }: RunningCall, rows: readonly AssignmentRow[]): Promise<void> {
+  await origins?.readSessions(rows.flatMap((row) => [row.origin_session, row.session_key]));
+}
+
 async function list(assignments: Assignments, _asked: Input, call: RunningCall): Promise<ToolResult> {
   const pages = await Promise.all(
     (['queued', 'running'] as const).map((status) =>
@@ -134,6 +139,7 @@ async function list(assignments: Assignments, _asked: Input, call: RunningCall):
     ),
   );
   const rows = pages.flat();
+  await readWork(call, rows);
   if (rows.length === 0) return { ok: true, text: 'No active delegations.' };
   return { ok: true, text: rows.map(line).join('\n') };
 }
@@ -152,6 +158,7 @@ async function get(
   if (!delegation_id) return toolError('InvalidArgs', 'delegation_id is required for action=get');
   const row = await assignments.find(call, 'delegation', delegation_id);
   if (!row) return toolError('NotFound', `delegation "${delegation_id}" not found`);
+  await readWork(call, [row]);
   const parts = [line(row), row.result ?? '', ...row.warnings];
   return { ok: true, text: parts.filter((part) => part !== '').join('\n\n') };
 }
@@ -192,6 +199,7 @@ async function history(assignments: Assignments, asked: Input, call: RunningCall
   const rows = await assignments.delegations(call, filter, PAGE + 1, after);
   if (rows.length === 0) return { ok: true, text: 'No delegations.' };
   const shown = rows.slice(0, PAGE);
+  await readWork(call, shown);
   const last = shown.at(-1);
   const more = rows.length > PAGE && last ? `\n\nMore: after="${last.created_at} ${last.id}"` : '';
   return { ok: true, text: `${shown.map(line).join('\n')}${more}` };

@@ -41,6 +41,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'processes'>>({
     if (asked.action === 'list') return list(await processes.list(call));
     if (asked.id === undefined) return toolError('InvalidArgs', `id: is required for ${asked.action}`);
     const found = await processes.find(call, asked.id);
+    // It may print what others have written meanwhile.
+    await call.origins?.read('');
     if (found === undefined)
       return toolError('NotFound', `this session has no process "${asked.id}"; action list names them`);
     switch (asked.action) {

@@ -23,6 +23,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
     const status = isSessionKey(key) ? await sessions.status(call, key) : undefined;
     if (status === undefined)
       return toolError('NotFound', `there is no session "${key}"; sessions_list names those there are`);
+    if (key !== call.sessionKey) await call.origins?.readSessions([key]);
     const lines = Object.entries(status).map(([name, value]) => `${name}: ${value ?? '-'}`);
     return { ok: true, text: [`session: ${key}`, ...lines].join('\n') };
   },

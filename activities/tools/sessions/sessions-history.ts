@@ -33,6 +33,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
         'NotFound',
         `there is no session "${session_key}"; sessions_list names those there are`,
       );
+    await call.origins?.readSessions([session_key]);
     if (entries.length === 0) return { ok: true, text: '(nothing was said yet)' };
     const lines: string[] = [];
     let room = MAX_CHARS;

@@ -27,6 +27,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
       activeMinutes: active_minutes,
     });
     if (found.length === 0) return { ok: true, text: '(no sessions)' };
+    await call.origins?.readSessions(found.flatMap(({ key, isTitleOwn }) => (isTitleOwn ? [] : [key])));
     const lines = found.map(
       ({ key, agent, status, updated_at, turns, title }) =>
         `${key} agent=${agent} status=${status} turns=${turns} updated=${updated_at}${title === null ? '' : ` ${JSON.stringify(title)}`}`,

@@ -23,7 +23,15 @@ function queries(entries: readonly HistoryEntry[] = ENTRIES): { asked: unknown[]
         asked.push([tenant, options]);
         if (tenant !== 'default') return [];
         return [
-          { key: 'test', agent: 'main', status: 'idle', updated_at: '2026-01-01', turns: 2, title: 'A "b"' },
+          {
+            key: 'test',
+            agent: 'main',
+            status: 'idle',
+            updated_at: '2026-01-01',
+            turns: 2,
+            title: 'A "b"',
+            isTitleOwn: true,
+          },
         ];
       },
       async history({ tenant }, key, options) {
