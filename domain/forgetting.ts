@@ -16,6 +16,23 @@ export interface ForgetInput {
 
 export const FORGET_SUBJECTS = ['session', 'user'] as const;
 
+const STAYS = [
+  'tasks on the boards of teams',
+  'what others were told: in their sessions, in these sessions’ runs in Temporal, in documents and workspaces that they share',
+  'copies of workspaces on the disks of workers that have not used them since',
+  'logs and backups, and sums of what models have cost',
+] as const;
+
+/** What a forgetting does not reach, as its receipt says. */
+export const FORGETTING_LEAVES: Readonly<Record<(typeof FORGET_SUBJECTS)[number], readonly string[]>> = {
+  session: STAYS,
+  user: [
+    ...STAYS,
+    'skills that he has published for all, without his name',
+    'his name on decisions about the calls of others and on what he has made for all',
+  ],
+};
+
 export type Forgetting = Kept<typeof forgettingSchema>;
 
 /** Each is safe to repeat, goes on where it was ended, and counts in the receipt what it has removed. */

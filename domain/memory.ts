@@ -26,6 +26,12 @@ export function indexWorkflowId({ tenant, agent, user }: DocumentScope): string 
   return `index/${tenant}/${agent}/${user ?? ''}`;
 }
 
+/** Whether it is the id of one for the user, whatever the agent, whose key has no slash. */
+export function isIndexOf(workflowId: string, tenant: string, user: string): boolean {
+  const [agent = ''] = workflowId.slice(`index/${tenant}/`.length).split('/', 1);
+  return workflowId === indexWorkflowId({ tenant, agent, user });
+}
+
 export interface IndexedPart {
   /** Documents that are not yet in the index as they are. */
   readonly pending: number;

@@ -233,14 +233,25 @@ export async function removeUserRows(
     ['skill_versions', theirs],
     marked(tenant),
     ['skills', theirs, 'skills'],
-    ['mcp_access_requests', sql`tenant_id = ${tenant} and kind = 'user' and subject = ${user}`],
+    [
+      'mcp_access_requests',
+      sql`tenant_id = ${tenant} and (requested_by = ${user} or (kind = 'user' and subject = ${user}))`,
+    ],
+    ['webhooks', own, 'webhooks'],
     ['mcp_credentials', own, 'mcp_credentials'],
     ['channel_people', own],
   ];
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
   await execute(pool)`update skill_versions set published_by = 'a user who is forgotten' where ${published}`;
   await execute(pool)`
+    update mcp_servers set check_user = null where tenant_id = ${tenant} and check_user = ${user}`;
+  await execute(pool)`
     update skills set owner = null where tenant_id = ${tenant} and owner = ${`user:${user}`}`;
+}
+
+/** Nobody knows any more of which texts these vectors are; those of the texts that stay are asked for again. */
+export async function removeEmbeddings(pool: Pool, tenant: string, onRemoved: OnRemoved): Promise<void> {
+  await removeAll(pool, ['embeddings', sql`tenant_id = ${tenant}`, 'embeddings'], onRemoved);
 }
 
 /** Whole answers, with what was said, that a repeat under the same Idempotency-Key would get; a name in them is a text in quotes. */

@@ -12,6 +12,7 @@ import {
   type ForgettingRow,
   noteForgottenSessions,
   noteStopped,
+  removeEmbeddings,
   removeSessionRows,
   removeUserRows,
 } from '#store/forgetting-store.ts';
@@ -58,7 +59,7 @@ export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
 
     forget_runs: step(async (tenant, { id, sessions, until }) => {
       for (const session of sessions) {
-        const removed = await temporal.removeRuns(tenant, session, until ?? new Date());
+        const removed = await temporal.removeRuns(tenant, { session }, until ?? new Date());
         await countForgotten(pool, tenant, id, 'runs', removed);
       }
     }),
@@ -77,6 +78,10 @@ export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
           onRemoved(db, 'workspaces', count),
         );
       if (isUser) await removeUserRows(pool, tenant, subject, onRemoved);
+      await removeEmbeddings(pool, tenant, onRemoved);
+      // After the documents, as what is to be indexed has its workflow started anew.
+      if (isUser)
+        await onRemoved(pool, 'runs', await temporal.removeRuns(tenant, { user: subject }, new Date()));
       for (let count = 1; count > 0; await onRemoved(pool, 'files', count))
         count = await removeUnneededObjects(deps, tenant);
       await endForgetting(pool, tenant, id);

@@ -1,8 +1,10 @@
 /** Forgetting: a row that says what, and the workflow that does it. */
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
-import type { Forgetting } from '#domain/forgetting.ts';
+import { type Forgetting, FORGETTING_LEAVES } from '#domain/forgetting.ts';
 import { forgettings } from '#domain/resource/forgettings.ts';
+import type { forgettingSchema } from '#domain/schema/forgetting.ts';
 import {
   beginForgetting,
   findForgetting,
@@ -54,13 +56,20 @@ export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
   });
 }
 
-function showForgetting({ id, kind, subject, removed, ...row }: ForgettingRow): Forgetting {
+function showForgetting({
+  id,
+  kind,
+  subject,
+  removed,
+  ...row
+}: ForgettingRow): z.output<typeof forgettingSchema> {
   return {
     id,
     kind,
     subject,
     status: row.ended_at ? 'done' : 'running',
     removed,
+    stays: [...FORGETTING_LEAVES[kind]],
     requested_by: row.requested_by,
     created_at: row.created_at.toISOString(),
     ended_at: row.ended_at?.toISOString() ?? null,

@@ -36,7 +36,7 @@ export const forgettings = defineResource(
       summary: 'Get a receipt',
       command: {
         help: 'one receipt: what went, by kind',
-        fields: ({ removed, ...row }) => ({ ...row, ...removed }),
+        fields: ({ removed, stays, ...row }) => ({ ...row, ...removed, stays: stays.join('; ') }),
       },
     }),
     forgetSession: operation({

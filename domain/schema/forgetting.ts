@@ -12,6 +12,7 @@ export const forgettingSchema = z.object({
     description: 'What has gone so far, by kind',
     examples: [{ messages: 14, events: 80, runs: 3 }],
   }),
+  stays: z.array(z.string()).describe('What it does not reach, in words'),
   requested_by: z.string(),
   created_at: timeSchema,
   ended_at: timeSchema.nullable(),

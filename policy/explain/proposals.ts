@@ -71,8 +71,8 @@ function isAskedOfAnybody(now: Verdict | undefined): boolean {
 function idOf({ agent, adds }: Proposal<unknown>, place: ProposalPlace): string {
   return createHash('sha256')
     .update(JSON.stringify([agent, place, adds]))
-    .digest('base64url')
-    .slice(0, 16);
+    .digest('hex')
+    .slice(0, 24);
 }
 
 function placesFor(
