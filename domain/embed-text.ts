@@ -31,7 +31,8 @@ export function similarity(one: readonly number[], other: readonly number[]): nu
   return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 }
 
-function wordsOf(text: string): readonly string[] {
+/** In small letters, without those that every text has. */
+export function wordsOf(text: string): readonly string[] {
   const words =
     text
       .normalize('NFKC')

@@ -97,8 +97,13 @@ export interface RunningCall extends CallContext {
   readonly origins?: FileOrigins;
   /** Names of the tools that the caller has: the `within` of a child that it starts (SA-4). */
   readonly offeredTools: () => Promise<readonly string[]>;
-  /** Those of MCP servers among them. */
-  readonly offeredMcpTools: () => Promise<readonly OfferedTool[]>;
+  /** The same tools as the model is shown them, but for the one that searches. */
+  readonly findableTools: () => Promise<readonly FindableTool[]>;
+}
+
+/** `isOfServer`: of an MCP server, so that its words are others'. */
+export interface FindableTool extends OfferedTool {
+  readonly isOfServer: boolean;
 }
 
 /** `Needs`: what it uses of the world. */
@@ -107,6 +112,8 @@ export interface ToolSpec<Input, Needs> {
   /** For the model: what it does, when to use it. */
   readonly description: string;
   readonly group: ToolGroup | typeof CUSTOM_GROUP | typeof MCP_GROUP;
+  /** Needed in many turns: a prompt describes it, however many tools the agent has (policy/deferred-tools.ts). */
+  readonly common?: true;
   /** Of a tool of an MCP server: who may use it. */
   readonly mcp?: McpAccess & { readonly isInternal: boolean };
   readonly replay: ReplayClass;

@@ -67,7 +67,13 @@ function propertiesOf(schema: z.ZodType): Readonly<Record<string, Property>> {
 
 /** JSON Schema (draft 2020-12) of what may be given, as models and people read it. */
 export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    // The format says the same in a word.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+    },
+  });
   return rest;
 }
 

@@ -17,6 +17,7 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { CreateCallReads } from './call-reads.ts';
 import { callDigest, canonical } from './call-digest.ts';
+import { TOOL_SEARCH } from '#policy/deferred-tools.ts';
 import { isCommand } from '#policy/exec-rules.ts';
 import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { CallToJudge, Verdict } from '#policy/call-rules.ts';
@@ -247,10 +248,13 @@ function callContext(
     key: context.key,
     readOutside,
     offeredTools: async () => deps.rules.offered(claim, await deps.catalogs.of(input.tenant, agent.key)),
-    async offeredMcpTools() {
+    async findableTools() {
       const catalog = await deps.catalogs.of(input.tenant, agent.key);
-      const names = deps.rules.offered(claim, catalog).filter((name) => catalog.find(name)?.tool.mcp);
-      return catalog.offer('canonical', names);
+      return deps.rules.offered(claim, catalog).flatMap((name) => {
+        const isOfServer = catalog.find(name)?.tool.mcp !== undefined;
+        const offered = name === TOOL_SEARCH ? [] : catalog.offer(agent.tool_names ?? 'canonical', [name]);
+        return offered.map((tool) => ({ ...tool, isOfServer }));
+      });
     },
     ...workspace,
     documents: documentAccess(deps, input.tenant, claim, shows, readOutside),

@@ -9,6 +9,7 @@ import { imageTokens } from '#domain/image.ts';
 import { ModelError, type ModelRequest, type OfferedTool } from '#domain/model.ts';
 import { type KnownSkill, SKILL_SEARCH, USE_SKILL } from '#domain/skill/skill.ts';
 import { skillsGuide } from '#domain/skill/words.ts';
+import type { ToolGroup } from '#domain/policy/tool-groups.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { Thinking } from '#domain/thinking.ts';
 import type { ModelUse } from '#domain/model-use.ts';
@@ -22,7 +23,7 @@ import { type Models, useOf } from '../model/model-catalog.ts';
 import type { PlanDeps } from '../tool-call/plan-calls.ts';
 import { buildPrompt, type Prompt } from '../prompt/build-prompt.ts';
 import type { ContextFiles } from '../prompt/context-files.ts';
-import { MCP_TOOL_SEARCH, toldTools } from '#policy/mcp/deferred-tools.ts';
+import { deferredGuide, promptTools } from '#policy/deferred-tools.ts';
 import { isNearlyFull, planCompaction, tokensOf } from '../prompt/compact.ts';
 import { newestImages, readImages } from '../prompt/prompt-images.ts';
 import { promptGuides } from '../prompt/prompt-guides.ts';
@@ -93,12 +94,16 @@ async function ask(
     current = await compact(deps, input, basis, agent, current, window);
   const offered = deps.rules.offered({ ...basis, agent }, deps.catalog);
   const skills = await skillsOf(deps, input, basis, agent, offered);
-  const told = toldTools(deps.catalog, offered, () => resultsOf(current, MCP_TOOL_SEARCH));
-  const useful = skills.length > 0 ? told : told.filter((name) => !SKILL_READERS.includes(name));
-  const tools = deps.catalog.offer(agent.tool_names ?? 'canonical', useful);
+  const dialect = agent.tool_names ?? 'canonical';
+  const useful = skills.length > 0 ? offered : offered.filter((name) => !SKILL_READERS.includes(name));
+  const messages = current.rows.flatMap((row) => row.messages);
+  const split = promptTools(deps.catalog, useful, { groups: groupsOf(basis), dialect, messages });
+  const tools = deps.catalog.offer(dialect, split.described);
   const files = await deps.contextFiles(input.tenant, agent, basis, window);
   const generated = await promptGuides(deps.guide, input.tenant, basis, tools);
   const guides = [...(files === undefined ? [] : [deps.scrubber.text(files)]), ...generated];
+  const deferred = deferredGuide(deps.catalog, split, dialect);
+  if (deferred !== undefined) guides.push(deferred);
   const listed = offered.includes(USE_SKILL) ? skillsGuide(skills) : undefined;
   if (listed !== undefined) guides.push(deps.scrubber.text(listed));
   const once = async (of: Transcript): Promise<AnswerGiven> =>
@@ -126,6 +131,15 @@ async function ask(
     if (smaller === current) throw error;
     return once(smaller);
   }
+}
+
+/** What the turn is about beside what its message says. */
+function groupsOf({ leads, links, context }: StepBasis): readonly ToolGroup[] {
+  return [
+    ...(leads || context.team ? (['teams'] as const) : []),
+    ...(links ? (['delegation'] as const) : []),
+    ...(context.channel === undefined ? [] : (['messaging'] as const)),
+  ];
 }
 
 /** Without a skill nobody is told of these. */
@@ -221,15 +235,4 @@ async function generate(
   } finally {
     await feed.close();
   }
-}
-
-/** Texts that a tool has given, as far as the transcript has them. */
-function resultsOf({ rows }: Transcript, tool: string): readonly string[] {
-  return rows.flatMap(({ messages }) =>
-    messages.flatMap((message) =>
-      message.role === 'tool'
-        ? message.results.filter(({ name }) => name === tool).map(({ text }) => text)
-        : [],
-    ),
-  );
 }

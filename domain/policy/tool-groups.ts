@@ -64,7 +64,6 @@ const OUTSIDE_SOURCES = [
   'sessions_history',
   'use_skill',
   'skill_search',
-  'mcp_tool_search',
   'openai_compat_call',
   'nodes',
 ];

@@ -3,7 +3,7 @@ import { matchesTool, type PolicyTool } from '../policy/tool-groups.ts';
 import { SKILL_LIMITS, SKILL_SEARCH, type SkillInUse, USE_SKILL } from './skill.ts';
 
 /** There whatever a skill names, so that a turn can go on to another. */
-const ALWAYS = [USE_SKILL, SKILL_SEARCH, 'mcp_tool_search'];
+const ALWAYS = [USE_SKILL, SKILL_SEARCH, 'tool_search'];
 
 /** Names that skills written for other programs use. */
 const OTHER_NAMES: Readonly<Record<string, string | undefined>> = {

@@ -1,8 +1,11 @@
 /** What a model is told of skills: their names and descriptions until one is used, then its text. */
 import { SKILL_SEARCH, type KnownSkill, USE_SKILL } from './skill.ts';
 
-/** Characters of the whole list: about 2,000 tokens. */
-const LIST = 8_000;
+/** Characters of the whole list: about 1,000 tokens. */
+const LIST = 4_000;
+/** Characters of all descriptions together, and of each at least: `skill_search` gives the whole of one. */
+const DESCRIPTIONS = 2_400;
+const DESCRIPTION = 100;
 /** Files of a folder that are named. */
 const MOST_FILES = 50;
 
@@ -11,8 +14,10 @@ export function skillsGuide(skills: readonly KnownSkill[]): string | undefined {
   if (skills.length === 0) return undefined;
   const lines: string[] = [];
   let room = LIST;
-  for (const skill of skills.filter(({ isListed }) => isListed)) {
-    const line = `- ${skillLine(skill)}`;
+  const listed = skills.filter(({ isListed }) => isListed);
+  const most = Math.max(DESCRIPTION, Math.floor(DESCRIPTIONS / listed.length));
+  for (const skill of listed) {
+    const line = `- ${skillLine({ ...skill, description: beginningOf(skill.description, most) })}`;
     room -= line.length + 1;
     if (room < 0) break;
     lines.push(line);
@@ -20,6 +25,17 @@ export function skillsGuide(skills: readonly KnownSkill[]): string | undefined {
   const more = skills.length - lines.length;
   if (more > 0) lines.push(`- and ${more} more: find them with ${SKILL_SEARCH}`);
   return `# Skills\n\nInstructions for kinds of work. Before you do work that one of them is for, read it with ${USE_SKILL}.\n\n${lines.join('\n')}`;
+}
+
+/** As far as whole words go. */
+function beginningOf(description: string, most: number): string {
+  const line = description.trim().replaceAll(/\s+/g, ' ');
+  if (line.length <= most) return line;
+  const cut = line.slice(0, most);
+  return `${cut
+    .slice(0, cut.lastIndexOf(' ') + 1 || most)
+    .trimEnd()
+    .toWellFormed()} …`;
 }
 
 /** One line, whatever the description holds. */

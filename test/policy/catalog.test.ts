@@ -40,7 +40,7 @@ describe('EX-1 the tools there are', () => {
       'use_skill publish_skill browser canvas cron datetime gateway wait heartbeat message',
       'create_forum_topic delegate delegate_search evaluate_loop handoff team_tasks team_message',
       'create_image create_audio create_video tts read_image read_audio read_video read_document',
-      'openai_compat_call workspace_dir nodes',
+      'openai_compat_call workspace_dir nodes tool_search',
     ];
     for (const name of all.join(' ').split(' ')) assert.ok(names.includes(name), name);
     for (const dialect of ['canonical', 'goclaw', 'clawft'] as const) {

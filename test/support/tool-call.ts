@@ -49,7 +49,7 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     progress: () => undefined,
     thinking: undefined,
     offeredTools: async () => [],
-    offeredMcpTools: async () => [],
+    findableTools: async () => [],
     egress: {},
     hasSecret: () => false,
     roles: [],

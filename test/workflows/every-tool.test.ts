@@ -62,7 +62,7 @@ const WORK: readonly Work[] = [
   ['canvas', { action: 'show', html: '<p id="a">Tea</p>' }],
   ['canvas', { action: 'update', selector: '#a', html: 'Coffee' }],
   ['nodes', { action: 'list' }],
-  ['mcp_tool_search', { query: 'weather' }],
+  ['tool_search', { query: 'weather' }],
   ['session_status', {}],
   ['sessions_list', {}],
   ['sessions_list', { limit: 5, active_minutes: 2.5 }],

@@ -43,7 +43,7 @@ describe('MC MCP servers at work', () => {
         {
           key: 'inspects',
           model: 'rehearsal/inspect',
-          tools: { allow: ['group:mcp:many', 'mcp_tool_search', 'datetime'] },
+          tools: { allow: ['group:mcp:many', 'tool_search', 'datetime'] },
         },
         { key: 'no-many', tools: { deny: ['group:mcp:many'] } },
         { key: 'none', tools: { deny: ['group:mcp:everything'] } },
@@ -320,25 +320,24 @@ describe('MC MCP servers at work', () => {
     }));
     const { turn_id } = await stack.worker.say('before-many', 'tools', { agent: 'inspects' });
     const before = (await stack.worker.ended(turn_id)).text ?? '';
-    assert.ok(!before.includes('mcp_tool_search'));
+    assert.ok(!before.includes('tool_search'));
     await addPeer('many', { tools });
     const told = async (session: string): Promise<string[]> => {
       const said = await stack.worker.say(session, 'tools', { agent: 'inspects' });
       return (
-        ((await stack.worker.ended(said.turn_id)).text ?? '').match(/mcp_many__many_\d+|mcp_tool_search/g) ??
-        []
+        ((await stack.worker.ended(said.turn_id)).text ?? '').match(/mcp_many__many_\d+|tool_search/g) ?? []
       );
     };
     const first = await told('many-1');
-    assert.ok(first.includes('mcp_tool_search'));
+    assert.ok(first.includes('tool_search'));
     assert.deepEqual(await told('many-2'), first, 'the same each time');
     assert.ok(!first.includes('mcp_many__many_54'));
     const row = await call('mcp_many__many_54 {}', {}, 'many-call');
     assert.equal(row.ok, true, row.result ?? '');
-    const search = await call('mcp_tool_search {"query":"waters garden","max_results":1}', {}, 'many-search');
+    const search = await call('tool_search {"query":"waters garden","max_results":1}', {}, 'many-search');
     assert.match(search.result ?? '', /^tool: mcp_many__many_54$/m);
     const denied = await call(
-      'mcp_tool_search {"query":"water the garden"}',
+      'tool_search {"query":"water the garden"}',
       { agent: 'no-many' },
       'many-denied',
     );

@@ -79,7 +79,7 @@ const READS: ReadonlySet<unknown> = new Set(['status', 'list', 'runs']);
 export const tool = defineTool<Input, Pick<ToolDeps, 'schedules'>>({
   name: 'cron',
   description:
-    'Be sent a message at a time to come: once, at intervals, or by a cron expression. It survives restarts; do not wait for it.',
+    'Be sent a message at a time to come, as a reminder or a recurring job: once, at intervals, or by a cron expression. It survives restarts; do not wait for it.',
   group: 'automation',
   // Ids follow from the call.
   replay: 'idempotent',

@@ -12,6 +12,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'now'>>({
   name: 'datetime',
   description: 'The current date and time, in UTC and in a time zone of your choice.',
   group: 'automation',
+  common: true,
   replay: 'readonly',
   input,
   limits: { duration: 'short', instant: true, timeoutSeconds: 5 },

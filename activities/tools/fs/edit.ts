@@ -30,6 +30,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   description:
     'Replace an exact text in a file of the workspace. The old text must occur exactly once, unless replace_all is set.',
   group: 'fs',
+  common: true,
   replay: 'verify',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },

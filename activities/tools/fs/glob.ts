@@ -25,6 +25,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'glob',
   description: 'Find files of the workspace by a pattern over their path, sorted by name.',
   group: 'fs',
+  common: true,
   replay: 'readonly',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },

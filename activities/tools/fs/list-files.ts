@@ -17,6 +17,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   description:
     'List the files and folders directly inside a folder of the workspace, sorted by name, with sizes in bytes.',
   group: 'fs',
+  common: true,
   replay: 'readonly',
   input,
   limits: { duration: 'short', instant: true, timeoutSeconds: 10 },

@@ -22,6 +22,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   description:
     'Read a text file of the workspace. At most 50,000 characters are given at once; the end of the answer says how to read on. An image (PNG, JPEG, GIF, WebP; 3 MB) is shown.',
   group: 'fs',
+  common: true,
   replay: 'readonly',
   input,
   limits: { duration: 'short', instant: true, timeoutSeconds: 10 },

@@ -35,6 +35,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   description:
     'Search the contents of the workspace with a regular expression. Binary files, files over 16 MB and .git are passed over.',
   group: 'fs',
+  common: true,
   replay: 'readonly',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },

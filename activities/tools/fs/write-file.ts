@@ -26,6 +26,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   description:
     'Write a text file in the workspace, replacing what was there, or add to its end with append. Makes missing folders.',
   group: 'fs',
+  common: true,
   replay: 'verify',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },

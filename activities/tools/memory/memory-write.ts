@@ -30,6 +30,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'memory'>>(
   description:
     'Write something down for later conversations: to MEMORY.md, or to a document below memory/. It can be found with memory_search a moment later.',
   group: 'memory',
+  common: true,
   replay: 'idempotent',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },

@@ -43,6 +43,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
   description:
     'Run a shell command in the workspace and return its output. It has no input and no terminal. For servers and other things that go on, use background.',
   group: 'runtime',
+  common: true,
   replay: 'once',
   input,
   limits: {

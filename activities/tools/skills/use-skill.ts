@@ -24,6 +24,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'skills'>>(
   description:
     'Read the instructions of a skill before you do the work that it is for. Where it names tools, you have those until the turn ends.',
   group: 'skills',
+  common: true,
   replay: 'idempotent',
   input,
   limits: { duration: 'long', inline: true, timeoutSeconds: 60 },

@@ -1,0 +1,66 @@
+/** tool_search: tools that the model may call and that its prompt does not describe, because there are many. */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { markOutside } from '#domain/outside-text.ts';
+import { scoreTexts } from '#domain/score-texts.ts';
+import { TOOL_SEARCH, toolLine } from '#policy/deferred-tools.ts';
+import { defineTool, type FindableTool } from '#policy/define-tool.ts';
+
+/** What has less of the query's words than this, by how rare they are, is no find. */
+const LEAST = 0.1;
+/** Characters of a tool's arguments that are shown. */
+const SCHEMA = 8_000;
+
+const input = z.object({
+  query: z.string().min(1).max(1_000).describe('What the tool should do, or its name'),
+  max_results: z.int().min(1).max(20).default(5).describe('How many to give'),
+});
+
+export const tool = defineTool<z.infer<typeof input>>({
+  name: TOOL_SEARCH,
+  description:
+    'Find tools that you have beyond those described to you, by what they do. What it gives can be called by its name from then on.',
+  group: 'other',
+  replay: 'readonly',
+  input,
+  limits: { duration: 'short', timeoutSeconds: 10 },
+  summary: ({ query }) => query,
+  aliases: { mcp_tool_search: {} },
+  forms: { goclaw: { name: 'mcp_tool_search' } },
+  run: async (_deps, { query, max_results: most }, call) => {
+    const tools = await call.findableTools();
+    const scores = scoreTexts(tools.map(partsOf), query);
+    const found = tools
+      .map((findable, at) => ({ findable, score: (scores[at] ?? 0) + (isNamed(findable, query) ? 1 : 0) }))
+      .filter(({ score }) => score >= LEAST)
+      .toSorted((one, other) => other.score - one.score)
+      .slice(0, most)
+      .map(({ findable }) => findable);
+    if (found.length === 0) return { ok: true, text: '(no tool does that)' };
+    const ours = found.filter(({ isOfServer }) => !isOfServer).map(describe);
+    const theirs = found.filter(({ isOfServer }) => isOfServer).map(describe);
+    const marked = { id: randomUUID(), source: 'MCP servers', text: theirs.join('\n\n') };
+    return { ok: true, text: [...ours, ...(theirs.length > 0 ? [markOutside(marked)] : [])].join('\n\n') };
+  },
+});
+
+/** The name counts most, and what a tool takes least. */
+function partsOf({ name, description, parameters }: FindableTool) {
+  const taken = JSON.stringify(parameters).slice(0, SCHEMA);
+  return [
+    { text: name, weight: 2 },
+    { text: description.slice(0, SCHEMA), weight: 1 },
+    { text: taken, weight: 0.5 },
+  ];
+}
+
+/** A name in the query, or the other way round, is meant. */
+function isNamed({ name }: FindableTool, query: string): boolean {
+  const asked = query.trim().toLowerCase();
+  const own = name.toLowerCase();
+  return own.includes(asked) || asked.split(/[^\p{L}\p{N}_]+/u).includes(own);
+}
+
+function describe({ name, description, parameters }: FindableTool): string {
+  return `${toolLine(name)}\n${description}\narguments: ${JSON.stringify(parameters).slice(0, SCHEMA)}`;
+}

@@ -1,0 +1,95 @@
+/**
+ * Tools that a prompt does not describe at once, since an agent has more than it needs in most turns: they can be called as all others,
+ * and `tool_search` says what each takes (REFERENCE §11). What it has found is described from then on.
+ */
+import type { ToolDialect } from '#domain/agent.ts';
+import type { ChatMessage } from '#domain/message.ts';
+import { CUSTOM_GROUP, type ToolGroup } from '#domain/policy/tool-groups.ts';
+import type { Catalog } from './catalog.ts';
+import type { Tool } from './define-tool.ts';
+
+export const TOOL_SEARCH = 'tool_search';
+
+/** Of MCP servers. */
+const MOST_OF_SERVERS = 40;
+/** An agent with no more tools of ours than these has all of them described. */
+const FEW = 16;
+/** Found and used ones that are described besides, the newest. */
+const MOST_FOUND = 40;
+
+export interface PromptTools {
+  /** By their own names, in the order of registration. */
+  readonly described: readonly string[];
+  /** The same in each step of a session, whatever it has found, so that the text that names them stays the same for providers' caches. */
+  readonly deferred: readonly string[];
+}
+
+export interface PromptNeeds {
+  /** Groups that the turn is about: all of their tools are described. */
+  readonly groups: readonly ToolGroup[];
+  readonly dialect: ToolDialect;
+  /** What was said and done, as far as the model reads it. */
+  readonly messages: readonly ChatMessage[];
+}
+
+/** Of the tools that an agent may call those that its prompt describes; the same each time. */
+export function promptTools(
+  catalog: Catalog,
+  offered: readonly string[],
+  { groups, dialect, messages }: PromptNeeds,
+): PromptTools {
+  const tools = offered.flatMap((name) => catalog.find(name)?.tool ?? []);
+  const ofServers = tools.flatMap(({ name, mcp }) => (mcp ? [name] : [])).toSorted();
+  const beyond = new Set(ofServers.slice(MOST_OF_SERVERS));
+  const hasMany = offered.includes(TOOL_SEARCH) && tools.length - ofServers.length > FEW;
+  const waits = ({ name, mcp, common, group }: Tool): boolean => {
+    if (mcp) return beyond.has(name);
+    const isNeeded = common || name === TOOL_SEARCH || groups.some((needed) => needed === group);
+    return hasMany && !isNeeded && group !== CUSTOM_GROUP;
+  };
+  const deferred = tools.filter(waits).map(({ name }) => name);
+  if (deferred.length === 0) return { described: offered.filter((name) => name !== TOOL_SEARCH), deferred };
+  const found = foundIn(catalog.in(dialect), messages);
+  const hidden = new Set(deferred.filter((name) => !found.has(name)));
+  return { described: offered.filter((name) => !hidden.has(name)), deferred };
+}
+
+/** A line of what `tool_search` answers. */
+export function toolLine(name: string): string {
+  return `tool: ${name}`;
+}
+
+/** Tools that a search has given or that were called, by their own names. */
+function foundIn(catalog: Catalog, messages: readonly ChatMessage[]): ReadonlySet<string> {
+  const own = (name: string): string => catalog.find(name)?.tool.name ?? '';
+  const found = new Set<string>();
+  for (const message of messages.toReversed()) {
+    if (found.size >= MOST_FOUND) break;
+    for (const name of namesIn(message, (of) => own(of) === TOOL_SEARCH)) found.add(own(name));
+  }
+  return found;
+}
+
+function namesIn(message: ChatMessage, isSearch: (name: string) => boolean): readonly string[] {
+  if (message.role === 'user') return [];
+  if (message.role === 'assistant') return message.calls.map(({ name }) => name);
+  const answers = message.results.filter(({ name }) => isSearch(name));
+  return answers.flatMap(({ text }) =>
+    Array.from(text.matchAll(/^tool: (\S+)$/gm), ([, name]) => name ?? ''),
+  );
+}
+
+/** A part of the system prompt; undefined where nothing is deferred. */
+export function deferredGuide(
+  catalog: Catalog,
+  { deferred }: PromptTools,
+  dialect: ToolDialect,
+): string | undefined {
+  if (deferred.length === 0) return undefined;
+  const isOurs = (name: string): boolean => catalog.find(name)?.tool.mcp === undefined;
+  const ours = catalog.offer(dialect, deferred.filter(isOurs)).map(({ name }) => name);
+  const others = deferred.length - ours.length;
+  const all = [...ours, ...(others > 0 ? [`${others} of MCP servers`] : [])].join(', ');
+  const search = catalog.offer(dialect, [TOOL_SEARCH])[0]?.name ?? TOOL_SEARCH;
+  return `You have more tools than are described to you: ${all}. Before you use one of them, or when no other tool does what you need, look for it with ${search}: it says what each does and takes.`;
+}
