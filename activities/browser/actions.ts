@@ -3,21 +3,9 @@ import type { Frame, Locator, Page, Request } from 'playwright-core';
 import { judgeUrl } from '#domain/net/judge-url.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import { egressResult } from '../egress/egress-error.ts';
-import {
-  acted,
-  cut,
-  type Done,
-  element,
-  type InTab,
-  NAVIGATION_MS,
-  needs,
-  SETTLE_MS,
-  stoppable,
-  terms,
-  within,
-} from './in-tab.ts';
+import { acted, cut, type Done, element, type InTab, NAVIGATION_MS, needs, terms } from './in-tab.ts';
 import type { TAB_ACTION_NAMES } from './browser-input.ts';
-import { ignoring } from './open-browser.ts';
+import { ignoring, SETTLE_MS, within } from './open-browser.ts';
 import { pdf, screenshot, upload } from './page-files.ts';
 
 export const TAB_ACTIONS = {
@@ -34,6 +22,7 @@ export const TAB_ACTIONS = {
   screenshot,
   pdf,
   console: readConsole,
+  dialog: answerDialog,
 } satisfies Readonly<Record<(typeof TAB_ACTION_NAMES)[number], (place: InTab) => Promise<Done>>>;
 
 async function navigate(place: InTab): Promise<Done> {
@@ -176,11 +165,7 @@ async function wait(place: InTab): Promise<Done> {
     return { text: `${asked.ref} is there.` };
   }
   const seconds = asked.seconds ?? 1;
-  await stoppable(
-    new Promise((done) => setTimeout(done, seconds * 1000).unref()),
-    place,
-    NAVIGATION_MS + 1_000,
-  );
+  await new Promise((done) => setTimeout(done, seconds * 1000).unref());
   return { text: `Waited ${seconds} s.` };
 }
 
@@ -192,8 +177,7 @@ async function evaluate(place: InTab): Promise<Done> {
   if (asked.script === undefined) return needs('script');
   const found = asked.ref === undefined ? undefined : await element(place);
   if (found && 'ok' in found) return found;
-  const work = scriptResult(tab.page, found, asked.script);
-  const value = await stoppable(work, place, asked.timeout_ms ?? NAVIGATION_MS);
+  const value = await scriptResult(tab.page, found, asked.script);
   return { text: 'The script gave:', said: cut(value ?? 'undefined', asked.max_chars) };
 }
 
@@ -212,6 +196,14 @@ async function scriptResult(
       JSON.stringify(await (typeof it === 'function' ? it(to) : it))?.slice(0, most),
     [node, MOST_JSON] as const,
   );
+}
+
+async function answerDialog({ browser, tab, asked }: InTab): Promise<Done> {
+  const { accept = asked.text === undefined ? undefined : true } = asked;
+  if (!tab.dialog) return toolError('NotFound', `tab ${tab.id} shows no dialog`);
+  if (accept === undefined) return needs('accept');
+  await browser.answerDialog(tab, accept, asked.text);
+  return acted(tab.page, accept ? 'Accepted.' : 'Dismissed.');
 }
 
 async function readConsole({ tab, asked }: InTab): Promise<Done> {

@@ -17,6 +17,7 @@ export const TAB_ACTION_NAMES = [
   'screenshot',
   'pdf',
   'console',
+  'dialog',
 ] as const;
 
 export const browserInput = z.object({
@@ -36,7 +37,7 @@ export const browserInput = z.object({
     .max(100_000)
     .optional()
     .describe(
-      'type: the text, in place of what is there; wait: until the page shows it; click: exactly these words, where they have no ref',
+      'type: the text, in place of what is there; wait: until the page shows it; click: exactly these words, where they have no ref; dialog: the answer to a prompt',
     ),
   submit: z.boolean().optional().describe('type: press Enter afterwards'),
   slowly: z.boolean().optional().describe('type: key by key, after what is there'),
@@ -60,6 +61,10 @@ export const browserInput = z.object({
     ),
   button: z.enum(['left', 'right', 'middle']).optional().describe('click: left unless given'),
   double: z.boolean().optional().describe('click: twice'),
+  accept: z
+    .boolean()
+    .optional()
+    .describe('dialog: true for OK, or to leave the page; false for Cancel, or to stay'),
   x: z
     .number()
     .min(0)

@@ -56,6 +56,8 @@ interface Entry {
 }
 
 const LOOK_MS = 5_000;
+/** A page may take a gigabyte a second. */
+const MEMORY_LOOK_MS = 1_000;
 const MEMORY_BYTES = 3 * 1024 * 1024 * 1024;
 /** A session that used its browser a moment ago goes on with it. */
 const IN_USE_MS = 60_000;
@@ -76,16 +78,21 @@ export function createBrowsers(options: BrowsersOptions): Browsers {
   ): Entry {
     const forget = (): void => {
       clearInterval(look);
+      clearInterval(memoryLook);
       if (entries.get(key) === entry) entries.delete(key);
     };
     const started = startBrowser(options, useOf(call), forget, box);
     const entry: Entry = { started, note, users: 0, usedAt: performance.now() };
     const look = setInterval(() => void ignoring(lookAt()), lookMs).unref();
     const lookAt = async (): Promise<void> => {
-      const { memory } = await started;
+      await started;
       const isIdle = entry.users === 0 && performance.now() - entry.usedAt > idleMs;
       const isHere = await shared?.places.isAt(call.tenant, call.sessionKey, shared.queue);
-      if (isIdle || isHere === false || (await memory()) > memoryBytes) await endEntry(key, entry);
+      if (isIdle || isHere === false) await endEntry(key, entry);
+    };
+    const memoryLook = setInterval(() => void ignoring(holdMemory()), MEMORY_LOOK_MS).unref();
+    const holdMemory = async (): Promise<void> => {
+      if (!(await (await started).holdTo(memoryBytes))) await endEntry(key, entry);
     };
     started.catch(forget);
     entries.set(key, entry);

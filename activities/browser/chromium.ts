@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { LaunchOptions } from 'playwright-core';
 import { CALL_MARK, WORKER_MARK } from '../process/kill-tree.ts';
 import { makeTemporaryFolder, makeWorkerFolder } from '../process/worker-folders.ts';
+import { MAX_TABS } from './open-browser.ts';
 
 export interface ChromiumSettings {
   readonly executable?: string | undefined;
@@ -142,8 +143,8 @@ export function launchOptions(
       '--no-pings',
       '--disable-domain-reliability',
       '--disk-cache-size=33554432',
-      // Bounds: renderers of all tabs together, and the heap of each.
-      '--renderer-process-limit=4',
+      // Each tab has a process of its own, so that a page which spins takes no other with it. Bound: the heap of each.
+      `--renderer-process-limit=${4 * MAX_TABS}`,
       '--js-flags=--max-old-space-size=512',
     ],
   };

@@ -4,7 +4,7 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { Files } from '../workspace/files.ts';
 import type { Asked } from './browser-input.ts';
-import { ignoring, type OpenBrowser, type Tab } from './open-browser.ts';
+import { endTab, ignoring, type OpenBrowser, SETTLE_MS, type Tab, within } from './open-browser.ts';
 
 export interface InTab {
   readonly browser: OpenBrowser;
@@ -22,9 +22,6 @@ export type Done =
 export const NAVIGATION_MS = 30_000;
 /** Until an element can be used: one that is hidden or covered will not be. */
 export const ELEMENT_MS = 10_000;
-/** After an action, for what it sets off. */
-export const SETTLE_MS = 5_000;
-
 export interface Terms {
   readonly timeout: number;
   readonly signal: AbortSignal;
@@ -41,22 +38,59 @@ export function cut(text: string, most: number): string {
   return `${text.slice(0, end > 0 ? end : most)}\n[cut: ${most} of ${text.length} characters; ask with max_chars, or less with depth]`;
 }
 
-/** A page may never answer: then its tab is closed. A call that is stopped leaves it. */
-export async function stoppable<Result>(
-  work: Promise<Result>,
-  { call, tab }: Pick<InTab, 'call' | 'tab'>,
-  most: number,
-): Promise<Result> {
+/** Of one action, whatever it does. */
+const ACTION_MS = 45_000;
+/** After an action that failed. */
+const ANSWER_MS = 3_000;
+/** An action that a dialog does not hold up is over by then. */
+const BESIDE_DIALOG_MS = 500;
+
+/**
+ * What the action gives; where a dialog holds it up, that one is open: the action goes on when it is answered. A page that does not answer
+ * loses its tab. A call that is stopped leaves it.
+ */
+export async function performed(work: Promise<Done>, place: InTab): Promise<Done> {
+  const { browser, tab, asked, call } = place;
   const over = new AbortController();
-  const stopped = new Promise<never>((_, reject) => {
-    const late = setTimeout(() => {
-      const problem = new Error(`it did not end within ${most / 1000} s; its tab was closed`);
-      void ignoring(within(tab.page.close(), SETTLE_MS)).then(() => reject(problem));
-    }, most);
-    over.signal.addEventListener('abort', () => clearTimeout(late));
-    call.signal.addEventListener('abort', () => reject(new Error('the call was stopped')), over);
-  });
-  return Promise.race([work, stopped]).finally(() => over.abort());
+  const most = asked.action === 'evaluate' ? (asked.timeout_ms ?? NAVIGATION_MS) : ACTION_MS;
+  const stopped = Promise.withResolvers<never>();
+  const late = setTimeout(() => {
+    const problem = new Error(`it did not end within ${most / 1000} s; its tab was closed`);
+    void endTab(tab).then(() => stopped.reject(problem));
+  }, most);
+  call.signal.addEventListener('abort', () => stopped.reject(new Error('the call was stopped')), over);
+  const heldUp = Promise.withResolvers<Done>();
+  const onDialog = (): void => {
+    const text =
+      'A dialog is open, and its page waits. Answer it with action dialog; another action in its tab dismisses it.';
+    setTimeout(() => heldUp.resolve({ text }), BESIDE_DIALOG_MS);
+    clearTimeout(late);
+  };
+  browser.context.on('dialog', onDialog);
+  try {
+    return await Promise.race([work, stopped.promise, heldUp.promise]);
+  } catch (error) {
+    if (call.signal.aborted || tab.page.isClosed() || (await answers(tab, ANSWER_MS))) throw error;
+    await endTab(tab);
+    throw new Error(SILENT, { cause: error });
+  } finally {
+    over.abort();
+    clearTimeout(late);
+    browser.context.off('dialog', onDialog);
+  }
+}
+
+export const SILENT = 'the page does not answer any more; its tab was closed';
+
+/** False of one that spins or has crashed. One whose dialog is open waits for us. */
+export async function answers({ page, dialog }: Tab, most: number): Promise<boolean> {
+  if (dialog) return true;
+  const looked = page.evaluate('1').then(
+    () => true,
+    // A page that is just being left is there as well.
+    (error: unknown) => !/crashed|closed/.test(String(error)),
+  );
+  return within(looked, most).catch(() => false);
 }
 
 /** The element that the newest snapshot of its frame calls so. */
@@ -76,15 +110,6 @@ export async function acted(page: Page, text: string): Promise<Done> {
   await ignoring(page.waitForTimeout(100));
   await ignoring(page.waitForLoadState('load', { timeout: SETTLE_MS }));
   return { text };
-}
-
-export function within<Result>(work: Promise<Result>, most: number): Promise<Result> {
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error(`it took longer than ${most / 1000} s`)), most).unref();
-    }),
-  ]);
 }
 
 /** Without what playwright tells those who wrote the script, and its own name for what was done. */

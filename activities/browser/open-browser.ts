@@ -1,13 +1,17 @@
 /** One session's browser while it runs: its tabs, and what has happened in them that nobody asked for. */
-import type { BrowserContext, Dialog, Download, Page } from 'playwright-core';
+import type { BrowserContext, CDPSession, Dialog, Download, Page } from 'playwright-core';
 import type { EgressError } from '../egress/egress-error.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
 
 export interface Tab {
   readonly id: string;
   readonly page: Page;
+  /** Made before a page can keep it from being made. */
+  readonly session: Promise<CDPSession>;
   /** The newest lines that the page has written. */
   readonly console: string[];
+  /** Its page waits for the answer. */
+  dialog?: Dialog | undefined;
 }
 
 export interface OpenBrowser {
@@ -21,6 +25,8 @@ export interface OpenBrowser {
   choose(tab: Tab): void;
   /** Undefined when there are as many as may be. */
   newTab(): Promise<Tab | undefined>;
+  /** Undefined: nobody has answered. To leave a page is what was asked for then; all else is dismissed. */
+  answerDialog(tab: Tab, accept?: boolean, text?: string): Promise<void>;
   /** What has happened since the last look: dialogs, new tabs, ends of tabs. */
   takeNotices(): readonly string[];
   takeDownloads(): readonly Download[];
@@ -29,6 +35,12 @@ export interface OpenBrowser {
 }
 
 export const MAX_TABS = 8;
+/** For an orderly end. */
+const CLOSE_MS = 1_000;
+/** After an action, for what it sets off. */
+export const SETTLE_MS = 5_000;
+/** What a page writes in a second, and how often it changes its address: more would fill the worker's memory. */
+const FLOOD = { characters: 5_000_000, events: 2_000 };
 const CONSOLE_LINES = 100;
 const LINE = 500;
 const NOTICES = 20;
@@ -52,6 +64,16 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
     if (notices.length < NOTICES) notices.push(text.replace(/\s+/g, ' ').slice(0, LINE));
   };
 
+  async function answerDialog(tab: Tab, accept?: boolean, text?: string): Promise<void> {
+    const { id, dialog } = tab;
+    if (!dialog) return;
+    tab.dialog = undefined;
+    const isYes = accept ?? dialog.type() === 'beforeunload';
+    const what = `${isYes ? 'accepted' : 'dismissed'} without an answer`;
+    if (accept === undefined) notice(`the dialog (${dialog.type()}) of tab ${id} was ${what}`);
+    await ignoring(isYes ? dialog.accept(text) : dialog.dismiss());
+  }
+
   const add = (page: Page): Tab | undefined => {
     const known = tabs.find((tab) => tab.page === page);
     if (known) return known;
@@ -61,19 +83,22 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
       return undefined;
     }
     numbered += 1;
-    const tab: Tab = { id: `t${numbered}`, page, console: [] };
+    const id = `t${numbered}`;
+    const session = context.newCDPSession(page);
+    session.catch(() => undefined);
+    const tab: Tab = { id, page, session, console: [] };
     tabs.push(tab);
     chosen = tab;
-    const write = (line: string): void => {
-      tab.console.push(line.slice(0, LINE));
-      if (tab.console.length > CONSOLE_LINES) tab.console.shift();
-    };
-    page.on('console', (message) => write(`${message.type()}: ${message.text()}`));
+    keepConsole(tab, notice);
     page.on('websocket', (socket) => asked(socket.url()));
-    page.on('pageerror', (error) => write(`error: ${String(error)}`));
-    page.on('dialog', (dialog) => void answer(dialog, notice));
+    page.on('dialog', (dialog) => {
+      void answerDialog(tab);
+      tab.dialog = dialog;
+      const value = dialog.defaultValue() && `, ${JSON.stringify(dialog.defaultValue())}`;
+      notice(`tab ${id} shows a dialog (${dialog.type()}): ${JSON.stringify(dialog.message())}${value}`);
+    });
     page.on('crash', () => {
-      notice(`tab ${tab.id} crashed`);
+      notice(`tab ${id} was closed: its page has crashed`);
       void ignoring(page.close());
     });
     page.on('close', () => {
@@ -107,6 +132,7 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
     async newTab() {
       return tabs.length >= MAX_TABS ? undefined : add(await context.newPage());
     },
+    answerDialog,
     takeNotices: () => notices.splice(0),
     takeRefusals: () =>
       proxy.takeRefusals().filter(({ message }) => [...hosts].some((host) => message.includes(host))),
@@ -118,16 +144,66 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
   };
 }
 
-/** A page waits for the answer. Leaving a page is what was asked for; all else is said no to. */
-async function answer(dialog: Dialog, notice: (text: string) => void): Promise<void> {
-  if (dialog.type() === 'beforeunload') return ignoring(dialog.accept());
-  notice(
-    `the page showed a dialog (${dialog.type()}), which was dismissed: ${JSON.stringify(dialog.message())}`,
-  );
-  await ignoring(dialog.dismiss());
+/** Its newest lines. A page that writes without end loses its tab. */
+function keepConsole(tab: Tab, notice: (text: string) => void): void {
+  const { id, page, console } = tab;
+  const count = countFlood(() => {
+    notice(`tab ${id} was closed: its page writes without end`);
+    crash(tab);
+  });
+  const write = (line: string): void => {
+    count(line.length);
+    console.push(line.slice(0, LINE));
+    if (console.length > CONSOLE_LINES) console.shift();
+  };
+  page.on('console', (message) => write(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => write(`error: ${String(error)}`));
+  page.on('framenavigated', () => count(0));
+}
+
+/** `onFlood`: once, when it is too much in a second. */
+function countFlood(onFlood: () => void): (characters: number) => void {
+  let since = 0;
+  let sum = { characters: 0, events: 0 };
+  let isOver = false;
+  return (characters) => {
+    const now = performance.now();
+    if (now - since > 1_000) {
+      since = now;
+      sum = { characters: 0, events: 0 };
+    }
+    sum.characters += characters;
+    sum.events += 1;
+    if (isOver || (sum.characters <= FLOOD.characters && sum.events <= FLOOD.events)) return;
+    isOver = true;
+    onFlood();
+  };
 }
 
 /** Of what may be gone by now: then there is nothing left to do. */
 export async function ignoring(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
+}
+
+/** Of a page that spins too: its process ends with it. */
+export async function endTab(tab: Tab): Promise<void> {
+  const { page } = tab;
+  await ignoring(within(page.close(), CLOSE_MS));
+  if (page.isClosed()) return;
+  crash(tab);
+  await ignoring(within(page.close(), SETTLE_MS));
+}
+
+/** Ends its process, with what floods us; the tab is closed when that is noticed. */
+function crash({ session }: Tab): void {
+  void ignoring(session.then((open) => open.send('Page.crash')));
+}
+
+export function within<Result>(work: Promise<Result>, most: number): Promise<Result> {
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) => {
+      setTimeout(() => reject(new Error(`it took longer than ${most / 1000} s`)), most).unref();
+    }),
+  ]);
 }

@@ -4,18 +4,8 @@ import { lstat, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Download } from 'playwright-core';
 import { toolError } from '#domain/tool.ts';
-import {
-  acted,
-  type Done,
-  element,
-  type InTab,
-  NAVIGATION_MS,
-  needs,
-  shortError,
-  terms,
-  within,
-} from './in-tab.ts';
-import { ignoring } from './open-browser.ts';
+import { acted, type Done, element, type InTab, NAVIGATION_MS, needs, shortError, terms } from './in-tab.ts';
+import { ignoring, within } from './open-browser.ts';
 
 /** Of a file that is saved or given to a page. */
 const FILE_BYTES = 20 * 1024 * 1024;

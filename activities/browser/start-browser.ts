@@ -7,7 +7,7 @@ import type { Egress } from '../egress/egress.ts';
 import type { EgressProxy, ProxyUse } from '../egress/proxy.ts';
 import { CALL_MARK, findTree, killTree } from '../process/kill-tree.ts';
 import { quoted } from '#domain/shell/quoted.ts';
-import { residentBytes } from '../process/process-table.ts';
+import { commandOf, residentBytes } from '../process/process-table.ts';
 import { makeWorkerFolder } from '../process/worker-folders.ts';
 import { BOX_PROXY_PORT, type BrowserBox } from './browser-box.ts';
 import {
@@ -28,8 +28,11 @@ export interface StartOptions extends ChromiumSettings {
 
 export interface StartedBrowser {
   readonly browser: OpenBrowser;
-  /** Bytes in memory of all its processes, what they share counted in each; 0 at an endpoint. */
-  memory(): Promise<number>;
+  /**
+   * Ends the largest page's process when all of them have more than so many bytes in memory, what they share counted in each. False when
+   * Chromium alone has more. At an endpoint and in a container it sees none.
+   */
+  holdTo(bytes: number): Promise<boolean>;
   /** Safe to repeat. */
   end(): Promise<void>;
 }
@@ -63,8 +66,8 @@ export async function startBrowser(
       lost();
       void ignoring(end());
     });
-    const memory = (): Promise<number> => (mark === undefined ? Promise.resolve(0) : memoryOf(mark));
-    return { browser: watchBrowser(context, proxy), memory, end };
+    const holdTo = async (bytes: number) => mark === undefined || holdProcesses(mark, bytes);
+    return { browser: watchBrowser(context, proxy), holdTo, end };
   } catch (error) {
     await opened?.close();
     throw error;
@@ -163,7 +166,20 @@ async function attach(endpoint: string, proxy: EgressProxy): Promise<Opened> {
   }
 }
 
-async function memoryOf(mark: string): Promise<number> {
-  const tree = await findTree({ pid: 0, mark });
-  return tree.reduce((sum, { pid }) => sum + residentBytes(pid), 0);
+async function holdProcesses(mark: string, most: number): Promise<boolean> {
+  const tree = (await findTree({ pid: 0, mark })).map(({ pid }) => ({
+    pid,
+    bytes: residentBytes(pid),
+    isPage: commandOf(pid)?.includes('--type=renderer') === true,
+  }));
+  const sum = (of: typeof tree): number => of.reduce((all, { bytes }) => all + bytes, 0);
+  if (sum(tree) <= most) return true;
+  if (sum(tree.filter(({ isPage }) => !isPage)) > most) return false;
+  const [largest] = tree.filter(({ isPage }) => isPage).toSorted((a, b) => b.bytes - a.bytes);
+  try {
+    if (largest) process.kill(largest.pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+  return true;
 }

@@ -68,6 +68,11 @@ export function environmentOf(pid: number): string | undefined {
   return readProc(`/proc/${pid}/environ`);
 }
 
+/** Its words one behind another, NUL between them; undefined when it is gone. */
+export function commandOf(pid: number): string | undefined {
+  return readProc(`/proc/${pid}/cmdline`);
+}
+
 /** What it has in memory, in pages of 4 KiB as /proc counts them; 0 when it is gone. */
 export function residentBytes(pid: number): number {
   return Number(readProc(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0) * 4096;

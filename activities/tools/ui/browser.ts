@@ -7,15 +7,23 @@ import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { TAB_ACTIONS } from '#activities/browser/actions.ts';
 import { type Asked, browserInput, canonical } from '#activities/browser/browser-input.ts';
-import { type Done, shortError, stoppable } from '#activities/browser/in-tab.ts';
+import {
+  answers,
+  type Done,
+  ELEMENT_MS,
+  type InTab,
+  performed,
+  shortError,
+  SILENT,
+} from '#activities/browser/in-tab.ts';
 import { keepDownloads } from '#activities/browser/page-files.ts';
-import type { OpenBrowser, Tab } from '#activities/browser/open-browser.ts';
+import { endTab, type OpenBrowser, type Tab } from '#activities/browser/open-browser.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 
-/** Of one action, whatever it does: a page may never answer. */
-const ACTION_MS = 45_000;
+/** A page that spins is left for another without waiting longer. */
+const LEAVE_MS = 2_000;
 /** Change nothing outside. */
 const LOOKS: readonly unknown[] = ['snapshot', 'console', 'tabs', 'status', 'wait'];
 
@@ -47,6 +55,7 @@ export const tool = defineTool<Asked, Needs>({
     paths: 'files',
     fn: 'script',
     expression: 'script',
+    promptText: 'text',
   },
   ignoredParameters: ['interactive', 'compact'],
   run: async (deps, given, call) => {
@@ -94,16 +103,17 @@ async function inBrowser(
   if ('ok' in tab) return tab;
   browser.choose(tab);
   try {
-    const done = await stoppable(inTab(browser, tab, asked, call, files), { tab, call }, ACTION_MS);
+    const place = { browser, tab, asked, call, files };
+    const done = await performed(inTab(place), place);
     const after = [...(await keepDownloads({ browser, call, files })), ...browser.takeNotices()];
     const refused = browser.takeRefusals().slice(0, 3);
     const told = [...after, ...refused.map(({ message }) => `not reached: ${message}`)];
     if ('ok' in done) return { ...done, message: [done.message, ...notes, ...told].join('\n') };
-    const place = browser.current() ?? tab;
-    const url = place.page.url();
+    const shown = browser.current() ?? tab;
+    const url = shown.page.url();
     const said = [told.join('\n'), done.said].filter(Boolean).join('\n');
     const lines = [
-      `Page: ${url.slice(0, 1000)} (tab ${place.id} of ${browser.tabs.length})`,
+      `Page: ${url.slice(0, 1000)} (tab ${shown.id} of ${browser.tabs.length})`,
       ...notes,
       done.text,
     ];
@@ -119,8 +129,9 @@ async function inBrowser(
 
 async function tabFor(browser: OpenBrowser, { action, tab }: Asked): Promise<Tab | ToolFailure> {
   const found = tab === undefined ? browser.current() : browser.find(tab);
-  if (found && action !== 'open') return found;
-  if (tab !== undefined && action !== 'open')
+  if (found && action === 'navigate') await leave(browser, found);
+  if (found && action !== 'open' && !found.page.isClosed()) return found;
+  if (tab !== undefined && !found && action !== 'open')
     return toolError('NotFound', `there is no tab ${tab.slice(0, 20)}; action tabs names them`);
   const opened = await browser.newTab();
   return (
@@ -129,19 +140,19 @@ async function tabFor(browser: OpenBrowser, { action, tab }: Asked): Promise<Tab
   );
 }
 
+/** One that does not answer would keep what comes next from its tab. */
+async function leave(browser: OpenBrowser, tab: Tab): Promise<void> {
+  await browser.answerDialog(tab);
+  if (!(await answers(tab, LEAVE_MS))) await endTab(tab);
+}
+
 /** Pages of the browser itself and files of this machine are not. */
 function isShown({ page }: Tab): boolean {
   return /^(?:https?:|blob:https?:|about:blank|about:srcdoc|chrome-error:)/.test(page.url());
 }
 
-async function inTab(
-  browser: OpenBrowser,
-  tab: Tab,
-  asked: Asked,
-  call: RunningCall,
-  files: ToolDeps['files'],
-): Promise<Done> {
-  const place = { browser, tab, asked, call, files };
+async function inTab(place: InTab): Promise<Done> {
+  const { browser, tab, asked } = place;
   switch (asked.action) {
     case 'start':
     case 'status':
@@ -152,21 +163,31 @@ async function inTab(
       return { text: 'The browser runs. Its tabs:', said: said.join('\n') };
     }
     case 'close':
-      await tab.page.close();
+      await endTab(tab);
       return { text: `Closed ${tab.id}.` };
     case 'open':
       return asked.url === undefined ? { text: 'Opened an empty tab.' } : TAB_ACTIONS.navigate(place);
     case 'navigate':
-      return TAB_ACTIONS.navigate(place);
+    case 'console':
+    case 'dialog':
+      return TAB_ACTIONS[asked.action](place);
     case 'act':
     case 'stop':
       return toolError('InvalidArgs', `action: ${asked.action} is not for a tab`);
     default:
-      return isShown(tab)
-        ? TAB_ACTIONS[asked.action](place)
-        : toolError(
-            'PermissionDenied',
-            `the tab is on ${tab.page.url().slice(0, 100)}, which is not of the web`,
-          );
+      return inPage(place, TAB_ACTIONS[asked.action]);
   }
+}
+
+/** A dialog that nobody has answered is gone past. */
+async function inPage(place: InTab, action: (place: InTab) => Promise<Done>): Promise<Done> {
+  const { browser, tab } = place;
+  if (!isShown(tab)) {
+    const at = tab.page.url().slice(0, 100);
+    return toolError('PermissionDenied', `the tab is on ${at}, which is not of the web`);
+  }
+  await browser.answerDialog(tab);
+  if (await answers(tab, ELEMENT_MS)) return action(place);
+  await endTab(tab);
+  return toolError('ExecutionFailed', SILENT);
 }

@@ -79,16 +79,22 @@ describe('TL browser', () => {
     assert.match(await ask({ action: 'act' }), /^InvalidArgs: request: /);
   });
 
-  it('dismisses dialogs and tells of them, keeps the console, and makes popups tabs', async (t) => {
+  it('answers dialogs as it is told, keeps the console, and makes popups tabs', async (t) => {
     const site = await startSite(t, { '/': FORM, '/popup': '<h1>Over here</h1>' });
     const { ask } = await browserBench(t, [site.host]);
     await ask({ action: 'navigate', url: site.url });
     const tree = await ask({ action: 'snapshot' });
+    assert.match(await ask({ action: 'dialog', accept: true }), /^NotFound: tab t1 shows no dialog/);
+    const asked = await ask({ action: 'click', ref: refOf(tree, /button "Ask"/) });
+    assert.match(asked, /A dialog is open[^]*<<<EXTERNAL[^]*tab t1 shows a dialog \(prompt\): "Who\?"/);
+    assert.match(await ask({ action: 'dialog' }), /^InvalidArgs: accept: is required/);
+    assert.match(await ask({ action: 'dialog', promptText: 'Ann' }), /Accepted/);
+    assert.match(await ask({ action: 'console' }), /log: asked Ann/);
+    await ask({ action: 'click', ref: refOf(tree, /button "Ask"/) });
     assert.match(
-      await ask({ action: 'click', ref: refOf(tree, /button "Ask"/) }),
-      /dialog \(prompt\), which was dismissed: "Who\?"/,
+      await ask({ action: 'snapshot' }),
+      /the dialog \(prompt\) of tab t1 was dismissed without an answer[^]*Title: nobody/,
     );
-    assert.match(await ask({ action: 'console' }), /log: asked nobody/);
     let seen = await ask({ action: 'click', text: 'Other' });
     // What a click sets off may come after its answer.
     for (let looks = 0; looks < 50 && !seen.includes('t2 (current): http'); looks += 1)
@@ -228,6 +234,55 @@ describe('TL browser', () => {
       /did not end within 0.5 s/,
     );
     assert.match(await ask({ action: 'navigate', url: site.url }), /Opened/);
+  });
+
+  it('loses a page that spins, or takes all memory, with its tab and no other', async (t) => {
+    const pages: Readonly<Record<string, string>> = {
+      '/loop': `<button onclick="for (;;);">Go</button>`,
+      '/regex': `<button onclick="/^(a+)+$/.test('a'.repeat(60) + 'b')">Go</button>`,
+      '/alerts': `<button onclick="for (;;) alert('again');">Go</button>`,
+      '/memory': `<button onclick="for (const all = []; ; ) all.push(new Uint8Array(1e7).fill(7))">Go</button>`,
+      '/leave': `<button onclick="onbeforeunload = onunload = onpagehide = () => { for (;;); }">Go</button>`,
+      '/later': `<button onclick="setTimeout(() => { for (;;); }, 100)">Go</button>`,
+      '/worker': `<button onclick="new Worker(URL.createObjectURL(new Blob(['for (;;);'])))">Go</button>`,
+    };
+    const site = await startSite(t, { ...pages, '/': '<input aria-label="Kept">' });
+    const { ask } = await browserBench(t, [site.host], { memoryBytes: 1_500_000_000 });
+    await ask({ action: 'navigate', url: site.url });
+    await ask({ action: 'type', ref: refOf(await ask({ action: 'snapshot' }), /Kept/), text: 'still here' });
+    for (const path of Object.keys(pages)) {
+      const url = `${site.url}${path}`;
+      const [tab] = /(?<=tab )t\d+/.exec(await ask({ action: 'open', url })) ?? [];
+      await ask({ action: 'click', text: 'Go', timeout_ms: 2_000 });
+      // Its tab is gone, or goes somewhere else.
+      const next = await ask({ action: 'navigate', url, tab, timeout_ms: 3_000 });
+      assert.match(next, /Opened|NotFound: there is no tab|closed/, path);
+      if (next.startsWith('Page:')) await ask({ action: 'close' });
+      assert.match(await ask({ action: 'tabs' }), /t1 \(current\): http\S+\n<<<END/, path);
+      assert.match(await ask({ action: 'snapshot' }), /still here/, path);
+    }
+  });
+
+  it('asks before a page is left that asks, as it was told', async (t) => {
+    const site = await startSite(t, {
+      '/': `<button onclick="onbeforeunload = (event) => event.preventDefault()">Go</button>`,
+      '/next': '<h1>Next</h1>',
+      '/alert': `<h1>There</h1><script>alert('hello')</script>`,
+    });
+    const { ask } = await browserBench(t, [site.host]);
+    await ask({ action: 'navigate', url: site.url });
+    await ask({ action: 'click', text: 'Go' });
+    assert.match(await ask({ action: 'navigate', url: `${site.url}/next` }), /dialog \(beforeunload\)/);
+    assert.match(await ask({ action: 'dialog', accept: false }), /^Page: http:\S+\/ .*\nDismissed/);
+    await ask({ action: 'navigate', url: `${site.url}/next` });
+    assert.match(await ask({ action: 'dialog', accept: true }), /^Page: \S+\/next .*\nAccepted/);
+    assert.match(await ask({ action: 'navigate', url: `${site.url}/alert` }), /dialog \(alert\): "hello"/);
+    assert.match(await ask({ action: 'dialog', accept: true }), /Accepted/);
+    assert.match(await ask({ action: 'snapshot' }), /There/);
+    assert.match(
+      await ask({ action: 'evaluate', script: "confirm('Sure?')" }),
+      /A dialog is open[^]*dialog \(confirm\): "Sure\?"/,
+    );
   });
 
   it('ends a browser that nobody uses, and says where a lost one was', async (t) => {
