@@ -117,11 +117,9 @@ function leaveDecision(
   approval: string,
   asked: { readonly decision: Decision; readonly digest: string; readonly by: string },
 ): Promise<boolean> {
-  const claims = { ...asked, nonce: randomBytes(16).toString('base64url') };
-  return temporal.leaveDecision(approval, {
-    ...asked,
-    token: decisionToken(tokenSecret, tenant, approval, claims),
-  });
+  const nonce = randomBytes(16).toString('base64url');
+  const token = decisionToken(tokenSecret, { tenant, approval_id: approval, ...asked, nonce });
+  return temporal.leaveDecision(approval, { ...asked, token });
 }
 
 /** Whoever has it decides as the user, so that it is told to nobody else: in the answer where only the presser sees that, else in a direct message. */
