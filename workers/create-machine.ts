@@ -34,6 +34,7 @@ import { createBrowserPlaces } from '#store/browser-place.ts';
 import { lastBrowserPage } from '#store/browser-page.ts';
 import { insertEgressRow } from '#store/egress-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { bytesOf } from '#domain/sandbox.ts';
 import { createSessionQueries } from '#store/session-queries.ts';
 import { createRunningBefore } from '#store/tool-call-store.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
@@ -89,6 +90,7 @@ export async function createMachine(
       boxes,
       bubblewrap,
       worker: `${THIS_MACHINE}${worker}`,
+      diskBytes: bytesOf(config.worker.commands.disk),
     }),
     processes: createProcesses({
       dir: processesFolder(config.stateDir),

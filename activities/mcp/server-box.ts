@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { quoted } from '#domain/shell/quoted.ts';
 import { shellProgram } from '#activities/process/shell.ts';
 import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
-import { attachedLine } from '#activities/sandbox/boxed-shell.ts';
+import { attachedLine, boxBounds } from '#activities/sandbox/boxed-shell.ts';
 import type { Boxes } from '#activities/sandbox/boxes.ts';
 import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
@@ -48,7 +48,9 @@ export async function serverBox(
   if (attached.ok) return { command: [shellProgram(), '-c', attached.line], end };
   if (sandbox.mode !== 'required' && (await bubblewrap.works())) {
     const more = ['--setenv', 'PATH', DEFAULT_PATH];
-    return { command: [...(await bubblewrap.prefix(workspace, '', sandbox, more)), ...program], end };
+    const bounds = boxBounds(sandbox, sandbox.memoryBytes, workspace);
+    const prefix = await bubblewrap.prefix(workspace, '', sandbox, more);
+    return { command: [...bounds, ...prefix, ...program], end };
   }
   await end();
   throw new Error(`it has no box to run in: ${attached.reason}`);

@@ -50,12 +50,18 @@ export function hostWall(places: Whereabouts): Promise<ProvenWall> {
   });
 }
 
-function boundsOf({ processes, memory, disk }: Whereabouts['worker']['commands']): CommandBounds {
+/** As settings say them. */
+export function boundsOf({ processes, memory, disk }: Whereabouts['worker']['commands']): CommandBounds {
   const machine = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return {
     processes,
     memory: memory === undefined ? Math.floor(machine / 2) : bytesOf(memory),
     disk: bytesOf(disk),
+    settings: {
+      processes: 'worker.commands.processes',
+      memory: 'worker.commands.memory',
+      disk: 'worker.commands.disk',
+    },
   };
 }
 

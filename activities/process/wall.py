@@ -3,6 +3,7 @@ Starts programs behind the wall (wall.ts): Landlock for files, TCP ports, signal
 Landlock leaves open, and without root's powers. Python, since Node cannot make these system calls.
 
   wall.py PLAN run FOLDERS FILE ARGUMENT...   starts the program behind a wall and keeps it
+  wall.py PLAN bound FOLDERS FILE ARGUMENT... keeps it without a wall: of PLAN there are only `bounds`
   wall.py PLAN serve SOCKET                   walls itself in, then starts programs for its worker (launcher.ts)
 
 PLAN is JSON: `hidden` (paths), `shown` (folders to read below hidden ones), `apart` (folders of which a command sees only its own),
@@ -188,9 +189,9 @@ def go_first():
         pass
 
 
-def run(plan, folders, words):
+def run(plan, folders, words, is_walled):
     """As if this were the program: its end is the program's, once all that it started is over."""
-    ruleset = outer_wall(plan, folders)
+    ruleset = outer_wall(plan, folders) if is_walled else None
     # Python ignores them, and that would be inherited.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
@@ -200,11 +201,12 @@ def run(plan, folders, words):
     bounds.begin(lambda text: keeper.write(2, text))
 
     def enter():
-        drop_powers()
-        ruleset.enter()
+        if ruleset is not None:
+            drop_powers()
+            ruleset.enter()
 
     try:
-        pid, listener = keeper.start(enter, lambda: os.execvp(words[0], words))
+        pid, listener = keeper.start(enter, lambda: os.execvp(words[0], words), is_walled)
     except OSError as error:
         print(f"{words[0]}: {error.strerror}", file=sys.stderr)
         sys.exit(127)
@@ -217,8 +219,8 @@ def run(plan, folders, words):
 def main():
     plan, mode, first, *rest = sys.argv[1:]
     plan = json.loads(plan)
-    if mode == "run":
-        run(plan, json.loads(first), rest)
+    if mode in ("run", "bound"):
+        run(plan, json.loads(first), rest, mode == "run")
     wall_of = inner_walls(plan)
     ruleset = outer_wall(plan, plan["apart"])
     go_first()

@@ -33,6 +33,8 @@ export interface CommandBounds {
   /** Bytes, as are those of `disk`: of the workspace and its temporary folder. */
   readonly memory: number;
   readonly disk: number;
+  /** Where each is set, as whoever passes it reads. */
+  readonly settings: Readonly<Record<'processes' | 'memory' | 'disk', string>>;
 }
 
 /** How commands get behind the wall. */
@@ -131,10 +133,20 @@ const WALL_PROGRAM = fileURLToPath(new URL('wall.py', import.meta.url));
 /** Not the first of PATH: what manages several versions of Python takes long to start one. */
 const PYTHONS = ['/usr/bin/python3', '/usr/local/bin/python3', 'python3'];
 
+const wallProgram = (plan: Pick<WallPlan, 'bounds'>): readonly string[] => {
+  const python = PYTHONS.find((path) => existsSync(path)) ?? 'python3';
+  return [python, '-I', '-S', WALL_PROGRAM, JSON.stringify(plan)];
+};
+
+/** Words before a program that makes a box of its own, which a wall would forbid: that then has bounds, where Python is. Only on Linux. */
+export function boundPrefix(bounds: CommandBounds, folders: readonly string[]): readonly string[] {
+  if (!PYTHONS.some((path) => existsSync(path))) return [];
+  return [...wallProgram({ bounds }), 'bound', JSON.stringify(folders.map(realPath))];
+}
+
 function byLandlock(plan: WallPlan, sockets: string): Behind | string {
   if (process.platform !== 'linux') return `there is none for ${process.platform}`;
-  const python = PYTHONS.find((path) => existsSync(path)) ?? 'python3';
-  const words = [python, '-I', '-S', WALL_PROGRAM, JSON.stringify(plan)];
+  const words = wallProgram(plan);
   return {
     start: createWalledLauncher((socket) => [...words, 'serve', socket], sockets),
     prefix: (folders) => [...words, 'run', JSON.stringify(folders)],

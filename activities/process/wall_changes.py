@@ -195,14 +195,18 @@ CALLS = {
 STARTS = ("clone", "fork", "vfork", "clone3")
 # Newer forms that C libraries do without: as of a kernel that has not got them.
 ABSENT = ("setxattrat", "removexattrat", "file_setattr")
-HANDED_OVER = [*CALLS, *STARTS, "fallocate", *ABSENT]
-FILTER = seccomp.program(seccomp.notifying_filter(HANDED_OVER)) if seccomp.is_known() else None
+BOUND = [*STARTS, "fallocate"]
+HANDED_OVER = [*CALLS, *BOUND, *ABSENT]
 NAMES = {seccomp.number(name): name for name in HANDED_OVER if seccomp.number(name) is not None}
+FILTERS = {
+    is_walled: seccomp.program(seccomp.notifying_filter(names)) if seccomp.is_known() else None
+    for is_walled, names in ((True, HANDED_OVER), (False, BOUND))
+}
 
 
-def listen():
+def listen(is_walled):
     """The descriptor that this process's calls, and those of all that it becomes and starts, are handed over by."""
-    return seccomp.set_filter(FILTER, LISTEN)
+    return seccomp.set_filter(FILTERS[is_walled], LISTEN)
 
 
 class Changes:

@@ -13,6 +13,7 @@ import {
   shellProgram,
 } from '#activities/process/shell.ts';
 import { GRACE_MS } from '#activities/process/kill-tree.ts';
+import { boundPrefix } from '#activities/process/wall.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
 import { quoted } from '#domain/shell/quoted.ts';
 import type { AttachedCommand } from './attach.ts';
@@ -29,6 +30,8 @@ export interface BoxedShellOptions {
   /** Names this worker among all on the engine's machine. */
   readonly worker: string;
   readonly graceMs?: number;
+  /** Of a workspace; its memory and processes are the box's. */
+  readonly diskBytes: number;
 }
 
 const ATTACH = fileURLToPath(new URL('attach.ts', import.meta.url));
@@ -73,8 +76,12 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
     if (sandbox.mode === 'required') return undefined;
     const isBubbled = await bubblewrap.works();
     const where = isBubbled ? 'in bubblewrap instead of a container' : 'on the host, not in a sandbox';
+    const bubbled = async (): Promise<readonly string[]> => [
+      ...boxBounds(sandbox, options.diskBytes, owner.workspace),
+      ...(await bubblewrap.prefix(owner.workspace, inside, sandbox)),
+    ];
     return {
-      prefix: isBubbled ? await bubblewrap.prefix(owner.workspace, inside, sandbox) : undefined,
+      prefix: isBubbled ? await bubbled() : undefined,
       note: sandbox.stated ? { note: `runs ${where}: ${reason}` } : {},
     };
   };
@@ -145,6 +152,12 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
         : workspace;
     },
   };
+}
+
+/** Words before bubblewrap, which has no bounds of its own. */
+export function boxBounds({ pids, memoryBytes }: Sandbox, disk: number, folder: string): readonly string[] {
+  const settings = { processes: 'sandbox.pids', memory: 'sandbox.memory', disk: 'worker.commands.disk' };
+  return boundPrefix({ processes: pids, memory: memoryBytes, disk, settings }, [folder]);
 }
 
 /** A program of ours that stands for the command on the host. `variables`: names of those of its own that the command gets. */

@@ -57,6 +57,11 @@ const CLOSED = ['--remount-ro', '/proc', '--remount-ro', '/'];
 
 /** Versions before 0.8 have not got it; the filter refuses new namespaces alone then. */
 const NO_NAMESPACES = ['--unshare-user', '--disable-userns'];
+/** A folder in memory, which older ones cannot bound. */
+const tmpfs = (options: readonly string[], { memoryBytes }: Pick<Sandbox, 'memoryBytes'>): string[] => [
+  ...(options.length > 0 ? ['--size', String(Math.floor(memoryBytes / 4))] : []),
+  '--tmpfs',
+];
 
 /**
  * Whatever this process was started with stays behind: descriptors that we have opened ourselves are closed by the kernel.
@@ -88,8 +93,11 @@ export function createBubblewrap(folders: readonly string[]): Bubblewrap {
   };
   return {
     works: async () => (await look()) !== undefined,
-    prefix: async (workspace, inside, sandbox, more = []) =>
-      begin([...((await look()) ?? []), ...bubblewrapArguments(workspace, inside, sandbox, more)]),
+    prefix: async (workspace, inside, sandbox, more = []) => {
+      const options = (await look()) ?? [];
+      const memory = tmpfs(options, sandbox);
+      return begin([...options, ...bubblewrapArguments(workspace, inside, { ...sandbox, memory }, more)]);
+    },
   };
 }
 
@@ -98,7 +106,8 @@ async function tried(
   begin: (more: readonly string[]) => readonly string[],
 ): Promise<readonly string[] | undefined> {
   for (const options of [NO_NAMESPACES, []]) {
-    const all = [...options, ...boxArguments({ network: false }), ...CLOSED, '/bin/sh', '-c', 'exit 0'];
+    const box = boxArguments({ network: false, memory: tmpfs(options, { memoryBytes: 2 ** 24 }) });
+    const all = [...options, ...box, ...CLOSED, '/bin/sh', '-c', 'exit 0'];
     const [program = '', ...args] = begin(all);
     const works = await new Promise<boolean>((resolve) => {
       execFile(program, args, { timeout: TRY_MS }, (error) => resolve(error === null));
@@ -129,12 +138,12 @@ function createFilterFile(): (arch: FilterArch) => string {
 function bubblewrapArguments(
   workspace: string,
   inside: string,
-  sandbox: Sandbox,
+  sandbox: Pick<Sandbox, 'workspace'> & BoxArguments,
   more: readonly string[],
 ): readonly string[] {
   const mount =
     sandbox.workspace === 'none'
-      ? ['--tmpfs', MOUNT]
+      ? [...sandbox.memory, MOUNT]
       : [sandbox.workspace === 'ro' ? '--ro-bind' : '--bind', workspace, MOUNT];
   const start = inside === '' ? MOUNT : `${MOUNT}/${inside}`;
   const variables = ['HOME', 'TMPDIR'].flatMap((name) => ['--setenv', name, '/tmp']);
@@ -153,7 +162,12 @@ function bubblewrapArguments(
   ];
 }
 
-function boxArguments({ network }: Pick<Sandbox, 'network'>): string[] {
+interface BoxArguments extends Pick<Sandbox, 'network'> {
+  /** Before the place of a folder in memory. */
+  readonly memory: readonly string[];
+}
+
+function boxArguments({ network, memory }: BoxArguments): string[] {
   return [
     '--unshare-all',
     ...(network ? ['--share-net'] : []),
@@ -172,7 +186,7 @@ function boxArguments({ network }: Pick<Sandbox, 'network'>): string[] {
     '/proc',
     '--dev',
     '/dev',
-    '--tmpfs',
+    ...memory,
     '/tmp',
   ];
 }

@@ -189,6 +189,7 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
       bubblewrap: { works: async () => false, prefix: async () => [] },
       worker: 'probe',
       graceMs: 500,
+      diskBytes: Number.MAX_SAFE_INTEGER,
     });
     const box = { sandbox, owner, inside: '' };
     try {

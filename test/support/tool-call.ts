@@ -131,7 +131,14 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
     processes,
     secureClis: NO_SECURE_CLIS,
     shell: boxes
-      ? createBoxedShell({ host, boxes, bubblewrap, worker: `${THIS_MACHINE}${ownIdentity()}`, ...grace })
+      ? createBoxedShell({
+          host,
+          boxes,
+          bubblewrap,
+          worker: `${THIS_MACHINE}${ownIdentity()}`,
+          diskBytes: 2 ** 27,
+          ...grace,
+        })
       : host,
   };
   return {

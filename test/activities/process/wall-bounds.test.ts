@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ownIdentity } from '#activities/process/process-table.ts';
+import { boundsOf } from '#activities/process/host-wall.ts';
 import { proveWall } from '#activities/process/prove-wall.ts';
 import { type CommandOutcome, createShell } from '#activities/process/shell.ts';
 import type { HostWall } from '#activities/process/wall.ts';
@@ -45,7 +46,7 @@ describe('the bounds of commands', { skip: hasWall() ? false : 'this kernel has 
       commandFolders: [join(stateDir, 'credentials')],
       program: fileURLToPath(new URL('../../..', import.meta.url)),
       ports: [],
-      bounds: { processes: 300, memory: 400 * 2 ** 20, disk: 100 * 2 ** 20 },
+      bounds: boundsOf({ processes: 300, memory: '400m', disk: '100m' }),
     });
     wall = proven.host;
   });

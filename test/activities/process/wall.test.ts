@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLauncher, createWalledLauncher } from '#activities/process/launcher.ts';
 import { ownIdentity, processTable } from '#activities/process/process-table.ts';
+import { boundsOf } from '#activities/process/host-wall.ts';
 import { proveWall } from '#activities/process/prove-wall.ts';
 import { seatbeltProfile } from '#activities/process/seatbelt-profile.ts';
 import { type CommandRequest, createShell, type Shell } from '#activities/process/shell.ts';
@@ -51,7 +52,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       commandFolders: [join(stateDir, 'credentials')],
       program: PROGRAM,
       ports: [],
-      bounds: { processes: 2_048, memory: 2 ** 33, disk: 2 ** 33 },
+      bounds: boundsOf({ processes: 2_048, memory: '8g', disk: '8g' }),
     };
     workspace = join(settings.workspaceRoot, 'default', 'main');
     await mkdir(workspace, { recursive: true });
@@ -346,7 +347,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
 
 describe('the wall of macOS', () => {
   it('hides, then shows the workspaces below; closes ports, sockets and services; keeps quotes in names', () => {
-    const bounds = { processes: 1, memory: 1, disk: 1 };
+    const bounds = boundsOf({ processes: 64, disk: '1g' });
     const plan = { hidden: ['/s"t'], shown: ['/p'], apart: ['/s"t/workspaces'], ports: [7233], bounds };
     const profile = seatbeltProfile(plan, ['/s"t/workspaces/own']);
     const lines = profile.split('\n');

@@ -50,6 +50,19 @@ describe('SH-3 bubblewrap in place of a container', { skip }, () => {
     return (result.ok ? result.text : result.message).trim();
   };
 
+  test('SH-3: has the bounds of its settings, and its workspace that of disk', async (t) => {
+    const bench = await benchWithout(t);
+    const small = { memory: '64m', pids: 64 };
+    const takes = (code: string): Promise<string> =>
+      sh(bench, `python3 -c '${code}\nimport time\ntime.sleep(9)'`, small);
+    assert.match(await takes('x = b"x" * (200 << 20)'), /64 MiB of memory at most \(sandbox\.memory\)/);
+    assert.match(await takes('open("/tmp/x", "wb").write(b"x" * (30 << 20))'), /No space left/);
+    const forks = 'import os\nfor _ in range(99):\n  if os.fork() == 0: break';
+    assert.match(await takes(forks), /64 processes and threads at most \(sandbox\.pids\)/);
+    const written = await sh(bench, 'for i in $(seq 90); do head -c 5M /dev/zero >big.$i; sleep 0.01; done');
+    assert.match(written, /128 MiB of disk at most/);
+  });
+
   test('is used when there is no engine, and the result says so', async (t) => {
     const bench = await benchWithout(t);
     assert.match(
