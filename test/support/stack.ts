@@ -133,6 +133,10 @@ interface Parts {
   readonly temporal: TemporalAccess;
 }
 
+function hasFastPath({ env = {} }: TestApiOptions): boolean {
+  return !isPlainEngine() && env['TEMPOCLAW_FAST_PATH'] !== 'false';
+}
+
 async function serve(
   parts: Parts,
   options: TestApiOptions & Pick<LiveWorkerOptions, 'tools'>,
@@ -208,7 +212,7 @@ async function serve(
       temporalUiUrl: 'http://ui.test:8233/',
       temporalNamespace: 'default',
       sharedSessions: false,
-      fastPath: !isPlainEngine() && options.env?.['TEMPOCLAW_FAST_PATH'] !== 'false',
+      fastPath: hasFastPath(options),
       ...options.settings,
     },
     codec: options.codec,
