@@ -150,7 +150,7 @@ function rulesOf({ tools, exec, sandbox, egress, hooks }: Config) {
   return { tools, exec, deniedPaths: deniedPrefixes(tools.denied_paths), sandbox, egress, hooks };
 }
 
-function settingsOf({ api, temporal, sessions, stateDir }: Config): ApiDeps['settings'] {
+function settingsOf({ api, temporal, sessions, worker, stateDir }: Config): ApiDeps['settings'] {
   return {
     rateLimitPerMinute: api.rateLimitPerMinute,
     bodyLimitBytes: api.bodyLimitBytes,
@@ -161,6 +161,7 @@ function settingsOf({ api, temporal, sessions, stateDir }: Config): ApiDeps['set
     temporalUiUrl: temporal.uiUrl,
     temporalNamespace: temporal.namespace,
     sharedSessions: sessions.shared,
+    fastPath: worker.fastPath,
     stateDir,
   };
 }

@@ -81,6 +81,8 @@ export interface ApiSettings {
   readonly temporalNamespace: string;
   /** Keys of users reach the sessions of all users. */
   readonly sharedSessions: boolean;
+  /** Of the workers: whether a first model call may be made within a workflow task. */
+  readonly fastPath: boolean;
   /** Where this process keeps files; /readyz tries to write there. */
   readonly stateDir?: string | undefined;
 }

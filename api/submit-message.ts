@@ -47,10 +47,12 @@ export interface Accepted {
 /** How the message is handed over; undefined when there is no turn to take it. */
 type HandOver = (
   input: SubmitInput,
-  labels: { agent: string; user?: string | undefined },
+  labels: { agent: string; user?: string | undefined; isVisible: boolean },
 ) => Promise<Receipt | undefined>;
 
-type SubmitDeps = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics' | 'secrets'>;
+type SubmitDeps = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics' | 'secrets'> & {
+  readonly settings: Pick<ApiDeps['settings'], 'fastPath'>;
+};
 
 /** A worker that is there takes a message within milliseconds; without one the sender need not wait long to be told so. */
 const TAKEN_MS = 5_000;
@@ -68,9 +70,10 @@ const MOST_LEFT = INBOX_LIMITS.turns / 2;
  */
 export function submitMessage(deps: SubmitDeps, tenant: string, message: Submission): Promise<Accepted> {
   const mode = message.mode ?? 'queue';
-  return handIn(deps, tenant, message, async (input, { agent, user }) => {
+  return handIn(deps, tenant, message, async (input, { agent, user, isVisible }) => {
     const summary = `${agent}${user === undefined ? '' : ` for ${user}`}: session ${message.session}`;
-    const quick = message.waitFor ? (true as const) : undefined;
+    const isQuick = message.waitFor && deps.settings.fastPath && !isVisible;
+    const quick = isQuick ? (true as const) : undefined;
     const to = [tenant, message.session, input, { agent, user, summary, quick }] as const;
     if (!LEAVABLE.has(mode)) return deps.temporal.submit(...to);
     try {
@@ -127,7 +130,8 @@ async function handIn(
   const preview = scrubber.preview(message.text, INBOX_LIMITS.preview);
   const own = turnIdOf(message.id);
   const waited = row.written ? message.waitFor?.(own) : undefined;
-  const offered = offer(deps, tenant, message, { agent, preview }, handOver);
+  const labels = { agent, preview, isVisible: row.is_visible };
+  const offered = offer(deps, tenant, message, labels, handOver);
   const receipt = await (waited ? receiptOrEnd(message, offered, waited) : offered);
   // On a repeat, another run of the session may have taken the message before: then its row knows better.
   const taken = row.written ? undefined : await turnOfMessage(deps.pool, tenant, message.id);
@@ -199,7 +203,7 @@ async function offer(
   deps: SubmitDeps,
   tenant: string,
   message: Submission,
-  { agent, preview }: { readonly agent: string; readonly preview: string },
+  { preview, ...labels }: { readonly agent: string; readonly preview: string; readonly isVisible: boolean },
   handOver: HandOver,
 ): Promise<Receipt> {
   try {
@@ -211,7 +215,7 @@ async function offer(
       ...context,
       preview,
     };
-    const receipt = await handOver(input, { agent, user: message.context.user });
+    const receipt = await handOver(input, { ...labels, user: message.context.user });
     if (receipt) return receipt;
     throw new Failure('Conflict', `No turn runs in session ${message.session}; send a message instead`);
   } catch (error) {

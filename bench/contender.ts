@@ -110,7 +110,7 @@ export async function createTempoclaw(
     deploymentValues: [],
     onError: () => undefined,
   });
-  const deps = { pool, temporal, notifier, metrics: createMetrics(), secrets };
+  const deps = { pool, temporal, notifier, metrics: createMetrics(), secrets, settings: { fastPath: true } };
   const contender: Contender = {
     name: 'TempoClaw',
     side: 'tempoclaw',

@@ -1,6 +1,11 @@
 /** What is looked for every minute, whatever happened meanwhile: work whose workflow was ended, old rows, boxes that are over. */
 
-export const SWEEP = { type: 'sweep', everySeconds: 60 } as const;
+export const SWEEP = { type: 'sweep', everySeconds: 60, runSeconds: 3600 } as const;
+
+/** For how long it goes on, so that Temporal's list has a run an hour and not sixty. */
+export interface SweepInput {
+  readonly seconds?: number;
+}
 
 /** Younger work is not looked at: most is over by then, and costs nothing. */
 export const LOST_AFTER_SECONDS = 60;

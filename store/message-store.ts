@@ -58,6 +58,8 @@ export function invocationPlace(tenant: string, turnId: string): string {
 export interface WrittenMessage {
   /** The session's agent, be the session new or old; null when there is no such agent (then nothing was written). */
   readonly agent_key: string | null;
+  /** The agent's setting `visible`. */
+  readonly is_visible: boolean;
   /** The session is another user's than the one the message is confined to; nothing was written. */
   readonly is_foreign: boolean;
   /** False when the row was there. */
@@ -93,7 +95,9 @@ async function tryWrite(
        select $1, $7, $2, 'user', $8, $9, $10, $11, $16, $17, case when $13::text is not null then budget_root_of($1, $13, $14) end
        from agent where ($3::text is null or agent.agent_key = $3) and not exists (select 1 from old where is_foreign)
        on conflict do nothing returning id)
-     select (select agent_key from agent) as agent_key, coalesce((select is_foreign from old), false) as is_foreign,
+     select (select agent_key from agent) as agent_key,
+       exists (select 1 from agents g join agent on g.key = agent_key where g.tenant_id = $1 and (g.config -> 'visible')::boolean) as is_visible,
+       coalesce((select is_foreign from old), false) as is_foreign,
        exists (select 1 from said) as written,
        m.session_key, m.turn_id, m.text,
        exists (select 1 from wanted) and not exists (select 1 from agent)

@@ -1,6 +1,6 @@
 /** The Temporal Schedule that starts the sweep: made by each worker that starts, so it is there, and as this release has it. */
 import { type ScheduleClient, ScheduleAlreadyRunning } from '@temporalio/client';
-import { SWEEP, sweepId } from '#domain/sweep.ts';
+import { SWEEP, type SweepInput, sweepId } from '#domain/sweep.ts';
 
 /** Safe to repeat, and at several places at once. Whoever has paused it finds it paused. */
 export async function ensureSweepSchedule(schedules: ScheduleClient, taskQueue: string): Promise<void> {
@@ -12,11 +12,13 @@ export async function ensureSweepSchedule(schedules: ScheduleClient, taskQueue: 
       workflowType: SWEEP.type,
       workflowId: scheduleId,
       taskQueue,
-      args: [],
+      args: [{ seconds: SWEEP.runSeconds } satisfies SweepInput],
+      // One that cannot go on makes room for the next.
+      workflowRunTimeout: 2 * SWEEP.runSeconds * 1000,
       staticSummary: 'looks after lost work, old rows and sandboxes that are over',
     },
   };
-  // What was missed is made up for by the next one.
+  // Each minute, so that a run that somebody has ended is missed for no longer; what runs is left alone.
   const policies = { overlap: 'SKIP' as const, catchupWindow: '10 seconds' as const };
   try {
     await schedules.create({ scheduleId, ...definition, policies });

@@ -1,11 +1,27 @@
-/** One look after what no other workflow looks after; a Temporal Schedule starts it every minute, once for all workers. */
-import { ActivityFailure, log, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { SweepActivities, SweepPart, SweepReport } from '#domain/sweep.ts';
+/** Looks after what no other workflow looks after, each minute of an hour; a Temporal Schedule starts the next run, one for all workers. */
+import { ActivityFailure, log, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import {
+  SWEEP,
+  type SweepActivities,
+  type SweepInput,
+  type SweepPart,
+  type SweepReport,
+} from '#domain/sweep.ts';
 import { SWEEPING } from './activity-options.ts';
 
 const activities = proxyActivities<SweepActivities>(SWEEPING);
 
-export async function sweep(): Promise<SweepReport> {
+/** Once, where it is not said for how long. */
+export async function sweep({ seconds = 0 }: SweepInput = {}): Promise<SweepReport> {
+  const until = Date.now() + seconds * 1000;
+  for (;;) {
+    const report = await lookOnce();
+    if (Date.now() + SWEEP.everySeconds * 1000 > until) return report;
+    await sleep(SWEEP.everySeconds * 1000);
+  }
+}
+
+async function lookOnce(): Promise<SweepReport> {
   const report = {
     sweep_lost_work: await found('sweep_lost_work'),
     prune_rows: await found('prune_rows'),

@@ -110,7 +110,8 @@ export function createFastPath(parts: FastPathParts): FastPath {
 
     async recordAnswer(asked) {
       const { input, basis, catalog, plan } = asked;
-      const reads = isRateLimited ? [] : allowedReads(catalog, input, basis, plan.calls);
+      const isPlain = isRateLimited || basis.agent.visible;
+      const reads = isPlain ? [] : allowedReads(catalog, input, basis, plan.calls);
       const known = transcripts.known(input.tenant, input.session);
       // With nothing known the whole transcript would come along.
       const shown =
@@ -130,6 +131,7 @@ export function createFastPath(parts: FastPathParts): FastPath {
       keepStep(stepKey(tenant, turn, step + 1), next, known);
     },
 
+    hasLocal: true,
     // A container takes longer to begin a command than the workflow task waits.
     isInline: ({ limits, mcp }, place) =>
       limits.inline === true && (mcp !== undefined || (place !== undefined && place !== 'image')),

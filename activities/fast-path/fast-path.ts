@@ -76,6 +76,8 @@ export interface FastPath {
   ): { readonly known: KnownTranscript; readonly budget: BudgetRequest } | undefined;
   /** It has been read. */
   keep(tenant: string, call: RunnableCall, known: KnownTranscript, next: StepBasis): void;
+  /** Whether short tools run within the workflow task. */
+  readonly hasLocal: boolean;
   /** Whether such a call may begin within the workflow task. */
   isInline(tool: Tool, place: CommandPlace | undefined): boolean;
   /** Whether such a model, or one of several, may be asked within a workflow task, by what its last answer in this worker took. */
@@ -102,6 +104,7 @@ export function createPlainPath(ledger: Pick<TurnLedger, 'recordAnswer'>): FastP
     },
     readsWith: () => undefined,
     keep: () => undefined,
+    hasLocal: false,
     isInline: () => false,
     isQuick: () => false,
     note: () => undefined,

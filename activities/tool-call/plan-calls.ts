@@ -40,7 +40,8 @@ export interface PlanDeps extends CallDeps {
   readonly whySecured: (tenant: string, agent: string, command: string) => string | undefined;
   readonly catalog: Catalog;
   readonly approvalSeconds: number;
-  /** Whether a call may begin within the workflow task. */
+  /** Whether short tools run within the workflow task, and whether a call may begin there. */
+  readonly hasLocal: boolean;
   readonly isInline: (tool: Tool, place: CommandPlace | undefined) => boolean;
   readonly needsToken: NeedsToken;
   /** Around commands on this machine. */
@@ -301,13 +302,15 @@ function plannedCall(
     typeof timeoutSeconds === 'number'
       ? timeoutSeconds
       : timeoutSeconds(read.input as never, { timeoutSeconds: longestExec(agent, deps.sandbox) });
+  const isLocal = deps.hasLocal && !agent.visible && duration === 'short';
+  const isInline = !agent.visible && deps.isInline(read.tool, place);
   return {
     id,
     tool: read.tool.name,
     summary: callSummary(deps, read.tool, read.input),
     timeout,
-    local: duration === 'short' ? (true as const) : undefined,
-    inline: deps.isInline(read.tool, place) ? (true as const) : undefined,
+    local: isLocal ? (true as const) : undefined,
+    inline: isInline ? (true as const) : undefined,
     serial: read.tool.serial ? (true as const) : undefined,
   };
 }

@@ -278,7 +278,7 @@ async function record(
   if (fate === 'refused') return callModel(deps, input, attempt);
   const spent = spentText(basis, answer, usd);
   deps.fastPath.note(ref, given.spent.seconds);
-  const pace = deps.fastPath.isQuick(ref) ? ('quick' as const) : undefined;
+  const pace = !agent.visible && deps.fastPath.isQuick(ref) ? ('quick' as const) : undefined;
   if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent, pace };
   const ended = fate === 'ended' ? (true as const) : undefined;
   return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, pace, ...judging, ended };

@@ -11,7 +11,7 @@ import { createEndLostTurns, createEndTurn, createStopSession, type EndTurnDeps 
 
 export interface TurnParts
   extends RoomDeps,
-    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'isInline' | 'markHooked'>,
+    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'hasLocal' | 'isInline' | 'markHooked'>,
     Pick<EndTurnDeps, 'endCommands' | 'assignments' | 'releaseTasks'> {}
 
 export function createTurnRoom(parts: TurnParts): TurnActivities {
@@ -25,6 +25,7 @@ export function createTurnRoom(parts: TurnParts): TurnActivities {
   return {
     call_model: createCallModel({
       ...parts,
+      hasLocal: fastPath.hasLocal,
       isInline: fastPath.isInline,
       markHooked: (...place) => markHooked(pool, ...place),
       awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),

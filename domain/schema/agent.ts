@@ -214,6 +214,12 @@ const fields = {
     .strictObject({ model: modelSchema })
     .optional()
     .describe('The model that draws facts from its memory; none are drawn when absent'),
+  visible: z
+    .boolean()
+    .optional()
+    .describe(
+      'Each model call and tool call of its turns, and of its subagents’, is an activity that Temporal schedules',
+    ),
 };
 
 /** What an agent's row holds (`AgentConfig`). */

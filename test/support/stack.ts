@@ -38,6 +38,7 @@ import { createMetrics } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import { createToolDirectory } from '#api/tool-directory.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
+import { isPlainEngine } from './engine.ts';
 import { type LiveWorker, type LiveWorkerOptions, startLiveWorker } from './live-worker.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -74,6 +75,8 @@ export interface TestApi {
 
 export interface TestApiOptions {
   readonly settings?: Partial<ApiSettings>;
+  /** As the environment of the worker has it. */
+  readonly env?: LiveWorkerOptions['env'];
   readonly temporal?: TemporalAccess;
   readonly codec?: ApiDeps['codec'];
   readonly workspaceRoot?: string;
@@ -128,6 +131,10 @@ interface Parts {
   readonly url: string;
   readonly tenant: string;
   readonly temporal: TemporalAccess;
+}
+
+function hasFastPath({ env = {} }: TestApiOptions): boolean {
+  return !isPlainEngine() && env['TEMPOCLAW_FAST_PATH'] !== 'false';
 }
 
 async function serve(
@@ -205,6 +212,7 @@ async function serve(
       temporalUiUrl: 'http://ui.test:8233/',
       temporalNamespace: 'default',
       sharedSessions: false,
+      fastPath: hasFastPath(options),
       ...options.settings,
     },
     codec: options.codec,

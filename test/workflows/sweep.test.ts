@@ -56,6 +56,22 @@ describe('DU-8 the sweep', () => {
         [SWEEP.everySeconds * 1000],
       );
       assert.equal(action.type === 'startWorkflow' && action.workflowType, SWEEP.type);
+      await handle.unpause();
+      for (let start = 1; start <= 3; start += 1) await handle.trigger();
+      const [open, ...others] = await stack.worker.until('its run', async () => {
+        const { info } = await handle.describe();
+        return info.runningActions.length > 0 ? info.runningActions : undefined;
+      });
+      assert.ok(open?.type === 'startWorkflow');
+      assert.deepEqual(others, []);
+      const run = client.workflow.getHandle(open.workflow.workflowId);
+      await stack.worker.until(
+        'a sweep of it',
+        async () =>
+          (await run.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes) || undefined,
+      );
+      assert.equal((await run.describe()).status.name, 'RUNNING');
+      await run.terminate();
     } finally {
       await handle.delete();
     }

@@ -28,6 +28,7 @@ const deps: PlanDeps = {
   knownAddresses: async () => ({}),
   needsToken: () => Promise.resolve(false),
   wall: 'files and network',
+  hasLocal: true,
   isInline: () => false,
 };
 
