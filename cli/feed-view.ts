@@ -166,6 +166,8 @@ export function createFeedView(options: FeedViewOptions): (event: StoredEvent) =
     },
     'approval.decided': (event) => sink.line(decidedLine(event, paint)),
     'context.compacted': () => sink.line(paint('dim', '… the conversation was summed up to fit the model')),
+    'memory.recorded': ({ data }) =>
+      sink.line(paint('dim', `… kept in ${oneLine(textOf(data['path']), 60)}`)),
     'turn.failed': (event) => sink.line(`${paint('red', '✘ the turn failed:')} ${failureWords(event)}`),
     'turn.stopped': (event) => {
       const by = oneLine(textOf(event.data['by']), 60);

@@ -30,6 +30,7 @@ export const EVENT_TYPES = [
   'handoff',
   'canvas.changed',
   'context.compacted',
+  'memory.recorded',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -42,6 +42,8 @@ export interface IndexedPart {
 export interface IndexedDocuments extends IndexedPart {
   /** Documents that facts are to be drawn from; absent where there is none. */
   readonly unread?: number;
+  /** Conversations whose statements are to be kept; absent where there is none. */
+  readonly unrecorded?: number;
 }
 
 export interface MemoryActivities {
@@ -49,6 +51,8 @@ export interface MemoryActivities {
   index_documents(scope: DocumentScope): Promise<IndexedDocuments>;
   /** Draws facts from some documents whose words are indexed. Safe to repeat, and beside itself. */
   extract_knowledge(scope: DocumentScope): Promise<IndexedPart>;
+  /** Keeps what was said in some conversations of the scope as documents. Each reading counts once. Safe to repeat, and beside itself. */
+  record_conversations(scope: DocumentScope): Promise<IndexedPart>;
 }
 
 /** As callers see it (`GET …/memory/status`). */

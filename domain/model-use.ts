@@ -2,13 +2,14 @@
 import { type ModelError, type Usage } from './model.ts';
 import { costsNothing } from './budget/meter.ts';
 
-/** `reading`: of a tool that reads media. `direct`: of a request in a body of an agent's own. `unused`: an answer that came when another attempt had given one. `forgotten`: sums of answers whose transcript is gone. */
+/** `memory`: of keeping what was said in conversations. `reading`: of a tool that reads media. `direct`: of a request in a body of an agent's own. `unused`: an answer that came when another attempt had given one. `forgotten`: sums of answers whose transcript is gone. */
 export const MODEL_USE_KINDS = [
   'summary',
   'failed',
   'unused',
   'embedding',
   'knowledge',
+  'memory',
   'reading',
   'media',
   'hook',

@@ -50,12 +50,12 @@ export interface DocumentChange {
   readonly outside?: boolean | undefined;
   /** What who writes it had read from outside (PO-5); with `outside` undefined, what the scope sees has is kept. */
   readonly read?: UsedTools | undefined;
-  /** From what the scope sees (undefined: nothing) to what its own document shall hold; null removes it. Throws to refuse. */
-  readonly by: (seen: string | undefined) => string | null;
+  /** From what the scope sees (undefined: nothing) to what its own document shall hold; null removes it, undefined leaves it. Throws to refuse. */
+  readonly by: (seen: string | undefined) => string | null | undefined;
 }
 
 export interface DocumentWritten {
-  /** An earlier attempt of the call did it. */
+  /** An earlier attempt of the call did it, or nothing was to change. */
   readonly done: boolean;
   readonly revision: number;
 }
@@ -163,28 +163,36 @@ export function writeDocument(
   scope: DocumentScope,
   change: DocumentChange,
 ): Promise<DocumentWritten> {
-  return inTransaction(pool, async (tx) => {
-    const { tenant, agent, user } = scope;
-    await execute(tx)`
+  return inTransaction(pool, (tx) => changeDocument(tx, scope, change));
+}
+
+/** The same as a part of a transaction. */
+export async function changeDocument(
+  tx: Transaction,
+  scope: DocumentScope,
+  change: DocumentChange,
+): Promise<DocumentWritten> {
+  const { tenant, agent, user } = scope;
+  await execute(tx)`
       select pg_advisory_xact_lock(hashtextextended(${JSON.stringify(['documents', tenant, agent, user])}, 0))`;
-    const newest = await newestVersion(tx, scope, change);
-    if (newest.by_call !== null) return { done: true, revision: newest.by_call };
-    const own = newest.removed ? 0 : newest.revision;
-    if (change.expected !== undefined && change.expected !== own)
-      throw new Failure(
-        'Conflict',
-        `${change.path} has revision ${own}, not ${change.expected}: read it again`,
-      );
-    const seen = await readRow<{ text: string; outside: boolean; read: UsedTools }>(tx)`
+  const newest = await newestVersion(tx, scope, change);
+  if (newest.by_call !== null) return { done: true, revision: newest.by_call };
+  const own = newest.removed ? 0 : newest.revision;
+  if (change.expected !== undefined && change.expected !== own)
+    throw new Failure(
+      'Conflict',
+      `${change.path} has revision ${own}, not ${change.expected}: read it again`,
+    );
+  const seen = await readRow<{ text: string; outside: boolean; read: UsedTools }>(tx)`
       select text, outside, read from ${seenBy(scope)} where path = ${change.path}`;
-    const text = change.by(seen?.text);
-    const revision = newest.revision + 1;
-    const { outside = seen?.outside ?? false } = change;
-    const before = change.outside === undefined ? seen?.read : undefined;
-    const read = outside ? { ...before, ...(change.read ?? FROM_OUTSIDE) } : {};
-    await save(tx, scope, { ...change, outside, read }, text, revision);
-    return { done: false, revision };
-  });
+  const text = change.by(seen?.text);
+  if (text === undefined) return { done: true, revision: newest.revision };
+  const revision = newest.revision + 1;
+  const { outside = seen?.outside ?? false } = change;
+  const before = change.outside === undefined ? seen?.read : undefined;
+  const read = outside ? { ...before, ...(change.read ?? FROM_OUTSIDE) } : {};
+  await save(tx, scope, { ...change, outside, read }, text, revision);
+  return { done: false, revision };
 }
 
 async function newestVersion(

@@ -93,7 +93,7 @@ export function noteRead(
   });
 }
 
-export async function noteKnowledgeUses(
+export async function noteUses(
   db: Db,
   { tenant, agent }: DocumentScope,
   uses: readonly ModelUse[],
@@ -116,7 +116,7 @@ export function saveFacts(
   uses: readonly ModelUse[],
 ): Promise<void> {
   return inTransaction(pool, async (tx) => {
-    await noteKnowledgeUses(tx, scope, uses);
+    await noteUses(tx, scope, uses);
     const { tenant, agent, user } = scope;
     const document = await readRow<{ updated_at: Date; outside: boolean }>(tx)`
       select updated_at, outside from documents where ${isOwn(scope)} and path = ${path} and digest = ${digest} for update`;

@@ -285,6 +285,7 @@ export interface Tables {
       | 'unused'
       | 'embedding'
       | 'knowledge'
+      | 'memory'
       | 'reading'
       | 'media'
       | 'hook'
@@ -385,6 +386,7 @@ export interface Tables {
     event_seq: Generated<Int8>;
     summary: string | null;
     summary_position: Generated<Int8>;
+    recorded: Generated<Int8>;
     turns: Generated<number>;
     has_unwritten: Generated<boolean>;
     used: Generated<Json<unknown>>;

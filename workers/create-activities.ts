@@ -120,7 +120,7 @@ export function createActivities(
     lock: createFileLock(pool),
   });
   const skills = createSkills({ ...base, embed, hostFiles, folders: config.skills.folders });
-  const memory = createMemoryRoom({ ...base, embed, models, budgets });
+  const memory = createMemoryRoom({ ...base, embed, models, budgets, outsideOf: base.rules.outside });
   const teams = createTeamRoom({ ...base, wake });
   const assignments = createAssignmentRoom({
     ...base,

@@ -1,6 +1,6 @@
 /**
- * Brings the index of one scope's memory up to its documents, and the knowledge graph where the agent has one. Whoever writes a document
- * starts it, or tells the run that goes on.
+ * Brings the index of one scope's memory up to its documents, its documents up to what was said in conversations, and the knowledge graph
+ * where the agent has one. Whoever writes a document starts it, or tells the run that goes on; the sweep does for conversations.
  */
 import {
   condition,
@@ -19,6 +19,8 @@ import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const writtenSignal = defineSignal(INDEX_DOCUMENT.signals.written);
 
+type ReadByModel = MemoryActivities['extract_knowledge' | 'record_conversations'];
+
 /** Activities of one run; each writes some ten events. */
 const STEPS = 500;
 /** As long as a model that failed is left alone (activities/model/embed.ts). */
@@ -26,41 +28,48 @@ const REST = '1 minute';
 
 export async function indexDocument(scope: DocumentScope): Promise<void> {
   refuseWrongStart(inputProblem(INDEX_DOCUMENT.type, scope, ['tenant', 'agent'], []));
-  const { index_documents, extract_knowledge } = proxyActivities<MemoryActivities>(INDEXING);
+  const { index_documents, extract_knowledge, record_conversations } =
+    proxyActivities<MemoryActivities>(INDEXING);
   let written = 0;
   let steps = 0;
-  let extraction: Promise<void> | undefined;
+  const reading = new Map<ReadByModel, Promise<void>>();
   let failure: unknown;
   setHandler(writtenSignal, () => {
     written += 1;
   });
   /** Beside the index, so that words are found while a model reads. */
-  const extract = async (): Promise<void> => {
+  const read = (part: ReadByModel): void => {
+    if (reading.has(part)) return;
+    const end = (problem?: unknown): void => {
+      reading.delete(part);
+      failure ??= problem;
+    };
+    reading.set(part, until(part).then(end, end));
+  };
+  const until = async (part: ReadByModel): Promise<void> => {
     for (; steps < STEPS; steps += 1) {
-      const { pending, waits } = await extract_knowledge(scope);
+      const { pending, waits } = await part(scope);
       if (pending === 0) return;
       if (waits) await sleep(REST);
     }
   };
-  const end = (problem?: unknown): void => {
-    extraction = undefined;
-    failure = problem;
-  };
   for (; steps < STEPS; steps += 1) {
     const seen = written;
-    const { pending, waits, unread } = await index_documents(scope);
+    const { pending, waits, unread, unrecorded } = await index_documents(scope);
     setCurrentDetails(
       waits
         ? `${pending} documents wait for the model for vectors`
         : `${pending} documents are to be indexed`,
     );
-    if (unread !== undefined) extraction ??= extract().then(end, end);
+    if (unread !== undefined) read(extract_knowledge);
+    if (unrecorded !== undefined) read(record_conversations);
     const isWritten = (): boolean => written > seen;
+    const running = reading.size;
     if (waits) await condition(isWritten, REST);
-    else if (pending === 0 && extraction) await condition(() => isWritten() || extraction === undefined);
+    else if (pending === 0 && reading.size > 0) await condition(() => isWritten() || reading.size < running);
     else if (pending === 0 && !isWritten()) return;
     if (failure !== undefined) throw failure;
   }
-  await extraction;
+  await Promise.all(reading.values());
   await continueAsNew<typeof indexDocument>(scope);
 }

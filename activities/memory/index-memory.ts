@@ -4,6 +4,7 @@ import type { DocumentScope } from '#domain/document.ts';
 import { indexWorkflowId, type MemoryActivities } from '#domain/memory.ts';
 import { chunkText } from '#domain/memory/chunk-text.ts';
 import { storableText } from '#domain/storable-text.ts';
+import { unrecordedCount } from '#store/conversation-store.ts';
 import { unreadCount } from '#store/knowledge-index-store.ts';
 import {
   pendingCount,
@@ -48,7 +49,13 @@ export function createIndexDocuments(deps: IndexDeps): MemoryActivities['index_d
       else waits = true;
     }
     const unread = await unreadCount(pool, scope);
-    return { pending: await pendingCount(pool, scope, model), waits, ...(unread > 0 && { unread }) };
+    const unrecorded = await unrecordedCount(pool, scope);
+    return {
+      pending: await pendingCount(pool, scope, model),
+      waits,
+      ...(unread > 0 && { unread }),
+      ...(unrecorded > 0 && { unrecorded }),
+    };
   });
 }
 

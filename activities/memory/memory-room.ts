@@ -6,11 +6,13 @@ import { MEMORY_FILE, type MemoryActivities } from '#domain/memory.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type DocumentText, readDocument, writeDocument } from '#store/document-store.ts';
+import { scopesToRecord } from '#store/conversation-store.ts';
 import { scopesToIndex } from '#store/memory-index-store.ts';
 import { startIndexing } from '#temporal/start-indexing.ts';
 import { createExtractKnowledge, type ExtractDeps } from '../knowledge/extract-knowledge.ts';
 import { createSearchKnowledge, type SearchKnowledge } from '../knowledge/search-knowledge.ts';
 import { createIndexDocuments, type IndexDeps } from './index-memory.ts';
+import { createRecordConversations, type RecordConversationsDeps } from './record-conversations.ts';
 import { createSearchMemory, type SearchMemory } from './search-memory.ts';
 
 /** All within the caller's tenant and agent: its user's memory, and the agent's where the user has none of the same path. */
@@ -44,7 +46,7 @@ export interface MemoryTools {
   readonly searchKnowledge: SearchKnowledge;
 }
 
-export interface MemoryParts extends IndexDeps, Pick<ExtractDeps, 'budgets'> {
+export interface MemoryParts extends IndexDeps, Omit<RecordConversationsDeps, 'models'> {
   readonly models: IndexDeps['models'] & ExtractDeps['models'];
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
 }
@@ -103,10 +105,12 @@ export function createMemoryRoom(parts: MemoryParts): {
     activities: {
       index_documents: createIndexDocuments(parts),
       extract_knowledge: createExtractKnowledge(parts),
+      record_conversations: createRecordConversations(parts),
     },
     tools: { memory, searchKnowledge: createSearchKnowledge(pool) },
     async indexPending() {
-      const scopes = await scopesToIndex(pool, models.embedder(), SWEPT);
+      const toIndex = await scopesToIndex(pool, models.embedder(), SWEPT);
+      const scopes = [...toIndex, ...(await scopesToRecord(pool, SWEPT))];
       for (const scope of scopes) await startIndexing(reach, scope);
       return scopes.length;
     },

@@ -207,9 +207,21 @@ const fields = {
   /** Asked before its sessions, prompts and calls begin. */
   hooks: hooksSchema.optional(),
   memory: z
-    .strictObject({ at_compaction: z.boolean().optional() })
+    .strictObject({
+      at_compaction: z
+        .boolean()
+        .optional()
+        .describe('Whether the summary of a long conversation is kept as memory/sessions/{session}.md'),
+      conversations: z
+        .boolean()
+        .optional()
+        .describe('Whether what users state is kept in memory/conversations.md; true when absent'),
+      model: modelSchema
+        .optional()
+        .describe('The model that reads conversations for that; its own when absent'),
+    })
     .optional()
-    .describe('Whether the summary of a long conversation is kept as memory/sessions/{session}.md'),
+    .describe('What of its conversations is kept without its doing'),
   knowledge: z
     .strictObject({ model: modelSchema })
     .optional()

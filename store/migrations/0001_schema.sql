@@ -307,6 +307,8 @@ create table sessions (
   event_seq        bigint not null default 0,
   summary          text,
   summary_position bigint not null default 0,
+  -- Up to which position what was said is in memory, or was looked at for that (VF-2).
+  recorded         bigint not null default 0,
   turns            int not null default 0,
   -- Others than our API speak in it: their messages have no row before a turn takes them.
   has_unwritten    boolean not null default false,
@@ -317,6 +319,7 @@ create table sessions (
   primary key (tenant_id, key)
 );
 create index sessions_by_update on sessions (tenant_id, updated_at desc, key);
+create index sessions_unrecorded on sessions (tenant_id, agent_key, user_id) where recorded < position;
 -- Sessions that work for another one: whose approvals it shows as well (DE-2).
 create index sessions_given_by on sessions (tenant_id, (bound_context #>> '{delegation,session}'))
   where bound_context #>> '{delegation,session}' is not null;
@@ -1284,7 +1287,7 @@ create table model_uses (
   tenant_id   text not null references tenants,
   id          uuid not null default gen_random_uuid(),
   -- `forgotten`: answers whose messages are gone, summed by day.
-  kind        text not null check (kind in ('summary','failed','unused','embedding','knowledge','reading','media','hook','sampling','direct','forgotten')),
+  kind        text not null check (kind in ('summary','failed','unused','embedding','knowledge','memory','reading','media','hook','sampling','direct','forgotten')),
   session_key text not null,
   turn_id     text not null,
   agent_key   text not null,

@@ -1,0 +1,143 @@
+/**
+ * What people said in conversations, as a document of memory: a line a statement, with the days on which it held and its source. One that
+ * takes another's place ends it; what has ended stays below, so that what held before is found too.
+ */
+
+/** Of sessions that had read nothing from outside, and of the others: what those say is marked wherever it is read. */
+export const CONVERSATIONS_FILE = 'memory/conversations.md';
+export const OUTSIDE_CONVERSATIONS_FILE = 'memory/conversations-outside.md';
+
+export const STATEMENT_LIMITS = {
+  /** Characters. */
+  about: 80,
+  text: 300,
+  /** Of one reading of a conversation. */
+  count: 30,
+  /** Lines of the document: of what holds, and of what has ended; the oldest give way. */
+  current: 400,
+  ended: 200,
+} as const;
+
+export interface Statement {
+  /** What it is about, in a few words: statements with the same words may take each other's place. */
+  readonly about: string;
+  readonly text: string;
+  /** YYYY-MM-DD, the first day of its holding as far as is known. */
+  readonly from: string;
+  readonly session: string;
+  readonly turn: string;
+}
+
+export interface NewStatement extends Statement {
+  /** Only one such statement holds at a time. */
+  readonly isSingle: boolean;
+}
+
+interface KeptStatement extends Statement {
+  /** The last day on which it was said again. */
+  readonly again?: string | undefined;
+  /** The day on which another took its place; absent: it holds. */
+  readonly to?: string | undefined;
+}
+
+const TITLE = '# What was said in conversations';
+const NOTE =
+  'Made from what users said, each line with its session and turn. Change or remove lines as you like; what is removed stays so until it is said again.';
+const CURRENT = '## What holds';
+const ENDED = '## What held before';
+
+const LINE =
+  /^- (?:since (\d{4}-\d\d-\d\d)|(\d{4}-\d\d-\d\d) to (\d{4}-\d\d-\d\d)): (.+) \[([^[\];]+); session ([^\s;]+), ([^\s;\]]+)(?:; again (\d{4}-\d\d-\d\d))?\]$/;
+
+/** The document with what is new, in which repeats and what takes another's place are one with it. Undefined: nothing is new. */
+export function addStatements(
+  document: string | undefined,
+  added: readonly NewStatement[],
+): string | undefined {
+  if (added.length === 0) return undefined;
+  const { before, statements } = readStatements(document);
+  const current = statements.filter(({ to }) => to === undefined);
+  const ended = statements.filter(({ to }) => to !== undefined);
+  for (const one of added) {
+    const known = current.find((other) => isSame(other, one));
+    if (known) {
+      if (one.from <= (known.again ?? known.from)) continue;
+      current.splice(current.indexOf(known), 1);
+      current.unshift({ ...known, again: one.from });
+      continue;
+    }
+    const others = one.isSingle ? current.filter(({ about }) => keyOf(about) === keyOf(one.about)) : [];
+    // What is said of an earlier time, such as where somebody lived before, ends nothing that was said of a later one.
+    const later = others.find(({ from }) => from > one.from);
+    if (later) {
+      ended.unshift({ ...one, to: later.from });
+      continue;
+    }
+    for (const other of others) {
+      current.splice(current.indexOf(other), 1);
+      ended.unshift({ ...other, to: one.from });
+    }
+    current.unshift(one);
+  }
+  const text = [
+    ...before,
+    CURRENT,
+    ...current.slice(0, STATEMENT_LIMITS.current).map(lineOf),
+    ...(ended.length > 0 ? ['', ENDED, ...ended.slice(0, STATEMENT_LIMITS.ended).map(lineOf)] : []),
+    '',
+  ].join('\n');
+  return text === document ? undefined : text;
+}
+
+/** What holds, the newest first. */
+export function currentStatements(document: string | undefined): readonly Statement[] {
+  return readStatements(document).statements.filter(({ to }) => to === undefined);
+}
+
+/** Lines that people have added stay, above the others. */
+function readStatements(document: string | undefined): {
+  readonly before: readonly string[];
+  readonly statements: readonly KeptStatement[];
+} {
+  const before: string[] = document === undefined ? [TITLE, '', NOTE, ''] : [];
+  const statements: KeptStatement[] = [];
+  for (const line of document?.split('\n') ?? []) {
+    const [, since, from = since, to, text, about, session, turn, again] = LINE.exec(line) ?? [];
+    if (from && text && about && session && turn)
+      statements.push({ about, text, from, to, session, turn, again });
+    else if (line !== CURRENT && line !== ENDED) before.push(line);
+  }
+  return { before: [...before.join('\n').trimEnd().split('\n'), ''], statements };
+}
+
+function lineOf({ about, text, from, to, session, turn, again }: KeptStatement): string {
+  const time = to === undefined ? `since ${from}` : `${from} to ${to}`;
+  const repeat = again === undefined ? '' : `; again ${again}`;
+  return `- ${time}: ${text} [${about}; session ${session}, ${turn}${repeat}]`;
+}
+
+/** One line without what the line's own form needs; '' where nothing is left. */
+export function statementText(given: string, most: number): string {
+  const line = given
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(/\[/g, '(')
+    .replace(/\]/g, ')')
+    .replaceAll(';', ',')
+    .trim();
+  return line
+    .slice(0, most)
+    .toWellFormed()
+    .replace(/[\s.]+$/, '');
+}
+
+function isSame(one: Statement, other: Statement): boolean {
+  return keyOf(one.text) === keyOf(other.text);
+}
+
+function keyOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}

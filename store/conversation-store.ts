@@ -1,0 +1,116 @@
+/** What was said in sessions and is not yet in memory (VF-2): found by how far each session was read, and kept once. */
+import { sql } from 'kysely';
+import type { DocumentScope } from '#domain/document.ts';
+import type { ModelUse } from '#domain/model-use.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
+import { type DocumentChange, changeDocument } from './document-store.ts';
+import { noteUses } from './knowledge-index-store.ts';
+import type { Pool } from './pool.ts';
+import { appendEvents, lockSession } from './session-writes.ts';
+import { affects, readRow, readRows } from './statements.ts';
+import { inTransaction } from './transaction.ts';
+
+/** A conversation is read when nobody has spoken in it for so long, or when so many messages wait. */
+const IDLE_MINUTES = 10;
+const MANY = 100;
+/** Messages of one reading, and characters of one message. */
+const MESSAGES = 100;
+const MESSAGE = 4_000;
+/** Characters of all. */
+const TEXTS = 30_000;
+
+/** Of `s`. */
+const IS_READY = sql`s.recorded < s.position
+  and (s.updated_at < now() - ${IDLE_MINUTES}::int * interval '1 minute' or s.position - s.recorded >= ${MANY}::int)`;
+
+const ofScope = ({ tenant, agent, user }: DocumentScope) =>
+  sql`s.tenant_id = ${tenant} and s.agent_key = ${agent} and s.user_id is not distinct from ${user}::text`;
+
+export interface SaidMessage {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  /** The session's user has said it, and nobody else. */
+  readonly is_own: boolean;
+  readonly turn_id: string;
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  readonly position: string;
+}
+
+export interface UnrecordedTalk {
+  readonly session: string;
+  /** Read up to here by now, and afterwards. */
+  readonly from: string;
+  readonly to: string;
+  readonly used: UsedTools;
+  readonly messages: readonly SaidMessage[];
+}
+
+/** Of all tenants, for the sweep. */
+export function scopesToRecord(pool: Pool, limit: number): Promise<readonly DocumentScope[]> {
+  return readRows<DocumentScope>(pool)`
+    select distinct tenant_id as tenant, agent_key as agent, user_id as user from sessions s where ${IS_READY} limit ${limit}`;
+}
+
+export async function unrecordedCount(pool: Pool, scope: DocumentScope): Promise<number> {
+  const row = await readRow<{ n: number }>(pool)`
+    select count(*)::int as n from sessions s where ${ofScope(scope)} and ${IS_READY}`;
+  return row?.n ?? 0;
+}
+
+/** The oldest of them. */
+export async function unrecordedTalk(pool: Pool, scope: DocumentScope): Promise<UnrecordedTalk | undefined> {
+  const session = await readRow<{ key: string; recorded: string; position: string; used: UsedTools }>(pool)`
+    select key, recorded, position, used_before(used) as used from sessions s where ${ofScope(scope)} and ${IS_READY}
+    order by updated_at limit 1`;
+  if (!session) return undefined;
+  const { key, recorded: from, position, used } = session;
+  const rows = await readRows<SaidMessage>(pool)`
+    select role, left(text, ${MESSAGE}::int) as text, is_own, turn_id, to_char(created_at at time zone 'utc', 'YYYY-MM-DD') as day, position
+    from messages where tenant_id = ${scope.tenant} and session_key = ${key} and position > ${from} and position <= ${position}
+      and (role = 'assistant' or is_own) and text <> ''
+    order by position limit ${MESSAGES}`;
+  let room = TEXTS;
+  const messages = rows.filter(({ text }, at) => (room -= text.length) >= 0 || at === 0);
+  // What comes behind a message that has no room is for the next reading.
+  const whole = messages.filter((message, at) => message === rows[at]);
+  const isAll = whole.length === rows.length && rows.length < MESSAGES;
+  return {
+    session: key,
+    from,
+    to: isAll ? position : (whole.at(-1)?.position ?? position),
+    used,
+    messages: whole,
+  };
+}
+
+export interface RecordedTalk {
+  /** Undefined: nothing of it is to be kept. */
+  readonly change?: Omit<DocumentChange, 'expected' | 'call'> | undefined;
+  readonly statements: number;
+  /** Whose words led to it. */
+  readonly turn: string | null;
+  readonly uses: readonly ModelUse[];
+}
+
+/** With what the model was used for. False when somebody else was first, or the session was forgotten meanwhile: nothing of it is kept then. */
+export function recordTalk(
+  pool: Pool,
+  scope: DocumentScope,
+  { session, from, to }: UnrecordedTalk,
+  { change, statements, turn, uses }: RecordedTalk,
+): Promise<boolean> {
+  return inTransaction(pool, async (tx) => {
+    const { tenant } = scope;
+    await lockSession(tx, tenant, session);
+    await noteUses(tx, scope, uses);
+    const isFirst = await affects(tx)`
+      update sessions s set recorded = ${to} where ${ofScope(scope)} and key = ${session} and recorded = ${from}`;
+    if (!isFirst || !change) return isFirst;
+    const { done, revision } = await changeDocument(tx, scope, change);
+    if (done) return true;
+    const data = { path: change.path, revision, statements };
+    await appendEvents(tx, { tenant, session, turn }, [{ type: 'memory.recorded', data }]);
+    return true;
+  });
+}
