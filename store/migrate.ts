@@ -61,7 +61,7 @@ async function markNew(client: pg.Client): Promise<void> {
   await client.query(
     `create table ${TABLE} (id serial primary key, name varchar(255) not null, run_on timestamp not null)`,
   );
-  await client.query(`comment on table ${TABLE} is ${pg.escapeLiteral(await markOf())}`);
+  await client.query(`comment on table ${TABLE} is ${pg.escapeLiteral(await schemaMark())}`);
   await client.query('commit');
 }
 
@@ -70,18 +70,22 @@ async function problemOf(client: pg.Client): Promise<string | undefined> {
     `select obj_description(oid, 'pg_class') as mark from pg_class
      where oid = to_regclass('${TABLE}')`,
   );
-  const [found] = rows;
-  const mark = await markOf();
-  if (!found || found.mark === mark) return undefined;
+  return rows[0] && markProblem(rows[0].mark);
+}
+
+/** The same of a database that does not run, by the mark that was kept of it; null when none was. */
+export async function markProblem(mark: string | null): Promise<string | undefined> {
+  const own = await schemaMark();
+  if (mark === own) return undefined;
   return (
-    `The database was made by ${found.mark ?? 'an older version'}, and this is ${mark}: it cannot be used, and is left as it is. ` +
+    `The database was made by ${mark ?? 'an older version'}, and this is ${own}: it cannot be used, and is left as it is. ` +
     'Before the first release no database is brought to another version: start with an empty one (another --state-dir or ' +
     'DATABASE_URL), or with the version that made this one.'
   );
 }
 
-/** `TempoClaw 0.1.0, schema 1a2b3c4d`. */
-async function markOf(): Promise<string> {
+/** What this version marks a database with: `TempoClaw 0.1.0, schema 1a2b3c4d`. */
+export async function schemaMark(): Promise<string> {
   const digest = createHash('sha256')
     .update(await readFile(SCHEMA, 'utf8'))
     .digest('hex');

@@ -1,10 +1,13 @@
 /** `tempoclaw doctor`: says what is there, what is missing, and what to do about it. */
 import type { Command } from 'commander';
+import { dirname } from 'node:path';
 import { ConfigError, describe, loadConfig } from '#config';
+import { clientEnvironment } from '#config/client-environment.ts';
 import { EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { createOutput, printJson, type Style } from '#cli/output.ts';
 import { diagnose } from '#cli/services/diagnose.ts';
 import { type Finding, finding } from '#cli/services/finding.ts';
+import { findRunFile } from '#cli/target.ts';
 
 interface DoctorOptions {
   readonly config?: string;
@@ -49,7 +52,12 @@ async function examine(flags: {
 }): Promise<{ findings: Finding[]; settings: string[] }> {
   try {
     const config = loadConfig({ flags });
-    return { findings: await diagnose(config), settings: describe(config) };
+    const run = findRunFile(flags.stateDir ?? clientEnvironment().stateDir, process.cwd());
+    const { findings, config: seen } = await diagnose({
+      ...config,
+      stateDir: run === undefined ? config.stateDir : dirname(run.path),
+    });
+    return { findings, settings: describe(seen) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const remedy = 'Correct it in the place named; tempoclaw.example.yaml shows every setting.';

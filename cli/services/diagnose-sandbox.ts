@@ -9,10 +9,11 @@ import type { ProvenWall } from '#activities/process/prove-wall.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
 import { createEngineLook, type Look } from '#activities/sandbox/look-at-engine.ts';
-import { DEFAULT_SANDBOX } from '#domain/sandbox.ts';
+import { DEFAULT_SANDBOX, type RunsAt, runsAtWords } from '#domain/sandbox.ts';
 import { type Finding, finding } from './finding.ts';
 
-export async function diagnoseSandbox(config: Config): Promise<Finding[]> {
+/** `runs` is where they do, of one that runs. */
+export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined): Promise<Finding[]> {
   const { sandbox } = config;
   const mode = sandbox.mode ?? 'preferred';
   const engine = createEngine(sandbox.dockerHost);
@@ -23,7 +24,11 @@ export async function diagnoseSandbox(config: Config): Promise<Finding[]> {
     tryWall(config),
   ]);
   return [
-    finding('Sandbox', 'info', `${mode}; where commands run: ${placeOf(mode, look.ok, bubblewrap)}`),
+    finding(
+      'Sandbox',
+      'info',
+      `${mode}; where commands run: ${runs === undefined ? placeOf(mode, look.ok, bubblewrap) : runsAtWords(runs)}`,
+    ),
     // Without it nothing that runs commands works then.
     ...engineFindings(look, engine.address, image, mode === 'required' ? 'warn' : 'info'),
     bubblewrap

@@ -14,7 +14,9 @@ import { findPostgresPackage } from './postgres-binaries.ts';
 import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
-import { schemaProblem } from '#store/migrate.ts';
+import { markProblem, schemaProblem } from '#store/migrate.ts';
+import { hasOwnDatabase, readSchemaMark } from './postgres.ts';
+import { withSettingsInForce } from './settings-in-force.ts';
 import { findPython, findTemporalBinary } from './temporal-binary.ts';
 
 /** Longest that one answer from outside is waited for. */
@@ -23,6 +25,8 @@ const TIMEOUT_MS = 10_000;
 const LEAST_FREE_BYTES = 300 * 1_048_576;
 /** Timers and approval expiries are compared across machines; NTP keeps clocks within a fraction of this. */
 const LARGEST_SKEW_MS = 2_000;
+
+const OTHER_DATABASE = 'Give another --state-dir or DATABASE_URL.';
 
 interface Check {
   readonly check: string;
@@ -34,12 +38,15 @@ interface Check {
   look(): Promise<string | readonly Finding[]> | string | readonly Finding[];
 }
 
-/** Runs every check. */
-export async function diagnose(config: Config): Promise<Finding[]> {
-  const running = runningUp(config.stateDir) === undefined ? undefined : readRunInfo(config.stateDir);
+/** Runs every check: of what runs, under the settings that it runs with, else of what a start would find. */
+export async function diagnose(own: Config): Promise<{ findings: Finding[]; config: Config }> {
+  const running = runningUp(own.stateDir) === undefined ? undefined : readRunInfo(own.stateDir);
+  // The check of the API tells why it does not say.
+  const inForce = running?.api ? await withSettingsInForce(own).catch(() => undefined) : undefined;
+  const config = inForce ?? own;
   const checks: readonly Check[] = [
     { check: 'Node', look: () => `${process.version} at ${process.execPath}` },
-    { check: 'Settings', look: () => checkSettings(config) },
+    { check: 'Settings', look: () => checkSettings(config, inForce !== undefined) },
     {
       check: 'State folder',
       remedy: 'Give --state-dir a folder that you may write.',
@@ -50,12 +57,12 @@ export async function diagnose(config: Config): Promise<Finding[]> {
       remedy: `Free at least ${LEAST_FREE_BYTES / 1_048_576} MB, or move --state-dir.`,
       look: () => checkDisk(config.stateDir),
     },
-    postgresCheck(config.database.url ?? running?.database_url),
+    postgresCheck(config, running?.database_url ?? config.database.url),
     temporalCheck(config, running),
     { check: 'Python', look: checkPython },
     { check: 'Ports', look: () => (running === undefined ? checkPorts(config) : []) },
     { check: 'Models', look: () => checkModels(config) },
-    { check: 'Sandbox', look: () => diagnoseSandbox(config) },
+    { check: 'Sandbox', look: () => diagnoseSandbox(config, running?.runs) },
     apiCheck(running),
   ];
   const found = await Promise.all(
@@ -69,12 +76,13 @@ export async function diagnose(config: Config): Promise<Finding[]> {
       }
     }),
   );
-  return found.flat();
+  return { findings: found.flat(), config };
 }
 
-function checkSettings(config: Config): string | readonly Finding[] {
+function checkSettings(config: Config, isRunning: boolean): string | readonly Finding[] {
   const problems = preflight(config);
-  if (problems.length === 0) return config.file ?? 'defaults and environment';
+  if (problems.length === 0)
+    return `${config.file ?? 'defaults and environment'}${isRunning ? ', as the running API has them' : ''}`;
   const remedy = 'Change it in tempoclaw.yaml or the environment.';
   return problems.map((problem) => finding('Settings', 'missing', problem, remedy));
 }
@@ -97,12 +105,18 @@ async function checkDisk(stateDir: string): Promise<string> {
   throw new Error(detail);
 }
 
-function postgresCheck(url: string | undefined): Check {
+function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
   if (url === undefined)
     return {
       check: 'Postgres',
       remedy: 'Run `npm install`, or set DATABASE_URL.',
-      look: () => findPostgresPackage() && 'embedded; started by `tempoclaw up`',
+      async look() {
+        findPostgresPackage();
+        const problem = hasOwnDatabase(stateDir) ? await markProblem(readSchemaMark(stateDir)) : undefined;
+        return problem === undefined
+          ? 'embedded; started by `tempoclaw up`'
+          : [finding('Postgres', 'missing', `${stateDir}: ${problem}`, OTHER_DATABASE)];
+      },
     };
   const shown = withoutPassword(url);
   return {
@@ -113,16 +127,14 @@ function postgresCheck(url: string | undefined): Check {
       const { version, skewMs } = await askPostgres(url, TIMEOUT_MS);
       const problem = await schemaProblem(url);
       if (problem !== undefined)
-        return [
-          finding('Postgres', 'missing', `${shown}: ${problem}`, 'Give another --state-dir or DATABASE_URL.'),
-        ];
+        return [finding('Postgres', 'missing', `${shown}: ${problem}`, OTHER_DATABASE)];
       return [clock('Postgres', `${shown}, version ${version}`, skewMs, 0)];
     },
   };
 }
 
 function temporalCheck(config: Config, running: Partial<RunInfo> | undefined): Check {
-  const address = config.temporal.address ?? running?.temporal;
+  const address = running?.temporal ?? config.temporal.address;
   if (address === undefined)
     return {
       check: 'Temporal',

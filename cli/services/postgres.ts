@@ -22,6 +22,7 @@ import { exitWords, startChild, waitUntil } from './child.ts';
 import { listeningPorts, nextFreePort, withPortsTaken } from './ports.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { DATABASE_FOLDER_OF_ROOT } from '#config';
+import { schemaMark } from '#store/migrate.ts';
 import { findPostgresBinaries, mayReach } from './postgres-binaries.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { commandLineOf, commandLines, endProcess, markProcess } from './process-identity.ts';
@@ -69,6 +70,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   if (isNew) {
     progress('making the database files');
     await initialise(dataDir, password, binaries, options);
+    await keepSchemaMark(options.stateDir);
   }
   await endFormerServer(dataDir, progress);
   return withPortsTaken(() => serve(options, dataDir, password, binaries));
@@ -141,6 +143,22 @@ function chooseDataDir(stateDir: string, { user }: PostgresBinaries): string {
   if (!existsSync(pointer))
     writeFileSync(pointer, join(DATABASE_FOLDER_OF_ROOT, randomBytes(8).toString('hex'), 'postgres'));
   return readFileSync(pointer, 'utf8').trim();
+}
+
+/** Whether the state folder has a database, which a start would use. */
+export function hasOwnDatabase(stateDir: string): boolean {
+  return existsSync(join(stateDir, 'postgres-password'));
+}
+
+/** Which version the state folder's database is of, so that it can be told while this does not run. */
+export async function keepSchemaMark(stateDir: string): Promise<void> {
+  writeFileSync(join(stateDir, 'schema'), await schemaMark());
+}
+
+/** Null when none was kept. */
+export function readSchemaMark(stateDir: string): string | null {
+  const file = join(stateDir, 'schema');
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }
 
 /** Whether a command is that of the Postgres of a state folder, or of what makes its files. */

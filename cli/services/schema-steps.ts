@@ -5,18 +5,20 @@ import { readInstallation } from '#store/installation-store.ts';
 import { migrate } from '#store/migrate.ts';
 import { createPool } from '#store/pool.ts';
 import { claimNamespace } from '#temporal/installation.ts';
+import { keepSchemaMark } from './postgres.ts';
 import type { Step } from './progress.ts';
 import { connectionTo } from './reach.ts';
 import type { PublishedInfo } from './run-state.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 
 /** To be made when the database is there. */
-export function migrationStep(info: Pick<PublishedInfo, 'database_url'>): Step {
+export function migrationStep(config: Config, info: Pick<PublishedInfo, 'database_url'>): Step {
   return {
     key: 'migrations',
     title: 'Database schema',
     async run() {
       const ran = await migrate(info.database_url);
+      if (config.database.url === undefined) await keepSchemaMark(config.stateDir);
       return ran.length === 0 ? 'up to date' : `brought up to date, ${ran.length} steps`;
     },
   };

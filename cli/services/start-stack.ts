@@ -145,7 +145,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
       const programs = options.onlyServices ? [] : [[workerStep(parts), apiStep(parts)]];
       const groups = [
         [postgresStep(parts), temporalStep(parts)],
-        [migrationStep(info), searchAttributeStep(config, info)],
+        [migrationStep(config, info), searchAttributeStep(config, info)],
         [namespaceStep(config, info)],
         ...programs,
       ];

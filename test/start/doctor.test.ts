@@ -55,3 +55,40 @@ describe('doctor before the first start', () => {
     assert.doesNotMatch(up.stderr, /\n +at /);
   });
 });
+
+describe('doctor beside one that runs', () => {
+  let clone: Clone;
+  before(async () => {
+    clone = await cloneRepository();
+  });
+  after(() => clone?.remove());
+  const doctor = async (env: Readonly<Record<string, string>> = {}) =>
+    (await clone.command(process.execPath, ['bin/tempoclaw.js', 'doctor'], env)).stdout;
+
+  it('speaks of its settings and servers, whatever this shell has, and of its database when it has ended', async () => {
+    const program = await clone.start({
+      OPENAI_API_KEY: 'sk-of-the-start-0123456789',
+      TEMPOCLAW_MODEL: 'rehearsal/follow',
+    });
+    const found = await doctor({
+      ANTHROPIC_API_KEY: 'sk-of-the-shell-0123456789',
+      TEMPOCLAW_SANDBOX: 'required',
+      DATABASE_URL: 'postgres://me@127.0.0.1:9/none',
+      TEMPORAL_ADDRESS: '127.0.0.1:9',
+    });
+    assert.match(found, /✔ Models +openai, rehearsal\n/);
+    assert.match(found, /Sandbox +off; where commands run: on the host/);
+    assert.match(found, new RegExp(`✔ Postgres +.*${new URL(program.run.database_url).host}`));
+    assert.match(
+      found,
+      new RegExp(`✔ Temporal +${program.run.temporal}, namespace ${program.run.namespace}`),
+    );
+    assert.match(found, /Nothing that is needed is missing/);
+    assert.doesNotMatch(found, /0123456789/);
+
+    await program.interrupt();
+    assert.match(await doctor(), /✔ Postgres +embedded/);
+    await writeFile(join(clone.folder, '.tempoclaw', 'schema'), 'TempoClaw 0.0.9, schema 00000000');
+    assert.match(await doctor(), /✘ Postgres .*made by TempoClaw 0\.0\.9.*\n.*another --state-dir/);
+  });
+});
