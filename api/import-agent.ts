@@ -16,6 +16,7 @@ import { checkSize, listOwnDocuments, writeDocument } from '#store/document-stor
 import { findSkill, grantSkill, publishSkill, skillDigest, type SkillToPublish } from '#store/skill-store.ts';
 import { startIndexing } from '#temporal/start-indexing.ts';
 import type { ApiDeps } from './deps.ts';
+import { refuseSecretDefinition } from './refuse-secrets.ts';
 import { checkModels, toConfig } from './routes/agents.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets' | 'temporal' | 'models'>;
@@ -45,11 +46,15 @@ const NAMED = 10;
 export async function importAgent(deps: Deps, asked: ImportAsked, bytes: Buffer): Promise<Imported> {
   const { tenant, by, key, replace, trusted } = asked;
   const { pool } = deps;
-  const { text: hide } = await deps.secrets.vault.scrubberOf(tenant);
+  const scrubber = await deps.secrets.vault.scrubberOf(tenant);
+  const { text: hide } = scrubber;
   const lines = readLines(bytes);
   const conflicts: string[] = [];
   const config = toConfig({ ...lines.agent.agent, key });
-  await atLine(1, async () => checkModels(deps, config));
+  await atLine(1, async () => {
+    refuseSecretDefinition(scrubber, config, 'agent');
+    checkModels(deps, config);
+  });
   const old = await findAgent(pool, tenant, key);
   const agent = old ? (isDeepStrictEqual(old.config, config) ? 'unchanged' : 'replaced') : 'made';
   if (agent === 'replaced') conflicts.push(`the agent ${key}`);

@@ -42,7 +42,7 @@ export function serveResource<Named extends Operations>(
   handlers: Handlers<Named>,
   find?: Find,
 ): void {
-  const { tag, key, isKey = () => true } = resource;
+  const { tag, key, isKey = () => true, isDefinition } = resource;
   const missing = (): Failure => new Failure('NotFound', resource.missing);
   const all = Object.entries<Operation>(resource.operations);
   const isShown = all.some(([, { method, path }]) => method === 'GET' && path === `${resource.path}/:${key}`);
@@ -53,7 +53,7 @@ export function serveResource<Named extends Operations>(
     app.route({
       method,
       url: path,
-      config: { scope, shownOnce, repeatable },
+      config: { scope, shownOnce, repeatable, isDefinition },
       bodyLimit: operation.maxBytes,
       schema: {
         tags: [operation.tag ?? tag],

@@ -19,6 +19,7 @@ import { readJsonBodies } from './json-body.ts';
 import { describeApi, serveOpenApi } from './openapi.ts';
 import { answerRawErrors } from './raw-errors.ts';
 import { createTenantCare } from './tenant-care.ts';
+import { refuseSecretsOfRoutes } from './refuse-secrets.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 import { countWrongKeys } from './wrong-keys.ts';
 
@@ -87,6 +88,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   allowOrigins(app, origins);
   await addRateLimit(app, settings.rateLimitPerMinute);
   const authenticator = addAuthentication(app, deps);
+  refuseSecretsOfRoutes(app, deps);
   useIdempotency(app, deps.pool);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';

@@ -4,6 +4,7 @@
  */
 import { findChannel } from '#store/channel-store.ts';
 import { invocationPlace } from '#store/message-store.ts';
+import { refuseSecretIds } from './refuse-secrets.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import {
   deleteEmptySession,
@@ -114,6 +115,8 @@ async function handIn(
   await refuseChannel(deps, tenant, submission);
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
   const { session, context: given } = submission;
+  const { user, channel, chat_id } = given;
+  refuseSecretIds(scrubber, { session_key: session, user, channel, chat_id }, 'body');
   const context = await throughWebChannel(deps.pool, tenant, session, given);
   const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });
   // What a stranger says through the API is marked in its context.

@@ -96,6 +96,7 @@ export const agentLinks = defineResource(
     item: itemSchema,
     key: 'id',
     isKey: isMessageId,
+    isDefinition: true,
     missing: 'There is no agent link with this id',
   },
   ({ list, show, create, change, remove }) => ({

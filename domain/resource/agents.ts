@@ -10,6 +10,7 @@ export const agents = defineResource(
     item: agentSchema,
     key: 'key',
     isKey: isName,
+    isDefinition: true,
     missing: 'There is no agent with this key',
   },
   ({ list, show, create, change, remove }) => ({

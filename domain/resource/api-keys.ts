@@ -24,6 +24,7 @@ export const apiKeys = defineResource(
     item: keySchema,
     key: 'id',
     isKey: (given) => /^\w{1,64}$/.test(given),
+    isDefinition: true,
     missing: 'There is no API key with this id',
   },
   ({ list, create, remove }) => ({

@@ -14,6 +14,7 @@ export const budgets = defineResource(
     item: budgetSchema,
     key: 'id',
     keySchema: budgetIdSchema,
+    isDefinition: true,
     missing: 'There is no budget with this id',
   },
   ({ listAll, show, create, replace, remove }) => ({

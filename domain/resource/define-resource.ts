@@ -78,6 +78,8 @@ interface Base<Key extends string, Item extends z.ZodType> {
   readonly keySchema?: z.ZodType<string, string>;
   /** What cannot be one is a 404, as one that never was. */
   readonly isKey?: (given: string) => boolean;
+  /** What is written of it is kept and shown as it is, so that a secret in it is refused. */
+  readonly isDefinition?: true;
   /** Said in the 404. */
   readonly missing: string;
 }

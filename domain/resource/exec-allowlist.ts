@@ -24,6 +24,7 @@ export const execAllowlist = defineResource(
     item: itemSchema,
     key: 'id',
     isKey: isMessageId,
+    isDefinition: true,
     missing: 'There is no entry with this id',
   },
   ({ list, remove }) => ({

@@ -41,6 +41,7 @@ export const nodes = defineResource(
     item: nodeSchema,
     key: 'name',
     keySchema: nameSchema,
+    isDefinition: true,
     missing: 'There is no node of this name',
   },
   ({ listAll, show, change, remove, listOf }) => ({

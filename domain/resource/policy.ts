@@ -19,6 +19,7 @@ export const policy = defineResource(
     tag: 'policy',
     item: shownTenantPolicySchema,
     key: 'id',
+    isDefinition: true,
     missing: 'There is no change of the policy with this id',
   },
   () => ({

@@ -11,6 +11,7 @@ export const ruleProposals = defineResource(
     item: ruleProposalSchema,
     key: 'id',
     isKey: isMessageId,
+    isDefinition: true,
     missing: 'This is not proposed, or no longer: decisions and rules since then have changed it',
   },
   ({ listAll, show, action }) => ({

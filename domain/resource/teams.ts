@@ -76,6 +76,7 @@ export const teams = defineResource(
     key: 'team',
     field: 'key',
     isKey: isName,
+    isDefinition: true,
     missing: 'There is no team with this key',
   },
   ({ list, listOf, show, create, change, remove }) => ({

@@ -17,6 +17,7 @@ export const toolSwitches = defineResource(
     tag: 'tools',
     item: switchSchema,
     key: 'name',
+    isDefinition: true,
     missing: 'There is no tool of this name that is part of TempoClaw; GET /v1/tools/builtin lists them',
   },
   () => ({

@@ -1,6 +1,7 @@
 /** SC-3: what users write is hidden before it is kept, however it comes in; a call still gets its real arguments. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { historyText } from '#test/support/histories.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
@@ -37,14 +38,8 @@ describe('SC-3 texts of users', () => {
     return texts.join('\n');
   }
 
-  async function history(session: string): Promise<string> {
-    const told = await stack.worker.client.workflow
-      .getHandle(workflowIdOf(stack.worker, session))
-      .fetchHistory();
-    return JSON.stringify(told, (_key, value: unknown) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
-    );
-  }
+  const history = (session: string): Promise<string> =>
+    historyText(stack.worker.client, workflowIdOf(stack.worker, session));
 
   const isHidden = (text: string, what: string): void => {
     for (const secret of [REGISTERED, SHAPED]) assert.ok(!text.includes(secret), what);

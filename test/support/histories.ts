@@ -1,4 +1,5 @@
 /** Histories of workflow runs as JSON, the form in which the Temporal CLI and web UI export them. */
+import assert from 'node:assert/strict';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
@@ -26,6 +27,21 @@ export async function readHistories(): Promise<readonly KeptHistory[]> {
 export async function fetchHistory(client: Client, workflowId: string, runId?: string): Promise<unknown> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   return JSON.parse(historyToJSON(history)) as unknown;
+}
+
+/** All that a history says, its payloads decoded: as JSON they are base64, in which no word is found. */
+export async function historyText(client: Client, workflowId: string): Promise<string> {
+  const texts: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value);
+    else if (value instanceof Uint8Array) texts.push(Buffer.from(value).toString('utf8'));
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(walk);
+  };
+  walk(await client.workflow.getHandle(workflowId).fetchHistory());
+  const text = texts.join('\n');
+  // The encoding of a payload stands in its bytes: a search that saw none proves nothing.
+  assert.match(text, /json\/plain|binary\/encrypted/);
+  return text;
 }
 
 /** Every run of a chain, the given one first. */

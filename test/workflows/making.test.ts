@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
+import { historyText } from '#test/support/histories.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type MediaServer, PNG, startMediaServer } from '#test/support/media-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -170,7 +171,7 @@ describe('TL media in a turn', () => {
     assert.ok(!rows[0].kept.includes(job.id));
     job.state = 'done';
     await end(turn);
-    const run = stack.worker.client.workflow.getHandle(workflowIdOf(stack.worker, 'sealed'));
-    assert.doesNotMatch(JSON.stringify(await run.fetchHistory()), /key-of-minimax/);
+    const text = await historyText(stack.worker.client, workflowIdOf(stack.worker, 'sealed'));
+    assert.doesNotMatch(text, /key-of-minimax/);
   });
 });
