@@ -10,9 +10,11 @@ import {
   SKILL_LIMITS,
   type SkillFile,
 } from '#domain/skill/skill.ts';
+import { basename } from 'node:path';
 import { rankAgents, searchedText } from '#domain/rank-agents.ts';
 import { readSkill } from '#policy/skills/read-skill.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
+import { filesRead } from '#store/outside-file-store.ts';
 import { readToolsVersion } from '#store/custom-tool-store.ts';
 import {
   listSkills,
@@ -30,7 +32,10 @@ import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
 import { readSkillFolder } from './read-skill-folder.ts';
 
 /** Who asks; a RunningCall is one. */
-export type SkillScope = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'workspace'>;
+export type SkillScope = Pick<
+  RunningCall,
+  'tenant' | 'agent' | 'user' | 'workspace' | 'workspaceFrom' | 'origins'
+>;
 
 export interface LoadedSkill {
   readonly body: string;
@@ -107,9 +112,19 @@ export function createSkills(deps: SkillsDeps): Skills {
       add({ ...skill, isListed: skill.brings || isGranted });
     }
     // An agent writes them itself, so they give it nothing that it has not. A prompt does not wait for a workspace that another worker has.
-    for (const skill of await inFolders.list(isNew ? files : hostFiles, workspace, OWN, isNew))
-      add({ ...skill, source: 'workspace', brings: false, isListed: true, root: `${OWN}/${skill.name}` });
+    const written = await inFolders.list(isNew ? files : hostFiles, workspace, OWN, isNew);
+    const isListed = written.length > 0 && !(await isFromOutside(scope));
+    for (const skill of written)
+      add({ ...skill, source: 'workspace', brings: false, isListed, root: `${OWN}/${skill.name}` });
     return [...found.values()];
+  }
+
+  /** A prompt names none of those that were written after something from outside was read; who looks for them has read it. */
+  async function isFromOutside({ tenant, workspace, workspaceFrom, origins }: SkillScope): Promise<boolean> {
+    await origins?.read(OWN);
+    const folders = workspaceFrom === undefined ? [workspace] : [workspace, workspaceFrom];
+    const place = { tenant, workspaces: folders.map((each) => basename(each)), path: OWN };
+    return Object.keys(await filesRead(pool, place)).length > 0;
   }
 
   return {
@@ -117,7 +132,9 @@ export function createSkills(deps: SkillsDeps): Skills {
 
     async find(scope, name) {
       const wanted = name.trim().normalize('NFKC');
-      return (await list(scope, undefined, true)).find((skill) => skill.name === wanted);
+      const found = (await list(scope, undefined, true)).find((skill) => skill.name === wanted);
+      if (found?.session !== undefined) await scope.origins?.readSessions([found.session]);
+      return found;
     },
 
     async search(call, query, most) {
@@ -129,7 +146,9 @@ export function createSkills(deps: SkillsDeps): Skills {
       const place = { session: call.sessionKey, turn: call.turnId };
       const [wanted, ...agents] = (await embed(call.tenant, place, [query, ...texts].map(text))) ?? [];
       const ranked = searched.map((skill, at) => ({ ...skill, rank: ranks[at] ?? 0 }));
-      return rankAgents(ranked, query, most, wanted && { query: wanted, agents });
+      const best = rankAgents(ranked, query, most, wanted && { query: wanted, agents });
+      await call.origins?.readSessions(best.flatMap(({ session }) => session ?? []));
+      return best;
     },
 
     async load(call, skill) {
@@ -172,8 +191,18 @@ interface Published {
 }
 
 function asPublished({ agreed: brings, published_by: publisher, ...row }: SkillRow): Published {
-  const { name, description, allowed, version, visibility, grants } = row;
-  const skill = { name, description, allowed, source: 'published', brings, version, publisher } as const;
+  const { name, description, allowed, version, visibility, grants, session_key } = row;
+  const session = brings ? undefined : (session_key ?? undefined);
+  const skill = {
+    name,
+    description,
+    allowed,
+    source: 'published',
+    brings,
+    version,
+    publisher,
+    session,
+  } as const;
   return { skill, access: { visibility, grants } };
 }
 

@@ -3,7 +3,7 @@
  * Every method is within the caller's tenant and the teams that its agent is in; identity is the call's own.
  */
 import { createHash } from 'node:crypto';
-import { type TeamRole, roleIn } from '#domain/team.ts';
+import { type TeamRole, roleIn, taskSessionKey } from '#domain/team.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import { type TaskAction, type TaskActor, type TaskReceipt, TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import type { ChildStart } from '#domain/turn.ts';
@@ -22,7 +22,16 @@ export interface Membership {
 
 export type TeamCaller = Pick<
   RunningCall,
-  'tenant' | 'agent' | 'user' | 'channel' | 'sessionKey' | 'turnId' | 'callId' | 'team' | 'offeredTools'
+  | 'tenant'
+  | 'agent'
+  | 'user'
+  | 'channel'
+  | 'sessionKey'
+  | 'turnId'
+  | 'callId'
+  | 'team'
+  | 'offeredTools'
+  | 'origins'
 >;
 
 export interface TeamService {
@@ -68,6 +77,19 @@ export interface TeamServiceDeps {
   readonly wake: WakeSession;
 }
 
+/** They are in words of who made them, and of who works on them. */
+async function readTasks(
+  { origins }: TeamCaller,
+  team: string,
+  rows: readonly tasks.TeamTaskRow[],
+): Promise<void> {
+  const sessions = rows.flatMap(({ origin_session, number, assignee }) => [
+    origin_session,
+    assignee && taskSessionKey(team, number, assignee),
+  ]);
+  await origins?.readSessions(sessions.filter((each) => each !== null));
+}
+
 export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamService {
   return {
     async membership(call, wanted) {
@@ -85,9 +107,16 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
     },
 
     hasLooked: (call) => hasCalledBefore(pool, call.tenant, call.turnId, TEAM_TASKS_TOOL, ['list', 'search']),
-    list: (call, team, filter, limit, before) =>
-      tasks.listTasks(pool, call.tenant, team, filter, limit, before),
-    find: (call, team, number) => tasks.findTask(pool, call.tenant, team, number),
+    async list(call, team, filter, limit, before) {
+      const rows = await tasks.listTasks(pool, call.tenant, team, filter, limit, before);
+      await readTasks(call, team, rows);
+      return rows;
+    },
+    async find(call, team, number) {
+      const row = await tasks.findTask(pool, call.tenant, team, number);
+      if (row) await readTasks(call, team, [row]);
+      return row;
+    },
     comments: (call, team, number) => tasks.listComments(pool, [call.tenant, team, number], 200, undefined),
     files: (call, team, number) => tasks.listFiles(pool, [call.tenant, team, number]),
 

@@ -1,5 +1,6 @@
 /** PO-5: what was read from outside before what a call reads was written, and the same of what the call itself writes. */
-import { basename } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
+import type { RunFiles } from '#domain/bound-file.ts';
 import type { DocumentScope } from '#domain/document.ts';
 import type { FileOrigins } from '#domain/file-origins.ts';
 import { isMarked } from '#domain/outside-text.ts';
@@ -21,6 +22,8 @@ import { changedSince, type FileStamps, stampFiles } from '../workspace/file-sta
 export interface CallReads {
   /** For the files of the call. */
   readonly origins: FileOrigins;
+  /** What was read from outside before the files were written that the call runs, by paths as it names them. */
+  ofRunFiles(files: RunFiles): Promise<UsedTools>;
   /** With what the call has read by now and what stands marked in its text, and with words for the model. */
   noted(result: ToolResult, tool: { readonly marks: boolean; readonly acts: boolean }): Promise<ToolResult>;
 }
@@ -90,6 +93,11 @@ export function createCallReads(
           await endWatchers();
         },
         goesOn: () => void (goesOn = true),
+      },
+      async ofRunFiles({ paths, open, folder = '' }) {
+        const named = paths.map((path) => relative(workspace, resolve(workspace, folder, path)));
+        for (const path of open === null ? named : ['']) add(await filesRead(pool, { ...place, path }));
+        return found;
       },
       async noted(result, { marks, acts }) {
         await settleCommand();

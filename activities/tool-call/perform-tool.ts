@@ -87,8 +87,12 @@ export async function perform(
     });
     const call = { ...context, origins: reads.origins, outside };
     const performed = async (): Promise<ToolResult | FilesChanged> => {
-      const refusal = await refusedAgain(deps, tool, input, claim, { args, workspace });
-      if (refusal !== undefined) return toolError('PermissionDenied', refusal);
+      // What stands in a file that it runs is done as if the model had read it.
+      const runs = claim.approved ? undefined : tool.runsFiles?.(args);
+      const used = { ...claim.used, ...(runs && (await reads.ofRunFiles(runs))) };
+      const refusal = await refusedAgain(deps, tool, input, { ...claim, used }, { args, workspace });
+      if (refusal !== undefined)
+        return reads.noted(toolError('PermissionDenied', refusal), { marks: false, acts: false });
       const read = readArguments(tool, undefined, args);
       if (!read.ok) return toolError('InvalidArgs', read.message);
       // Last, so that as little time as may be is left between this look and the start.

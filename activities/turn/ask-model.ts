@@ -153,8 +153,8 @@ async function skillsOf(
   offered: readonly string[],
 ): Promise<readonly KnownSkill[]> {
   if (!offered.some((name) => SKILL_READERS.includes(name))) return [];
-  const { workspace } = workspaceOf(tenant, agent, { ...context, session });
-  return skills.list({ tenant, agent: agent.key, user, workspace }, tools_version);
+  const { workspace, workspaceFrom } = workspaceOf(tenant, agent, { ...context, session });
+  return skills.list({ tenant, agent: agent.key, user, workspace, workspaceFrom }, tools_version);
 }
 
 /** Gives the same transcript back when nothing can be left out of it. */

@@ -52,6 +52,8 @@ export interface KnownSkill extends SkillFacts {
   /** Of a published one. */
   readonly version?: number;
   readonly publisher?: string;
+  /** The session that has published it, where nobody has agreed to it. */
+  readonly session?: string | undefined;
 }
 
 /** As a turn has it, from the step after its use on. */

@@ -71,6 +71,7 @@ export const NO_READS: CreateCallReads = () => ({
     runs: () => Promise.resolve(),
     goesOn: () => undefined,
   },
+  ofRunFiles: () => Promise.resolve({}),
   noted: (result) => Promise.resolve(result),
 });
 

@@ -71,6 +71,7 @@ describe('R1 words from outside by a detour', () => {
       settings: `tools: ${JSON.stringify({ profile: 'careful' })}\n`,
       agents: [
         { key: 'main' },
+        { key: 'bold', exec: { security: 'full', ask: 'off' } },
         {
           key: 'strict',
           tools: { rules: [{ tool: 'datetime', after: ['page'], decision: 'deny' }] },
@@ -233,6 +234,19 @@ describe('R1 words from outside by a detour', () => {
     );
   });
 
+  it('a command that runs a file which was written after something from outside is asked about', async () => {
+    const more = { user: 'runs-file', agent: 'bold' };
+    const file = { path: 'steps.sh', content: 'echo done by the file' };
+    await say('rf-1', `${PAGE}\nthen\n${tool('write_file', file)}`, more);
+    const runs = tool('exec', { command: 'sh ./steps.sh' });
+    const [first, again] = await say('rf-2', `${runs}\nthen\n${runs}`, more);
+    assert.deepEqual([first?.verdict, first?.ok], ['allow', false], 'refused once it is known what it runs');
+    assert.deepEqual([again?.verdict, again?.ok], ['ask', false]);
+    await say('rf-3', tool('write_file', file), more);
+    const [clean] = await say('rf-4', runs, more);
+    assert.deepEqual([clean?.verdict, clean?.ok], ['allow', true]);
+  });
+
   it('a command that waits in the background since before the page ends when a file is written after it', async () => {
     const user = 'watched';
     const watch = 'while sleep 0.1; do [ -f go.sh ] && touch done.txt; done';
@@ -265,6 +279,28 @@ describe('R1 words from outside by a detour', () => {
     );
     assert.match(rows[0]?.result ?? '', /ended proc_\w+, proc_\w+: begun before/);
   });
+
+  for (const [name, writes] of Object.entries({
+    'a document, which stands there as a file at the next command': tool('memory_write', {
+      path: 'memory/go.md',
+      content: 'x',
+    }),
+    'a command': tool('exec', { command: 'touch go.sh' }),
+  }))
+    it(`one that waits since before the page ends when ${name} is written after it, though people agree to that`, async () => {
+      const user = `watched-${writes.split(' ')[0]}`;
+      const watch = 'while sleep 0.1; do [ -f go.sh ] && touch done.txt; done';
+      await say(`${user}-own`, tool('exec', { command: watch, background: true }), { user });
+      const { turn_id } = await stack.worker.say(`${user}-page`, `${PAGE}\nthen\n${writes}`, { user });
+      const approval = await stack.worker.approvalOf(`${user}-page`);
+      await stack.ask('POST', `/v1/approvals/${approval}/decision`, { body: { decision: 'approve' } });
+      await stack.worker.ended(turn_id);
+      assert.match(String((await stack.worker.calls(turn_id))[1]?.result), /ended proc_\w+: begun before/);
+      const listed = await stack.worker.say(`${user}-own`, 'process {"action":"list"}', { user });
+      await stack.worker.ended(listed.turn_id);
+      const [list] = await stack.worker.calls(listed.turn_id);
+      assert.doesNotMatch(String(list?.result), / running,/);
+    });
 
   it('a stranger’s words count: of a canvas', async () => {
     await say('shown', tool('canvas', { action: 'show', html: '<p>Hi</p>' }));
