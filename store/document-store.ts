@@ -35,6 +35,12 @@ export interface DocumentVersion {
   readonly bytes: number | null;
   readonly outside: boolean;
   readonly author: string;
+  /** Of the call that wrote it, while its session is kept. */
+  readonly written_in: {
+    readonly session: string;
+    readonly turn: string;
+    readonly user: string | null;
+  } | null;
   readonly created_at: Date;
 }
 
@@ -42,7 +48,7 @@ export interface DocumentChange {
   readonly path: string;
   /** Who is shown as its author: a user, an agent, a key. */
   readonly author: string;
-  /** A call writes a document once: its repeat is told `done`. */
+  /** A call writes a document once, by its idempotency key (`{tenant}/{call}`): its repeat is told `done`. */
   readonly call?: string | undefined;
   /** Refused unless the scope's own document has this revision; 0: that there is none. */
   readonly expected?: number | undefined;
@@ -127,16 +133,23 @@ export function listDocumentsOfUser(
     order by agent_key, path limit ${DOCUMENT_LIMITS.count}`;
 }
 
-/** The newest first; of the scope's own document, removed ones as well. */
+/** The newest first; of the scope's own document, removed ones as well. Turns are told of that `reader` reaches; null: all. */
 export function documentVersions(
   pool: Pool,
   { tenant, agent, user }: DocumentScope,
   path: string,
+  reader: string | null,
 ): Promise<readonly DocumentVersion[]> {
   return readRows<DocumentVersion>(pool)`
-    select revision, octet_length(text) as bytes, outside, author, created_at from document_versions
-    where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} and path = ${path}
-    order by revision desc`;
+    select v.revision, octet_length(v.text) as bytes, v.outside, v.author, v.created_at,
+      case when t.id is not null then
+        jsonb_build_object('session', t.session_key, 'turn', t.id, 'user', t.context ->> 'user') end as written_in
+    from document_versions v
+    left join tool_calls c on c.tenant_id = v.tenant_id and c.id = substr(v.call_id, length(v.tenant_id) + 2)
+    left join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
+      and (${reader}::text is null or t.context ->> 'user' = ${reader})
+    where v.tenant_id = ${tenant} and v.agent_key = ${agent} and v.user_id = ${user ?? ''} and v.path = ${path}
+    order by v.revision desc`;
 }
 
 /** Of the scope's own document; `text` is null where it was removed. */

@@ -121,6 +121,20 @@ export async function writeText(
      on conflict do nothing`;
 }
 
+export interface BroughtIds {
+  readonly text: string;
+  readonly description: string;
+  readonly file: string;
+}
+
+/** Takes back what a request has brought that was refused. */
+export async function deleteUntaken(pool: Pool, tenant: string, ids: BroughtIds): Promise<void> {
+  await execute(pool)`
+    with texts as (delete from team_comments
+      where tenant_id = ${tenant} and id in (${ids.text}, ${ids.description}) and revision is null)
+    delete from team_task_files where tenant_id = ${tenant} and id = ${ids.file} and revision is null`;
+}
+
 /** Oldest first, after the one with this id. */
 export function listComments(
   pool: Pool,

@@ -1,8 +1,8 @@
 /** Has the index of memory follow a write, whoever wrote: the model, a person over HTTP, the sweep. */
 import type { DocumentScope } from '#domain/document.ts';
-import { Failure } from '#domain/errors.ts';
 import { INDEX_DOCUMENT, indexWorkflowId } from '#domain/memory.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { unlessUnavailable } from './unless-unavailable.ts';
 
 /** After the commit of the write. Safe to repeat. What Temporal does not take now, the sweep finds by its row. */
 export async function startIndexing(
@@ -19,9 +19,5 @@ export async function startIndexing(
     agent,
     user: user ?? undefined,
   };
-  try {
-    await reach.signalWithStart(start, INDEX_DOCUMENT.signals.written, undefined);
-  } catch (error) {
-    if (!(error instanceof Failure && error.type === 'Unavailable')) throw error;
-  }
+  await reach.signalWithStart(start, INDEX_DOCUMENT.signals.written, undefined).catch(unlessUnavailable);
 }

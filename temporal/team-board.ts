@@ -23,6 +23,7 @@ import { type ScrubberOf, withoutSecrets } from '#store/secrets/scrubber.ts';
 import type { Pool } from '#store/pool.ts';
 import { createTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
+import { unlessUnavailable } from './unless-unavailable.ts';
 
 export type TaskDraft = Omit<Kept<typeof taskCreateSchema>, 'blocked_by'> & {
   readonly blocked_by?: readonly number[] | undefined;
@@ -59,14 +60,18 @@ export interface TeamBoard {
     origin: TaskOrigin,
     key: string,
   ): Promise<TeamTaskInput>;
+  /** What Temporal does not take now is begun by the sweep. */
   begin(task: TeamTaskInput): Promise<void>;
-  /** Throws the workflow's refusals as Failures. */
+  /**
+   * Throws the workflow's refusals as Failures; what was refused leaves no row, unless the same request may be running a second
+   * time at once.
+   */
   act(
     task: TeamTaskInput,
     action: TaskAction,
     by: TaskActor,
     words: TaskWords,
-    key: string,
+    once: { readonly key: string; readonly mayRunTwice: boolean },
   ): Promise<TaskReceipt>;
   /** The turn has ended: members of the tasks that it has made may begin. Safe to repeat. */
   releaseTasks(tenant: string, turn: string): Promise<void>;
@@ -107,24 +112,26 @@ export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): Tea
     },
 
     begin: ({ tenant, team, number }) =>
-      reach.signalWithStart(taskStart(tenant, team, number), TEAM_TASK.signals.released, {}),
+      reach
+        .signalWithStart(taskStart(tenant, team, number), TEAM_TASK.signals.released, {})
+        .catch(unlessUnavailable),
 
-    async act(task, action, by, words, key) {
+    async act(task, action, by, words, { key, mayRunTwice }) {
       const { tenant, team, number } = task;
-      const request = await writeWords(
-        pool,
-        scrubberOf,
-        task,
-        by,
-        words,
-        digestOf(tenant, team, number, key),
-      );
-      return reach.updateWithStart<TaskReceipt>(
-        taskStart(tenant, team, number),
-        TEAM_TASK.updates[action],
-        request,
-        key,
-      );
+      const stem = digestOf(tenant, team, number, key);
+      const request = await writeWords(pool, scrubberOf, task, by, words, stem);
+      try {
+        return await reach.updateWithStart<TaskReceipt>(
+          taskStart(tenant, team, number),
+          TEAM_TASK.updates[action],
+          request,
+          key,
+        );
+      } catch (error) {
+        const isRefused = error instanceof Failure && error.type !== 'Unavailable';
+        if (isRefused && !mayRunTwice) await tasks.deleteUntaken(pool, tenant, idsOf(stem));
+        throw error;
+      }
     },
 
     async releaseTasks(tenant, turn) {
@@ -170,10 +177,11 @@ async function writeWords(
     await tasks.writeText(pool, key, { id, author: by.name, text: shown });
     return { id, preview: scrubber.preview(shown, PREVIEW) };
   };
-  const kept = text === undefined || text === '' ? undefined : await keep(`text_${stem}`, text);
+  const ids = idsOf(stem);
+  const kept = text === undefined || text === '' ? undefined : await keep(ids.text, text);
   const description_id =
-    description === undefined ? undefined : (await keep(`text_${stem}.d`, description)).id;
-  const file_id = file && `file_${stem}`;
+    description === undefined ? undefined : (await keep(ids.description, description)).id;
+  const file_id = file && ids.file;
   if (file && file_id) {
     const bytes = withoutSecrets(scrubber, file.bytes);
     const digest = createHash('sha256').update(bytes).digest('hex');
@@ -190,6 +198,11 @@ async function writeWords(
   return Object.fromEntries(
     Object.entries(request).filter(([, value]) => value !== undefined),
   ) as unknown as TaskRequest;
+}
+
+/** Of the rows that a request brings. */
+function idsOf(stem: string): tasks.BroughtIds {
+  return { text: `text_${stem}`, description: `text_${stem}.d`, file: `file_${stem}` };
 }
 
 function digestOf(...parts: readonly (string | number)[]): string {

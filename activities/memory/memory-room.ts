@@ -71,8 +71,8 @@ export function createMemoryRoom(parts: MemoryParts): {
       const read = caller.readOutside;
       const written = await writeDocument(pool, scope, {
         path,
-        author: caller.agent,
-        call: caller.callId,
+        author: `agent:${caller.agent}`,
+        call: caller.idempotencyKey,
         // What is added to a text from outside leaves it one.
         outside: hasRead(read) || (mode === 'append' ? undefined : false),
         read,

@@ -136,7 +136,10 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
     },
 
     act: (call, team, number, action, words) =>
-      board.act({ tenant: call.tenant, team, number }, action, actorOf(call), words, call.callId),
+      board.act({ tenant: call.tenant, team, number }, action, actorOf(call), words, {
+        key: call.callId,
+        mayRunTwice: false,
+      }),
 
     async send(call, { team }, to, text) {
       for (const addressee of to) {

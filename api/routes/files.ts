@@ -89,27 +89,28 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
       await write(asked, scope, name, { text, expected });
       // An emptied BOOTSTRAP.md is there no more (VF-1).
       return (
-        (await shownText(scope, name)) ?? emptied(scope, name, await documentVersions(pool, scope, name))
+        (await shownText(scope, name)) ??
+        emptied(scope, name, await documentVersions(pool, scope, name, asked.caller.confinedTo))
       );
     },
     async deleteFile(asked) {
       const { name } = asked.params;
       const scope = await scopeOf(asked);
-      const [newest] = scope ? await documentVersions(pool, scope, name) : [];
+      const [newest] = scope ? await documentVersions(pool, scope, name, asked.caller.confinedTo) : [];
       if (!scope || !newest || newest.bytes === null) return false;
       await write(asked, scope, name, { text: null, expected: newest.revision });
       return true;
     },
     async listFileVersions(asked) {
       const scope = await scopeOf(asked);
-      const rows = scope && (await documentVersions(pool, scope, asked.params.name));
+      const rows = scope && (await documentVersions(pool, scope, asked.params.name, asked.caller.confinedTo));
       return rows && { data: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
     },
     async compareFile(asked) {
       const { name } = asked.params;
       const scope = await scopeOf(asked);
       if (!scope) return undefined;
-      const [newest] = await documentVersions(pool, scope, name);
+      const [newest] = await documentVersions(pool, scope, name, asked.caller.confinedTo);
       const { from, to = newest?.revision ?? from } = asked.query;
       const [before, after] = await Promise.all(
         [from, to].map((each) => readDocumentVersion(pool, scope, name, each)),
@@ -134,7 +135,8 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
         );
       await write(asked, scope, name, { text, expected, outside, read });
       return (
-        (await shownText(scope, name)) ?? emptied(scope, name, await documentVersions(pool, scope, name))
+        (await shownText(scope, name)) ??
+        emptied(scope, name, await documentVersions(pool, scope, name, asked.caller.confinedTo))
       );
     },
   });

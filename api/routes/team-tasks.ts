@@ -154,6 +154,7 @@ function addAction(
           'file is required for attach action: its name, and its content in base64',
         );
       const { member, token, file, blocked_by, text, result, reason, ...words } = request.body;
+      const stem = stemOf(request, caller, action, team.key, String(number));
       const by = {
         name: signatureOf(caller),
         member,
@@ -173,7 +174,7 @@ function addAction(
             file: file ? { name: file.name, bytes: bytesOf(file.content) } : undefined,
             blocked_by: blocked_by ? blockersIn(team, blocked_by) : undefined,
           },
-          stemOf(request, caller, action, team.key, String(number)) ?? randomUUID(),
+          { key: stem ?? randomUUID(), mayRunTwice: stem !== undefined },
         );
       });
       const answer = { ...receipt, workflow_id: taskWorkflowId(tenant, team.key, number) };

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';
-import { documents } from '#domain/resource/documents.ts';
+import { documents, type versionSchema } from '#domain/resource/documents.ts';
 import { addApiCommand, addList, type Flags } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { CliError } from '#cli/cli-error.ts';
@@ -81,7 +81,7 @@ export function register(parent: Command): void {
 }
 
 function addHistory(parent: Command): void {
-  addList<{ revision: number; author: string; bytes: number | null; created_at: string }>(parent, {
+  addList<z.output<typeof versionSchema>>(parent, {
     word: 'versions',
     help: 'what was written to one, by whom',
     path: `${file}/versions`,
@@ -90,6 +90,9 @@ function addHistory(parent: Command): void {
     columns: [
       { title: 'revision', cell: ({ revision }) => revision },
       { title: 'by', cell: ({ author }) => author, flexible: true },
+      { title: 'for', cell: (row) => row.written_in?.user ?? '' },
+      { title: 'in session', cell: (row) => row.written_in?.session ?? '', flexible: true },
+      { title: 'turn', cell: (row) => row.written_in?.turn ?? '' },
       { title: 'bytes', cell: ({ bytes }) => bytes ?? 'removed' },
       { title: 'written', cell: (row) => row.created_at, ago: true },
     ],

@@ -16,10 +16,14 @@ const itemSchema = z.object({
 
 const wholeSchema = itemSchema.extend({ text: z.string() });
 
-const versionSchema = z.object({
+export const versionSchema = z.object({
   revision: z.int(),
   bytes: z.int().nullable().describe('Null: it was removed'),
   author: z.string().meta({ examples: ['ann', 'key:ops', 'agent:main'] }),
+  written_in: z
+    .object({ session: z.string(), turn: z.string(), user: z.string().nullable() })
+    .nullable()
+    .describe('The turn whose call wrote it; null: none, one that was forgotten, or another user’s'),
   outside: z.boolean(),
   created_at: timeSchema,
 });

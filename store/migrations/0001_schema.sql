@@ -129,7 +129,7 @@ create table document_versions (
   outside    boolean not null default false,
   read       jsonb not null default '{}',
   author     text not null,
-  -- The call that wrote it: made once, however often it is run.
+  -- The idempotency key of the call that wrote it ({tenant}/{call}): made once, however often it is run.
   call_id    text,
   -- Grows with each write of a scope: the last one is the version of all that the scope has.
   id         bigint generated always as identity,

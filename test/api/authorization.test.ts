@@ -10,19 +10,10 @@ import { setTimeout } from 'node:timers/promises';
 import { insertTenant } from '#store/api-key-store.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
+import { type Operation, operationsOf } from '#test/support/operations.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { ANN_WORD, makeTenantObjects, TENANT_WORD } from '#test/support/tenant-objects.ts';
 import { createTenantRequests, type TenantRequests } from '#test/support/tenant-requests.ts';
-
-interface Operation {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  /** Undefined: it needs no key. */
-  readonly scope: Scope | undefined;
-  readonly looks: boolean;
-  readonly example: unknown;
-}
 
 interface Given {
   readonly status: number;
@@ -206,9 +197,6 @@ describe('IN-1 R8 no operation gives or changes what its caller may not reach', 
   });
 });
 
-/** What their address names is made where it is not there. */
-const MAKERS = new Set(['sendMessage', 'publishSkill']);
-
 /** They are of all tenants. */
 const OF_OPERATOR = new Set(['listTenants', 'createTenant', 'rotateSecrets', 'getMetrics']);
 
@@ -226,22 +214,4 @@ async function textOf(response: Response): Promise<string> {
 
 function tells(text: string): boolean {
   return text.includes(TENANT_WORD) || text.includes(ANN_WORD);
-}
-
-function operationsOf(document: any): readonly Operation[] {
-  return Object.entries<Record<string, any>>(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      id: operation.operationId,
-      method: method.toUpperCase(),
-      path,
-      scope: /Scope: `(\w+)`/.exec(operation.description ?? '')?.[1] as Scope | undefined,
-      looks: path.includes('{') && '404' in operation.responses && !MAKERS.has(operation.operationId),
-      example: exampleOf(operation.requestBody?.content?.['application/json']),
-    })),
-  );
-}
-
-function exampleOf(body: any): unknown {
-  const [named]: any[] = Object.values(body?.examples ?? {});
-  return body?.example ?? named?.value ?? body?.schema?.examples?.[0];
 }

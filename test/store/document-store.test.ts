@@ -69,7 +69,7 @@ describe('VF-1 documents as rows', () => {
   it('keeps who wrote what, removals too, and no more versions than it says', async () => {
     for (let n = 0; n < DOCUMENT_LIMITS.versions + 5; n += 1) await put('dan', 'USER.md', `v${n}`);
     await put('dan', 'USER.md', null);
-    const versions = await documentVersions(database.pool, of('dan'), 'USER.md');
+    const versions = await documentVersions(database.pool, of('dan'), 'USER.md', null);
     assert.equal(versions.length, DOCUMENT_LIMITS.versions);
     assert.equal(versions[0]?.bytes, null);
     assert.equal(versions[1]?.author, 'dan');

@@ -95,7 +95,7 @@ describe('VF-1 context files are rows', () => {
     assert.equal(await own.row('ann', 'SOUL.md'), 'lively\nand kind\n');
     assert.equal(await own.run(readFileTool, { path: 'SOUL.md' }, { user: 'ben' }), 'calm\n');
     assert.equal(await own.row(null, 'SOUL.md'), 'calm\n');
-    const [newest] = await documentVersions(database.pool, own.scope('ann'), 'SOUL.md');
+    const [newest] = await documentVersions(database.pool, own.scope('ann'), 'SOUL.md', null);
     assert.match(newest?.author ?? '', /^agent:a\d+$/);
   });
 
